@@ -1,0 +1,3 @@
+"""Wolflab: a laboratory for language agents in the game of Werewolf."""
+
+__version__ = "0.1.0"

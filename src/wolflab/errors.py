@@ -1,0 +1,50 @@
+"""Every exception that Wolflab raises on purpose.
+
+A message is one sentence that says what was given, where, and what to do. `WolflabError` and its
+children are shown to users without a traceback; anything else is a bug in Wolflab.
+"""
+
+
+class WolflabError(Exception):
+    """Base of all expected errors; the message is for the person at the keyboard."""
+
+
+class RulesetError(WolflabError):
+    """A ruleset that contradicts itself; `field` names the switch at fault."""
+
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(f"ruleset field {field!r}: {problem}")
+        self.field = field
+        self.problem = problem
+
+
+class IllegalReply(WolflabError):
+    """A reply that the rules refuse; the state is unchanged."""
+
+
+class ExperimentError(WolflabError):
+    """An experiment file that cannot be run as written."""
+
+
+class RecordError(WolflabError):
+    """A record that is damaged, of another version, or does not follow from its replies."""
+
+
+class StoreError(WolflabError):
+    """A run directory that cannot be opened, is in use, or belongs to another experiment."""
+
+
+class ModelError(WolflabError):
+    """A model that cannot be used as configured: unknown name, missing key, refused setting."""
+
+
+class ServerError(ModelError):
+    """A server that keeps failing (429, 5xx, timeout). The game is unfinished and can be resumed."""
+
+
+class BudgetExceeded(ModelError):
+    """The run's budget of tokens or money is spent. The run is unfinished and can be resumed."""
+
+
+class CassetteMismatch(WolflabError):
+    """A recorded call that no longer fits the request now made under the same key."""

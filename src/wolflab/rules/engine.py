@@ -1,0 +1,546 @@
+"""The order of play.
+
+`begin(ruleset)` and `step(state, replies)` are the whole interface: both return a `Step` of the new
+state, the events that happened, and the asks that the game now waits for. No I/O, no clock, no random
+number: whatever is random is an ask to chance, answered like any other.
+
+A game is a walk over phases. `PHASES` below is the table: each phase has a function that opens it
+(posing asks, or passing on) and one that takes the replies to those asks. A function does its own
+phase's work and names the phase that follows; the loop in `_run` goes on until somebody is asked.
+
+    deal → nightfall → night → dawn → (election | succession) → order → discussion → voting → dusk
+              ↑                 └→ over                                                  over ←┤
+              └──────────────────────────────────────────────────────────────────────────────┘
+
+- *deal*: chance deals seat by seat, then draws the assigned Sheriff and a fixed order of speech.
+- *night*: duties are asked as soon as what they depend on is done (`Duty.after`); the pack one by one.
+- *dawn*: attack, shields and strikes are settled; deaths are announced; the win test.
+- *election* (round 1), *succession* (the Sheriff died): who is Sheriff now.
+- *order*, *discussion*: one statement each, the Sheriff last where there is one.
+- *voting*: a ballot, its tie, the last words; the win test; *dusk*: the round limit.
+
+The Sheriff's morning (002): a Sheriff who died in the night or at the last vote names the successor
+after dawn, among those still alive; under `sheriff_death: stop` the game ends at the death instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from ..errors import IllegalReply
+from .actions import LEFT, RIGHT, SILENCE, Action, Deal, Lead, Pick, Say, deal, pick
+from .asks import CHANCE, Ask
+from .events import (
+    EVERYONE,
+    MODERATOR,
+    CandidatesNamed,
+    Dealt,
+    Event,
+    FirstSpeaker,
+    GameEnded,
+    PackMet,
+    Revealed,
+    SheriffDrawn,
+    SheriffNamed,
+    SpeakersDrawn,
+    only,
+)
+from .outcome import Outcome, Reason, Winner
+from .roles import DUTIES, ROLES
+from .ruleset import Ruleset
+from .state import State
+from .table import Table, day_broke, night_fell, said, vote_counted, voted
+
+
+class Step(NamedTuple):
+    """What one move of the game gives: the state after it, what happened, who is asked next."""
+
+    state: State
+    events: tuple[Event, ...]
+    asks: tuple[Ask, ...]
+
+
+@lru_cache(maxsize=256)
+def table(ruleset: Ruleset) -> Table:
+    """The shared caches of a ruleset."""
+    return Table(ruleset)
+
+
+def begin(ruleset: Ruleset) -> Step:
+    """A new game: nothing is dealt yet, chance is asked for the first card."""
+    state = State()
+    state.table = table(ruleset)
+    state.phase, state.round = "deal", 0
+    state.roles, state.alive = (), state.table.everyone_alive
+    state.asks, state.outcome = (), None
+    state.sheriff, state.intended, state.order, state.queue = None, None, (), ()
+    state.memory, state.choices = {}, ()
+    state.shielded = state.struck = 0
+    state.doomed, state.candidates, state.tied, state.drawn = None, (), (), ()
+    return _run(state, [])
+
+
+def step(state: State, replies: Sequence[Action]) -> Step:
+    """The game after `replies`, one for each of ``state.asks`` in their order.
+
+    Raises IllegalReply, and changes nothing, when a reply is missing or not among its ask's options.
+    """
+    asks = state.asks
+    if len(replies) != len(asks):
+        raise IllegalReply(f"{len(replies)} replies to {len(asks)} asks: each ask needs one reply")
+    for ask, reply in zip(asks, replies, strict=True):
+        options = ask.options
+        if (reply not in options) if options is not None else not isinstance(reply, Say):
+            raise IllegalReply(f"ask {ask.id}: {reply!r} is not one of {options or 'a statement'}")
+    new = state.copy()
+    new.asks = ()
+    events: list[Event] = []
+    PHASES[new.phase].take(new, events, replies, asks)
+    return _run(new, events)
+
+
+def _run(state: State, events: list[Event]) -> Step:
+    while not state.asks and state.outcome is None:
+        PHASES[state.phase].open(state, events)
+    return Step(state, tuple(events), state.asks)
+
+
+# -- deal -----------------------------------------------------------------------------------
+
+
+def _open_deal(s: State, events: list[Event]) -> None:
+    rules = s.table.ruleset
+    seat = len(s.roles)
+    if seat < rules.players:
+        dealt = [role.name for role in s.roles]
+        left = [(name, n - dealt.count(name)) for name, n in rules.roles.items()]
+        left = [(name, n) for name, n in left if n > 0]
+        options = tuple(deal(name) for name, _ in left)
+        s.asks = (s.table.ask("deal", "deal", 0, CHANCE, options, tuple(n for _, n in left), str(seat)),)
+    elif rules.sheriff in ("assigned", "contested") and s.intended is None:
+        mask = s.table.everyone_alive
+        if rules.sheriff_role is not None:
+            mask = s.members(ROLES[rules.sheriff_role])
+        s.asks = (_chance(s, "sheriff", s.table.picks(mask, False)),)
+    elif rules.speaking_order == "random_game" and _draw_speakers(s, events, s.table.everyone_alive):
+        pass
+    else:
+        s.phase = "nightfall"
+
+
+def _take_deal(s: State, events: list[Event], replies: Sequence[Action], asks: tuple[Ask, ...]) -> None:
+    (reply,) = replies
+    if isinstance(reply, Deal):
+        seat, role = len(s.roles), ROLES[reply.role]
+        s.roles = (*s.roles, role)
+        events.append(Dealt(seat, role.name, only(seat)))
+        if len(s.roles) == s.table.ruleset.players:
+            for pack in s.table.ruleset.cast:
+                if pack.pack:
+                    members = s.members(pack)
+                    events.append(PackMet(s.table.seats(members), members))
+    elif asks[0].kind == "sheriff" and isinstance(reply, Pick):
+        s.intended = reply.seat
+        events.append(SheriffDrawn(reply.seat, MODERATOR))
+    else:
+        _take_speaker(s, reply)
+
+
+def _chance(s: State, kind: str, options: tuple[Action, ...], about: str = "-") -> Ask:
+    """Chance is asked to pick one of `options`, each as likely."""
+    return s.table.ask(kind, s.phase, s.round, CHANCE, options, (1,) * len(options), about)
+
+
+def _draw_speakers(s: State, events: list[Event], mask: int) -> bool:
+    """Ask chance for the next speaker among `mask`; False once all are drawn and `order` stands."""
+    left = mask & ~only(*s.drawn)
+    if left:
+        s.asks = (_chance(s, "speaker", s.table.picks(left, False), str(len(s.drawn))),)
+        return True
+    s.order, s.drawn = s.drawn, ()
+    events.append(SpeakersDrawn(s.order, MODERATOR))
+    return False
+
+
+def _take_speaker(s: State, reply: Action) -> None:
+    assert isinstance(reply, Pick)
+    s.drawn = (*s.drawn, reply.seat)
+
+
+# -- night ----------------------------------------------------------------------------------
+
+
+def _open_nightfall(s: State, events: list[Event]) -> None:
+    s.round += 1
+    events.append(night_fell(s.round))
+    s.queue = tuple(
+        (duty.kind, seat)
+        for role in s.table.ruleset.cast
+        for duty in role.duties
+        for seat in s.table.seats(s.members(role) & s.alive)
+    )
+    s.phase = "night"
+
+
+def _open_night(s: State, events: list[Event]) -> None:
+    """Pose the next duties whose dependencies are done."""
+    if not s.queue:
+        s.phase = "dawn"
+        return
+    ready, s.queue = _ready(s)
+    asks = []
+    for kind, seat in ready:
+        duty = DUTIES[kind]
+        options = duty.options(s, seat)
+        if options:
+            if duty.prelude is not None:
+                events.extend(duty.prelude(s, seat))
+            asks.append(s.table.ask(kind, "night", s.round, seat, options))
+    s.asks = tuple(asks)
+
+
+def _ready(s: State) -> tuple[list[tuple[str, int]], tuple[tuple[str, int], ...]]:
+    """Split the night's queue into what can be asked now and what must wait."""
+    pending = {kind for kind, _ in s.queue}
+    sequential = s.table.ruleset.deaths == "sequential"
+    ready: list[tuple[str, int]] = []
+    waiting: list[tuple[str, int]] = []
+    begun: set[str] = set()
+    for kind, seat in s.queue:
+        duty = DUTIES[kind]
+        blocked = any(other in pending for other in duty.after) or (duty.chained and kind in begun)
+        if sequential and duty.reads:
+            blocked = blocked or any(not DUTIES[other].reads for other in pending)
+            if not blocked and s.dying() >> seat & 1:
+                continue
+        begun.add(kind)
+        (waiting if blocked else ready).append((kind, seat))
+    return ready, tuple(waiting)
+
+
+def _take_night(s: State, events: list[Event], replies: Sequence[Action], asks: tuple[Ask, ...]) -> None:
+    for ask, reply in zip(asks, replies, strict=True):
+        s.choices = (*s.choices, (ask.kind, ask.seat, reply))
+        events.extend(DUTIES[ask.kind].act(s, ask.seat, reply))
+
+
+# -- dawn -----------------------------------------------------------------------------------
+
+
+def _open_dawn(s: State, events: list[Event]) -> None:
+    rules = s.table.ruleset
+    dying = s.dying()
+    s.alive &= ~dying
+    s.queue, s.choices, s.shielded, s.struck = (), (), 0, 0
+    deaths = s.table.seats(dying)
+    events.append(day_broke(s.round, deaths))
+    if rules.reveal == "always" or (rules.reveal == "first_night" and s.round == 1):
+        events.extend(Revealed(seat, s.roles[seat].name, EVERYONE) for seat in deaths)
+    if _won(s, events):
+        return
+    if s.round == 1 and rules.sheriff != "none":
+        if s.intended is not None and not s.alive >> s.intended & 1:
+            _end(s, events, Winner.NOBODY, Reason.VOID)
+        elif rules.sheriff == "assigned":
+            assert s.intended is not None
+            _take_office(s, events, s.intended, "assigned")
+        else:
+            s.phase = "election"
+    elif s.sheriff is not None and not s.alive >> s.sheriff & 1:
+        s.phase = "succession"
+        if rules.sheriff_death == "stop":
+            _end(s, events, Winner.NOBODY, Reason.SHERIFF_DIED)
+    else:
+        s.phase = "order"
+
+
+# -- Sheriff --------------------------------------------------------------------------------
+
+
+def _open_election(s: State, events: list[Event]) -> None:
+    """Candidates are drawn one by one, speak in that order, then everybody votes (002 §9.1).
+
+    Without a vote (`drawn`) the first one drawn is the Sheriff.
+    """
+    if s.table.ruleset.sheriff == "drawn":
+        s.asks = (_chance(s, "drawn", s.table.picks(s.alive, False)),)
+    elif len(s.candidates) < _wanted(s):
+        s.asks = (_next_candidate(s),)
+    elif s.queue:
+        s.asks = (s.table.ask("campaign", "election", s.round, s.queue[0], None),)
+    else:
+        s.asks = s.table.vote_asks("elect", "election", s.round, s.alive, only(*s.candidates))
+
+
+def _next_candidate(s: State) -> Ask:
+    """Chance draws the next to run; a seat meant to stand does, in each place with equal chance."""
+    left = s.table.seats(s.alive & ~only(*s.candidates))
+    weights = [1] * len(left)
+    if s.intended in left:
+        places = _wanted(s) - len(s.candidates)
+        weights = [len(left) - 1 if seat == s.intended else places - 1 for seat in left]
+        if places == 1:
+            left, weights = (s.intended,), [1]
+    options = tuple(pick(seat) for seat in left)
+    return s.table.ask(
+        "candidate", s.phase, s.round, CHANCE, options, tuple(weights), str(len(s.candidates))
+    )
+
+
+def _wanted(s: State) -> int:
+    return min(s.table.ruleset.candidates, s.alive.bit_count())
+
+
+def _take_election(s: State, events: list[Event], replies: Sequence[Action], asks: tuple[Ask, ...]) -> None:
+    kind, reply = asks[0].kind, replies[0]
+    if kind == "candidate" and isinstance(reply, Pick):
+        s.candidates = (*s.candidates, reply.seat)
+        if len(s.candidates) == _wanted(s):
+            events.append(CandidatesNamed(s.candidates, EVERYONE))
+            s.queue = s.candidates
+    elif kind == "campaign" and isinstance(reply, Say):
+        events.append(said(asks[0].seat, "election", reply.text))
+        s.queue = s.queue[1:]
+    elif kind == "elect":
+        _announce_votes(events, asks, replies, "elect")
+        leaders = _leaders(replies, pass_competes=False) or s.candidates
+        if len(leaders) == 1:
+            _take_office(s, events, leaders[0], "elected")
+        else:
+            s.asks = (_chance(s, "elect-tie", s.table.picks(only(*leaders), False)),)
+    elif isinstance(reply, Pick):
+        _take_office(s, events, reply.seat, "drawn" if kind == "drawn" else "elected")
+
+
+def _take_office(s: State, events: list[Event], seat: int, how: str) -> None:
+    """`seat` is Sheriff from now on; a contested office lost to somebody else voids the game."""
+    s.sheriff = seat
+    events.append(SheriffNamed(seat, how, EVERYONE))
+    s.phase = "order"
+    if how == "elected" and s.intended not in (None, seat):
+        _end(s, events, Winner.NOBODY, Reason.VOID)
+
+
+def _open_succession(s: State, events: list[Event]) -> None:
+    assert s.sheriff is not None
+    s.asks = (s.table.ask("succeed", "succession", s.round, s.sheriff, s.table.picks(s.alive, False)),)
+
+
+def _take_succession(s: State, events: list[Event], replies: Sequence[Action], asks: tuple[Ask, ...]) -> None:
+    (reply,) = replies
+    assert isinstance(reply, Pick)
+    _take_office(s, events, reply.seat, "succeeded")
+
+
+# -- day ------------------------------------------------------------------------------------
+
+
+def _open_order(s: State, events: list[Event]) -> None:
+    """Fix the day's order of speech in `queue`."""
+    how = s.table.ruleset.speaking_order
+    if how == "sheriff_side":
+        assert s.sheriff is not None
+        s.asks = (s.table.ask("lead", "order", s.round, s.sheriff, (LEFT, RIGHT)),)
+    elif how == "random_day" and _draw_speakers(s, events, s.alive):
+        pass
+    else:
+        fixed = s.table.seats(s.alive) if how == "ascending" else s.order
+        _fix_order(s, tuple(seat for seat in fixed if s.alive >> seat & 1 and seat != s.sheriff))
+
+
+def _fix_order(s: State, others: tuple[int, ...]) -> None:
+    """The day's order of speech: `others`, then the Sheriff if there is one (002: always last)."""
+    s.order = others if s.sheriff is None else (*others, s.sheriff)
+    s.queue = s.order if s.table.ruleset.discussion else ()
+    s.phase = "discussion"
+
+
+def _take_order(s: State, events: list[Event], replies: Sequence[Action], asks: tuple[Ask, ...]) -> None:
+    (reply,) = replies
+    if isinstance(reply, Lead):
+        assert s.sheriff is not None
+        order = side_order(s.table.seats(s.alive), s.sheriff, reply.left)
+        events.append(FirstSpeaker(s.sheriff, order[0], EVERYONE))
+        events.append(SpeakersDrawn(order, MODERATOR))
+        _fix_order(s, order[:-1])
+    else:
+        _take_speaker(s, reply)
+
+
+def side_order(alive: tuple[int, ...], sheriff: int, left: bool) -> tuple[int, ...]:
+    """The order of speech from the Sheriff's neighbour round to the Sheriff, who comes last.
+
+    Left is the next lower living number and goes down, right the next higher and goes up (facts §1.2).
+    """
+    at = alive.index(sheriff)
+    around = (*alive[at + 1 :], *alive[: at + 1])
+    return (*around[-2::-1], sheriff) if left else around
+
+
+def _open_discussion(s: State, events: list[Event]) -> None:
+    if s.queue:
+        s.asks = (s.table.ask("statement", "discussion", s.round, s.queue[0], None),)
+    else:
+        s.phase = "voting"
+        if s.table.ruleset.votes == "open":
+            s.queue = s.order
+
+
+def _take_discussion(s: State, events: list[Event], replies: Sequence[Action], asks: tuple[Ask, ...]) -> None:
+    (reply,) = replies
+    assert isinstance(reply, Say)
+    events.append(said(asks[0].seat, "discussion", reply.text))
+    s.queue = s.queue[1:]
+
+
+def _open_voting(s: State, events: list[Event]) -> None:
+    asks = s.table.vote_asks("vote", "voting", s.round, s.alive, s.alive)
+    if s.table.ruleset.votes == "secret":
+        s.asks = asks
+    else:
+        s.asks = tuple(ask for ask in asks if ask.seat == s.queue[0])
+
+
+def _take_voting(s: State, events: list[Event], replies: Sequence[Action], asks: tuple[Ask, ...]) -> None:
+    kind = asks[0].kind
+    if kind == "vote":
+        _announce_votes(events, asks, replies, "eliminate")
+        if s.table.ruleset.votes == "open":
+            s.choices = (*s.choices, ("vote", asks[0].seat, replies[0]))
+            s.queue = s.queue[1:]
+            if s.queue:
+                return
+            replies, s.choices = tuple(choice[2] for choice in s.choices), ()
+        leaders = _leaders(replies, s.table.ruleset.pass_competes)
+        if len(leaders) > 1 and s.table.ruleset.tie == "random":
+            s.asks = (_chance(s, "tie", s.table.picks(only(*leaders), False)),)
+            s.tied = leaders
+        else:
+            _counted(s, events, leaders[0] if len(leaders) == 1 else None, leaders if len(leaders) > 1 else ())
+    elif kind == "tie":
+        (reply,) = replies
+        assert isinstance(reply, Pick)
+        _counted(s, events, reply.seat, s.tied)
+    else:
+        (reply,) = replies
+        assert isinstance(reply, Say)
+        events.append(said(asks[0].seat, "last words", reply.text))
+        _leave(s, events)
+
+
+def _announce_votes(
+    events: list[Event], asks: tuple[Ask, ...], replies: Sequence[Action], what: str
+) -> None:
+    for ask, reply in zip(asks, replies, strict=True):
+        events.append(voted(ask.seat, reply.seat if isinstance(reply, Pick) else None, what))
+
+
+def _leaders(replies: Sequence[Action], pass_competes: bool) -> tuple[int, ...]:
+    """The seats with most votes, ascending; empty when nobody was voted for.
+
+    Where pass competes, it also empties the lead by coming first or sharing the first place.
+    """
+    counts: dict[int, int] = {}
+    passes = 0
+    for reply in replies:
+        if isinstance(reply, Pick):
+            counts[reply.seat] = counts.get(reply.seat, 0) + 1
+        else:
+            passes += 1
+    top = max(counts.values(), default=0)
+    if not top or (pass_competes and passes >= top):
+        return ()
+    return tuple(sorted(seat for seat, n in counts.items() if n == top))
+
+
+def _counted(s: State, events: list[Event], seat: int | None, tied: tuple[int, ...]) -> None:
+    events.append(vote_counted(seat, tied))
+    s.doomed, s.tied = seat, ()
+    if seat is not None and s.table.ruleset.last_words == "voted_out":
+        s.asks = (s.table.ask("last-words", "voting", s.round, seat, None),)
+    else:
+        _leave(s, events)
+
+
+def _leave(s: State, events: list[Event]) -> None:
+    """The player voted out goes; then the win test and the day's end."""
+    if s.doomed is not None:
+        s.alive &= ~(1 << s.doomed)
+        if s.table.ruleset.reveal == "always":
+            events.append(Revealed(s.doomed, s.roles[s.doomed].name, EVERYONE))
+        s.doomed = None
+    s.phase = "dusk"
+
+
+def _open_dusk(s: State, events: list[Event]) -> None:
+    rules = s.table.ruleset
+    if _won(s, events):
+        return
+    lost_sheriff = s.sheriff is not None and not s.alive >> s.sheriff & 1
+    if lost_sheriff and rules.sheriff_death == "stop":
+        _end(s, events, Winner.NOBODY, Reason.SHERIFF_DIED)
+    elif s.round >= rules.max_rounds:
+        _end(s, events, Winner.NOBODY, Reason.ROUND_LIMIT)
+    else:
+        s.phase = "nightfall"
+
+
+# -- the end --------------------------------------------------------------------------------
+
+
+def _won(s: State, events: list[Event]) -> bool:
+    """End the game if a side has won (002 §6.1, 003 §2, 004 App. B; facts §0)."""
+    rules = s.table.ruleset
+    wolves = others = plain = 0
+    for seat in s.table.seats(s.alive):
+        role = s.roles[seat]
+        if role.wolf:
+            wolves += 1
+        else:
+            others += 1
+            plain += role.plain
+    reason = {
+        "parity": Reason.PARITY if wolves >= others else None,
+        "no_villager": Reason.VILLAGERS_GONE if not plain else None,
+        "no_others": Reason.OTHERS_GONE if not others else None,
+    }[rules.wolves_win]
+    needed = plain if rules.wolves_win == "no_villager" else others
+    if wolves == 0 and (needed or rules.last_wolf_and_villager == "village"):
+        _end(s, events, Winner.VILLAGE, Reason.WEREWOLVES_GONE)
+    elif reason is not None:
+        _end(s, events, Winner.WEREWOLVES, reason)
+    return s.outcome is not None
+
+
+def _end(s: State, events: list[Event], winner: Winner, reason: Reason) -> None:
+    s.outcome = Outcome(winner, reason)
+    s.phase = "over"
+    events.append(GameEnded(s.outcome, EVERYONE))
+
+
+def _no_replies(s: State, events: list[Event], replies: Sequence[Action], asks: tuple[Ask, ...]) -> None:
+    raise AssertionError("this phase asks nobody")
+
+
+class _Phase(NamedTuple):
+    open: Callable[[State, list[Event]], None]
+    take: Callable[[State, list[Event], Sequence[Action], tuple[Ask, ...]], None]
+
+
+PHASES: dict[str, _Phase] = {
+    "deal": _Phase(_open_deal, _take_deal),
+    "nightfall": _Phase(_open_nightfall, _no_replies),
+    "night": _Phase(_open_night, _take_night),
+    "dawn": _Phase(_open_dawn, _no_replies),
+    "election": _Phase(_open_election, _take_election),
+    "succession": _Phase(_open_succession, _take_succession),
+    "order": _Phase(_open_order, _take_order),
+    "discussion": _Phase(_open_discussion, _take_discussion),
+    "voting": _Phase(_open_voting, _take_voting),
+    "dusk": _Phase(_open_dusk, _no_replies),
+}
+"""Every phase of the game: how it opens and how it takes replies."""
+
+__all__ = ["PHASES", "SILENCE", "Step", "begin", "pick", "side_order", "step", "table"]

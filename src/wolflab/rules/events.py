@@ -1,0 +1,195 @@
+"""What happens in a game. Frozen, closed union; every event states its audience.
+
+`audience` is a bit mask over seats (bit *s* set: seat *s* learns of it); `EVERYONE` has every bit,
+`MODERATOR` none. It has no default: an event that forgets its audience does not exist.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .actions import Action
+from .outcome import Outcome
+
+EVERYONE = -1
+MODERATOR = 0
+
+
+def only(*seats: int) -> int:
+    """The audience made of these seats alone."""
+    mask = 0
+    for seat in seats:
+        mask |= 1 << seat
+    return mask
+
+
+@dataclass(frozen=True, slots=True)
+class Dealt:
+    """A seat was dealt its role."""
+
+    seat: int
+    role: str
+    audience: int
+
+
+@dataclass(frozen=True, slots=True)
+class PackMet:
+    """The members of the pack recognise each other."""
+
+    seats: tuple[int, ...]
+    audience: int
+
+
+@dataclass(frozen=True, slots=True)
+class SheriffDrawn:
+    """The moderator secretly chose who will be Sheriff (002 §9.1, heterogeneous)."""
+
+    seat: int
+    audience: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakersDrawn:
+    """The order of speech, for a game or a day."""
+
+    seats: tuple[int, ...]
+    audience: int
+
+
+@dataclass(frozen=True, slots=True)
+class NightFell:
+    """Night of `round` begins."""
+
+    round: int
+    audience: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chose:
+    """A seat's night choice, known to itself (and to its pack for the kill)."""
+
+    seat: int
+    kind: str
+    action: Action
+    audience: int
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What the Seer's look at `target` showed: the role's name, or "Werewolf" / "not a Werewolf"."""
+
+    seat: int
+    target: int
+    what: str
+    audience: int
+
+
+@dataclass(frozen=True, slots=True)
+class VictimShown:
+    """The Witch is told whom the Werewolves are about to kill."""
+
+    seat: int
+    victim: int
+    audience: int
+
+
+@dataclass(frozen=True, slots=True)
+class DayBroke:
+    """Dawn of `round`: who died in the night, in seat order (may be empty). No cause is given."""
+
+    round: int
+    deaths: tuple[int, ...]
+    audience: int
+
+
+@dataclass(frozen=True, slots=True)
+class Revealed:
+    """A dead player's role is made public."""
+
+    seat: int
+    role: str
+    audience: int
+
+
+@dataclass(frozen=True, slots=True)
+class CandidatesNamed:
+    """Who runs for Sheriff, in the order in which they speak."""
+
+    seats: tuple[int, ...]
+    audience: int
+
+
+@dataclass(frozen=True, slots=True)
+class SheriffNamed:
+    """`seat` is the Sheriff from now on. `how`: "assigned", "drawn", "elected" or "succeeded"."""
+
+    seat: int
+    how: str
+    audience: int
+
+
+@dataclass(frozen=True, slots=True)
+class FirstSpeaker:
+    """The Sheriff chose who speaks first (the rest of the order is not announced, 002 §1.2)."""
+
+    sheriff: int
+    seat: int
+    audience: int
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A public statement. `where`: "discussion", "election" or "last words". Empty text: said nothing."""
+
+    seat: int
+    where: str
+    text: str
+    audience: int
+
+
+@dataclass(frozen=True, slots=True)
+class Voted:
+    """`voter` voted for `target` (None: did not vote). `what`: "eliminate" or "elect"."""
+
+    voter: int
+    target: int | None
+    what: str
+    audience: int
+
+
+@dataclass(frozen=True, slots=True)
+class VoteCounted:
+    """The day's vote was counted; `seat` is out (None: nobody). `tied` lists a tie for most votes."""
+
+    seat: int | None
+    tied: tuple[int, ...]
+    audience: int
+
+
+@dataclass(frozen=True, slots=True)
+class GameEnded:
+    """The game is over."""
+
+    outcome: Outcome
+    audience: int
+
+
+Event = (
+    Dealt
+    | PackMet
+    | SheriffDrawn
+    | SpeakersDrawn
+    | NightFell
+    | Chose
+    | Learned
+    | VictimShown
+    | DayBroke
+    | Revealed
+    | CandidatesNamed
+    | SheriffNamed
+    | FirstSpeaker
+    | Said
+    | Voted
+    | VoteCounted
+    | GameEnded
+)

@@ -1,0 +1,46 @@
+"""How a game ended: a winner and a reason, both enums (as in python-chess's `Outcome`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Side(Enum):
+    """The two teams."""
+
+    VILLAGE = "village"
+    WEREWOLVES = "werewolves"
+
+
+class Winner(Enum):
+    """Who won; `NOBODY` when the game was stopped before either side had."""
+
+    VILLAGE = "village"
+    WEREWOLVES = "werewolves"
+    NOBODY = "nobody"
+
+
+class Reason(Enum):
+    """Why the game is over."""
+
+    WEREWOLVES_GONE = "every Werewolf is out"
+    PARITY = "the Werewolves are as many as the others"
+    VILLAGERS_GONE = "no plain Villager is left"
+    OTHERS_GONE = "only Werewolves are left"
+    SHERIFF_DIED = "the Sheriff died and the rules stop there"
+    VOID = "the player drawn to be Sheriff did not take office"
+    ROUND_LIMIT = "the last round was played"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The end of a game."""
+
+    winner: Winner
+    reason: Reason
+
+    @property
+    def void(self) -> bool:
+        """True for a game that counts for nothing and is redrawn (002 §9.1)."""
+        return self.reason is Reason.VOID

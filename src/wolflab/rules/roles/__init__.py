@@ -1,0 +1,70 @@
+"""The roles. One file each: its side, what it does at night, and the words on its card.
+
+A new role is a new file in this folder with a module-level `ROLE`; nothing else has to change. It can
+be named in a `Ruleset` at once, is dealt, asked at night, described in the rules text and offered as a
+guess to players who deduce.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..duties import Duty
+from ..outcome import Side
+
+if TYPE_CHECKING:
+    from ..ruleset import Ruleset
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Role:
+    """One kind of card.
+
+    card: ruleset → the sentences of the rules that describe this role's night.
+    pack: its holders recognise each other on the first night.
+    plain: it has no ability (the win condition "no plain Villager left" counts these).
+    """
+
+    name: str
+    plural: str
+    side: Side
+    card: Callable[[Ruleset], str]
+    duties: tuple[Duty, ...] = ()
+    pack: bool = False
+    plain: bool = False
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def wolf(self) -> bool:
+        """On the Werewolves' side."""
+        return self.side is Side.WEREWOLVES
+
+    def __repr__(self) -> str:
+        return f"Role({self.name})"
+
+    def __reduce__(self) -> tuple[Callable[[str], Role], tuple[str]]:
+        return role, (self.name,)
+
+
+def _load() -> dict[str, Role]:
+    found = {}
+    for info in pkgutil.iter_modules(__path__):
+        one: Role = importlib.import_module(f"{__name__}.{info.name}").ROLE
+        found[one.name] = one
+    return found
+
+
+ROLES: dict[str, Role] = _load()
+"""Every role by name."""
+
+DUTIES: dict[str, Duty] = {duty.kind: duty for one in ROLES.values() for duty in one.duties}
+"""Every night duty by kind."""
+
+
+def role(name: str) -> Role:
+    """The role called `name` (KeyError when there is none)."""
+    return ROLES[name]

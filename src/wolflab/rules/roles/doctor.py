@@ -1,0 +1,25 @@
+"""The Doctor: saves one player a night from the Werewolves (004). A Guard by another name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..outcome import Side
+from ..shielding import shield_card, shield_duty
+from . import Role
+
+if TYPE_CHECKING:
+    from ..ruleset import Ruleset
+
+
+def card(rules: Ruleset) -> str:
+    return shield_card(rules, "Doctor", "save")
+
+
+ROLE = Role(
+    name="Doctor",
+    plural="Doctors",
+    side=Side.VILLAGE,
+    card=card,
+    duties=(shield_duty("save", "saved"),),
+)

@@ -1,0 +1,26 @@
+"""The Guard: shields one player a night from the Werewolves (002, 003)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..outcome import Side
+from ..shielding import shield_card, shield_duty
+from . import Role
+
+if TYPE_CHECKING:
+    from ..ruleset import Ruleset
+
+
+def card(rules: Ruleset) -> str:
+    return shield_card(rules, "Guard", "protect")
+
+
+ROLE = Role(
+    name="Guard",
+    plural="Guards",
+    side=Side.VILLAGE,
+    card=card,
+    duties=(shield_duty("protect", "protected"),),
+    aliases=("bodyguard",),
+)

@@ -1,0 +1,64 @@
+"""The Werewolf: the pack chooses one player to kill; facts §0 lists how packs agree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..actions import Action
+from ..duties import Duty, targets
+from ..events import Chose, Event
+from ..outcome import Side
+from . import Role
+
+if TYPE_CHECKING:
+    from ..ruleset import Ruleset
+    from ..state import State
+
+AGREEMENT = {
+    "unanimous": "if they name different players, nobody is killed",
+    "plurality": "the player named most often is killed, and a tie kills nobody",
+    "last": "each is told what the earlier ones proposed, and the last one decides",
+}
+
+
+def options(state: State, seat: int) -> tuple[Action, ...]:
+    rules = state.table.ruleset
+    excluded = 0
+    if not rules.wolves_may_target_self:
+        excluded |= 1 << seat
+    if not rules.wolves_may_target_pack:
+        excluded |= state.members(ROLE) & ~(1 << seat)
+    return targets(state, excluded, rules.wolves_may_pass)
+
+
+def act(state: State, seat: int, action: Action) -> tuple[Event, ...]:
+    return (Chose(seat, "kill", action, state.members(ROLE)),)
+
+
+def card(rules: Ruleset) -> str:
+    if rules.count("Werewolf") == 1:
+        text = "the Werewolf chooses one player to kill"
+    else:
+        text = "the Werewolves recognise each other and choose one player to kill in turn; "
+        text += AGREEMENT[rules.wolf_agreement]
+    barred = []
+    if not rules.wolves_may_target_self:
+        barred.append("themselves")
+    if not rules.wolves_may_target_pack:
+        barred.append("each other")
+    if barred:
+        text += f"; they may not choose {' or '.join(barred)}"
+    if rules.wolves_may_pass:
+        text += "; they may also pass"
+    return text
+
+
+ROLE = Role(
+    name="Werewolf",
+    plural="Werewolves",
+    side=Side.WEREWOLVES,
+    card=card,
+    duties=(Duty("kill", "kill", "killed", options, act, chained=True),),
+    pack=True,
+    aliases=("wolf", "wolves"),
+)

@@ -1,0 +1,97 @@
+"""The Witch: one antidote and one poison for the whole game (003; facts §2.1 items 4–8)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..actions import NO, YES, Action, Answer, Pick
+from ..duties import Duty, targets
+from ..events import Chose, Event, VictimShown, only
+from ..outcome import Side
+from . import Role
+
+if TYPE_CHECKING:
+    from ..ruleset import Ruleset
+    from ..state import State
+
+
+def _victim(state: State, seat: int) -> int | None:
+    """Whom the Witch is shown: tonight's victim, while the antidote lasts and no shield holds."""
+    if state.memory.get((seat, "antidote used")):
+        return None
+    victim = state.victim()
+    if victim is None or state.shielded >> victim & 1:
+        return None
+    if victim == seat and not state.table.ruleset.witch_may_save_self:
+        return None
+    return victim
+
+
+def antidote_options(state: State, seat: int) -> tuple[Action, ...]:
+    return () if _victim(state, seat) is None else (YES, NO)
+
+
+def show_victim(state: State, seat: int) -> tuple[Event, ...]:
+    victim = _victim(state, seat)
+    return () if victim is None else (VictimShown(seat, victim, only(seat)),)
+
+
+def antidote(state: State, seat: int, action: Action) -> tuple[Event, ...]:
+    victim = _victim(state, seat)
+    if isinstance(action, Answer) and action.yes and victim is not None:
+        state.shield(victim)
+        state.remember(seat, "antidote used", True)
+    return (Chose(seat, "antidote", action, only(seat)),)
+
+
+def poison_options(state: State, seat: int) -> tuple[Action, ...]:
+    rules = state.table.ruleset
+    if state.memory.get((seat, "poison used")):
+        return ()
+    if rules.deaths == "sequential" and state.dying() >> seat & 1:
+        return ()
+    if not rules.witch_may_use_both and any(
+        kind == "antidote" and who == seat and isinstance(done, Answer) and done.yes
+        for kind, who, done in state.choices
+    ):
+        return ()
+    return targets(state, may_pass=True)
+
+
+def poison(state: State, seat: int, action: Action) -> tuple[Event, ...]:
+    if isinstance(action, Pick):
+        state.strike(action.seat)
+        state.remember(seat, "poison used", True)
+    return (Chose(seat, "poison", action, only(seat)),)
+
+
+def card(rules: Ruleset) -> str:
+    text = (
+        "the Witch has one antidote and one poison for the whole game: she is told whom the "
+        "Werewolves kill while she still has the antidote, and may save that player"
+    )
+    text += ", herself included" if rules.witch_may_save_self else ", but not herself"
+    text += "; she may poison any player, whom no protection saves, or pass"
+    if not rules.witch_may_use_both:
+        text += "; she may not use both in one night"
+    return text
+
+
+ROLE = Role(
+    name="Witch",
+    plural="Witches",
+    side=Side.VILLAGE,
+    card=card,
+    duties=(
+        Duty(
+            "antidote",
+            "use the antidote",
+            "used the antidote",
+            antidote_options,
+            antidote,
+            after=("kill", "protect", "save"),
+            prelude=show_victim,
+        ),
+        Duty("poison", "poison", "poisoned", poison_options, poison, after=("antidote",)),
+    ),
+)

@@ -1,0 +1,263 @@
+"""The rules as data: one frozen, validated object, and the three papers' presets.
+
+Every switch of facts §0 is a field. Nothing else in Wolflab asks which paper a game follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Literal, get_args, get_type_hints
+
+from ..errors import RulesetError
+from .roles import ROLES, Role
+
+MIN_PLAYERS, MAX_PLAYERS = 5, 12
+
+
+@dataclass(frozen=True)
+class Ruleset:
+    """What is true of the game. See ``docs/rules.md`` for every switch and who uses it.
+
+    Raises `RulesetError`, naming the field, for values that are unknown or contradict each other.
+    """
+
+    name: str
+    roles: Mapping[str, int]
+    """Role name → number of seats."""
+    player_name: str = "player_{}"
+    first_player: int = 1
+    """The number of seat 0: 002 and 003 count players from 1, 004 from 0."""
+
+    # night
+    wolf_agreement: Literal["unanimous", "plurality", "last"] = "unanimous"
+    wolves_may_target_self: bool = True
+    wolves_may_target_pack: bool = True
+    wolves_may_pass: bool = False
+    guard_may_shield_self: bool = True
+    guard_may_repeat: bool = True
+    guard_may_pass: bool = False
+    seer_learns: Literal["role", "is_wolf"] = "is_wolf"
+    seer_may_see_self: bool = False
+    seer_may_pass: bool = False
+    witch_may_save_self: bool = True
+    witch_may_use_both: bool = True
+    deaths: Literal["simultaneous", "sequential"] = "simultaneous"
+    """When the night's dead leave: after every night action, or before the Seer's."""
+
+    unusable_night_reply: Literal["random", "pass"] = "random"
+    """What stands in for a night reply that cannot be used: any legal choice, or pass where there is one."""
+
+    # day
+    discussion: bool = True
+    speaking_order: Literal["ascending", "sheriff_side", "random_game", "random_day"] = "ascending"
+    votes: Literal["secret", "open"] = "secret"
+    """Secret: collected at once, then announced. Open: one after another, each public at once."""
+    may_vote_self: bool = False
+    may_abstain: bool = True
+    pass_competes: bool = False
+    """Whether "pass" is counted like a candidate (003)."""
+    tie: Literal["nobody", "random"] = "nobody"
+    reveal: Literal["never", "first_night", "always"] = "never"
+    """Whose role is made public at death."""
+    last_words: Literal["none", "voted_out"] = "none"
+
+    # end
+    wolves_win: Literal["parity", "no_villager", "no_others"] = "parity"
+    last_wolf_and_villager: Literal["village", "werewolves"] = "village"
+    """Who wins when the last Werewolf and the last others that the Werewolves needed die together."""
+    max_rounds: int = 10
+
+    # Sheriff
+    sheriff: Literal["none", "assigned", "drawn", "elected", "contested"] = "none"
+    """assigned: drawn in secret with the deal, announced after night 1; the game is void if that seat
+    dies first. drawn: drawn among the living after night 1. elected: by vote on day 1. contested: a seat
+    drawn in secret with the deal stands in the election; the game is void unless it wins."""
+    sheriff_role: str | None = None
+    """Assigned or contested Sheriff: only seats with this role are drawn (002 Fig. 2)."""
+    sheriff_death: Literal["succession", "stop"] = "succession"
+    candidates: int = 3
+    """Elected Sheriff: how many are drawn to run."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "roles", MappingProxyType(dict(self.roles)))
+        self._check_values()
+        self._check_roles()
+        self._check_together()
+
+    def _check_values(self) -> None:
+        for name, hint in _hints().items():
+            value = getattr(self, name)
+            allowed = get_args(hint)
+            if allowed and all(isinstance(a, str) for a in allowed) and value not in allowed:
+                raise RulesetError(name, f"got {value!r}; use one of {', '.join(allowed)}")
+            if hint is bool and not isinstance(value, bool):
+                raise RulesetError(name, f"got {value!r}; use true or false")
+            if hint is int and (isinstance(value, bool) or not isinstance(value, int)):
+                raise RulesetError(name, f"got {value!r}; use a whole number")
+        if self.player_name.count("{}") != 1:
+            raise RulesetError("player_name", f"got {self.player_name!r}; it needs one {{}} for the number")
+        if self.first_player not in (0, 1):
+            raise RulesetError("first_player", f"got {self.first_player}; players are counted from 0 or 1")
+        if self.max_rounds < 1:
+            raise RulesetError("max_rounds", f"got {self.max_rounds}; a game has at least one round")
+
+    def _check_roles(self) -> None:
+        for role, count in self.roles.items():
+            if role not in ROLES:
+                raise RulesetError("roles", f"unknown role {role!r}; known are {', '.join(sorted(ROLES))}")
+            if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+                raise RulesetError("roles", f"{role}: got {count!r}; use a whole number of seats")
+        if not MIN_PLAYERS <= self.players <= MAX_PLAYERS:
+            raise RulesetError(
+                "roles", f"{self.players} players; a game has {MIN_PLAYERS} to {MAX_PLAYERS}"
+            )
+        wolves = sum(n for r, n in self.roles.items() if ROLES[r].wolf)
+        if not 0 < wolves < self.players - wolves:
+            raise RulesetError(
+                "roles", f"{wolves} of {self.players} are Werewolves; there must be one or more, and fewer than half"
+            )
+        if self.count("Guard") and self.count("Doctor"):
+            raise RulesetError("roles", "Guard and Doctor are the same duty under two names; use one of them")
+
+    def _check_together(self) -> None:
+        if self.wolves_win == "no_villager" and not any(
+            ROLES[r].plain and n for r, n in self.roles.items()
+        ):
+            raise RulesetError("wolves_win", "'no_villager' needs a plain Villager in the roles")
+        if self.speaking_order == "sheriff_side" and self.sheriff == "none":
+            raise RulesetError("speaking_order", "'sheriff_side' needs a Sheriff; set sheriff")
+        if self.sheriff_role is not None:
+            if self.sheriff not in ("assigned", "contested"):
+                raise RulesetError(
+                    "sheriff_role", "only a seat drawn with the deal can be tied to a role; set sheriff: assigned"
+                )
+            if not self.count(self.sheriff_role):
+                raise RulesetError("sheriff_role", f"nobody is dealt {self.sheriff_role!r}")
+        if self.sheriff in ("elected", "contested") and not 1 <= self.candidates < self.players:
+            raise RulesetError("candidates", f"got {self.candidates}; use 1 to {self.players - 1}")
+        if self.pass_competes and not self.may_abstain:
+            raise RulesetError("pass_competes", "'pass' cannot win where nobody may abstain; set may_abstain")
+
+    # -- what follows from the switches ---------------------------------------------------
+
+    @cached_property
+    def players(self) -> int:
+        """The number of seats."""
+        return sum(self.roles.values())
+
+    def count(self, role: str) -> int:
+        """How many seats hold `role`."""
+        return self.roles.get(role, 0)
+
+    @cached_property
+    def cast(self) -> tuple[Role, ...]:
+        """The roles in play, in the order given."""
+        return tuple(ROLES[name] for name, n in self.roles.items() if n)
+
+    @cached_property
+    def wolves(self) -> int:
+        """The number of Werewolves."""
+        return sum(n for name, n in self.roles.items() if ROLES[name].wolf)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What the players are called, by seat."""
+        return tuple(self.player_name.format(s + self.first_player) for s in range(self.players))
+
+    def seat(self, name: str) -> int:
+        """The seat of the player called `name` (ValueError when there is none)."""
+        return self.names.index(name)
+
+    def with_(self, **changes: object) -> Ruleset:
+        """A copy with some switches changed; an unknown field is a `RulesetError`."""
+        known = [f.name for f in fields(self)]
+        for name in changes:
+            if name not in known:
+                raise RulesetError(name, f"there is no such switch; known are {', '.join(known)}")
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+    def as_dict(self) -> dict[str, object]:
+        """Plain values, for headers and files; `Ruleset(**d)` gives the same ruleset back."""
+        return {
+            f.name: dict(self.roles) if f.name == "roles" else getattr(self, f.name) for f in fields(self)
+        }
+
+    def __hash__(self) -> int:
+        return hash((self.name, tuple(self.roles.items()), self.max_rounds))
+
+    def __reduce__(self) -> tuple[object, tuple[dict[str, object]]]:
+        return _rebuild, (self.as_dict(),)
+
+
+def _rebuild(values: dict[str, object]) -> Ruleset:
+    return Ruleset(**values)  # type: ignore[arg-type]
+
+
+_HINTS: dict[str, object] = {}
+
+
+def _hints() -> dict[str, object]:
+    if not _HINTS:
+        _HINTS.update(get_type_hints(Ruleset))
+    return _HINTS
+
+
+SHERIFF = Ruleset(
+    name="sheriff",
+    roles={"Werewolf": 2, "Villager": 3, "Seer": 1, "Guard": 1},
+    seer_learns="role",
+    seer_may_see_self=True,
+    speaking_order="sheriff_side",
+    may_vote_self=True,
+    max_rounds=6,
+    sheriff="elected",
+)
+"""002: a Sheriff leads the discussion; facts §1."""
+
+WITCH = Ruleset(
+    name="witch",
+    roles={"Werewolf": 2, "Villager": 2, "Seer": 1, "Guard": 1, "Witch": 1},
+    player_name="Player {}",
+    wolf_agreement="plurality",
+    wolves_may_pass=True,
+    guard_may_repeat=False,
+    guard_may_pass=True,
+    seer_may_see_self=True,
+    seer_may_pass=True,
+    unusable_night_reply="pass",
+    speaking_order="random_game",
+    votes="open",
+    may_vote_self=True,
+    pass_competes=True,
+    last_words="voted_out",
+    wolves_win="no_villager",
+    max_rounds=12,
+)
+"""003: Guard and Witch, open votes, last words; facts §2.1."""
+
+DOCTOR = Ruleset(
+    name="doctor",
+    roles={"Werewolf": 2, "Villager": 3, "Seer": 1, "Doctor": 1},
+    first_player=0,
+    wolf_agreement="last",
+    wolves_may_target_self=False,
+    wolves_may_target_pack=False,
+    tie="random",
+    max_rounds=10,
+)
+"""004: Doctor, random ties; facts §3."""
+
+PRESETS: Mapping[str, Ruleset] = MappingProxyType({r.name: r for r in (SHERIFF, WITCH, DOCTOR)})
+
+
+def preset(name: str) -> Ruleset:
+    """The ruleset of that name; RulesetError lists the known ones."""
+    if name not in PRESETS:
+        raise RulesetError("rules", f"there is no preset {name!r}; known are {', '.join(PRESETS)}")
+    return PRESETS[name]
+
+
+__all__ = ["DOCTOR", "MAX_PLAYERS", "MIN_PLAYERS", "PRESETS", "SHERIFF", "WITCH", "Ruleset", "preset"]

@@ -1,0 +1,47 @@
+"""The night duty that Guard and Doctor share: shield one player from the Werewolves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .actions import Action, Pick
+from .duties import Duty, targets
+from .events import Chose, Event, only
+
+if TYPE_CHECKING:
+    from .ruleset import Ruleset
+    from .state import State
+
+
+def shield_duty(kind: str, past: str) -> Duty:
+    """A duty called `kind` that shields its target; the switches are the ruleset's ``guard_*``."""
+
+    def options(state: State, seat: int) -> tuple[Action, ...]:
+        rules = state.table.ruleset
+        excluded = 0 if rules.guard_may_shield_self else 1 << seat
+        if not rules.guard_may_repeat:
+            last = state.memory.get((seat, "shielded"))
+            if isinstance(last, tuple) and last[0] == state.round - 1:
+                excluded |= 1 << last[1]
+        return targets(state, excluded, rules.guard_may_pass)
+
+    def act(state: State, seat: int, action: Action) -> tuple[Event, ...]:
+        if isinstance(action, Pick):
+            state.shield(action.seat)
+            if not state.table.ruleset.guard_may_repeat:
+                # With the night: a night without a shield (a pass, or nobody left to choose) lifts the bar.
+                state.remember(seat, "shielded", (state.round, action.seat))
+        return (Chose(seat, kind, action, only(seat)),)
+
+    return Duty(kind, kind, past, options, act)
+
+
+def shield_card(rules: Ruleset, name: str, verb: str) -> str:
+    """The rules' words for it."""
+    who = "one player, themselves included," if rules.guard_may_shield_self else "one other player"
+    text = f"the {name} chooses {who} to {verb} without knowing whom the Werewolves chose"
+    if not rules.guard_may_repeat:
+        text += ", but not the same player on two nights in a row"
+    if rules.guard_may_pass:
+        text += ", or passes"
+    return text

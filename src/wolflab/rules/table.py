@@ -1,0 +1,99 @@
+"""What the rules compute again and again for one ruleset, remembered: options, asks, agreement.
+
+A `Table` holds no game. It makes equal questions share one object, which is what lets pure Python
+make hundreds of thousands of decisions a second.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from .actions import PASS, Action, Pick, pick
+from .asks import Ask
+from .events import EVERYONE, Chose, DayBroke, Event, NightFell, Said, VoteCounted, Voted
+
+if TYPE_CHECKING:
+    from .ruleset import Ruleset
+
+_CACHE = 1 << 16
+"""Entries kept per kind: far more than a 7-seat game needs, bounded for odd rulesets."""
+
+
+class Table:
+    """Caches for one ruleset; see the module."""
+
+    def __init__(self, ruleset: Ruleset) -> None:
+        self.ruleset = ruleset
+        self.everyone_alive = (1 << ruleset.players) - 1
+        self.seats = lru_cache(_CACHE)(_seats)
+        self.picks = lru_cache(_CACHE)(self._picks)
+        self.agreed = lru_cache(_CACHE)(self._agreed)
+        self.ask = lru_cache(_CACHE)(_ask)
+        self.vote_asks = lru_cache(_CACHE)(self._vote_asks)
+
+    def _picks(self, mask: int, may_pass: bool) -> tuple[Action, ...]:
+        options: tuple[Action, ...] = tuple(pick(seat) for seat in _seats(mask))
+        return (*options, PASS) if may_pass else options
+
+    def _vote_asks(self, kind: str, phase: str, round: int, voters: int, options: int) -> tuple[Ask, ...]:
+        """The asks of one secret ballot: `voters` vote for one of `options` (masks)."""
+        rules = self.ruleset
+        asks = []
+        for seat in _seats(voters):
+            mask = options if rules.may_vote_self or kind == "elect" else options & ~(1 << seat)
+            asks.append(
+                self.ask(kind, phase, round, seat, self.picks(mask, rules.may_abstain or kind == "elect"))
+            )
+        return tuple(asks)
+
+    def _agreed(self, choices: tuple[Action, ...]) -> int | None:
+        """Whom the pack kills, given its members' choices in order (facts §0, wolf conflict)."""
+        if not choices:
+            return None
+        how = self.ruleset.wolf_agreement
+        if how == "last":
+            decided = choices[-1]
+        elif how == "unanimous":
+            decided = choices[0] if len(set(choices)) == 1 else PASS
+        else:
+            counts = {c: choices.count(c) for c in choices}
+            top = max(counts.values())
+            leaders = [c for c, n in counts.items() if n == top]
+            decided = leaders[0] if len(leaders) == 1 else PASS
+        return decided.seat if isinstance(decided, Pick) else None
+
+
+@lru_cache(_CACHE)
+def _seats(mask: int) -> tuple[int, ...]:
+    """The seats in a bit mask, ascending."""
+    return tuple(seat for seat in range(mask.bit_length()) if mask >> seat & 1)
+
+
+def _ask(
+    kind: str,
+    phase: str,
+    round: int,
+    seat: int,
+    options: tuple[Action, ...] | None,
+    weights: tuple[int, ...] | None = None,
+    about: str = "",
+) -> Ask:
+    """An ask with its id; `about` tells chance's asks apart where one kind is asked repeatedly."""
+    return Ask(f"{round}/{kind}/{about or seat}", seat, kind, phase, round, options, weights)
+
+
+# Public events that recur in every game are shared, not rebuilt.
+voted = lru_cache(_CACHE)(lambda voter, target, what: Voted(voter, target, what, EVERYONE))
+vote_counted = lru_cache(_CACHE)(lambda seat, tied: VoteCounted(seat, tied, EVERYONE))
+night_fell = lru_cache(_CACHE)(lambda round: NightFell(round, EVERYONE))
+day_broke = lru_cache(_CACHE)(lambda round, deaths: DayBroke(round, deaths, EVERYONE))
+silence = lru_cache(_CACHE)(lambda seat, where: Said(seat, where, "", EVERYONE))
+
+
+def said(seat: int, where: str, text: str) -> Event:
+    """A public statement."""
+    return Said(seat, where, text, EVERYONE) if text else silence(seat, where)
+
+
+chose = lru_cache(_CACHE)(Chose)

@@ -1,0 +1,69 @@
+"""What one seat may know: the events with that seat in the audience, plus that seat's own notes.
+
+Agents, the policy and the screens get views, never a state. `Log` is the moderator's list of events
+from which views are cut; a view numbers its events for its own seat, so that a gap tells nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .events import Event
+from .ruleset import Ruleset
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something an agent wrote down for itself while answering `ask` (its memory and its reasons).
+
+    `at` is the number of events that its seat had seen; `step` is the pipeline's step path
+    ("deduce/3"); `content` is one of the typed notes of `wolflab.text.notes`.
+    """
+
+    ask: str
+    step: str
+    content: object
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """See the module. `events` and `notes` are in the order in which the seat met them."""
+
+    seat: int
+    ruleset: Ruleset
+    events: Sequence[Event]
+    notes: Sequence[Note]
+
+
+class Log:
+    """All events of a game in order, and each seat's share of them.
+
+    `view(seat)` costs what the seat has newly learned since it last looked.
+    """
+
+    def __init__(self, ruleset: Ruleset) -> None:
+        self.ruleset = ruleset
+        self.events: list[Event] = []
+        self._shares: list[list[Event]] = [[] for _ in range(ruleset.players)]
+        self._read = [0] * ruleset.players
+        self._notes: list[list[Note]] = [[] for _ in range(ruleset.players)]
+
+    def extend(self, events: Sequence[Event]) -> None:
+        """Append events that have happened."""
+        self.events.extend(events)
+
+    def note(self, seat: int, note: Note) -> None:
+        """Keep one of `seat`'s own notes."""
+        self._notes[seat].append(note)
+
+    def view(self, seat: int) -> View:
+        """What `seat` may know now (immutable: later events do not show in it)."""
+        share, events = self._shares[seat], self.events
+        start = self._read[seat]
+        if start < len(events):
+            bit = 1 << seat
+            share.extend([event for event in events[start:] if event.audience & bit])
+            self._read[seat] = len(events)
+        return View(seat, self.ruleset, tuple(share), tuple(self._notes[seat]))
