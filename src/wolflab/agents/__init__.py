@@ -1,0 +1,1 @@
+"""One seat's view and one question in, a reply out."""

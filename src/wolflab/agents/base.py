@@ -1,0 +1,71 @@
+"""A player is a function of what it may know.
+
+`async reply(view, ask, io) → Reply`; nothing else survives a turn. Whatever an agent wants to remember
+is a note. `io` is its only door to the world; `match` provides it live, from the record, or from afar.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from ..models.base import Response, Sampling
+from ..rules import Action, Ask, View
+from ..text.notes import Content
+from ..text.questions import Question
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """No usable reply was got, and why. `match` applies the ruleset's fallback."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An agent's answer. `notes` are (step path, content) in the order in which they were written."""
+
+    action: Action | Invalid
+    notes: tuple[tuple[str, Content], ...] = ()
+
+
+class IO(Protocol):
+    """An agent's only door. One per ask; keys are completed with game, branch and ask id."""
+
+    async def generate(
+        self,
+        step: str,
+        question: Question,
+        sampling: Sampling = ...,
+        schema: dict[str, Any] | None = None,
+        attempt: int = 0,
+        corrections: tuple[tuple[str, str], ...] = (),
+    ) -> Response:
+        """One call of the seat's model, under the key (…, step, attempt)."""
+        ...
+
+    def draw(self, step: str, n: int) -> int:
+        """A uniform integer in [0, n), keyed by step: the same for the same game, ask and step."""
+        ...
+
+    async def gather(self, calls: Iterable[Awaitable[T]]) -> list[T]:
+        """Await independent calls together, results in order."""
+        ...
+
+
+class Agent(Protocol):
+    """Anything that can hold a seat."""
+
+    name: str
+    instant: bool
+    """It never waits: the game may be played without an event loop."""
+
+    async def reply(self, view: View, ask: Ask, io: IO) -> Reply: ...
+
+    def describe(self) -> dict[str, Any]:
+        """Recipe and model with their settings, for the record's header."""
+        ...

@@ -1,0 +1,110 @@
+"""Recipes: a language agent is one pipeline, assembled by typed settings.
+
+recall → (reflect | deduce) → propose → choose. The papers' agents are recipes, not subclasses; each
+field is one decision that a paper made and an experiment may change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from types import MappingProxyType
+from typing import Any, Literal, get_args, get_type_hints
+
+from ..errors import ExperimentError
+from ..text.prompts import STYLES
+from ..text.questions import Layout, Wording
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a language agent turns a view and an ask into a reply.
+
+    deduce: judge the others before acting: "none", "each" (one call per player, 002 §6.2) or "all" (one
+    call, 004 C.5). alpha: α of 002 Eq. 3; statements of players with m ≤ α count as falsehoods.
+    uncertain: reliability of an "Uncertain" guess: its confidence (002) or a fixed value (004: 6).
+    judge_pack: a Werewolf judges its teammates too (002) or not (004). wolf_exception: a Werewolf's
+    guess "Werewolf" counts as trust (released code of 002, facts §1.4 item 2). prune: drop statements
+    that the vote's deduction did not cite. show_beliefs: put the deduction back into the prompt in words
+    (004). attributes: what a deduction must give beside the role (004 Table 7). retries: further tries
+    after an unusable reply, with the reason shown (0 in 002). speech_temperature applies to statements,
+    temperature to everything else (facts §1.4 item 15).
+    """
+
+    name: str
+    deduce: Literal["none", "each", "all"] = "none"
+    alpha: int = 6
+    uncertain: int | None = None
+    judge_pack: bool = True
+    wolf_exception: bool = False
+    prune: bool = True
+    show_beliefs: bool = True
+    attributes: tuple[str, ...] = ("reasoning", "confidence", "evidence")
+    style: str | None = None
+    wording: Wording = "own"
+    layout: Layout = "append"
+    retries: int = 2
+    temperature: float = 0.0
+    speech_temperature: float = 0.1
+    max_tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attributes", tuple(self.attributes))
+        hints = get_type_hints(Recipe)
+        for field in fields(self):
+            allowed = get_args(hints[field.name])
+            value = getattr(self, field.name)
+            if allowed and all(isinstance(a, str) for a in allowed) and value not in allowed:
+                raise ExperimentError(
+                    f"recipe {self.name!r}, field {field.name}: got {value!r}; use one of {', '.join(allowed)}"
+                )
+        if self.retries < 0:
+            raise ExperimentError(f"recipe {self.name!r}, field retries: got {self.retries}; use 0 or more")
+        if self.style is not None and self.style not in STYLES:
+            raise ExperimentError(
+                f"recipe {self.name!r}, field style: got {self.style!r}; use one of {', '.join(STYLES)}"
+            )
+        unknown = set(self.attributes) - {"reasoning", "confidence", "evidence"}
+        if unknown:
+            raise ExperimentError(
+                f"recipe {self.name!r}, field attributes: got {', '.join(sorted(unknown))}; "
+                "use any of reasoning, confidence, evidence"
+            )
+
+    def with_(self, **changes: Any) -> Recipe:
+        """A copy with some fields changed; an unknown field is an ExperimentError."""
+        known = [field.name for field in fields(self)]
+        for name in changes:
+            if name not in known:
+                raise ExperimentError(f"recipe {self.name!r}: there is no field {name!r}; known are {', '.join(known)}")
+        return replace(self, **changes)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for headers and files."""
+        return asdict(self)
+
+
+PAPER_002: Mapping[str, Any] = MappingProxyType(
+    {"wording": "paper", "layout": "paper", "retries": 0, "show_beliefs": False}
+)
+"""What every preset that reproduces a table of 002 pins, beside one target a call."""
+
+RECIPES: Mapping[str, Recipe] = MappingProxyType(
+    {
+        recipe.name: recipe
+        for recipe in (
+            Recipe("vanilla"),
+            Recipe("deductive", deduce="all"),
+            Recipe("deductive-002", deduce="each", **PAPER_002),
+            Recipe("deductive-004", deduce="all", uncertain=6, judge_pack=False),
+        )
+    }
+)
+"""Language-agent recipes by name. `random` needs no model and is not a recipe."""
+
+
+def recipe(name: str) -> Recipe:
+    """The recipe of that name; ExperimentError lists the known ones."""
+    if name not in RECIPES:
+        raise ExperimentError(f"there is no recipe {name!r}; known are random, {', '.join(RECIPES)}")
+    return RECIPES[name]

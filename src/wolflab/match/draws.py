@@ -1,0 +1,41 @@
+"""Chance: every random draw of a game, keyed by what it is for.
+
+A draw is a hash of (key, purpose), so it does not depend on how many draws came before: a probe, a
+retry or another order of answering shifts nothing. Equal keys give equal draws, on any machine.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+from ..rules import Action, Ask
+
+
+class Draws:
+    """Keyed draws. `key` is any text that names the game ("seed/deal/repeat/branch")."""
+
+    __slots__ = ("_hash", "key")
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self._hash = blake2b(key.encode(), digest_size=8, person=b"wolflab")
+
+    def below(self, n: int, purpose: str) -> int:
+        """A uniform integer in [0, n) (bias below n/2⁶⁴)."""
+        draw = self._hash.copy()
+        draw.update(b"\0" + purpose.encode())
+        return (int.from_bytes(draw.digest(), "big") * n) >> 64
+
+
+def draw_option(ask: Ask, draws: Draws) -> Action:
+    """Chance's answer to one of its asks, by the ask's weights."""
+    assert ask.options is not None
+    assert ask.weights is not None
+    if len(ask.options) == 1:
+        return ask.options[0]
+    point = draws.below(sum(ask.weights), ask.id)
+    for option, weight in zip(ask.options, ask.weights, strict=True):
+        point -= weight
+        if point < 0:
+            return option
+    raise AssertionError("weights sum to more than was drawn below")

@@ -1,0 +1,84 @@
+"""The live `io` of one ask: the agent's calls, draws and gathers, with their keys completed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, TypeVar
+
+from ..models.base import Model, Request, Response, Sampling
+from ..record import Call
+from ..rules import Ask
+from ..text.digest import question_digest
+from ..text.questions import Question
+from .desk import File, answer, response_digest
+from .draws import Draws
+
+T = TypeVar("T")
+
+Together = Callable[[Iterable[Awaitable[Any]]], Awaitable[list[Any]]]
+
+
+async def one_by_one(awaitables: Iterable[Awaitable[T]]) -> list[T]:
+    """Await in order. For players that never wait, where tasks would only cost time."""
+    return [await each for each in awaitables]
+
+
+async def at_once(awaitables: Iterable[Awaitable[T]]) -> list[T]:
+    """Await all together; results in order. The first error cancels the rest and is raised."""
+    pending = list(awaitables)
+    if len(pending) == 1:
+        return [await pending[0]]
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_coroutine(each)) for each in pending]
+    return [task.result() for task in tasks]
+
+
+async def _coroutine(awaitable: Awaitable[T]) -> T:
+    return await awaitable
+
+
+_NO_SAMPLING = Sampling()
+
+
+class LiveIO:
+    """`agents.base.IO` for one ask of one game; `calls` is what the record keeps of it."""
+
+    __slots__ = ("_draws", "_file", "_model", "_together", "ask", "calls", "prompt_digest")
+
+    def __init__(
+        self, ask: Ask, model: Model | None, file: File, draws: Draws, together: Together, prompt_digest: str
+    ) -> None:
+        self.ask = ask
+        self.calls: list[Call] = []
+        self.prompt_digest = prompt_digest
+        self._model = model
+        self._file = file
+        self._draws = draws
+        self._together = together
+
+    async def generate(
+        self,
+        step: str,
+        question: Question,
+        sampling: Sampling = _NO_SAMPLING,
+        schema: dict[str, Any] | None = None,
+        attempt: int = 0,
+        corrections: tuple[tuple[str, str], ...] = (),
+    ) -> Response:
+        """See `agents.base.IO.generate`."""
+        key = f"{self._draws.key}|{self.ask.id}|{step}|{attempt}"
+        request = Request(question, key, sampling, schema, corrections)
+        digest = question_digest(question, (sampling, schema, corrections, self.prompt_digest))
+        response = await answer(self._file, self._model, digest, request)
+        self.calls.append(Call(step, attempt, digest, response_digest(response)))
+        return response
+
+    def draw(self, step: str, n: int) -> int:
+        """See `agents.base.IO.draw`."""
+        return self._draws.below(n, f"{self.ask.id}|{step}")
+
+    async def gather(self, calls: Iterable[Awaitable[T]]) -> list[T]:
+        """See `agents.base.IO.gather`."""
+        results: list[T] = await self._together(calls)
+        return results

@@ -1,0 +1,208 @@
+"""The only game loop: it asks, waits for the replies, applies them, and writes everything down.
+
+The runner, the trainer, the screens, remote agents and the tests all play through `play`. Replies to
+simultaneous asks are awaited together and applied in seat order, so that concurrency changes nothing.
+This module alone decides what happens to a reply that cannot be used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ..agents.base import Agent, Invalid
+from ..record import Turn, Writer
+from ..record.fallback import fallback
+from ..rules import CHANCE, Action, Ask, Dealt, Event, Log, Note, Outcome, Ruleset, Say, SheriffDrawn, SheriffNamed
+from ..rules.engine import Step, begin, step
+from ..text.clean import clean
+from .desk import File, NoFile
+from .draws import Draws, draw_option
+from .io import LiveIO, Together, at_once, one_by_one
+from .player import Casting, Dealing, Player
+from .probes import Probe
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """How one game is to be played.
+
+    deal: draws for the cards, the Sheriff and a fixed order of speech; play: all other draws. Keys are
+    apart so that one deal can be played several times (002 §9.1). header: what else the record's header
+    says. watch: called with each batch of events as it happens (for live screens).
+    """
+
+    ruleset: Ruleset
+    casting: Casting
+    deal: Draws
+    play: Draws
+    header: dict[str, Any]
+    probes: tuple[Probe, ...] = ()
+    file: File = NoFile()
+    prompt_digest: str = ""
+    write: bool = True
+    watch: Callable[[Sequence[Event], Log, Sequence[Turn]], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A finished game: how it ended, everything that happened, and the two chains of the record."""
+
+    outcome: Outcome
+    log: Log
+    writer: Writer | None
+
+
+@dataclass(slots=True)
+class _Moment:
+    ruleset: Ruleset
+    alive: int
+    sheriff: int | None
+    round: int
+    asks: tuple[Ask, ...]
+
+
+async def play(match: Match) -> Played:
+    """Play one game to its end.
+
+    Errors of models (`ServerError`, `BudgetExceeded`) and of replay (`CassetteMismatch`) pass through:
+    the game is then unfinished and, its calls being on file, can be resumed.
+    """
+    game = _Game(match)
+    now = begin(match.ruleset)
+    game.happened(now.events, ())
+    while now.asks:
+        turns = await game.answer(now)
+        now = step(now.state, [turn.action for turn in turns])
+        game.happened(now.events, turns)
+    assert now.state.outcome is not None
+    return Played(now.state.outcome, game.log, game.writer)
+
+
+class _Game:
+    def __init__(self, match: Match) -> None:
+        self.match = match
+        self.log = Log(match.ruleset)
+        self.writer = Writer() if match.write else None
+        self.roles: tuple[str, ...] = ()
+        self.players: Sequence[Player] = ()
+        self.together: Together = at_once
+
+    def happened(self, events: Sequence[Event], turns: Sequence[Turn]) -> None:
+        self.log.extend(events)
+        for event in events:
+            if type(event) is SheriffNamed and event.how in ("elected", "drawn"):
+                self._cast(event.seat)
+        if self.writer is not None:
+            self.writer.turns(turns)
+            self.writer.events(events)
+        if self.match.watch is not None:
+            self.match.watch(events, self.log, turns)
+
+    async def answer(self, now: Step) -> Sequence[Turn]:
+        """One batch of simultaneous asks, with the probes that go with it."""
+        asks = now.asks
+        if asks[0].seat == CHANCE:
+            draws = self.match.deal if asks[0].phase == "deal" else self.match.play
+            return [Turn(ask, draw_option(ask, draws)) for ask in asks]
+        if not self.players:
+            self._seat()
+        polls = self._probes(now) if self.match.probes else []
+        if len(asks) == 1 and not polls:
+            turns = [await self._ask(asks[0])]
+        else:
+            extra = [ask for _, ballot in polls for ask in ballot]
+            answers = await self.together([self._ask(ask) for ask in (*asks, *extra)])
+            turns = answers[: len(asks)]
+            rest = iter(answers[len(asks) :])
+            for name, ballot in polls:
+                if self.writer is not None:
+                    self.writer.probe(name, [next(rest) for _ in ballot])
+        return self._keep(turns)
+
+    def _keep(self, turns: list[Turn]) -> Sequence[Turn]:
+        """Notes into memory; a stand-in for each reply that cannot be used."""
+        kept: list[Turn] = []
+        for turn in turns:
+            ask = turn.ask
+            for where, content in turn.notes:
+                self.log.note(ask.seat, Note(ask.id, where, content, len(self.log.view(ask.seat).events)))
+            if turn.invalid is not None:
+                stand_in = fallback(ask, self.match.ruleset)
+                if isinstance(stand_in, Ask):
+                    drawn = Turn(stand_in, draw_option(stand_in, self.match.play))
+                    if self.writer is not None:
+                        self.writer.turns([drawn])
+                    stand_in = drawn.action
+                turn = Turn(ask, stand_in, turn.invalid, turn.notes, turn.calls)
+            kept.append(turn)
+        return kept
+
+    async def _ask(self, ask: Ask) -> Turn:
+        """One seat's reply. Illegal or missing actions come back as invalid, with SILENCE in place."""
+        player = self.players[ask.seat]
+        io = LiveIO(ask, player.model, self.match.file, self.match.play, self.together, self.match.prompt_digest)
+        reply = await player.agent.reply(self.log.view(ask.seat), ask, io)
+        action, invalid = reply.action, None
+        if isinstance(action, Invalid):
+            invalid = action.reason
+        elif ask.kind != "rate" and not ask.allows(action):
+            invalid = f"{action!r} is not among the options"
+        elif isinstance(action, Say):
+            action = Say(clean(action.text))
+        applied: Action = Say("") if isinstance(action, Invalid) else action
+        return Turn(ask, applied, invalid, reply.notes, tuple(io.calls))
+
+    def _probes(self, now: Step) -> list[tuple[str, tuple[Ask, ...]]]:
+        state = now.state
+        moment = _Moment(self.match.ruleset, state.alive, state.sheriff, state.round, now.asks)
+        return [(probe.name, ballot) for probe in self.match.probes if (ballot := probe.asks(moment))]
+
+    def _seat(self) -> None:
+        """The cards are dealt: decide who sits where, and write the header."""
+        dealt = [event for event in self.log.events if isinstance(event, Dealt)]
+        drawn = [event.seat for event in self.log.events if isinstance(event, SheriffDrawn)]
+        self.roles = tuple(event.role for event in dealt)
+        self._cast(drawn[0] if drawn else None)
+        if self.writer is not None:
+            self.writer.open(
+                self.match.header
+                | {
+                    "ruleset": self.match.ruleset.as_dict(),
+                    "deal": self.match.deal.key,
+                    "play": self.match.play.key,
+                    "players": [player.describe() for player in self.players],
+                }
+            )
+
+
+    def _cast(self, sheriff: int | None) -> None:
+        """Decide who sits where; once more when a Sheriff comes into office by vote or lot.
+
+        So a tested model can take over the elected Sheriff's seat (002's setting 6).
+        """
+        self.players = self.match.casting(Dealing(self.roles, sheriff))
+        instant = all(player.instant for player in self.players)
+        self.together = one_by_one if instant else at_once
+
+
+def run_now(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Drive a coroutine that never waits to its end, without an event loop.
+
+    For games of instant players only; waiting is a bug and raises RuntimeError.
+    """
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    coroutine.close()
+    raise RuntimeError("a player that calls itself instant has waited")
+
+
+def everybody(agent: Agent) -> Casting:
+    """The casting that seats `agent` everywhere, without a model."""
+    return lambda dealing: [Player(agent)] * len(dealing.roles)

@@ -1,0 +1,11 @@
+"""A game written down and read back: the record is the product.
+
+A record is chained lines of JSON: header, replies (of seats and of chance), notes, hashes of calls and
+events. It replays without any generator, on any Python.
+"""
+
+from .reader import GameRecord, PastTurn, read, split
+from .verify import verify
+from .writer import FORMAT, Call, Turn, Writer
+
+__all__ = ["FORMAT", "Call", "GameRecord", "PastTurn", "Turn", "Writer", "read", "split", "verify"]

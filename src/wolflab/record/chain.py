@@ -1,0 +1,48 @@
+"""Lines of JSON, each chained to the one before by a hash, so that no line can change unseen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+from ..errors import RecordError
+
+_encode = msgspec.json.Encoder().encode
+_HEAD = len(b'{"h":"') + 32 + len(b'",')
+ROOT = "0" * 32
+"""What the first line of a chain is chained to."""
+
+
+class Chain:
+    """Grows a chain. `lines` are bytes without line ends; `last` is the hash of the newest line."""
+
+    def __init__(self, last: str = ROOT) -> None:
+        self.lines: list[bytes] = []
+        self.last = last
+
+    def add(self, value: dict[str, Any]) -> None:
+        """Append one JSON object."""
+        self.add_encoded(_encode(value))
+
+    def add_encoded(self, body: bytes) -> None:
+        """Append one JSON object that is already encoded (and not empty)."""
+        last = blake2b(self.last.encode() + body, digest_size=16).hexdigest()
+        self.lines.append(b'{"h":"%b",%b' % (last.encode(), body[1:]))
+        self.last = last
+
+
+def read_chain(lines: Iterable[bytes], last: str = ROOT, where: str = "record") -> Iterator[dict[str, Any]]:
+    """The objects of a chain, checked; RecordError names the first line that does not hold."""
+    for number, line in enumerate(lines, 1):
+        body = b"{" + line[_HEAD:]
+        last = blake2b(last.encode() + body, digest_size=16).hexdigest()
+        if line[:_HEAD] != b'{"h":"%b",' % last.encode():
+            raise RecordError(f"{where}, line {number}: the line or one before it was changed after it was written")
+        try:
+            value: dict[str, Any] = msgspec.json.decode(body)
+        except msgspec.DecodeError as error:
+            raise RecordError(f"{where}, line {number}: not JSON ({error})") from None
+        yield value

@@ -1,0 +1,25 @@
+"""What stands in for a reply that cannot be used (002 §7.1). Declared once, for play and for `verify`."""
+
+from __future__ import annotations
+
+from ..rules import CHANCE, LEFT, NO, PASS, SILENCE, Action, Ask, Ruleset
+
+
+def fallback(ask: Ask, rules: Ruleset) -> Action | Ask:
+    """The action applied instead, or the ask to chance that decides it.
+
+    Speech: said nothing. Votes: no vote. The Sheriff's choice of side: left. Night: the ruleset's
+    `unusable_night_reply`. Anything else: a random legal option.
+    """
+    options = ask.options
+    if options is None:
+        return SILENCE
+    if ask.kind in ("vote", "elect") and PASS in options:
+        return PASS
+    if ask.kind == "lead":
+        return LEFT
+    if ask.phase == "night" and rules.unusable_night_reply == "pass":
+        for quiet in (PASS, NO):
+            if quiet in options:
+                return quiet
+    return Ask(f"{ask.id}/fallback", CHANCE, "fallback", ask.phase, ask.round, options, (1,) * len(options))

@@ -1,0 +1,138 @@
+"""Reading a record back: the header, and the game as turns and events in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import RecordError
+from ..rules import Action, Event, GameEnded, Outcome, Ruleset
+from ..text.notes import Content
+from .chain import read_chain
+from .codec import decode_action, decode_event, decode_note
+from .writer import FORMAT, Call
+
+
+@dataclass(slots=True)
+class PastTurn:
+    """One answered ask. `seat` is −1 for chance; `kind` and `round` are read from the ask's id.
+
+    at: how many events had happened when it was asked. action: what was applied (for a probe: what
+    was answered, None if invalid).
+    """
+
+    ask: str
+    seat: int
+    action: Action | None
+    invalid: str | None
+    at: int
+    notes: list[tuple[str, Content]] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    probe: str | None = None
+
+    @property
+    def round(self) -> int:
+        """The round in which it was asked (0: the deal)."""
+        return int(self.ask.split("/", 1)[0])
+
+    @property
+    def kind(self) -> str:
+        """What kind of ask it was."""
+        return self.ask.split("/")[1]
+
+
+@dataclass(slots=True)
+class GameRecord:
+    """A whole game as it was written down. `lines` and `probe_lines` are the chained bytes."""
+
+    header: dict[str, Any]
+    ruleset: Ruleset
+    events: list[Event]
+    turns: list[PastTurn]
+    probes: list[PastTurn]
+    lines: list[bytes]
+    probe_lines: list[bytes]
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """Role names by seat."""
+        return tuple(event.role for event in self.events[: self.ruleset.players] if hasattr(event, "role"))
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How it ended; None for a game that did not."""
+        last = self.events[-1] if self.events else None
+        return last.outcome if isinstance(last, GameEnded) else None
+
+
+def split(data: bytes) -> list[bytes]:
+    """The lines of a stored chain."""
+    return data.split(b"\n") if data else []
+
+
+def read(lines: Sequence[bytes], probe_lines: Sequence[bytes] = (), where: str = "record") -> GameRecord:
+    """Decode a record and check both chains; RecordError says which line does not hold."""
+    values = read_chain(lines, where=where)
+    header = next(values, None)
+    if header is None or "wolflab" not in header:
+        raise RecordError(f"{where}: no header; this is not a game record")
+    if header["wolflab"] != FORMAT:
+        raise RecordError(
+            f"{where}: format {header['wolflab']}, but this version of wolflab reads format {FORMAT}; "
+            f"use wolflab {header.get('version', 'of that format')}"
+        )
+    record = GameRecord(header, Ruleset(**header["ruleset"]), [], [], [], list(lines), list(probe_lines))
+    _read_game(values, record, where)
+    _read_probes(read_chain(probe_lines, where=f"{where}, probes"), record, lines)
+    return record
+
+
+def _read_game(values: Iterable[dict[str, Any]], record: GameRecord, where: str) -> None:
+    notes: list[tuple[str, Content]] = []
+    calls: list[Call] = []
+    at = 0
+    waiting = False
+    for value in values:
+        if "event" in value:
+            record.events.append(decode_event(value))
+            waiting = False
+        elif "note" in value:
+            notes.append((value["note"], decode_note(value["content"])))
+        elif "call" in value:
+            calls.append(Call(value["call"], value["attempt"], value["request"], value["response"]))
+        elif "ask" in value:
+            if not waiting:
+                at, waiting = len(record.events), True
+            chance = "chance" in value
+            action = decode_action(value["chance" if chance else "reply"])
+            record.turns.append(
+                PastTurn(value["ask"], -1 if chance else value["seat"], action, value.get("invalid"), at, notes, calls)
+            )
+            notes, calls = [], []
+        else:
+            raise RecordError(f"{where}: a line of unknown kind, with the fields {', '.join(value)}")
+
+
+def _read_probes(values: Iterable[dict[str, Any]], record: GameRecord, lines: Sequence[bytes]) -> None:
+    hashes: dict[str, int] = {}
+    events = 0
+    for line in lines:
+        events += b'"event":' in line[41:50]
+        hashes[line[6:38].decode()] = events
+    for value in values:
+        if value["after"] not in hashes:
+            raise RecordError(f"probe {value['ask']}: asked after a line that this game does not have")
+        reply = value["reply"]
+        record.probes.append(
+            PastTurn(
+                value["ask"],
+                value["seat"],
+                None if reply is None else decode_action(reply),
+                value["invalid"],
+                hashes[value["after"]],
+                [(step, decode_note(content)) for step, content in value["notes"]],
+                [Call(*call) for call in value["calls"]],
+                value["probe"],
+            )
+        )

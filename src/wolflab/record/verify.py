@@ -1,0 +1,59 @@
+"""`verify`: does the record follow from its replies? Re-runs the rules and compares every line."""
+
+from __future__ import annotations
+
+from ..errors import IllegalReply, RecordError
+from ..rules import Action, Ask
+from ..rules.engine import begin, step
+from .fallback import fallback
+from .reader import GameRecord, PastTurn
+
+
+def verify(record: GameRecord, where: str = "record") -> None:
+    """Raise RecordError at the first line that the rules do not give.
+
+    The chains were checked when the record was read. Here the game is played again from its replies:
+    every ask must be answered once and in order, every event must be the one that the rules give, and
+    every stand-in for an invalid reply must be the declared one.
+    """
+    turns = iter(record.turns)
+    now = begin(record.ruleset)
+    events = list(now.events)
+    unfinished = record.outcome is None
+    while now.asks:
+        replies = []
+        for ask in now.asks:
+            replies.append(_replay(ask, turns, record, where))
+        if None in replies:
+            if unfinished:
+                break
+            raise RecordError(f"{where}: the record ends in mid-game, at ask {now.asks[0].id}")
+        try:
+            now = step(now.state, [reply for reply in replies if reply is not None])
+        except IllegalReply as error:
+            raise RecordError(f"{where}: {error}") from None
+        events.extend(now.events)
+    if extra := next(turns, None):
+        raise RecordError(f"{where}: a reply to {extra.ask} that was never asked")
+    for number, (written, true) in enumerate(zip(record.events, events, strict=False), 1):
+        if written != true:
+            raise RecordError(f"{where}, event {number}: the record has {written}, the rules give {true}")
+    if len(record.events) != len(events):
+        raise RecordError(f"{where}: {len(record.events)} events, the rules give {len(events)}")
+
+
+def _replay(ask: Ask, turns: object, record: GameRecord, where: str) -> Action | None:
+    turn: PastTurn | None = next(turns, None)  # type: ignore[call-overload]
+    drawn: Action | None = None
+    if turn is not None and turn.ask == f"{ask.id}/fallback":
+        drawn, turn = turn.action, next(turns, None)  # type: ignore[call-overload]
+    if turn is None:
+        return None
+    if turn.ask != ask.id or turn.seat != ask.seat:
+        raise RecordError(f"{where}: the rules ask {ask.id} of seat {ask.seat}, the record answers {turn.ask}")
+    if turn.invalid is not None:
+        declared = fallback(ask, record.ruleset)
+        expected = drawn if isinstance(declared, Ask) else declared
+        if turn.action != expected:
+            raise RecordError(f"{where}: ask {ask.id} was invalid; {turn.action} does not stand in for it")
+    return turn.action

@@ -1,0 +1,115 @@
+"""Writing a game down: a header, then every reply, note, call hash and event, chained line by line.
+
+Two chains make a record. The *game* holds what happened: it is the same whether or not anybody was
+polled. The *probes* hold what players answered outside the game; each of its lines names, by hash, the
+line of the game after which it was asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ..rules import Action, Ask, Event
+from ..text.notes import Content
+from .chain import Chain
+from .codec import encode_action, encode_event, encode_note
+
+FORMAT = 1
+"""Version of the record; raised whenever a reader of the old one would misread the new."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Call(NamedTuple):
+    """One model call as the record keeps it: its key within the ask, and hashes of both ends."""
+
+    step: str
+    attempt: int
+    request: str
+    response: str
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """How one ask was answered.
+
+    action: what was applied. invalid: why the seat's own reply could not be used, or None.
+    """
+
+    ask: Ask
+    action: Action
+    invalid: str | None = None
+    notes: tuple[tuple[str, Content], ...] = ()
+    calls: tuple[Call, ...] = ()
+
+
+@lru_cache(1 << 14)
+def _event_line(event: Event) -> bytes:
+    return _encode(encode_event(event))
+
+
+@lru_cache(1 << 14)
+def _reply_line(ask: str, seat: int, action: Action) -> bytes:
+    who: dict[str, Any] = {"ask": ask} if seat < 0 else {"ask": ask, "seat": seat}
+    return _encode(who | {"chance" if seat < 0 else "reply": encode_action(action)})
+
+
+class Writer:
+    """Collects one game's record. `game` and `probes` are the two chains."""
+
+    def __init__(self) -> None:
+        self.game = Chain()
+        self.probes = Chain()
+        self._deal: list[bytes] | None = []
+
+    def open(self, header: dict[str, Any]) -> None:
+        """Write the header, then what was dealt before it was known who sits where."""
+        self.game.add({"wolflab": FORMAT, **header})
+        for body in self._deal or ():
+            self.game.add_encoded(body)
+        self._deal = None
+
+    def _add(self, body: bytes) -> None:
+        if self._deal is None:
+            self.game.add_encoded(body)
+        else:
+            self._deal.append(body)
+
+    def turns(self, turns: Sequence[Turn]) -> None:
+        """One batch of simultaneous turns, in the order of their asks (by seat)."""
+        for turn in turns:
+            ask = turn.ask
+            for call in sorted(turn.calls):
+                self._add(_encode({"call": call.step, "attempt": call.attempt, "ask": ask.id, "seat": ask.seat,
+                                   "request": call.request, "response": call.response}))
+            for step, content in turn.notes:
+                self._add(_encode({"note": step, "ask": ask.id, "seat": ask.seat, "content": encode_note(content)}))
+            if turn.invalid is None:
+                self._add(_reply_line(ask.id, ask.seat, turn.action))
+            else:
+                self._add(_encode({"ask": ask.id, "seat": ask.seat, "invalid": turn.invalid,
+                                   "reply": encode_action(turn.action)}))
+
+    def events(self, events: Sequence[Event]) -> None:
+        """What happened, in order."""
+        for event in events:
+            self._add(_event_line(event))
+
+    def probe(self, name: str, turns: Sequence[Turn]) -> None:
+        """Answers to a probe, in seat order. `action` is None in the line when the reply was invalid."""
+        for turn in turns:
+            self.probes.add({
+                "probe": name,
+                "ask": turn.ask.id,
+                "seat": turn.ask.seat,
+                "after": self.game.last,
+                "reply": None if turn.invalid is not None else encode_action(turn.action),
+                "invalid": turn.invalid,
+                "notes": [[step, encode_note(content)] for step, content in turn.notes],
+                "calls": [list(call) for call in sorted(turn.calls)],
+            })

@@ -1,0 +1,50 @@
+"""The hash of a question: changes when anything changes that a prompt would show.
+
+It is computed from the typed question and from the prompt templates' own hash, so that a call can be
+checked against the record without rendering its prompt.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+from ..rules import Ruleset
+from .questions import Question, Situation
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
+
+
+@lru_cache(64)
+def _ruleset_digest(ruleset: Ruleset) -> str:
+    return blake2b(_encode(ruleset.as_dict()), digest_size=16).hexdigest()
+
+
+class _Last:
+    """The situation hashed last: one seat asks many questions about one situation in a row."""
+
+    situation: Situation | None = None
+    digest = ""
+
+
+def _situation_digest(s: Situation) -> str:
+    if _Last.situation is not s:
+        data = _encode((
+            _ruleset_digest(s.ruleset), s.seat, s.role, s.pack, s.round, s.phase, s.alive, s.sheriff,
+            s.facts, s.truths, s.falsehoods, s.pending,
+        ))
+        _Last.situation, _Last.digest = s, blake2b(data, digest_size=16).hexdigest()
+    return _Last.digest
+
+
+def question_digest(question: Question, extra: tuple[Any, ...] = ()) -> str:
+    """32 hex digits for `question` and whatever else belongs to the request (settings, schema, retries)."""
+    task = question.task
+    data = _encode((
+        _situation_digest(question.situation), type(task).__name__, task, question.beliefs,
+        question.style, question.wording, question.layout, extra,
+    ))
+    return blake2b(data, digest_size=16).hexdigest()
