@@ -37,7 +37,7 @@ class Request:
     """What is asked of a model.
 
     question: the typed question; adapters that need words call `text.prompts.messages(request.question,
-    request.corrections)`. schema: JSON schema of the reply's object, or None for free text.
+    request.corrections)` and `text.replies.schema(request.question)`. free: the reply may be any text.
     corrections: (reply, what was wrong with it) for each failed attempt so far, shown to the model.
     key: what the call is for: (game, branch, ask id, step path, attempt), joined by "|". A model that
     draws random numbers draws them from this key alone.
@@ -46,7 +46,7 @@ class Request:
     question: Question
     key: str
     sampling: Sampling = Sampling()
-    schema: dict[str, Any] | None = None
+    free: bool = False
     corrections: tuple[tuple[str, str], ...] = ()
 
 

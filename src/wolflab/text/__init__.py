@@ -1,0 +1,1 @@
+"""The language that players and models share: typed questions, sentences, rules text, prompts, replies."""

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from ..rules import Ruleset
-from .questions import Question, Situation
+from .questions import Line, Question, Situation
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
@@ -21,6 +21,23 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 @lru_cache(64)
 def _ruleset_digest(ruleset: Ruleset) -> str:
     return blake2b(_encode(ruleset.as_dict()), digest_size=16).hexdigest()
+
+
+_EVENTS: dict[int, tuple[object, bytes]] = {}
+"""Encoded events by identity (the event is kept, so that its identity stays its own)."""
+
+
+def _event(event: object) -> bytes:
+    known = _EVENTS.get(id(event))
+    if known is None:
+        if len(_EVENTS) > 1 << 15:
+            _EVENTS.clear()
+        known = _EVENTS[id(event)] = event, type(event).__name__.encode() + _encode(event)
+    return known[1]
+
+
+def _lines(lines: tuple[Line, ...]) -> bytes:
+    return b"\n".join([b"%d %d %b %b" % (n.number, n.round, n.phase.encode(), _event(n.event)) for n in lines])
 
 
 class _Last:
@@ -32,19 +49,25 @@ class _Last:
 
 def _situation_digest(s: Situation) -> str:
     if _Last.situation is not s:
-        data = _encode((
-            _ruleset_digest(s.ruleset), s.seat, s.role, s.pack, s.round, s.phase, s.alive, s.sheriff,
-            s.facts, s.truths, s.falsehoods, s.pending,
-        ))
-        _Last.situation, _Last.digest = s, blake2b(data, digest_size=16).hexdigest()
+        who = (_ruleset_digest(s.ruleset), s.seat, s.role, s.pack, s.round, s.phase, s.alive, s.sheriff)
+        blocks = (_encode(who), *map(_lines, (s.facts, s.truths, s.falsehoods, s.pending)))
+        _Last.situation, _Last.digest = s, blake2b(b"\0".join(blocks), digest_size=16).hexdigest()
     return _Last.digest
 
 
 def question_digest(question: Question, extra: tuple[Any, ...] = ()) -> str:
-    """32 hex digits for `question` and whatever else belongs to the request (settings, schema, retries)."""
+    """32 hex digits for `question` and whatever else belongs to the request (settings, retries)."""
     task = question.task
-    data = _encode((
-        _situation_digest(question.situation), type(task).__name__, task, question.beliefs,
-        question.style, question.wording, question.layout, extra,
-    ))
+    data = _encode(
+        (
+            _situation_digest(question.situation),
+            type(task).__name__,
+            task,
+            question.beliefs,
+            question.style,
+            question.wording,
+            question.layout,
+            extra,
+        )
+    )
     return blake2b(data, digest_size=16).hexdigest()

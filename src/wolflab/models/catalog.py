@@ -1,0 +1,189 @@
+"""From what an experiment writes to a model: names, settings, and whether it can be reached.
+
+It may not know what is asked of a model; adapters are imported when one is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ModelError, ServerError
+from .base import Model, Sampling
+from .budget import Budget, Price
+from .endpoints import PROVIDERS, key_value, missing_key, public_url
+
+if TYPE_CHECKING:
+    from .openai_api import OpenAIModel
+
+BUILT_IN = "village"
+
+Spec = str | Mapping[str, Any]
+"""A name ("village", "openai/gpt-4o"), or a mapping with `model` and settings beside it."""
+
+
+def resolve(spec: Spec, budget: Budget | None = None) -> Model:
+    """The model that `spec` names. No network: see `check`.
+
+    "village" takes its own settings; "PROVIDER/NAME" takes those of `openai_api.Settings`; any other
+    name needs `base_url`. Raises ModelError for an unknown provider or setting, naming the known ones.
+    """
+    name, settings = _read(spec)
+    if name == BUILT_IN:
+        return _village(settings)
+    prefix, slash, rest = name.partition("/")
+    if slash and prefix in PROVIDERS:
+        provider, model = PROVIDERS[prefix], rest
+        if not model:
+            raise ModelError(f"model {name!r} names a provider but no model: write {prefix}/NAME")
+    elif settings.get("base_url"):
+        provider, model = PROVIDERS["custom"], name
+    else:
+        known = ", ".join(f"{one}/…" for one in PROVIDERS)
+        raise ModelError(
+            f"model {name!r} is not known: use {BUILT_IN}, one of {known}, or any name with base_url"
+        )
+    return _behind_http(name, model, provider.name, settings, budget)
+
+
+def _read(spec: Spec) -> tuple[str, dict[str, Any]]:
+    if isinstance(spec, str):
+        name, settings = spec, {}
+    elif isinstance(spec, Mapping):
+        settings = dict(spec)
+        name = settings.pop("model", None)
+    else:
+        raise ModelError(f"a model is a name or a mapping with 'model', not {spec!r}")
+    if not isinstance(name, str) or not name.strip():
+        raise ModelError("a model's settings need 'model', its name, such as openai/gpt-4o or village")
+    return name.strip(), settings
+
+
+def _behind_http(
+    name: str, model: str, provider: str, settings: dict[str, Any], budget: Budget | None
+) -> OpenAIModel:
+    from .openai_api import SETTINGS, OpenAIModel, Settings
+
+    _refuse_unknown(name, settings, SETTINGS)
+    if settings.get("price") is not None:
+        settings["price"] = _price(settings["price"])
+    return OpenAIModel(name, model, PROVIDERS[provider], Settings(**settings), budget=budget)
+
+
+def _village(settings: dict[str, Any]) -> Model:
+    from .village import Village
+
+    try:
+        return Village(**settings)
+    except TypeError:
+        from inspect import signature
+
+        _refuse_unknown(BUILT_IN, settings, tuple(signature(Village).parameters))
+        raise
+
+
+def _refuse_unknown(name: str, settings: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    unknown = [key for key in settings if key not in known]
+    if unknown:
+        raise ModelError(f"model {name!r} has no setting {unknown[0]!r}; known are {', '.join(known)}")
+
+
+def _price(given: object) -> Price:
+    """USD per million tokens: a mapping of input, output and cached."""
+    if isinstance(given, Price):
+        return given
+    known = tuple(one.name for one in fields(Price))
+    if not isinstance(given, Mapping):
+        raise ModelError(
+            f"model setting 'price': got {given!r}; "
+            f"use a mapping of {', '.join(known)} in USD per million tokens"
+        )
+    for key, value in given.items():
+        if key not in known:
+            raise ModelError(f"model setting 'price' has no {key!r}; known are {', '.join(known)}")
+        if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+            raise ModelError(f"model setting 'price.{key}': got {value!r}; use a number of 0 or more")
+    return Price(**{key: float(value) for key, value in given.items()})
+
+
+async def check(model: Model) -> None:
+    """Whether `model` can be used, before any game is played.
+
+    One short call is made where the server does not list the model. Raises ModelError (ServerError
+    when nothing answers) with a sentence: key missing or refused, server unreachable, model unknown.
+    """
+    from .openai_api import OpenAIModel
+
+    if not isinstance(model, OpenAIModel):
+        return
+    if model.endpoint.variable and model.endpoint.key() is None:
+        raise ModelError(
+            f"model {model.name!r}: {missing_key(model.endpoint.variable, model.endpoint.base_url)}"
+        )
+    was_open = model.endpoint.open
+    try:
+        listed = await _listed(model) if model.provider.lists else ()
+        if model.model not in listed:
+            await _greet(model, listed)
+    finally:
+        if not was_open:
+            await model.close()
+
+
+async def _listed(model: OpenAIModel) -> tuple[str, ...]:
+    """The names that GET /models gives; empty where the server has no such list."""
+    import aiohttp
+    import openai
+
+    client, _ = model.endpoint.line(model)
+    where = public_url(model.endpoint.base_url)
+    try:
+        page = await client.with_options(timeout=min(30.0, model.settings.timeout)).models.list()
+        return tuple(one.id for one in page.data or () if isinstance(getattr(one, "id", None), str))
+    except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
+        variable = model.endpoint.variable or "api_key_env"
+        raise ModelError(
+            f"model {model.name!r}: the server at {where} refuses the key "
+            f"(HTTP status {error.status_code}): check {variable}"
+        ) from None
+    except (openai.APIConnectionError, aiohttp.ClientError, OSError):
+        raise ServerError(
+            f"model {model.name!r}: nothing answers at {where}; start the server or correct base_url"
+        ) from None
+    except (openai.APIError, ValueError, AttributeError, TypeError):
+        return ()  # no list, or one of another form: the short call decides
+
+
+async def _greet(model: OpenAIModel, listed: tuple[str, ...]) -> None:
+    """One short call; an unknown model's sentence names what the server has instead."""
+    hello = [{"role": "user", "content": "Reply with the word OK."}]
+    try:
+        await model.converse(hello, Sampling(temperature=None, max_tokens=16), retries=1)
+    except ServerError:
+        raise
+    except ModelError as error:
+        if not listed:
+            raise
+        near = get_close_matches(model.model, listed, 5, 0.3) or list(listed[:5])
+        raise ModelError(f"{error}; the server lists {', '.join(near)}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of `wolflab models`: what to write, which key it reads, and whether that is there."""
+
+    pattern: str
+    key: str
+    base_url: str
+    configured: bool
+
+
+def listing() -> tuple[Row, ...]:
+    """What can be named. A row that needs no key counts as configured; no server is asked."""
+    rows = [Row(BUILT_IN, "", "", True)]
+    for one in PROVIDERS.values():
+        ready = one.key is None or key_value(one.key) is not None
+        rows.append(Row(f"{one.name}/…", one.key or "", one.base_url or "", ready))
+    return tuple(rows)

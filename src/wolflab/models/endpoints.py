@@ -1,0 +1,239 @@
+"""The table of providers, the keys, and what all models of one endpoint share.
+
+A provider is a row: base URL, key variable, quirks. An endpoint is a base URL with one key: its
+connections, its limit of calls in flight, and what its models turned out to refuse. Nothing here knows
+what a request asks. The `openai` library is imported when the first connection is opened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit, urlunsplit
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+from ..errors import ModelError
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+Format = Literal["json_schema", "json_object+schema", "json_object", "text"]
+"""How a schema is asked for: OpenAI's form, llama.cpp's form, any JSON object, or in words alone."""
+
+NATIVE: tuple[Format, ...] = ("json_schema", "json_object", "text")
+PLAIN: tuple[Format, ...] = ("json_object", "text")
+
+DEFAULT_IN_FLIGHT = 16
+MAX_IN_FLIGHT = 1000
+"""The connection pool of the library holds that many."""
+CONNECT_TIMEOUT = 10.0
+"""Seconds until a server that does not even take the connection counts as not answering."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """One kind of server.
+
+    name: the prefix in experiments ("openai/…"). base_url: None where it must be given.
+    key: the environment variable of the API key; None where no key is needed.
+    formats: what to ask for when a reply has a schema, best first; each refusal steps down by one.
+    limit: the names of the setting that caps the reply's tokens, to be tried in that order.
+    lists: GET /models answers under the same key and names the models.
+    greedy: sent in place of temperature 0 (for servers that do not take 0).
+    filtered: error codes that mean the content filter.
+    """
+
+    name: str
+    base_url: str | None
+    key: str | None
+    formats: tuple[Format, ...] = NATIVE
+    limit: tuple[str, ...] = ("max_tokens", "max_completion_tokens")
+    lists: bool = True
+    greedy: tuple[tuple[str, object], ...] = ()
+    filtered: tuple[str, ...] = ("content_filter", "content_policy_violation")
+
+
+_ROWS = (
+    Provider(
+        "openai",
+        "https://api.openai.com/v1",
+        "OPENAI_API_KEY",
+        limit=("max_completion_tokens", "max_tokens"),
+    ),
+    # Its compatible endpoint takes response_format and seed without a word and ignores them.
+    Provider("anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", ("text",), lists=False),
+    Provider("gemini", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
+    Provider(
+        "zhipu",
+        "https://open.bigmodel.cn/api/paas/v4",
+        "ZHIPUAI_API_KEY",
+        PLAIN,
+        lists=False,
+        greedy=(("do_sample", False),),
+        filtered=("1301", "content_filter"),
+    ),
+    Provider("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+    Provider("deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", PLAIN),
+    Provider("mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+    Provider("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+    Provider("together", "https://api.together.xyz/v1", "TOGETHER_API_KEY"),
+    Provider("fireworks", "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY"),
+    Provider("xai", "https://api.x.ai/v1", "XAI_API_KEY"),
+    Provider("moonshot", "https://api.moonshot.cn/v1", "MOONSHOT_API_KEY", PLAIN),
+    Provider("dashscope", "https://dashscope.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY", PLAIN),
+    Provider("ollama", "http://localhost:11434/v1", None),
+    Provider("vllm", "http://localhost:8000/v1", None),
+    Provider("llamacpp", "http://localhost:8080/v1", None, ("json_object+schema", "json_object", "text")),
+    Provider("lmstudio", "http://localhost:1234/v1", None, ("json_schema", "text")),
+    # Any other server: base_url is required, the key only if api_key_env names one.
+    Provider("custom", None, None, ("json_schema", "json_object+schema", "json_object", "text")),
+)
+
+PROVIDERS: dict[str, Provider] = {row.name: row for row in _ROWS}
+"""Every provider by its prefix."""
+
+
+def key_value(variable: str) -> str | None:
+    """The key in the environment, else in `.env` of the working directory; None when neither has it.
+
+    `.env` is read, never loaded into the environment, so that no child process inherits it.
+    """
+    found = os.environ.get(variable)
+    file = Path(".env")
+    if not found and file.is_file():
+        from dotenv import dotenv_values
+
+        found = dotenv_values(file).get(variable)
+    return found.strip() or None if found else None
+
+
+def public_url(url: str) -> str:
+    """`url` without user, password, query and fragment: what may be shown."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+@dataclass(slots=True)
+class Learned:
+    """What one model at one endpoint has taught us: remembered for every later call, logged once.
+
+    formats: what is left to try for a schema, best first. limit: likewise for the reply's cap; empty:
+    it takes none. dropped: settings it refuses. log: one sentence each, for the run's log; what is in
+    here is no part of any request's hash.
+    """
+
+    formats: tuple[Format, ...]
+    limit: tuple[str, ...]
+    dropped: set[str] = field(default_factory=set)
+    proved: bool = False
+    """A reply came back under the format in use, so that a later 400 is not about the format."""
+    log: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Line:
+    """One event loop's connection: the client, its places in flight, and which models use it."""
+
+    client: AsyncOpenAI
+    places: asyncio.Semaphore
+    users: set[int] = field(default_factory=set)
+
+
+class Endpoint:
+    """A base URL with one key. Get it from `endpoint()`, so that all its models share it.
+
+    max_in_flight: None until a model sets it; the smallest value set wins. It holds for each event
+    loop that is opened from then on.
+    """
+
+    def __init__(self, base_url: str, variable: str | None) -> None:
+        self.base_url = base_url
+        self.variable = variable
+        self.max_in_flight: int | None = None
+        self._learned: dict[str, Learned] = {}
+        self._lines: WeakKeyDictionary[asyncio.AbstractEventLoop, _Line] = WeakKeyDictionary()
+
+    def key(self) -> str | None:
+        """The API key now in the environment or `.env`, or None."""
+        return key_value(self.variable) if self.variable else None
+
+    def at_most(self, calls: int) -> None:
+        """Lower the limit of calls in flight to `calls`, if it is not lower already."""
+        self.max_in_flight = min(calls, self.max_in_flight or calls)
+
+    def learned(self, model: str, provider: Provider) -> Learned:
+        """What is known about `model` here, shared by everything that uses it."""
+        if model not in self._learned:
+            self._learned[model] = Learned(provider.formats, provider.limit)
+        return self._learned[model]
+
+    @property
+    def open(self) -> bool:
+        """Whether the running event loop has connections here."""
+        return asyncio.get_running_loop() in self._lines
+
+    def line(self, user: object) -> tuple[AsyncOpenAI, asyncio.Semaphore]:
+        """The running loop's client and its places in flight; `user` then has to `leave`.
+
+        Raises ModelError when the key variable is not set.
+        """
+        loop = asyncio.get_running_loop()
+        line = self._lines.get(loop)
+        if line is None:
+            line = _Line(self._connect(), asyncio.Semaphore(self.max_in_flight or DEFAULT_IN_FLIGHT))
+            self._lines[loop] = line
+        line.users.add(id(user))
+        return line.client, line.places
+
+    async def leave(self, user: object) -> None:
+        """`user` makes no more calls on this loop; the last one out closes the connections."""
+        loop = asyncio.get_running_loop()
+        line = self._lines.get(loop)
+        if line is None:
+            return
+        line.users.discard(id(user))
+        if not line.users:
+            del self._lines[loop]
+            await line.client.close()
+
+    def _connect(self) -> AsyncOpenAI:
+        from openai import AsyncOpenAI, DefaultAioHttpClient, Omit, Timeout
+
+        key = self.key()
+        if self.variable and key is None:
+            raise ModelError(missing_key(self.variable, self.base_url))
+        headers: dict[str, str | Omit] = {}
+        if urlsplit(self.base_url).hostname != "api.openai.com":
+            # The library reads these from OPENAI_… variables; they are nobody else's business.
+            headers = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
+        return AsyncOpenAI(
+            api_key=key or "none",
+            base_url=self.base_url,
+            max_retries=0,  # ours read Retry-After, keep the place in flight and check the budget
+            timeout=Timeout(None, connect=CONNECT_TIMEOUT),  # the whole attempt is timed by the model
+            default_headers=headers,  # type: ignore[arg-type]
+            http_client=DefaultAioHttpClient(),
+        )
+
+
+def missing_key(variable: str, base_url: str) -> str:
+    """The sentence for a key that is not set."""
+    return (
+        f"no API key for {public_url(base_url)}: set {variable} in the environment "
+        "or in a file .env in the working directory"
+    )
+
+
+_ENDPOINTS: WeakValueDictionary[tuple[str, str | None], Endpoint] = WeakValueDictionary()
+
+
+def endpoint(base_url: str, variable: str | None) -> Endpoint:
+    """The one Endpoint for this base URL and key variable, as long as any model uses it."""
+    pair = (base_url.rstrip("/"), variable)
+    found = _ENDPOINTS.get(pair)
+    if found is None:
+        found = _ENDPOINTS[pair] = Endpoint(*pair)
+    return found

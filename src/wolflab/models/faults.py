@@ -1,0 +1,148 @@
+"""What a server's error means, read from its status, headers and words. Pure functions.
+
+Servers that speak the same protocol word their errors differently; every guess about those words is in
+this file, and none is made anywhere else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from time import time
+from typing import Any, Literal
+
+Kind = Literal["retry", "quota", "key", "model", "context", "filter", "setting", "request"]
+
+SHOWN = 200
+"""How many characters of a server's words are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One failed attempt.
+
+    kind: retry (the server's trouble: wait and try again) · quota (paid credit is used up) · key
+    (refused) · model (not known there) · context (the prompt does not fit) · filter · setting (refused;
+    `setting` names it) · request (anything else that will not get better).
+    wait: seconds that the server asked for.
+    """
+
+    kind: Kind
+    words: str
+    status: int = 0
+    wait: float | None = None
+    setting: str = ""
+
+
+_CONTEXT = re.compile(
+    r"context (length|window|size)|maximum context|context_length_exceeded|exceed_context_size"
+    r"|prompt is too long|input is too long|too many (input |prompt )?tokens"
+    r"|exceeds? the (model's )?(max|token limit)|could not finish the message",
+    re.IGNORECASE,
+)
+_FILTER = re.compile(r"content (management policy|filter|policy)|content_filter", re.IGNORECASE)
+_MODEL = re.compile(
+    r"model[^.]{0,120}?(not found|does not exist|not exist|is not available|unknown)"
+    r"|(unknown|no such|invalid|unsupported) model|not a valid model|model_not_found|模型不存在",
+    re.IGNORECASE,
+)
+_FORMAT = re.compile(
+    r"response[_ ]format|json[_ ]schema|json[_ ]object|json mode|structured output|grammar", re.IGNORECASE
+)
+_CONTEXT_CODES = {"context_length_exceeded", "exceed_context_size_error", "string_above_max_length", "1261"}
+_QUOTA_CODES = {"insufficient_quota", "insufficient_balance", "billing_hard_limit_reached", "1113"}
+_RETRIED = {408, 409, 425, 429}
+
+
+def of_status(
+    status: int,
+    body: object,
+    headers: Mapping[str, str],
+    *,
+    sent: Collection[str],
+    filtered: Collection[str] = (),
+) -> Fault:
+    """The fault behind an error status.
+
+    body: the decoded error object, text, or None. sent: the names of the settings in the request.
+    filtered: error codes that mean the content filter at this provider.
+    """
+    code, param, words = _parts(body)
+    shown = shorten(words) or f"HTTP status {status}"
+
+    def fault(kind: Kind, **more: Any) -> Fault:
+        return Fault(kind, shown, status, **more)
+
+    if status == 402 or code in _QUOTA_CODES:
+        return fault("quota")
+    if status in (401, 403):
+        return fault("key")
+    if status in _RETRIED:
+        return fault("retry", wait=retry_after(headers))
+    # A few servers answer 500 where they mean 400; only words that name the cause are believed there.
+    if code in filtered or (status < 500 and _FILTER.search(words)):
+        return fault("filter")
+    if status == 413 or code in _CONTEXT_CODES or _CONTEXT.search(words):
+        return fault("context")
+    setting = _refused(param, words, sent)
+    if setting:
+        return fault("setting", setting=setting)
+    if status >= 500:
+        return fault("retry", wait=retry_after(headers))
+    if status == 404 or code in ("model_not_found", "1211") or _MODEL.search(words):
+        return fault("model")
+    return fault("request")
+
+
+def _parts(body: object) -> tuple[str, str, str]:
+    """(code, parameter, message) of an error body, whatever its form."""
+    if isinstance(body, Mapping):
+        inner = body.get("error", body)
+        if isinstance(inner, Mapping):
+            words = inner.get("message") or inner.get("detail") or inner.get("msg") or inner
+            return str(inner.get("code") or ""), str(inner.get("param") or ""), str(words)
+        return "", "", str(inner)
+    return "", "", "" if body is None else str(body)
+
+
+def _refused(param: str, words: str, sent: Collection[str]) -> str:
+    """Which of the settings sent the error is about; empty when it names none."""
+    root = param.partition(".")[0]
+    if root in sent:
+        return root
+    named = [(match.start(), name) for name in sent if (match := re.search(rf"\b{name}\b", words))]
+    if "response_format" in sent and (match := _FORMAT.search(words)):
+        named.append((match.start(), "response_format"))
+    return min(named)[1] if named else ""
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait: `Retry-After-Ms`, or `Retry-After` in seconds or as a date (RFC 9110 §10.2.3).
+
+    A date counts from the response's own `Date`, so that a wrong clock here does no harm.
+    """
+    fields = {name.lower(): value for name, value in headers.items()}
+    for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = fields.get(name, "").strip()
+        if re.fullmatch(r"\d+(\.\d+)?", value):
+            return float(value) * scale
+    then = _seconds(fields.get("retry-after", ""))
+    if then is None:
+        return None
+    now = _seconds(fields.get("date", ""))
+    return max(0.0, then - (time() if now is None else now))
+
+
+def _seconds(date: str) -> float | None:
+    try:
+        return parsedate_to_datetime(date).timestamp()
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def shorten(words: str) -> str:
+    """One line of at most SHOWN characters."""
+    line = " ".join(words.split())
+    return line if len(line) <= SHOWN else line[: SHOWN - 1] + "…"

@@ -1,0 +1,374 @@
+"""Any server that speaks OpenAI's chat completions: requests out, responses in, faults dealt with.
+
+It knows the protocol and the provider's row in `endpoints`; it may not know the game: the prompt comes
+from `text.prompts`, and what a reply is worth is for the agent to judge. The `openai` library is
+imported when the first call is made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ..errors import ModelError, ServerError
+from ..text.questions import Question
+from ..text.replies import schema
+from .base import Request, Response, Sampling, Usage
+from .budget import Budget, Price
+from .endpoints import MAX_IN_FLIGHT, Learned, Provider, endpoint, public_url
+from .faults import Fault, of_status, shorten
+from .wire import counts, estimate, form_of, plain, read_choice, response_format, tokens
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+Render = Callable[[Question, tuple[tuple[str, str], ...]], Sequence[Any]]
+"""question, corrections → messages, each with "role" and "content"."""
+
+FIRST_WAIT, LAST_WAIT = 0.5, 60.0
+"""Seconds before the first retry, and the most that doubling leads to."""
+SAMPLED = ("temperature", "top_p", "max_tokens", "seed")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What can be set for a model behind HTTP. Raises ModelError, naming the setting.
+
+    temperature, top_p, max_tokens, seed: take precedence over what the recipe asks for.
+    context: the model's window in tokens; a longer prompt is an unusable reply, not a call.
+    timeout: seconds for one attempt. retries: attempts after the first. longest_wait: seconds; a
+    server that asks for more has failed. price: USD per million tokens. extra: more fields of the
+    request's body, passed on as they are.
+    """
+
+    base_url: str | None = None
+    api_key_env: str | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    context: int | None = None
+    price: Price | None = None
+    max_in_flight: int | None = None
+    timeout: float = 120.0
+    retries: int = 8
+    longest_wait: float = 600.0
+    extra: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("temperature", "top_p", "timeout", "longest_wait"):
+            self._number(name, float)
+        for name in ("max_tokens", "seed", "context", "max_in_flight", "retries"):
+            self._number(name, int)
+        for name in ("timeout", "max_tokens", "context", "max_in_flight"):
+            if getattr(self, name) == 0:
+                raise ModelError(f"model setting {name!r}: got 0; use a positive number")
+        if (self.max_in_flight or 0) > MAX_IN_FLIGHT:
+            raise ModelError(
+                f"model setting 'max_in_flight': got {self.max_in_flight}; use 1 to {MAX_IN_FLIGHT}"
+            )
+        for name in ("base_url", "api_key_env"):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, str) or not value):
+                raise ModelError(f"model setting {name!r}: got {type(value).__name__}; use a text")
+        if self.base_url and not self.base_url.startswith(("http://", "https://")):
+            raise ModelError("model setting 'base_url': it has to start with http:// or https://")
+        if self.extra is not None and not isinstance(self.extra, Mapping):
+            raise ModelError(f"model setting 'extra': got {self.extra!r}; use a mapping of body fields")
+
+    def _number(self, name: str, kind: type) -> None:
+        value = getattr(self, name)
+        allowed = (int, float) if kind is float else (int,)
+        if value is None and name not in ("timeout", "retries", "longest_wait"):
+            return
+        if isinstance(value, bool) or not isinstance(value, allowed) or value < 0:
+            word = "number" if kind is float else "whole number"
+            raise ModelError(f"model setting {name!r}: got {value!r}; use a {word} of 0 or more")
+
+
+class OpenAIModel:
+    """One model at one endpoint.
+
+    name: as written in the experiment. model: the server's own name for it. budget: shared by the run.
+    render, sleep (seconds) and jitter (→ [0, 1)) are there to be replaced in tests.
+    """
+
+    instant = False
+
+    def __init__(
+        self,
+        name: str,
+        model: str,
+        provider: Provider,
+        settings: Settings | None = None,
+        *,
+        budget: Budget | None = None,
+        render: Render | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self.name, self.model, self.provider = name, model, provider
+        self.settings = settings or Settings()
+        url = self.settings.base_url or provider.base_url
+        if url is None:
+            raise ModelError(f"model {name!r} needs base_url, the address of its server")
+        if budget is not None and budget.usd is not None and self.settings.price is None:
+            raise ModelError(f"model {name!r} needs price for a budget in USD; a free one has price 0")
+        self.endpoint = endpoint(url, self.settings.api_key_env or provider.key)
+        if self.settings.max_in_flight is not None:
+            self.endpoint.at_most(self.settings.max_in_flight)
+        self._learned: Learned = self.endpoint.learned(model, provider)
+        self._budget, self._render, self._sleep, self._jitter = budget, render, sleep, jitter
+
+    @property
+    def adaptations(self) -> list[str]:
+        """What this endpoint forced us to change for this model, one sentence each, in order."""
+        return list(self._learned.log)
+
+    def describe(self) -> dict[str, Any]:
+        """What decides the replies: names and settings. No key, no host, no price."""
+        shown = (*SAMPLED, "context", "extra")
+        given = {name: value for name in shown if (value := getattr(self.settings, name)) is not None}
+        return {
+            "kind": "openai-compatible",
+            "name": self.name,
+            "provider": self.provider.name,
+            "model": self.model,
+            **given,
+        }
+
+    async def close(self) -> None:
+        """Leave the running loop's connections; the model can be used again."""
+        await self.endpoint.leave(self)
+
+    # -- one request ------------------------------------------------------------------------
+
+    async def generate(self, request: Request) -> Response:
+        """Ask the server. See `models.base.Model` for what is raised and what is returned."""
+        render = self._render or _default_render()
+        messages = [plain(one) for one in render(request.question, request.corrections)]
+        return await self.converse(messages, request.sampling, None if request.free else schema(request.question))
+
+    async def converse(
+        self,
+        messages: list[dict[str, str]],
+        sampling: Sampling,
+        shape: dict[str, Any] | None = None,
+        *,
+        retries: int | None = None,
+    ) -> Response:
+        """The same for messages that are already in words (`retries`: instead of the setting)."""
+        asked = {name: _first(getattr(self.settings, name), getattr(sampling, name)) for name in SAMPLED}
+        window = self.settings.context
+        if window is not None and estimate(messages) + (asked["max_tokens"] or 0) > window:
+            return Response("", finish="length")
+        client, places = self._line()
+        allowed = self.settings.retries if retries is None else retries
+        waited = 0
+        # A call that waits for its retry keeps its place: a server in trouble sees fewer calls, not more.
+        async with places:
+            while True:
+                if self._budget is not None:
+                    self._budget.check()
+                body = self._body(messages, asked, shape)
+                outcome = await self._attempt(client, body)
+                if isinstance(outcome, Response):
+                    self._learned.proved |= shape is not None
+                    return outcome
+                settled = self._settle(outcome, body)
+                if isinstance(settled, Response):
+                    return settled
+                if settled:
+                    continue
+                if waited >= allowed:
+                    raise ServerError(self._gave_up(outcome, waited + 1))
+                await self._sleep(self._wait(outcome, waited))
+                waited += 1
+
+    def _line(self) -> tuple[AsyncOpenAI, asyncio.Semaphore]:
+        try:
+            return self.endpoint.line(self)
+        except ModelError as error:
+            raise ModelError(f"model {self.name!r}: {error}") from None
+
+    def _body(
+        self, messages: list[dict[str, str]], asked: Mapping[str, Any], shape: dict[str, Any] | None
+    ) -> dict[str, Any]:
+        """The arguments of the call, less what this endpoint has refused."""
+        learned = self._learned
+        extra = dict(self.settings.extra or {})
+        body: dict[str, Any] = {"model": self.model, "messages": messages}
+        for name in ("temperature", "top_p", "seed"):
+            if asked[name] is not None and name not in learned.dropped:
+                body[name] = asked[name]
+        if body.get("temperature") == 0 and self.provider.greedy:
+            del body["temperature"]
+            extra = dict(self.provider.greedy) | extra
+        if asked["max_tokens"] is not None and learned.limit:
+            body[learned.limit[0]] = asked["max_tokens"]
+        wanted = response_format(learned.formats[0], shape) if shape is not None else None
+        if wanted is not None:
+            body["response_format"] = wanted
+        if extra:
+            body["extra_body"] = extra
+        return body
+
+    async def _attempt(self, client: AsyncOpenAI, body: dict[str, Any]) -> Response | Fault:
+        """One HTTP exchange. Everything that can go wrong in it comes back as a Fault."""
+        import aiohttp
+        import openai
+
+        started = perf_counter()
+        try:
+            async with asyncio.timeout(self.settings.timeout):
+                raw = await client.chat.completions.with_raw_response.create(**body)
+        except TimeoutError:
+            return Fault("retry", f"no answer within {self.settings.timeout:g} s")
+        except openai.APIStatusError as error:
+            return self._fault(error.status_code, error.body, error.response.headers, body)
+        except (openai.APIConnectionError, aiohttp.ClientError, OSError) as error:
+            return Fault("retry", self._clean(shorten(str(error.__cause__ or error))))
+        latency = perf_counter() - started
+        try:
+            reply = msgspec.json.decode(raw.content)
+        except msgspec.DecodeError:
+            return Fault(
+                "retry", f"an answer that is not JSON (is {public_url(self.endpoint.base_url)} right?)"
+            )
+        if not isinstance(reply, dict):
+            return Fault("retry", "an answer that is not a JSON object")
+        if reply.get("error") and not reply.get("choices"):
+            # Routers pass on another server's error under status 200.
+            told = reply["error"]
+            code = told.get("code") if isinstance(told, dict) else None
+            return self._fault(code if isinstance(code, int) else 502, told, raw.headers, body)
+        return self._response(reply, body, latency)
+
+    def _response(self, reply: dict[str, Any], body: dict[str, Any], latency: float) -> Response | Fault:
+        text, finish = read_choice(reply)
+        if finish == "network_error":
+            return Fault("retry", "the server lost its own connection to the model")
+        usage = reply.get("usage")
+        counted = isinstance(usage, dict)
+        prompt, completion, cached = counts(usage if isinstance(usage, dict) else {})
+        price = self.settings.price or Price()
+        if self._budget is not None:
+            # A server that does not count must not make a budget endless.
+            spent = (prompt, completion) if counted else (estimate(body["messages"]), tokens(text))
+            cost = price.cost(*spent, cached)
+            self._budget.add(Usage(*spent, cached, cost), estimated=not counted)
+        cost = price.cost(prompt, completion, cached)
+        return Response(text, Usage(prompt, completion, cached, cost), finish, latency)
+
+    # -- when it fails ----------------------------------------------------------------------
+
+    def _fault(self, status: int, body: object, headers: Mapping[str, str], sent: dict[str, Any]) -> Fault:
+        fault = of_status(
+            status, body, headers, sent=sent.keys() - {"model", "messages"}, filtered=self.provider.filtered
+        )
+        doubtful = fault.kind == "request" and status in (400, 422) and not self._learned.proved
+        if doubtful and "response_format" in sent and len(self._learned.formats) > 1:
+            # It says nothing of use, and it never took this format: the format is the likely cause.
+            return Fault("setting", self._clean(fault.words), status, setting="response_format")
+        return Fault(fault.kind, self._clean(fault.words), status, fault.wait, fault.setting)
+
+    def _settle(self, fault: Fault, body: dict[str, Any]) -> Response | bool:
+        """A Response when the call is over, True to try again at once, False to wait first.
+
+        Raises ModelError for what no retry can mend.
+        """
+        match fault.kind:
+            case "retry":
+                if (fault.wait or 0) > self.settings.longest_wait:
+                    raise ServerError(
+                        f"{self._at()} asks to wait {fault.wait:.0f} s, more than longest_wait "
+                        f"({self.settings.longest_wait:g} s): resume the run later"
+                    )
+                return False
+            case "context":
+                return Response("", finish="length")
+            case "filter":
+                return Response("", finish="filter")
+            case "setting" if self._adapt(fault.setting, body):
+                return True
+            case "quota":
+                raise ServerError(
+                    f"{self._at()} says that its credit is used up ({fault.words}): resume later"
+                )
+            case "key":
+                # The server's words are left out: some repeat the key.
+                where = self.endpoint.variable or "api_key_env"
+                raise ModelError(f"{self._at()} refuses the key (HTTP status {fault.status}): check {where}")
+            case "model":
+                raise ModelError(
+                    f"{self._at()} has no model {self.model!r}, or the address is wrong: {fault.words}"
+                )
+        raise ModelError(f"{self._at()} refuses the request: {fault.words}")
+
+    def _adapt(self, setting: str, body: dict[str, Any]) -> bool:
+        """Give up what the server refused; False when there is nothing left to give up.
+
+        Many calls are refused at once: only the first one changes anything, the others just try again.
+        """
+        learned = self._learned
+        if setting == "response_format":
+            now, *rest = learned.formats
+            if form_of(body["response_format"]) != now:
+                return True
+            if not rest:
+                return False
+            learned.formats, learned.proved = tuple(rest), False
+            return self._log(f"refuses replies as {now}; asked for as {rest[0]} from now on")
+        if setting in ("max_tokens", "max_completion_tokens"):
+            if learned.limit[:1] == (setting,):
+                learned.limit = learned.limit[1:]
+                then = f"{learned.limit[0]} is sent instead" if learned.limit else "it is left out"
+                self._log(f"refuses {setting}; {then} from now on")
+            return True
+        if setting in body and setting in SAMPLED:
+            if setting not in learned.dropped:
+                learned.dropped.add(setting)
+                self._log(f"refuses {setting} = {body[setting]}; it is left out from now on")
+            return True
+        return False
+
+    def _log(self, what: str) -> bool:
+        self._learned.log.append(f"{self.name}: the server {what}")
+        return True
+
+    def _wait(self, fault: Fault, waited: int) -> float:
+        """Seconds: what the server asked for, else doubling; spread, so that calls do not return at once."""
+        if fault.wait is not None:
+            return fault.wait * (1 + 0.1 * self._jitter())
+        return float(min(LAST_WAIT, FIRST_WAIT * 2**waited) * (0.5 + 0.5 * self._jitter()))
+
+    def _gave_up(self, fault: Fault, attempts: int) -> str:
+        times = "once" if attempts == 1 else f"{attempts} times"
+        return f"{self._at()} failed {times}, last with: {fault.words}; the run can be resumed"
+
+    def _at(self) -> str:
+        return f"model {self.name!r}: the server at {public_url(self.endpoint.base_url)}"
+
+    def _clean(self, words: str) -> str:
+        key = self.endpoint.key()
+        return words.replace(key, "…") if key else words
+
+
+def _default_render() -> Render:
+    from ..text.prompts import messages
+
+    return messages
+
+
+def _first(*values: Any) -> Any:
+    return next((value for value in values if value is not None), None)
+
+
+SETTINGS = tuple(one.name for one in fields(Settings))
+"""The names of all settings, for error messages."""

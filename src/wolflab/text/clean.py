@@ -1,0 +1,87 @@
+"""Statements are cleaned once, where they enter the game.
+
+After `clean` a speech is one line of bounded length that no prompt can mistake for anything else: it
+cannot close its quotation, open a section, imitate a numbered fact, the moderator or a chat role, or
+carry invisible characters. What it says in words is left alone: lying is part of the game.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+LIMIT = 1000
+"""Characters of a statement, unless the caller says otherwise."""
+
+_SWAPS = str.maketrans(
+    {
+        **dict.fromkeys('"“”„‟«»〝〞〟`´″', "'"),
+        **dict.fromkeys("<≺⟨〈", "‹"),
+        **dict.fromkeys(">≻⟩〉", "›"),
+        **dict.fromkeys("[{【〔⟦", "("),
+        **dict.fromkeys("]}】〕⟧", ")"),
+        **dict.fromkeys("∶ːˑ׃꞉︰", ":"),
+        "*": None,
+        "\\": "/",
+    }
+)
+"""Quotes that would close the statement, brackets that number facts or hold JSON, angle brackets of
+tags, look-alikes of the colon, and Markdown's emphasis."""
+
+_MARKS = re.compile(r"[#=~|+]{2,}|_{2,}|-{3,}|'{3,}|(?:^|(?<=\s))#+(?=\s)")
+"""Fences, rules and headings of Markdown."""
+
+_ROLE_TAG = re.compile(
+    r"\b(system|assistant|user|human|developer|tool|function|moderator|host|narrator|instructions?|"
+    r"response format|remaining players|rules)([\s_')(|-]*):",
+    re.IGNORECASE,
+)
+"""A word that opens somebody else's turn or a section of the prompt, with its colon."""
+
+
+@lru_cache(1 << 13)
+def clean(text: str, limit: int = LIMIT) -> str:
+    """`text` as it may stand in the record and in prompts: one line of at most `limit` characters.
+
+    Unicode is normalised (NFKC), control, zero-width and bidirectional characters are removed. Cleaning
+    twice gives the same as cleaning once. The result may be empty.
+    """
+    text = text[: 8 * limit + 256]
+    for _ in range(8):
+        before, text = text, _once(text)
+        if text == before:
+            break
+    if len(text) > limit:
+        text = text[: max(0, limit - 3)].rstrip() + "..."[:limit]
+    return text
+
+
+def _once(text: str) -> str:
+    if not (text.isascii() and text.isprintable()):  # plain text needs none of this
+        text = unicodedata.normalize("NFKC", text)
+        text = "".join(_plain(char) for char in text)
+    text = text.translate(_SWAPS)
+    text = _MARKS.sub(" ", text)
+    text = _ROLE_TAG.sub(r"\1\2,", text)
+    return " ".join(text.split())
+
+
+def _plain(char: str) -> str:
+    """White space of any kind as a space; control, format, private and unassigned characters gone."""
+    if char.isspace():
+        return " "
+    return "" if unicodedata.category(char)[0] == "C" else char
+
+
+_SILENT = re.compile(
+    r"[\W_]*(?:(?:i |we )?(?:says?|said|have|has|had) nothing(?: to say| to add)?|silence|silent|"
+    r"(?:i |i'll |i will )?(?:remains?|stays?|keep) (?:silent|quiet)|"
+    r"no comment|no statement|nothing|pass|skip|none)?[\W_]*",
+    re.IGNORECASE,
+)
+
+
+def is_silence(text: str) -> bool:
+    """Whether a cleaned statement only says that nothing is said ("(silence)", "I stay silent.")."""
+    return _SILENT.fullmatch(text) is not None and any(c.isalpha() for c in text)

@@ -1,0 +1,344 @@
+"""Replies of models: what shape is asked for, and what is made of the text that comes back.
+
+`schema` gives the JSON schema for a question, `parse` reads a reply: pure, tolerant, never raising on
+any text, never giving an action that the ask does not list. Whether to ask again is the agent's affair.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+from ..rules import ROLES, Action, Ruleset, Say
+from .clean import clean, is_silence
+from .extract import find_object
+from .notes import UNCERTAIN
+from .options import labels, read_action, read_player
+from .questions import Decide, Deduce, Question, Rate
+
+UNASKED_CONFIDENCE = 7
+"""The confidence of a judgement that was not asked for one: the lowest at which a player named as no
+Werewolf counts as reliable (m > 6), with a Werewolf clearly below."""
+
+REASONING_LIMIT = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a reply cannot be used: one sentence, fit to be shown to the model."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A legal action and the reasoning that came with it ("" when there was none)."""
+
+    action: Action
+    reasoning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One player's deduced role. confidence: 5–10. evidence: line numbers as cited, without repeats."""
+
+    target: int
+    role: str
+    confidence: int
+    evidence: tuple[int, ...] = ()
+    reasoning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The valid judgements in the order of the question's targets, and why the others are not valid."""
+
+    judgements: tuple[Judgement, ...]
+    rejected: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """Seat → how far its player is believed, 1–10. Targets without a valid score are missing."""
+
+    scores: Mapping[int, int]
+
+
+Parsed = Decided | Judged | Rated
+
+
+# -- what is asked for ------------------------------------------------------------------------
+
+
+def schema(question: Question) -> dict[str, Any]:
+    """The JSON schema of the reply: every property required, ranges as enums (servers differ there)."""
+    task, ruleset = question.task, question.situation.ruleset
+    if isinstance(task, Decide):
+        if task.ask.options is None:
+            return _object({"reasoning": _STRING, "statement": _STRING})
+        return _object({"reasoning": _STRING, "action": _STRING | {"enum": list(labels(task.ask, ruleset))}})
+    if isinstance(task, Rate):
+        score = {"type": "integer", "enum": list(range(1, 11))}
+        return _object({ruleset.names[seat]: score for seat in task.targets})
+    attributes = {
+        "role": _STRING | {"enum": list(task.guesses)},
+        "reasoning": _STRING,
+        "confidence": {"type": "integer", "enum": list(range(5, 11))},
+        "evidence": {"type": "array", "items": {"type": "integer"}},
+    }
+    kept = {name: form for name, form in attributes.items() if name == "role" or name in task.attributes}
+    return _object({ruleset.names[seat]: _object(kept) for seat in task.targets})
+
+
+_STRING: dict[str, Any] = {"type": "string"}
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+# -- reading it -------------------------------------------------------------------------------
+
+
+def parse(question: Question, text: str) -> Parsed | Problem:
+    """What `text` answers to `question`, or why it answers nothing. Never raises."""
+    if not text.strip():
+        return Problem("the reply is empty; answer with the JSON object asked for")
+    found = find_object(text)
+    if found is None:
+        return Problem("the reply holds no JSON object; answer with the JSON object asked for")
+    task = question.task
+    if isinstance(task, Decide):
+        return _decided(question, task, found)
+    if isinstance(task, Deduce):
+        return _judged(question, task, found)
+    return _rated(question, task, found)
+
+
+_REASONING = ("reasoning", "reason", "thought", "thoughts", "thinking", "analysis")
+_STATEMENT = ("statement", "speech", "discussion", "say", "message", "content", "text", "response", "action")
+_ACTION = (
+    "action",
+    "choice",
+    "vote",
+    "target",
+    "answer",
+    "decision",
+    "option",
+    "select",
+    "selection",
+    "player",
+)
+
+
+@lru_cache(1 << 12)
+def _bare(key: str) -> str:
+    return re.sub(r"[\W_]+", "", key).casefold()
+
+
+def _field(found: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+    """The value under the first of `names`, whatever the keys' case and punctuation."""
+    keys = {_bare(str(key)): key for key in reversed(list(found))}
+    for name in names:
+        if name in keys:
+            return found[keys[name]]
+    for name in names[:3]:  # "my_statement", "action to take"
+        for bare, key in keys.items():
+            if name in bare:
+                return found[key]
+    return None
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int) and abs(value) < 10**9:
+        return str(value)
+    if isinstance(value, list) and len(value) == 1:
+        return _text(value[0]) if not isinstance(value[0], list) else ""
+    return ""
+
+
+def _decided(question: Question, task: Decide, found: dict[str, Any]) -> Decided | Problem:
+    reasoning = clean(_text(_field(found, _REASONING)), REASONING_LIMIT)
+    if task.ask.options is None:
+        value = _field(found, _STATEMENT)
+        if not isinstance(value, str):
+            return Problem('the reply has no "statement" of text; put what you say aloud there')
+        statement = clean(value)
+        if is_silence(statement):
+            return Decided(Say(""), reasoning)
+        if not any(char.isalnum() for char in statement):
+            return Problem('the "statement" is empty; say something, or "(silence)" to stay silent')
+        return Decided(Say(statement), reasoning)
+    value = _field(found, _ACTION)
+    if isinstance(value, dict):
+        value = _field(value, _ACTION) or _field(value, ("name",))
+    ruleset = question.situation.ruleset
+    if value is None:
+        return Problem(f'the reply has no "action"; choose one of: {", ".join(labels(task.ask, ruleset))}')
+    action = read_action(_text(value), task.ask, ruleset)
+    return Problem(action) if isinstance(action, str) else Decided(action, reasoning)
+
+
+# -- judgements -------------------------------------------------------------------------------
+
+
+def _judged(question: Question, task: Deduce, found: dict[str, Any]) -> Judged | Problem:
+    ruleset = question.situation.ruleset
+    entries = _by_target(found, task.targets, ruleset, "role")
+    judgements, rejected = [], {}
+    for target in task.targets:
+        one = _judgement(target, entries.get(target), task, ruleset)
+        if isinstance(one, Judgement):
+            judgements.append(one)
+        else:
+            rejected[target] = one
+    if not judgements:
+        return Problem(". ".join(rejected.values()) or "nobody was to be judged")
+    return Judged(tuple(judgements), MappingProxyType(rejected))
+
+
+def _by_target(
+    found: dict[str, Any], targets: tuple[int, ...], ruleset: Ruleset, inner: str
+) -> dict[int, Any]:
+    """Target → its value. With one target, a single value under another name that is no other player's,
+    or the value's own fields at the top, is taken for it.
+    """
+    values: dict[int, Any] = {}
+    strangers = []
+    for key, value in _entries(found, targets, ruleset):
+        seat = read_player(str(key), ruleset)
+        if seat in targets:
+            values.setdefault(seat, value)
+        elif seat is None:
+            strangers.append(value)
+    if not values and len(targets) == 1:
+        if _field(found, (inner,)) is not None and not isinstance(_field(found, (inner,)), dict):
+            return {targets[0]: found}
+        if len(found) == 1 and len(strangers) == 1:
+            return {targets[0]: strangers[0]}
+        if len(found) == 1 and isinstance(next(iter(found.values())), dict):
+            return {targets[0]: next(iter(found.values()))}
+    return values
+
+
+def _entries(found: dict[str, Any], targets: tuple[int, ...], ruleset: Ruleset) -> list[tuple[str, Any]]:
+    """Key and value of each player, also inside one wrapping object or a list of named entries."""
+    entries = list(found.items())
+    if any(read_player(str(key), ruleset) in targets for key, _ in entries):
+        return entries
+    for value in found.values():
+        if isinstance(value, dict) and any(read_player(str(k), ruleset) in targets for k in value):
+            return list(value.items())
+        if isinstance(value, list):
+            named = [
+                (_text(_field(v, ("player", "name", "target"))), v) for v in value if isinstance(v, dict)
+            ]
+            if any(read_player(name, ruleset) in targets for name, _ in named):
+                return named
+    return entries
+
+
+def _judgement(target: int, value: Any, task: Deduce, ruleset: Ruleset) -> Judgement | str:
+    name = ruleset.names[target]
+    if isinstance(value, str):
+        value = {"role": value}
+    if not isinstance(value, dict):
+        return f"{name}: no judgement given"
+    role = read_role(_text(_field(value, ("role", "identity"))), task.guesses)
+    if role is None:
+        return f"{name}: the role is none of {', '.join(task.guesses)}"
+    confidence = UNASKED_CONFIDENCE
+    if "confidence" in task.attributes:
+        given = _number(_field(value, ("confidence", "certainty")))
+        if given is None:
+            return f"{name}: the confidence is not a number from 5 to 10"
+        confidence = max(5, min(10, given))
+    evidence = _evidence(_field(value, ("evidence", "citations"))) if "evidence" in task.attributes else ()
+    reasoning = ""
+    if "reasoning" in task.attributes:
+        reasoning = clean(_text(_field(value, _REASONING)), REASONING_LIMIT)
+    return Judgement(target, role, confidence, evidence, reasoning)
+
+
+@lru_cache(1 << 12)
+def read_role(text: str, guesses: tuple[str, ...]) -> str | None:
+    """The one of `guesses` that `text` names: any case, plurals, aliases, Doctor for Guard; or None.
+
+    "not a Werewolf" names no role and is None, as is a text that names two.
+    """
+    flat = text[:200].casefold()
+    if re.search(r"\b(?:not|non|isn't)\b", flat):
+        return None
+    named = set()
+    for guess in guesses:
+        if any(re.search(rf"\b{re.escape(word)}\b", flat) for word in _role_words(guess, guesses)):
+            named.add(guess)
+    return named.pop() if len(named) == 1 else None
+
+
+def _role_words(guess: str, guesses: tuple[str, ...]) -> set[str]:
+    if guess == UNCERTAIN:
+        return {"uncertain", "unknown", "unsure", "undecided"}
+    words = {guess}
+    if guess in ROLES:
+        words |= {ROLES[guess].plural, *ROLES[guess].aliases}
+        shields = {"Guard", "Doctor"}
+        if guess in shields and not shields <= set(guesses):
+            for other in shields & set(ROLES):
+                words |= {other, ROLES[other].plural, *ROLES[other].aliases}
+    return {word.casefold() for word in words}
+
+
+def _number(value: Any) -> int | None:
+    """A whole number from a number or a text that is one ("8", "8/10", "8 out of 10", "8.0")."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, float):
+        return int(value) if value == value and abs(value) < 1e6 else None
+    if isinstance(value, int):
+        return max(-1000, min(1000, value))
+    if isinstance(value, str):
+        m = re.fullmatch(r"\s*(-?[0-9]{1,3})(?:\.[0-9]{1,6})?\s*(?:(?:/|out of|of)\s*10)?\s*\.?", value)
+        return int(m[1]) if m else None
+    return None
+
+
+def _evidence(value: Any) -> tuple[int, ...]:
+    """The integers cited, in order, without repeats; anything else is ignored."""
+    if isinstance(value, int):
+        value = [value]
+    if not isinstance(value, list):
+        return ()
+    cited = [one for one in value if isinstance(one, int) and not isinstance(one, bool) and 0 <= one < 10**6]
+    return tuple(dict.fromkeys(cited))
+
+
+# -- ratings ----------------------------------------------------------------------------------
+
+
+def _rated(question: Question, task: Rate, found: dict[str, Any]) -> Rated | Problem:
+    ruleset = question.situation.ruleset
+    scores = {}
+    for seat, value in _by_target(found, task.targets, ruleset, "score").items():
+        if isinstance(value, dict):
+            value = _field(value, ("score", "reliability", "rating", "trust"))
+        score = _number(value)
+        if score is not None and 1 <= score <= 10:
+            scores[seat] = score
+    if not scores:
+        names = ", ".join(ruleset.names[seat] for seat in task.targets)
+        return Problem(f"the reply gives no score from 1 to 10 for any of {names}")
+    return Rated(MappingProxyType({seat: scores[seat] for seat in task.targets if seat in scores}))

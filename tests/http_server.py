@@ -1,0 +1,360 @@
+"""A small chat-completions server on 127.0.0.1 that knows only the prompt's text, and can misbehave.
+
+It answers by reading: the reply's format block, the options listed in it, the players to be judged. Its
+choices are a hash of the prompt, so that the same prompt gets the same reply. `serving` runs it in the
+running event loop, `running` in a thread of its own (for tests that are not async).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+SPEECH = (
+    "I think {name} is a Werewolf and we should vote for {name}.",
+    "I trust {name}; let us hear more before we vote.",
+    "I am a Villager and I have nothing to report, but {name} was very quiet.",
+    "Yesterday's votes speak against {name}.",
+)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What goes wrong with one call. kind: see `FakeServer._misbehave`."""
+
+    kind: str
+    status: int = 500
+    retry_after: str | None = None
+    retry_date: int | None = None
+    """Seconds from now, sent as an HTTP date."""
+    body: Any = None
+
+
+@dataclass
+class FakeServer:
+    """Settings, set before or between calls, and counters.
+
+    faults: taken one by one by the next chat calls. refuses: names of settings, or of response formats,
+    that get a 400. key: what the Authorization header must carry. context: tokens (4 characters each).
+    gate: a call is answered only when this many have been in flight at once. latency: seconds.
+    """
+
+    models: tuple[str, ...] = ("wolf-1", "wolf-2")
+    lists: bool = True
+    key: str | None = None
+    faults: deque[Fault] = field(default_factory=deque)
+    refuses: frozenset[str] = frozenset()
+    terse: bool = False
+    """Refusals come as a bare "Bad request"."""
+    context: int | None = None
+    usage: bool = True
+    cached: int = 0
+    latency: float = 0.0
+    gate: int = 0
+
+    calls: int = 0
+    answered: int = 0
+    in_flight: int = 0
+    most_in_flight: int = 0
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    base_url: str = ""
+
+    async def start(self) -> None:
+        self._stopping, self._full = asyncio.Event(), asyncio.Event()
+        app = web.Application(client_max_size=2**26)
+        app.router.add_post("/v1/chat/completions", self._chat)
+        app.router.add_get("/v1/models", self._models)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.2)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", 0, backlog=2048)
+        await site.start()
+        host, port = self._runner.addresses[0][:2]
+        self.base_url = f"http://{host}:{port}/v1"
+
+    async def stop(self) -> None:
+        self._stopping.set()
+        await self._runner.cleanup()
+
+    # -- the protocol -------------------------------------------------------------------
+
+    async def _models(self, request: web.Request) -> web.StreamResponse:
+        if not self._authorised(request):
+            return self._error(401, "Incorrect API key provided", code="invalid_api_key")
+        if not self.lists:
+            return web.Response(status=404, text="Not Found")
+        data = [{"id": name, "object": "model", "created": 0, "owned_by": "test"} for name in self.models]
+        return web.json_response({"object": "list", "data": data})
+
+    async def _chat(self, request: web.Request) -> web.StreamResponse:
+        self.calls += 1
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        try:
+            if self.in_flight >= self.gate:
+                self._full.set()
+            await self._full.wait()
+            if self.latency:
+                await asyncio.sleep(self.latency)
+            return await self._reply(request)
+        finally:
+            self.in_flight -= 1
+
+    async def _reply(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        self.bodies.append(body)
+        self.headers.append({name.lower(): value for name, value in request.headers.items()})
+        if not self._authorised(request):
+            sent = request.headers.get("Authorization", "")
+            return self._error(401, f"Incorrect API key provided: {sent}", code="invalid_api_key")
+        if self.faults:
+            return await self._misbehave(self.faults.popleft(), request, body)
+        return self._refusal(body) or web.json_response(self._completion(body))
+
+    def _authorised(self, request: web.Request) -> bool:
+        return self.key is None or request.headers.get("Authorization") == f"Bearer {self.key}"
+
+    def _refusal(self, body: dict[str, Any]) -> web.Response | None:
+        if body["model"] not in self.models:
+            return self._error(
+                404, f"The model `{body['model']}` does not exist", param="model", code="model_not_found"
+            )
+        wanted = body.get("response_format", {}).get("type")
+        for name in sorted(self.refuses):
+            if name in body or name == wanted:
+                if self.terse:
+                    return web.json_response({"detail": "Bad request"}, status=400)
+                if name == wanted:
+                    return self._error(400, f"This response_format type is unavailable: {name}")
+                hint = " Use 'max_completion_tokens' instead." if name == "max_tokens" else ""
+                words = f"Unsupported parameter: '{name}' is not supported with this model.{hint}"
+                return self._error(400, words, param=name, code="unsupported_parameter")
+        length = sum(len(message["content"]) for message in body["messages"]) // 4
+        if self.context is not None and length > self.context:
+            words = f"This model's maximum context length is {self.context} tokens, you sent {length}"
+            return self._error(400, words, param="messages", code="context_length_exceeded")
+        return None
+
+    @staticmethod
+    def _error(
+        status: int, words: str, *, param: str | None = None, code: str | None = None, headers: Any = None
+    ) -> web.Response:
+        error = {"message": words, "type": "invalid_request_error", "param": param, "code": code}
+        return web.json_response({"error": error}, status=status, headers=headers)
+
+    async def _misbehave(
+        self, fault: Fault, request: web.Request, body: dict[str, Any]
+    ) -> web.StreamResponse:
+        good = self._completion(body)
+        message = good["choices"][0]["message"]
+        match fault.kind:
+            case "status":
+                return self._error(fault.status, "The server had a bad moment", headers=self._wait(fault))
+            case "error":
+                return web.json_response(fault.body, status=fault.status)
+            case "hang":
+                await self._stopping.wait()
+            case "drop":  # half a body, then the connection goes away
+                half = web.StreamResponse(headers={"Content-Type": "application/json"})
+                half.content_length = 1000
+                await half.prepare(request)
+                await half.write(b'{"choices": [{"mess')
+                assert request.transport is not None
+                request.transport.abort()
+                return half
+            case "hangup":  # gone before a single byte
+                assert request.transport is not None
+                request.transport.abort()
+            case "bad_json":
+                return web.Response(text='{"choices": [', content_type="application/json")
+            case "page":
+                return web.Response(text="<html>Welcome to the proxy</html>", content_type="text/html")
+            case "no_choices":
+                good["choices"] = []
+            case "empty":
+                message["content"] = None
+            case "cut":
+                message["content"], good["choices"][0]["finish_reason"] = '{"reasoning": "I th', "length"
+            case "filter":
+                message["content"], good["choices"][0]["finish_reason"] = "", "content_filter"
+            case "refusal":
+                message["content"], message["refusal"] = None, "I cannot help with that."
+            case "parts":
+                message["content"] = [{"type": "thinking"}, {"type": "text", "text": message["content"]}]
+            case "text":
+                message["content"] = fault.body
+            case "body":
+                return web.json_response(fault.body)
+            case other:
+                raise AssertionError(f"no such fault: {other}")
+        return web.json_response(good)
+
+    @staticmethod
+    def _wait(fault: Fault) -> dict[str, str]:
+        if fault.retry_date is not None:
+            from email.utils import formatdate
+            from time import time
+
+            now = int(time())
+            return {
+                "Date": formatdate(now, usegmt=True),
+                "Retry-After": formatdate(now + fault.retry_date, usegmt=True),
+            }
+        return {} if fault.retry_after is None else {"Retry-After": fault.retry_after}
+
+    def _completion(self, body: dict[str, Any]) -> dict[str, Any]:
+        prompt = "\n".join(message["content"] for message in body["messages"])
+        # Its own earlier replies are part of the conversation, but not what tells it the format.
+        told = "\n".join(m["content"] for m in body["messages"] if m["role"] != "assistant")
+        text = answer(told, salt=prompt)
+        self.answered += 1
+        reply: dict[str, Any] = {
+            "id": "chatcmpl-test",
+            "object": "chat.completion",
+            "created": 0,
+            "model": body["model"],
+            "choices": [
+                {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+            ],
+        }
+        if self.usage:
+            prompt_tokens, completion_tokens = len(prompt) // 4, len(text) // 4
+            reply["usage"] = {
+                "prompt_tokens": prompt_tokens,
+                "completion_tokens": completion_tokens,
+                "total_tokens": prompt_tokens + completion_tokens,
+                "prompt_tokens_details": {"cached_tokens": self.cached},
+            }
+        return reply
+
+
+# -- reading a prompt -----------------------------------------------------------------------
+
+
+def answer(prompt: str, salt: str = "") -> str:
+    """A reply to any prompt of Wolflab, from its words alone; prose where no format is described.
+
+    salt: more text that the choices depend on.
+    """
+    lines = prompt.splitlines()
+    # A hash of the whole conversation stands in for it wherever something is drawn.
+    prompt = f"{prompt}\n{hashlib.sha256((salt or prompt).encode()).hexdigest()}"
+    starts = [n for n, line in enumerate(lines) if line.strip() == "{"]
+    if not starts:
+        return _speak(prompt, "prose")
+    start = starts[-1]
+    depth, block = 0, []
+    for line in lines[start:]:
+        depth += line.rstrip().endswith("{")
+        depth -= line.strip().startswith("}")
+        block.append(line.strip())
+        if depth == 0:
+            break
+    rest = "\n".join(lines[start + len(block) :])
+    reply = _fill(block[1:-1], prompt, rest, "")
+    if len(reply) == 1 and isinstance(next(iter(reply.values())), dict):
+        inner = block[2:-2]
+        # One entry is shown; the sentence before it lists everybody who needs one.
+        asked = re.search(r"hidden roles? of (.+?)(?: in the light|\. )", "\n".join(lines[:start]))
+        names = _names(asked[1]) if asked else []
+        reply = {name: _fill(inner, prompt, rest, name) for name in names} or reply
+    return json.dumps(reply)
+
+
+def _fill(block: list[str], prompt: str, rest: str, path: str) -> dict[str, Any]:
+    reply: dict[str, Any] = {}
+    within: list[str] | None = None
+    name = ""
+    for line in block:
+        if within is not None:
+            if line.startswith("}"):
+                reply[name], within = _fill(within, prompt, rest, f"{path}/{name}"), None
+            else:
+                within.append(line)
+            continue
+        found = re.match(r'"([^"]+)":\s*(.*)$', line)
+        if not found:
+            continue
+        name, meaning = found[1], found[2].rstrip(",")
+        if meaning == "{":
+            within = []
+        else:
+            reply[name] = _value(name, meaning, prompt, rest, f"{path}/{name}")
+    return reply
+
+
+def _value(name: str, meaning: str, prompt: str, rest: str, path: str) -> Any:
+    listed = re.search(r"\[(.+?)\]", meaning)
+    options = re.search(r"(?:choose one from|exactly one of):?\s*(.+)$", meaning)
+    integer = re.search(r"integer from (\d+).*? to (\d+)", meaning)
+    if name == "evidence" or "list of" in meaning:
+        return [1] if re.search(r"^\W*1\W", prompt, re.MULTILINE) else []
+    if integer is None and re.search(r"value is an integer", rest) and name != "reasoning":
+        integer = re.search(r"integer from (\d+).*? to (\d+)", rest)
+    if integer:
+        low, high = int(integer[1]), int(integer[2])
+        return low + draw(prompt, path, high - low + 1)
+    if options or (listed and name == "role"):
+        listing = listed[1] if listed else options[1] if options else ""
+        choices = [one.strip().strip("\"'[]{}") for one in listing.split(", ")]
+        return choices[draw(prompt, path, len(choices))]
+    return _speak(prompt, path)
+
+
+def _names(text: str) -> list[str]:
+    return list(dict.fromkeys(re.findall(r"[Pp]layer[ _]\d+", text)))
+
+
+def _speak(prompt: str, path: str) -> str:
+    names = _names(prompt) or ["nobody"]
+    name = names[draw(prompt, path + "?", len(names))]
+    return SPEECH[draw(prompt, path, len(SPEECH))].format(name=name)
+
+
+def draw(prompt: str, path: str, n: int) -> int:
+    """An integer in [0, n) that depends on the prompt and on what it is for."""
+    digest = hashlib.sha256(f"{path}\0{prompt}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") % n
+
+
+# -- running it -----------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def serving(**settings: Any) -> AsyncIterator[FakeServer]:
+    """The server, in the running event loop."""
+    server = FakeServer(**settings)
+    await server.start()
+    try:
+        yield server
+    finally:
+        await server.stop()
+
+
+@contextmanager
+def running(**settings: Any) -> Iterator[FakeServer]:
+    """The server, in a thread with an event loop of its own."""
+    server = FakeServer(**settings)
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    try:
+        asyncio.run_coroutine_threadsafe(server.start(), loop).result(10)
+        try:
+            yield server
+        finally:
+            asyncio.run_coroutine_threadsafe(server.stop(), loop).result(10)
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(10)
+        loop.close()

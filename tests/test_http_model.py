@@ -1,0 +1,1017 @@
+"""The HTTP client over real sockets, against a server that misbehaves in every way we know of."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections import deque
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from http_server import FakeServer, Fault, answer, serving
+from wolflab.errors import BudgetExceeded, ModelError, ServerError
+from wolflab.models.base import Request, Response, Sampling, Usage
+from wolflab.models.budget import Budget, Price
+from wolflab.models.catalog import check, listing, resolve
+from wolflab.models.endpoints import PROVIDERS, public_url
+from wolflab.models.faults import of_status, retry_after
+from wolflab.models.openai_api import OpenAIModel, Settings
+from wolflab.models.wire import form_of, is_strict, response_format
+from wolflab.rules import LEFT, NO, PASS, PRESETS, RIGHT, SHERIFF, YES, Action, Ask, Pick
+from wolflab.text.prompts import guessable
+from wolflab.text.questions import Decide, Deduce, Question, Rate, Situation, Task
+from wolflab.text.replies import Decided, Judged, Rated, parse, schema
+
+KEY = "sk-very-secret-0123456789"
+PROMPT = """You are player_1. Choose from: kill player_2, kill player_3.
+Response Format:
+{
+"reasoning": "reason about the current situation",
+"action": "choose one from kill player_2, kill player_3"
+}
+"""
+QUESTION = Question(
+    Situation(SHERIFF, 0, "Werewolf", (0, 3), 1, "night", tuple(range(7)), None, ()),
+    Decide(Ask("1/kill/0", 0, "kill", "night", 1, (Pick(1), Pick(2)))),
+)
+SCHEMA = schema(QUESTION)
+
+
+def request(**changes: Any) -> Request:
+    return Request(QUESTION, "game|main|1/kill/0|act|0", **changes)
+
+
+class Naps:
+    """Stands in for sleeping: notes what was asked for and lets others run."""
+
+    def __init__(self) -> None:
+        self.asked: list[float] = []
+
+    async def __call__(self, seconds: float) -> None:
+        self.asked.append(seconds)
+        await asyncio.sleep(0)
+
+
+def make(
+    server: FakeServer, naps: Naps | None = None, *, budget: Budget | None = None, **more: Any
+) -> OpenAIModel:
+    """A model on the test server. name, model, provider and prompt may be given; the rest are settings."""
+    prompt = more.pop("prompt", PROMPT)
+    model = more.pop("model", "wolf-1")
+    provider = PROVIDERS[more.pop("provider", "custom")]
+    settings = Settings(**({"base_url": server.base_url, "timeout": 20.0} | more))
+    return OpenAIModel(
+        f"{provider.name}/{model}",
+        model,
+        provider,
+        settings,
+        budget=budget,
+        render=lambda question, corrections: ({"role": "user", "content": prompt},),
+        sleep=naps or Naps(),
+        jitter=lambda: 0.0,
+    )
+
+
+def play(work: Coroutine[Any, Any, Any]) -> Any:
+    return asyncio.run(asyncio.wait_for(work, 60))
+
+
+def ask(faults: list[Fault] = [], *, calls: int = 1, server: dict[str, Any] | None = None, **settings: Any):  # noqa: B006
+    """Make `calls` calls one after another; (responses, server, model, naps)."""
+
+    async def go() -> tuple[list[Response], FakeServer, OpenAIModel, Naps]:
+        async with serving(faults=deque(faults), **(server or {})) as running:
+            naps = Naps()
+            model = make(running, naps, **settings)
+            try:
+                replies = [await model.generate(request()) for _ in range(calls)]
+            finally:
+                await model.close()
+            return replies, running, model, naps
+
+    return play(go())
+
+
+# -- when all is well -----------------------------------------------------------------------
+
+
+def test_a_call_brings_text_usage_cost_and_latency():
+    [reply], server, model, _ = ask(server={"cached": 5}, price=Price(2.0, 6.0, 0.5))
+    chosen = json.loads(reply.text)
+    assert chosen["action"] in ("kill player_2", "kill player_3")
+    assert reply.finish == "stop"
+    assert reply.latency > 0
+    prompt, completion = len(PROMPT) // 4, len(reply.text) // 4
+    assert (reply.usage.prompt_tokens, reply.usage.completion_tokens) == (prompt, completion)
+    assert reply.usage.cached_tokens == 5
+    assert reply.usage.cost == pytest.approx(((prompt - 5) * 2 + 5 * 0.5 + completion * 6) / 1e6)
+    [body] = server.bodies
+    assert body["model"] == "wolf-1"
+    assert body["temperature"] == 0.0
+    assert body["response_format"]["json_schema"] == {"name": "reply", "strict": True, "schema": SCHEMA}
+    assert "max_tokens" not in body
+    assert "seed" not in body
+    assert model.adaptations == []
+
+
+def test_the_same_prompt_gets_the_same_reply():
+    replies, *_ = ask(calls=2)
+    assert replies[0].text == replies[1].text == answer(PROMPT)
+
+
+def test_free_text_is_asked_for_without_a_format():
+    async def go() -> None:
+        async with serving() as server:
+            model = make(server, prompt="Say something about player_4.")
+            reply = await model.generate(request(free=True, sampling=Sampling(0.7, 50, 0.9, 11)))
+            await model.close()
+            assert "player_4" in reply.text
+            [body] = server.bodies
+            assert "response_format" not in body
+            sent = {name: body[name] for name in ("temperature", "max_tokens", "top_p", "seed")}
+            assert sent == {"temperature": 0.7, "max_tokens": 50, "top_p": 0.9, "seed": 11}
+
+    play(go())
+
+
+def test_a_models_own_settings_win_over_the_recipes():
+    _, server, model, _ = ask(temperature=0.3, seed=5, extra={"reasoning_effort": "low"})
+    [body] = server.bodies
+    assert (body["temperature"], body["seed"], body["reasoning_effort"]) == (0.3, 5, "low")
+    assert model.describe() == {
+        "kind": "openai-compatible",
+        "name": "custom/wolf-1",
+        "provider": "custom",
+        "model": "wolf-1",
+        "temperature": 0.3,
+        "seed": 5,
+        "extra": {"reasoning_effort": "low"},
+    }
+
+
+def test_llamacpp_is_asked_in_its_own_form():
+    _, server, _, _ = ask(provider="llamacpp")
+    assert server.bodies[0]["response_format"] == {"type": "json_object", "schema": SCHEMA}
+
+
+def test_where_temperature_0_is_not_taken_sampling_is_turned_off(monkeypatch):
+    monkeypatch.setenv("ZHIPUAI_API_KEY", KEY)
+    _, server, _, _ = ask(provider="zhipu")
+    [body] = server.bodies
+    assert body["do_sample"] is False
+    assert "temperature" not in body
+
+
+def test_only_openai_is_told_the_openai_organisation(monkeypatch):
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-private")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "project-private")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    _, server, _, _ = ask()
+    [headers] = server.headers
+    assert not {"openai-organization", "openai-project"} & headers.keys()
+    assert KEY not in str(headers)
+
+
+def test_think_blocks_stay_in_the_text():
+    text = '<think>Hm.</think>{"reasoning": "", "action": "kill player_2"}'
+    [reply], *_ = ask([Fault("text", body=text)])
+    assert reply.text == text
+
+
+def test_one_model_serves_several_event_loops():
+    model = None
+    for _ in range(2):
+
+        async def go() -> str:
+            nonlocal model
+            async with serving() as server:
+                model = model or make(server)
+                model.endpoint.base_url = server.base_url
+                reply = await model.generate(request())
+                await model.close()
+                return reply.text
+
+        assert json.loads(play(go()))["action"]
+
+
+# -- real prompts ---------------------------------------------------------------------------
+
+PICKS: tuple[Action, ...] = (Pick(1), Pick(2), Pick(4))
+ASKED: dict[str, tuple[Action, ...] | None] = {
+    "kill": PICKS,
+    "see": PICKS,
+    "vote": (*PICKS, PASS),
+    "elect": (*PICKS, PASS),
+    "succeed": PICKS,
+    "antidote": (YES, NO),
+    "lead": (LEFT, RIGHT),
+    "speak": None,
+    "campaign": None,
+}
+
+
+def questions(ruleset: Any) -> list[Question]:
+    """One of every kind, in both wordings and layouts."""
+    asks = {kind: Ask(f"1/{kind}/0", 0, kind, "voting", 1, options) for kind, options in ASKED.items()}
+    tasks: list[Task] = [Decide(ask) for ask in asks.values()]
+    guesses = guessable(ruleset)
+    tasks += [Deduce(asks["vote"], (3,), guesses), Deduce(asks["vote"], (1, 2, 4), guesses)]
+    tasks += [Deduce(asks["vote"], (1, 2), guesses, ("confidence",)), Rate(asks["vote"], (1, 2, 4))]
+    now = Situation(ruleset, 0, "Seer", (), 1, "voting", (0, 1, 2, 3, 4), 2, ())
+    return [
+        Question(now, task, wording=wording, layout=layout)
+        for task in tasks
+        for wording in ("paper", "own")
+        for layout in ("paper", "append")
+    ]
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_server_understands_every_prompt_from_its_text(name):
+    async def go() -> None:
+        async with serving() as server:
+            spec = {"model": "wolf-1", "base_url": server.base_url}
+            model = resolve(spec)
+            for question in questions(PRESETS[name]):
+                asked = Request(question, "g|main|1/vote/0|act|0")
+                reply = await model.generate(asked)
+                found = parse(question, reply.text)
+                match question.task:
+                    case Decide():
+                        assert isinstance(found, Decided), reply.text
+                    case Deduce(targets=targets):
+                        assert isinstance(found, Judged), reply.text
+                        assert tuple(one.target for one in found.judgements) == targets
+                    case Rate(targets=targets):
+                        assert isinstance(found, Rated), reply.text
+                        assert set(found.scores) == set(targets)
+            await model.close()
+            system, user = server.bodies[0]["messages"]
+            assert (system["role"], user["role"]) == ("system", "user")
+
+    play(go())
+
+
+def test_corrections_are_put_and_change_the_reply():
+    async def go() -> None:
+        async with serving() as server:
+            model = resolve({"model": "wolf-1", "base_url": server.base_url})
+            for question in questions(SHERIFF)[:4]:
+                bad = tuple(('{\n"oops": 1\n}', f"it has no action ({n})") for n in range(3))
+                asked = Request(question, "g|main|1/kill/0|act|1", corrections=bad)
+                assert isinstance(parse(question, (await model.generate(asked)).text), Decided)
+                roles = [message["role"] for message in server.bodies[-1]["messages"]]
+                assert roles == ["system", "user", *["assistant", "user"] * 3]
+            await model.close()
+
+    play(go())
+
+
+# -- replies that are no use ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fault", "text", "finish"),
+    [
+        (Fault("no_choices"), "", "stop"),
+        (Fault("empty"), "", "stop"),
+        (Fault("cut"), '{"reasoning": "I th', "length"),
+        (Fault("filter"), "", "filter"),
+        (Fault("refusal"), "I cannot help with that.", "refused"),
+        (Fault("body", body={"choices": [{"message": None}]}), "", "stop"),
+        (Fault("body", body={"choices": [None], "usage": {"prompt_tokens": None}}), "", "stop"),
+        (Fault("body", body={}), "", "stop"),
+        (
+            Fault("error", 400, body={"error": {"code": "content_filter", "message": "content filter"}}),
+            "",
+            "filter",
+        ),
+        (
+            Fault("error", 413, body={"error": {"message": "Request too large"}}),
+            "",
+            "length",
+        ),
+    ],
+    ids=lambda value: value.kind if isinstance(value, Fault) else None,
+)
+def test_an_unusable_reply_is_a_response(fault, text, finish):
+    [reply], server, _, naps = ask([fault])
+    assert (reply.text, reply.finish) == (text, finish)
+    assert server.calls == 1
+    assert naps.asked == []
+
+
+def test_a_reply_in_parts_is_joined():
+    [reply], *_ = ask([Fault("parts")])
+    assert reply.text == answer(PROMPT)
+
+
+def test_no_usage_is_no_tokens():
+    [reply], *_ = ask(server={"usage": False})
+    assert reply.usage == Usage()
+
+
+def test_a_prompt_beyond_the_window_is_not_sent():
+    [reply], server, _, _ = ask(context=20)
+    assert reply == Response("", finish="length")
+    assert server.calls == 0
+
+
+def test_a_prompt_and_its_reply_have_to_fit_together():
+    async def go() -> None:
+        async with serving() as server:
+            tokens = len(PROMPT) // 4 + 10
+            model = make(server, context=tokens + 50)
+            fits = await model.generate(request(sampling=Sampling(max_tokens=40)))
+            not_ = await model.generate(request(sampling=Sampling(max_tokens=60)))
+            await model.close()
+            assert fits.finish == "stop"
+            assert not_ == Response("", finish="length")
+
+    play(go())
+
+
+def test_a_prompt_that_the_server_finds_too_long_is_an_unusable_reply():
+    [reply], server, model, _ = ask(server={"context": 10})
+    assert reply == Response("", finish="length")
+    assert server.calls == 1
+    assert model.adaptations == []
+
+
+# -- servers in trouble ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        *(Fault("status", status) for status in (408, 409, 429, 500, 502, 503, 529)),
+        Fault("drop"),
+        Fault("hangup"),
+        Fault("bad_json"),
+        Fault("page"),
+        Fault("body", body=[]),
+        Fault("body", body={"error": {"code": 429, "message": "upstream is busy"}}),
+        Fault("body", body={"error": "upstream is down"}),
+        Fault("body", body={"choices": [{"message": {}, "finish_reason": "network_error"}]}),
+    ],
+    ids=lambda fault: f"{fault.kind}-{fault.status}" if fault.kind == "status" else fault.kind,
+)
+def test_trouble_is_waited_out(fault):
+    [reply], server, model, naps = ask([fault, fault])
+    assert reply.text == answer(PROMPT)
+    assert server.calls == 3
+    assert naps.asked == [0.25, 0.5]
+    assert model.adaptations == []
+
+
+def test_a_server_that_hangs_is_asked_again():
+    [reply], server, _, naps = ask([Fault("hang")], timeout=0.2)
+    assert reply.text == answer(PROMPT)
+    assert server.calls == 2
+    assert naps.asked == [0.25]
+
+
+def test_waits_double_up_to_a_minute():
+    faults = [Fault("status", 503)] * 10
+    with pytest.raises(ServerError, match="failed 11 times, last with: The server had a bad moment"):
+        ask([*faults, Fault("status", 503)], retries=10)
+    [_], _, _, naps = ask(faults, retries=10)
+    assert naps.asked == [0.25, 0.5, 1, 2, 4, 8, 16, 30, 30, 30]
+
+
+def test_jitter_spreads_the_waits():
+    async def go() -> None:
+        async with serving(faults=deque([Fault("status", 500), Fault("status", 429, "10")])) as server:
+            naps = Naps()
+            model = make(server, naps)
+            model._jitter = lambda: 0.5
+            await model.generate(request())
+            await model.close()
+            assert naps.asked == [0.375, 10.5]
+
+    play(go())
+
+
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize(
+    ("sent", "waited"),
+    [({"retry_after": "7"}, 7.0), ({"retry_after": "1.5"}, 1.5), ({"retry_date": 20}, 20.0)],
+)
+def test_retry_after_is_honoured(status, sent, waited):
+    [reply], _, _, naps = ask([Fault("status", status, **sent)])
+    assert reply.text == answer(PROMPT)
+    assert naps.asked == [waited]
+
+
+def test_a_wait_of_hours_ends_the_game_for_now():
+    with pytest.raises(ServerError, match="asks to wait 7200 s, more than longest_wait"):
+        ask([Fault("status", 429, "7200")])
+
+
+def test_used_up_credit_is_not_waited_for():
+    body = {"error": {"code": "insufficient_quota", "message": "You exceeded your current quota"}}
+    with pytest.raises(ServerError, match="credit is used up"):
+        ask([Fault("error", 429, body=body)])
+
+
+def test_nobody_there():
+    async def go() -> None:
+        async with serving() as server:
+            url = server.base_url
+        naps = Naps()
+        model = make(server, naps, base_url=url, retries=2)
+        with pytest.raises(ServerError, match="failed 3 times, last with: Cannot connect") as caught:
+            await model.generate(request())
+        assert len(naps.asked) == 2
+        with pytest.raises(ServerError, match=f"nothing answers at {url}; start the server"):
+            await check(model)
+        await model.close()
+        assert "can be resumed" in str(caught.value)
+
+    play(go())
+
+
+# -- what cannot be mended --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        (Fault("status", 401), r"refuses the key \(HTTP status 401\): check WOLF_KEY"),
+        (Fault("status", 403), r"refuses the key \(HTTP status 403\)"),
+        (Fault("status", 404), "has no model 'wolf-1', or the address is wrong"),
+        (
+            Fault("error", 400, body={"error": {"message": "Model wolf-1 does not exist"}}),
+            "has no model 'wolf-1'",
+        ),
+    ],
+)
+def test_a_hopeless_request_fails_at_once(fault, message, monkeypatch):
+    monkeypatch.setenv("WOLF_KEY", KEY)
+    with pytest.raises(ModelError, match=message) as caught:
+        ask([fault], api_key_env="WOLF_KEY")
+    assert not isinstance(caught.value, ServerError)
+
+
+def test_a_refused_request_is_quoted_after_everything_was_tried():
+    body = {"error": {"message": "messages: too exciting " + "x" * 500}}
+    with pytest.raises(ModelError, match="refuses the request: messages: too exciting") as caught:
+        ask([Fault("error", 400, body=body)] * 4)
+    assert len(str(caught.value)) < 400
+
+
+def test_a_missing_key_is_a_sentence():
+    async def go() -> None:
+        async with serving() as server:
+            model = make(server, api_key_env="WOLFLAB_TEST_NO_SUCH_KEY")
+            for work in (model.generate(request()), check(model)):
+                with pytest.raises(ModelError, match="set WOLFLAB_TEST_NO_SUCH_KEY in the environment or"):
+                    await work
+            assert server.calls == 0
+
+    play(go())
+
+
+# -- what endpoints refuse ------------------------------------------------------------------
+
+
+def formats(server: FakeServer) -> list[str | None]:
+    return [body.get("response_format", {}).get("type") for body in server.bodies]
+
+
+@pytest.mark.parametrize("terse", [False, True])
+@pytest.mark.parametrize(
+    ("refused", "seen"),
+    [
+        ({"json_schema"}, ["json_schema", "json_object", "json_object"]),
+        ({"json_schema", "json_object"}, ["json_schema", "json_object", "json_object", None, None]),
+        ({"response_format"}, ["json_schema", "json_object", "json_object", None, None]),
+    ],
+)
+def test_schema_steps_down_once_and_is_remembered(refused, seen, terse):
+    replies, server, model, naps = ask(calls=2, server={"refuses": frozenset(refused), "terse": terse})
+    assert [reply.text for reply in replies] == [answer(PROMPT)] * 2
+    assert formats(server) == seen
+    assert len(model.adaptations) == len(seen) - 2
+    assert "asked for as json_object+schema from now on" in model.adaptations[0]
+    assert naps.asked == []
+
+
+def test_another_model_object_of_the_endpoint_knows_what_was_learned():
+    async def go() -> None:
+        async with serving(refuses=frozenset({"json_schema"})) as server:
+            first, second, other = make(server), make(server), make(server, model="wolf-2")
+            for model in (first, second, other):
+                await model.generate(request())
+            for model in (first, second, other):
+                await model.close()
+            assert formats(server) == [
+                "json_schema", "json_object", "json_object", "json_schema", "json_object",
+            ]  # fmt: skip
+            assert second.adaptations == first.adaptations
+            assert len(other.adaptations) == 1
+
+    play(go())
+
+
+def test_many_refusals_at_once_are_one_step():
+    async def go() -> None:
+        refused = frozenset({"json_schema", "temperature"})
+        async with serving(refuses=refused, gate=20) as server:
+            model = make(server, max_in_flight=20)
+            replies = await asyncio.gather(*(model.generate(request()) for _ in range(20)))
+            await model.close()
+            assert {reply.text for reply in replies} == {answer(PROMPT)}
+            assert len(model.adaptations) == 2
+            assert model._learned.formats == ("json_object+schema", "json_object", "text")
+
+    play(go())
+
+
+@pytest.mark.parametrize("name", ["temperature", "top_p", "seed"])
+def test_a_refused_setting_is_dropped_once_and_logged(name):
+    replies, server, model, _ = ask(
+        calls=2, server={"refuses": frozenset({name})}, temperature=0.5, top_p=0.9, seed=3
+    )
+    assert [name in body for body in server.bodies] == [True, False, False]
+    assert all("response_format" in body for body in server.bodies)
+    value = {"temperature": "0.5", "top_p": "0.9", "seed": "3"}[name]
+    assert model.adaptations == [
+        f"custom/wolf-1: the server refuses {name} = {value}; it is left out from now on"
+    ]
+    assert len(replies) == 2
+
+
+@pytest.mark.parametrize(
+    ("refused", "caps", "provider"),
+    [
+        ({"max_tokens"}, ["max_tokens", "max_completion_tokens", "max_completion_tokens"], "custom"),
+        ({"max_completion_tokens"}, ["max_completion_tokens", "max_tokens", "max_tokens"], "openai"),
+        (
+            {"max_tokens", "max_completion_tokens"},
+            ["max_tokens", "max_completion_tokens", None, None],
+            "custom",
+        ),
+    ],
+)
+def test_the_cap_is_sent_under_the_name_that_the_server_takes(refused, caps, provider, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    server_settings = {"refuses": frozenset(refused)}
+    _, server, model, _ = ask(calls=2, server=server_settings, max_tokens=99, provider=provider)
+    seen = [next((n for n in body if n.endswith("_tokens")), None) for body in server.bodies]
+    assert seen == caps
+    assert len(model.adaptations) == len(caps) - 2
+
+
+def test_a_terse_refusal_of_something_that_used_to_work_is_not_about_the_format():
+    async def go() -> None:
+        async with serving() as server:
+            model = make(server)
+            await model.generate(request())
+            server.faults.append(Fault("error", 400, body={"detail": "Bad request"}))
+            with pytest.raises(ModelError, match="refuses the request: Bad request"):
+                await model.generate(request())
+            await model.close()
+            assert model.adaptations == []
+
+    play(go())
+
+
+# -- limits ---------------------------------------------------------------------------------
+
+
+def test_calls_in_flight_are_limited_for_all_models_of_an_endpoint():
+    async def go() -> None:
+        async with serving(gate=5) as server:
+            models = [make(server, max_in_flight=5), make(server, model="wolf-2")]
+            await asyncio.gather(*(models[n % 2].generate(request()) for n in range(40)))
+            for model in models:
+                await model.close()
+            assert server.most_in_flight == 5
+            assert server.answered == 40
+
+    play(go())
+
+
+def test_two_hundred_in_flight():
+    async def go() -> None:
+        async with serving(gate=200) as server:
+            model = make(server, max_in_flight=200)
+            replies = await asyncio.gather(*(model.generate(request()) for _ in range(400)))
+            await model.close()
+            assert server.most_in_flight == 200
+            assert len({reply.text for reply in replies}) == 1
+
+    play(go())
+
+
+def test_a_model_that_leaves_does_not_cut_the_others_off():
+    async def go() -> None:
+        async with serving() as server:
+            first, second = make(server), make(server)
+            await first.generate(request())
+            server.latency = 0.2
+            pending = asyncio.create_task(second.generate(request()))
+            while not server.in_flight:
+                await asyncio.sleep(0.01)
+            await first.close()
+            assert second.endpoint.open
+            assert (await pending).text == answer(PROMPT)
+            assert server.calls == 2  # a call that was cut off would have been made again
+            await second.close()
+            assert not second.endpoint.open
+
+    play(go())
+
+
+def test_a_cancelled_call_gives_its_place_back():
+    async def go() -> None:
+        async with serving(faults=deque([Fault("hang")])) as server:
+            model = make(server, max_in_flight=1)
+            lost = asyncio.create_task(model.generate(request()))
+            while not server.calls:
+                await asyncio.sleep(0.01)
+            lost.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await lost
+            assert (await model.generate(request())).text
+            await model.close()
+
+    play(go())
+
+
+# -- budgets --------------------------------------------------------------------------------
+
+
+def test_a_spent_budget_refuses_the_next_call_and_lets_the_others_finish():
+    async def go() -> None:
+        async with serving(gate=3) as server:
+            budget = Budget(tokens=10)
+            model = make(server, budget=budget, max_in_flight=3)
+            tasks = [model.generate(request()) for _ in range(8)]
+            outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+            await model.close()
+            done = [one for one in outcomes if isinstance(one, Response)]
+            assert len(done) == server.calls == budget.calls == 3
+            assert sum(isinstance(one, BudgetExceeded) for one in outcomes) == 5
+            used = sum(one.usage.prompt_tokens + one.usage.completion_tokens for one in done)
+            assert budget.spent_tokens == used
+
+    play(go())
+
+
+def test_money_is_counted_exactly():
+    async def go() -> None:
+        async with serving(gate=50) as server:
+            price = Price(0.1, 0.3)
+            budget = Budget(usd=1.0)
+            model = make(server, budget=budget, price=price, max_in_flight=50)
+            replies = await asyncio.gather(*(model.generate(request()) for _ in range(200)))
+            await model.close()
+            one = replies[0].usage
+            exact = 200 * (one.prompt_tokens * 1 + one.completion_tokens * 3)
+            assert budget.spent_usd * 10_000_000 == exact
+
+    play(go())
+
+
+def test_money_runs_out():
+    with pytest.raises(BudgetExceeded, match=r"the budget of 0\.01 USD is spent .* resume the run"):
+        ask(calls=3, budget=Budget(usd=0.01), price=Price(1000.0, 1000.0))
+
+
+def test_failed_attempts_cost_nothing_and_a_resumed_run_counts_on():
+    budget = Budget(tokens=1000, spent_tokens=999)
+    ask([Fault("status", 500)], budget=budget)
+    assert budget.calls == 1
+    with pytest.raises(BudgetExceeded, match="the budget of 1,000 tokens is spent"):
+        budget.check()
+
+
+def test_a_server_that_does_not_count_does_not_make_the_budget_endless():
+    budget = Budget(tokens=10)
+    with pytest.raises(BudgetExceeded):
+        ask(calls=2, server={"usage": False}, budget=budget)
+    assert budget.estimated == 1
+    assert budget.spent_tokens > 10
+
+
+def test_a_money_budget_needs_a_price():
+    with pytest.raises(ModelError, match="needs price for a budget in USD"):
+        resolve({"model": "ollama/llama3"}, Budget(usd=1.0))
+
+
+# -- before a game --------------------------------------------------------------------------
+
+
+def preflight(server: dict[str, Any], **settings: Any) -> FakeServer:
+    async def go() -> FakeServer:
+        async with serving(**server) as running:
+            model = make(running, **settings)
+            await check(model)
+            assert not model.endpoint.open
+            return running
+
+    return play(go())
+
+
+def test_check_asks_the_list_of_models_and_makes_no_call():
+    assert preflight({}).calls == 0
+
+
+def test_check_names_what_the_server_has_instead():
+    with pytest.raises(ModelError, match=r"has no model 'wolf-3'.*; the server lists wolf-[12], wolf-[12]"):
+        preflight({}, model="wolf-3")
+
+
+def test_check_makes_one_short_call_where_nothing_is_listed():
+    server = preflight({"lists": False})
+    assert server.calls == 1
+    assert server.bodies[0]["max_tokens"] == 16
+    with pytest.raises(ModelError, match="has no model 'wolf-9'"):
+        preflight({"lists": False}, model="wolf-9")
+
+
+def test_check_does_not_trust_an_incomplete_list():
+    async def go() -> None:
+        async with serving(models=("wolf-1:latest",)) as server:
+            server._refusal = lambda body: None  # it takes the short name all the same
+            await check(make(server))
+            assert server.calls == 1
+
+    play(go())
+
+
+@pytest.mark.parametrize("lists", [True, False])
+def test_check_reports_a_refused_key(lists, monkeypatch):
+    monkeypatch.setenv("WOLF_KEY", KEY)
+    with pytest.raises(ModelError, match="refuses the key") as caught:
+        preflight({"key": "another", "lists": lists}, api_key_env="WOLF_KEY")
+    assert KEY not in str(caught.value)
+    assert preflight({"key": KEY}, api_key_env="WOLF_KEY").calls == 0
+
+
+# -- secrets --------------------------------------------------------------------------------
+
+
+def test_the_key_comes_from_dotenv_and_stays_out_of_the_environment(tmp_path, monkeypatch):
+    import os
+
+    monkeypatch.chdir(tmp_path)
+    Path(".env").write_text(f"WOLF_KEY={KEY}\n")
+    [reply], server, _, _ = ask(server={"key": KEY}, api_key_env="WOLF_KEY")
+    assert reply.text
+    assert server.headers[0]["authorization"] == f"Bearer {KEY}"
+    assert "WOLF_KEY" not in os.environ
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault("error", 400, body={"error": {"message": f"what is {KEY}?"}}),
+        Fault("error", 404, body={"error": {"message": f"what is {KEY}?"}}),
+        Fault("error", 500, body={"error": {"message": f"what is {KEY}?"}}),
+        Fault("error", 401, body={"error": {"message": f"what is {KEY}?"}}),
+        Fault("error", 402, body={"error": {"message": f"what is {KEY}?"}}),
+    ],
+    ids=lambda fault: str(fault.status),
+)
+def test_the_key_is_never_shown(fault, monkeypatch, caplog):
+    monkeypatch.setenv("WOLF_KEY", KEY)
+    caplog.set_level(logging.DEBUG, logger="wolflab")
+    with pytest.raises(ModelError) as caught:
+        ask([fault] * 4, api_key_env="WOLF_KEY", retries=1)
+    error = caught.value
+    assert KEY not in str(error)
+    assert error.__suppress_context__ or error.__context__ is None
+    assert KEY not in caplog.text
+
+
+def test_nothing_private_is_described(monkeypatch):
+    monkeypatch.setenv("WOLF_KEY", KEY)
+    model = resolve(
+        {
+            "model": "custom/m",
+            "base_url": "https://user:pass@host.example:8000/v1?token=t",
+            "api_key_env": "WOLF_KEY",
+        }
+    )
+    shown = repr(model.describe()) + repr(model)
+    for secret in (KEY, "pass", "host.example", "token"):
+        assert secret not in shown
+    assert public_url("https://user:pass@host.example:8000/v1?token=t") == "https://host.example:8000/v1"
+
+
+# -- names and settings ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spec", "provider", "model", "url"),
+    [
+        ("openai/gpt-4o", "openai", "gpt-4o", "https://api.openai.com/v1"),
+        ("zhipu/glm-4", "zhipu", "glm-4", "https://open.bigmodel.cn/api/paas/v4"),
+        ("anthropic/claude-x", "anthropic", "claude-x", "https://api.anthropic.com/v1"),
+        (
+            "gemini/gemini-x",
+            "gemini",
+            "gemini-x",
+            "https://generativelanguage.googleapis.com/v1beta/openai",
+        ),
+        (
+            "openrouter/meta-llama/llama-3:free",
+            "openrouter",
+            "meta-llama/llama-3:free",
+            "https://openrouter.ai/api/v1",
+        ),
+        ("ollama/llama3", "ollama", "llama3", "http://localhost:11434/v1"),
+        ({"model": "vllm/a/b", "base_url": "http://gpu:8000/v1/"}, "vllm", "a/b", "http://gpu:8000/v1"),
+        ({"model": "org/name", "base_url": "http://gpu:8000/v1"}, "custom", "org/name", "http://gpu:8000/v1"),
+    ],
+)
+def test_names_resolve(spec, provider, model, url):
+    found = resolve(spec)
+    assert isinstance(found, OpenAIModel)
+    assert (found.provider.name, found.model, found.endpoint.base_url) == (provider, model, url)
+    assert found.name == (spec if isinstance(spec, str) else spec["model"])
+    assert not found.instant
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("gpt-4o", "model 'gpt-4o' is not known: use village, one of openai/…"),
+        ("nobody/x", "model 'nobody/x' is not known"),
+        ("openai/", "names a provider but no model"),
+        ("custom/x", "needs base_url"),
+        ({"base_url": "http://x/v1"}, "need 'model'"),
+        (7, "not 7"),
+        ({"model": "openai/x", "temprature": 1}, "has no setting 'temprature'; known are base_url"),
+        ({"model": "openai/x", "temperature": "hot"}, "'temperature': got 'hot'; use a number"),
+        ({"model": "openai/x", "retries": 1.5}, "'retries': got 1.5; use a whole number"),
+        ({"model": "openai/x", "retries": True}, "'retries'"),
+        ({"model": "openai/x", "timeout": 0}, "'timeout': got 0"),
+        ({"model": "openai/x", "timeout": None}, "'timeout': got None"),
+        ({"model": "openai/x", "max_in_flight": 5000}, "use 1 to 1000"),
+        ({"model": "x", "base_url": "localhost:80"}, "has to start with http"),
+        ({"model": "openai/x", "price": 3}, "'price': got 3; use a mapping of input, output, cached"),
+        ({"model": "openai/x", "price": {"in": 3}}, "'price' has no 'in'"),
+        ({"model": "openai/x", "price": {"input": -3}}, "'price.input': got -3"),
+        ({"model": "openai/x", "extra": 3}, "'extra': got 3"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_by_name(spec, message):
+    with pytest.raises(ModelError) as caught:
+        resolve(spec)
+    assert message in str(caught.value)
+
+
+def test_the_listing_tells_which_keys_are_there(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for provider in PROVIDERS.values():
+        if provider.key:
+            monkeypatch.delenv(provider.key, raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    rows = {row.pattern: row for row in listing()}
+    assert rows["village"].configured
+    assert rows["openai/…"].configured
+    assert rows["ollama/…"].configured
+    assert not rows["zhipu/…"].configured
+    assert rows["zhipu/…"].key == "ZHIPUAI_API_KEY"
+    assert KEY not in repr(rows)
+
+
+# -- reading ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind", "setting"),
+    [
+        (
+            400,
+            {
+                "message": "Unsupported parameter: 'max_tokens' is not supported with this model. "
+                "Use 'max_completion_tokens' instead.",
+                "param": "max_tokens",
+                "code": "unsupported_parameter",
+            },
+            "setting",
+            "max_tokens",
+        ),
+        (
+            400,
+            {
+                "message": "Unsupported value: 'temperature' does not support 0 with this model. "
+                "Only the default (1) value is supported.",
+                "param": "temperature",
+                "code": "unsupported_value",
+            },
+            "setting",
+            "temperature",
+        ),
+        (
+            422,
+            "Failed to deserialize the JSON body into the target type: response_format: "
+            "response_format.type `json_schema` is unavailable now at line 1 column 1193",
+            "setting",
+            "response_format",
+        ),
+        (
+            400,
+            {"message": "'response_format.type' : value is not one of the allowed values"},
+            "setting",
+            "response_format",
+        ),
+        (
+            400,
+            {"message": "Invalid schema", "param": "response_format", "code": None},
+            "setting",
+            "response_format",
+        ),
+        (500, {"message": "[{'loc': ('body', 'response_format', 'type')}]"}, "setting", "response_format"),
+        (
+            400,
+            {
+                "message": "This model's maximum context length is 8192 tokens. However, you requested 9000",
+                "param": "messages",
+            },
+            "context",
+            "",
+        ),
+        (
+            400,
+            {
+                "message": "'max_tokens' is too large: 5000. This model's maximum context length is 4096 "
+                "tokens and your request has 500 input tokens"
+            },
+            "context",
+            "",
+        ),
+        (
+            400,
+            {
+                "message": "the request exceeds the available context size",
+                "type": "exceed_context_size_error",
+            },
+            "context",
+            "",
+        ),
+        (400, {"message": "prompt is too long: 210000 tokens > 200000 maximum"}, "context", ""),
+        (
+            404,
+            {"message": "The model `x` does not exist or you do not have access to it."},
+            "model",
+            "",
+        ),
+        (400, {"code": "1211", "message": "模型不存在，请检查模型代码。"}, "model", ""),
+        (404, {"message": 'model "llama9" not found, try pulling it first'}, "model", ""),
+        (400, {"code": "1301", "message": "unsafe"}, "filter", ""),
+        (402, {"message": "Insufficient Balance"}, "quota", ""),
+        (529, {"message": "Overloaded"}, "retry", ""),
+        (500, None, "retry", ""),
+        (418, "I'm a teapot", "request", ""),
+    ],
+)
+def test_servers_words_are_understood(status, body, kind, setting):
+    sent = {"temperature", "max_tokens", "response_format"}
+    fault = of_status(status, body, {}, sent=sent, filtered=("1301",))
+    assert (fault.kind, fault.setting) == (kind, setting)
+
+
+def test_retry_after_in_all_its_forms():
+    date = "Wed, 21 Oct 2026 07:28:00 GMT"
+    assert retry_after({"Retry-After": "3"}) == 3
+    assert retry_after({"retry-after-ms": "250", "retry-after": "1"}) == 0.25
+    assert retry_after({"retry-after": "Wed, 21 Oct 2026 07:28:09 GMT", "date": date}) == 9
+    assert retry_after({"retry-after": "Wed, 21 Oct 2020 07:28:09 GMT"}) == 0
+    assert retry_after({"retry-after": "soon"}) is None
+    assert retry_after({}) is None
+
+
+def test_strict_is_only_claimed_for_closed_schemas():
+    assert is_strict(SCHEMA)
+    assert not is_strict({"type": "object", "properties": {"a": {"type": "string"}}})
+    nested = {**SCHEMA, "properties": {**SCHEMA["properties"], "action": {"type": "object"}}}
+    assert not is_strict(nested)
+
+
+@pytest.mark.parametrize("form", ["json_schema", "json_object+schema", "json_object"])
+def test_a_format_can_be_read_back(form):
+    wanted = response_format(form, SCHEMA)
+    assert wanted is not None
+    assert form_of(wanted) == form
+
+
+def test_importing_the_client_imports_no_sdk():
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, wolflab.models.catalog as c; c.resolve('openai/gpt-4o'); c.listing(); "
+        "print([m for m in ('openai', 'aiohttp', 'httpx2', 'httpx') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

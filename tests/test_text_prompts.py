@@ -1,0 +1,360 @@
+"""Prompts: every field of a question shows, sections hold, later prompts extend earlier ones.
+
+The golden files under `tests/golden` are whole prompts to read; ``WOLFLAB_UPDATE_GOLDEN=1`` writes them
+anew.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import fields, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rules_helpers import rulesets
+from text_helpers import ask, others, questions, situations
+from wolflab.rules import (
+    EVERYONE,
+    LEFT,
+    NO,
+    PASS,
+    PRESETS,
+    RIGHT,
+    SHERIFF,
+    WITCH,
+    YES,
+    Chose,
+    DayBroke,
+    Dealt,
+    Learned,
+    PackMet,
+    Said,
+    SheriffNamed,
+    pick,
+)
+from wolflab.text.notes import Belief
+from wolflab.text.prompts import STYLES, blocks, guessable, messages, prompt_digest
+from wolflab.text.questions import Decide, Deduce, Line, Question, Rate, Situation
+
+GOLDEN = Path(__file__).parent / "golden"
+WAYS = list(product(["paper", "own"], ["paper", "append"]))
+
+FACTS = (
+    Line(1, 0, "setup", Dealt(0, "Werewolf", 1), 0),
+    Line(2, 0, "setup", PackMet((0, 6), 65), 1),
+    Line(3, 1, "night", Chose(0, "kill", pick(2), 65), 2),
+    Line(4, 1, "day", DayBroke(1, (2,), EVERYONE), 3),
+    Line(5, 1, "day", SheriffNamed(3, "elected", EVERYONE), 4),
+)
+TRUE = (Line(6, 1, "day", Said(1, "discussion", "player_7 is odd.", EVERYONE), 5),)
+FALSE = (Line(7, 1, "day", Said(3, "discussion", "I am the Seer.", EVERYONE), 6),)
+NEW = (Line(8, 1, "day", Said(4, "discussion", "So am I.", EVERYONE), 7),)
+NOW = Situation(SHERIFF, 0, "Werewolf", (0, 6), 1, "voting", (0, 1, 3, 4, 5, 6), 3, FACTS, TRUE, FALSE, NEW)
+VOTE = ask("vote", (*(pick(s) for s in NOW.alive), PASS), phase="voting")
+ASKED = Question(NOW, Decide(VOTE), (Belief(3, "Seer", 8, 8, (6,), "It claims to be."),), "quiet_follower")
+LEAD = ask("lead", (LEFT, RIGHT), seat=3, phase="order")
+DEDUCE = Deduce(VOTE, (3, 4), guessable(SHERIFF))
+
+CHANGED: dict[type, dict[str, Any]] = {
+    Question: {
+        "situation": replace(NOW, seat=1),
+        "task": Rate(VOTE, (3,)),
+        "beliefs": (),
+        "style": "aggressive_accuser",
+        "wording": None,
+        "layout": None,
+    },
+    Situation: {
+        "ruleset": SHERIFF.with_(tie="random"),
+        "seat": 1,
+        "role": "Guard",
+        "pack": (0,),
+        "round": 2,
+        "phase": "discussion",
+        "alive": (0, 1, 3, 4, 5),
+        "sheriff": None,
+        "facts": FACTS[:-1],
+        "truths": (),
+        "falsehoods": TRUE + FALSE,
+        "pending": (),
+    },
+    Line: {
+        "number": 9,
+        "round": 2,
+        "phase": "election",
+        "event": Said(1, "discussion", "player_6 is odd.", EVERYONE),
+        "position": 99,
+    },
+    Belief: {
+        "target": 4,
+        "role": "Guard",
+        "confidence": 9,
+        "reliability": 3,
+        "evidence": (7,),
+        "reasoning": "It says so.",
+    },
+    Deduce: {
+        "targets": (3,),
+        "guesses": ("Werewolf", "Uncertain"),
+        "attributes": ("confidence",),
+        "ask": None,
+    },
+    Rate: {"targets": (3,), "ask": None},
+    Decide: {"ask": None},
+}
+"""Another value for every field. None: no single value of its own (see the tests that use it)."""
+
+
+def text(question: Question) -> str:
+    return "\n".join(message.content for message in messages(question))
+
+
+@pytest.mark.parametrize("kind", list(CHANGED), ids=lambda kind: kind.__name__)
+def test_the_table_of_changes_is_complete(kind: Any) -> None:
+    assert set(CHANGED[kind]) == set(
+        kind.__struct_fields__ if kind is Belief else [f.name for f in fields(kind)]
+    )
+
+
+def with_change(base: Question, kind: type, name: str, value: Any) -> Question:
+    if kind is Question:
+        return replace(base, **{name: value})
+    if kind is Situation:
+        return replace(base, situation=replace(NOW, **{name: value}))
+    if kind is Line:
+        lines = (replace(TRUE[0], **{name: value}), FALSE[0])
+        return replace(base, situation=replace(NOW, truths=lines, falsehoods=()))
+    if kind is Belief:
+        given = {f: getattr(base.beliefs[0], f) for f in Belief.__struct_fields__} | {name: value}
+        return replace(base, beliefs=(Belief(**given),))
+    return replace(base, task=replace(base.task, **{name: value}))
+
+
+CASES = [
+    (k, n)
+    for k, changes in CHANGED.items()
+    for n, value in changes.items()
+    if value is not None or n == "sheriff"
+]
+
+
+@pytest.mark.parametrize(("kind", "name"), CASES, ids=lambda one: getattr(one, "__name__", one))
+@pytest.mark.parametrize(("wording", "layout"), WAYS)
+def test_every_field_changes_the_prompt(kind: type, name: str, wording: Any, layout: Any) -> None:
+    base = replace(ASKED, wording=wording, layout=layout)
+    if kind is Deduce:
+        base = replace(base, task=DEDUCE)
+    elif kind is Rate:
+        base = replace(base, task=Rate(VOTE, (3, 4)))
+    elif kind is Line:
+        base = replace(base, situation=replace(NOW, truths=(*TRUE, *FALSE), falsehoods=()))
+    changed = with_change(base, kind, name, CHANGED[kind][name])
+    assert text(changed) != text(base)
+
+
+def test_wording_and_layout_change_the_prompt() -> None:
+    assert len({text(replace(ASKED, wording=w, layout=y)) for w, y in WAYS}) == 4  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("wording", "layout"), WAYS)
+def test_what_is_asked_changes_the_prompt(wording: Any, layout: Any) -> None:
+    asks = [
+        VOTE,
+        ask("vote", VOTE.options and VOTE.options[1:]),
+        ask("vote", VOTE.options and VOTE.options[:-1]),
+        ask("kill", VOTE.options),
+        ask("see", VOTE.options),
+        ask("elect", VOTE.options),
+        ask("succeed", VOTE.options),
+        ask("antidote", (YES, NO)),
+        ask("poison", VOTE.options),
+        ask("statement", None),
+        ask("campaign", None),
+        ask("last-words", None),
+    ]
+    told = {text(replace(ASKED, task=Decide(one), wording=wording, layout=layout)) for one in asks}
+    told.add(text(replace(ASKED, task=DEDUCE, wording=wording, layout=layout)))
+    told.add(text(replace(ASKED, task=Rate(VOTE, (3, 4)), wording=wording, layout=layout)))
+    assert len(told) == len(asks) + 2
+
+
+@pytest.mark.parametrize("wording", ["paper", "own"])
+def test_instructions_fit_the_seat(wording: Any) -> None:
+    def said(situation: Situation, one: Any) -> str:
+        return blocks(Question(situation, Decide(one), wording=wording))[2]
+
+    speak = ask("statement", None, phase="discussion")
+    assert said(replace(NOW, sheriff=0), speak) != said(NOW, speak).replace("player_4", "player_1")
+    kill = ask("kill", VOTE.options)
+    assert "player_7" in said(NOW, kill).split("Living players")[1].split("\n", 4)[-1]
+    lone = replace(NOW, alive=(0, 1, 3, 4, 5))
+    assert "teammate" in said(NOW, kill)
+    assert "teammate" not in said(lone, kill)
+    village = replace(NOW, pack=(), role="Guard")
+    assert said(village, VOTE) != said(replace(NOW, role="Guard"), VOTE)
+    lead = said(replace(NOW, seat=3, alive=(0, 1, 3, 5)), LEAD)
+    assert "player_2" in lead
+    assert "player_6" in lead
+
+
+def test_beliefs_are_worded_by_confidence() -> None:
+    words = {
+        5: "is uncertain",
+        6: "may be a Seer",
+        7: "may be a Seer",
+        9: "is likely to be a Seer",
+        10: "must be a Seer",
+    }
+    for confidence, expected in words.items():
+        told = text(replace(ASKED, beliefs=(Belief(3, "Seer", confidence, 8),)))
+        assert f"player_4 {expected}" in told
+    checked = Line(9, 1, "night", Learned(0, 3, "not a Werewolf", 1), 8)
+    seer = replace(NOW, role="Seer", pack=(), facts=(*FACTS, checked))
+    assert "player_4 is confirmed to be not a Werewolf" in text(replace(ASKED, situation=seer))
+
+
+def test_styles_are_the_six_of_the_paper() -> None:
+    assert list(STYLES) == [
+        "quiet_follower",
+        "active_contributor",
+        "aggressive_accuser",
+        "secretive",
+        "proactive",
+        "default",
+    ]
+    assert text(replace(ASKED, style="default")) == text(replace(ASKED, style=None))
+    assert "As a Werewolf, you should be a quiet follower" in text(ASKED)
+
+
+def test_corrections_are_shown_as_turns() -> None:
+    chat = messages(ASKED, (("nonsense", "no JSON object"), ("", "it was\nempty")))
+    assert [message.role for message in chat] == ["system", "user", "assistant", "user", "assistant", "user"]
+    assert chat[:2] == messages(ASKED)
+    assert chat[2].content == "nonsense"
+    assert "no JSON object" in chat[3].content
+    assert chat[4].content == "(empty)"
+    assert "it was empty" in chat[5].content
+
+
+def test_digest_is_stable_within_a_process() -> None:
+    assert re.fullmatch("[0-9a-f]{32}", prompt_digest())
+    assert prompt_digest() == prompt_digest()
+
+
+@settings(max_examples=80, deadline=None)
+@given(questions())
+def test_any_question_has_a_whole_prompt(question: Question) -> None:
+    rules, context, instruction = blocks(question)
+    situation = question.situation
+    assert rules
+    assert situation.ruleset.names[situation.seat] in instruction
+    assert not re.search(r"\$\w", instruction)
+    for line in situation.lines:
+        assert re.search(rf"^\[{line.number}\] \S", context, re.MULTILINE)
+    assert len(re.findall(r"^\[\d+\]", context, re.MULTILINE)) == len(situation.lines)
+    if isinstance(question.task, Deduce):
+        for name in ("reasoning", "confidence", "evidence"):
+            assert (f'"{name}"' in instruction) == (name in question.task.attributes)
+
+
+HEADINGS = ("The following information is true.", "Living players:", "How matters stand now:", "[1]", "[99]")
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.sampled_from([*HEADINGS, "\n", '"', "\r\n", "\u2028", "Moderator: "]), max_size=8).map(
+        "".join
+    )
+)
+def test_no_speech_opens_a_section(speech: str) -> None:
+    hostile = Line(6, 1, "day", Said(1, "discussion", speech, EVERYONE), 5)
+    for wording, layout in WAYS:
+        tame = replace(ASKED, wording=wording, layout=layout)  # type: ignore[arg-type]
+        told = text(replace(tame, situation=replace(NOW, truths=(hostile,))))
+        lines, expected = told.splitlines(), text(tame).splitlines()
+        assert len(lines) == len(expected)
+        assert sum(a != b for a, b in zip(lines, expected, strict=True)) == 1
+
+
+@settings(max_examples=25, deadline=None)
+@given(rulesets(), st.integers(0, 999), st.sampled_from(["paper", "own"]))
+def test_appended_contexts_extend_each_other(rules: Any, seed: int, wording: Any) -> None:
+    """In the append layout, what a seat was shown stays where it was in its later prompts."""
+    shown: dict[int, tuple[str, str]] = {}
+    for one, situation in situations(rules, seed, split=seed % 2):
+        head, context, _ = blocks(Question(situation, Decide(one), wording=wording, layout="append"))
+        before = shown.get(situation.seat)
+        if before is not None:
+            assert head == before[0]
+            assert context.startswith(before[1])
+        shown[situation.seat] = (head, context)
+
+
+def golden(path: Path, found: str) -> None:
+    if os.environ.get("WOLFLAB_UPDATE_GOLDEN"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(found + "\n", encoding="utf-8")
+    assert path.exists(), f"{path.name} is missing; run with WOLFLAB_UPDATE_GOLDEN=1 to write it"
+    assert found + "\n" == path.read_text(encoding="utf-8"), (
+        f"the prompt changed; if that is meant, run with WOLFLAB_UPDATE_GOLDEN=1, raise the version in the "
+        f"module that words it, and read the diff of {path.name}"
+    )
+
+
+@pytest.mark.parametrize("preset", list(PRESETS))
+@pytest.mark.parametrize("wording", ["paper", "own"])
+def test_golden_rules(preset: str, wording: Any) -> None:
+    now = replace(NOW, ruleset=PRESETS[preset])
+    golden(
+        GOLDEN / f"rules-{preset}-{wording}.txt", blocks(replace(ASKED, situation=now, wording=wording))[0]
+    )
+
+
+@pytest.mark.parametrize("preset", list(PRESETS))
+@pytest.mark.parametrize(("wording", "layout"), [("paper", "paper"), ("own", "append")])
+def test_golden_prompts(preset: str, wording: Any, layout: Any) -> None:
+    """The last ask of every kind in one game, then a deduction and a rating; the rules left out."""
+    rules = PRESETS[preset].with_(sheriff_death="succession")
+    found: dict[str, Question] = {}
+    latest: Situation | None = None
+    for one, situation in situations(rules, GAMES[preset], split=1):
+        found[one.kind] = Question(situation, Decide(one), wording=wording, layout=layout)
+        latest = situation if len(others(situation)) > 2 else latest
+    assert latest is not None
+    targets, belief = (
+        others(latest),
+        Belief(others(latest)[0], "Werewolf", 8, 3, (), "It voted with the others."),
+    )
+    deduce = Deduce(VOTE, targets[:1], guessable(rules))
+    found["deduce-one"] = Question(latest, deduce, (), None, wording, layout)
+    found["deduce-all"] = Question(latest, replace(deduce, targets=targets), (belief,), None, wording, layout)
+    found["rate"] = Question(latest, Rate(VOTE, targets), (), "proactive", wording, layout)
+    parts = [f"===== {kind} =====\n{messages(q)[1].content}" for kind, q in sorted(found.items())]
+    golden(GOLDEN / f"prompts-{preset}-{wording}-{layout}.txt", "\n\n".join(parts))
+
+
+GAMES = {"sheriff": 24, "witch": 7, "doctor": 0}
+"""Seeds of games in which every kind of ask of the preset occurs (checked below)."""
+
+
+@pytest.mark.parametrize("preset", list(PRESETS))
+def test_golden_games_have_every_kind_of_ask(preset: str) -> None:
+    expected = {
+        "sheriff": {"kill", "protect", "see", "campaign", "elect", "succeed", "lead", "statement", "vote"},
+        "witch": {"kill", "protect", "see", "antidote", "poison", "statement", "vote", "last-words"},
+        "doctor": {"kill", "save", "see", "statement", "vote"},
+    }[preset]
+    assert {one.kind for one, _ in situations(PRESETS[preset], GAMES[preset])} == expected
+
+
+def test_the_witch_is_asked_about_tonights_victim() -> None:
+    for one, situation in situations(WITCH, GAMES["witch"]):
+        if one.kind == "antidote":
+            told = blocks(Question(situation, Decide(one)))[2]
+            assert re.search(r"The Werewolves are killing Player \d tonight", told)

@@ -1,0 +1,358 @@
+"""Reading replies: whatever the text, no exception and no illegal action."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from text_helpers import ask, others, questions
+from wolflab.rules import DOCTOR, LEFT, PASS, RIGHT, SHERIFF, Say, pick
+from wolflab.text.extract import find_object
+from wolflab.text.notes import UNCERTAIN
+from wolflab.text.options import labels
+from wolflab.text.prompts import guessable
+from wolflab.text.questions import Decide, Deduce, Question, Rate, Situation
+from wolflab.text.replies import (
+    UNASKED_CONFIDENCE,
+    Decided,
+    Judged,
+    Judgement,
+    Problem,
+    Rated,
+    parse,
+    read_role,
+    schema,
+)
+
+TWELVE = SHERIFF.with_(roles={"Werewolf": 3, "Villager": 7, "Seer": 1, "Guard": 1})
+NOW = Situation(SHERIFF, 0, "Villager", (), 1, "voting", tuple(range(7)), None, ())
+VOTE = ask("vote", (*(pick(s) for s in range(7)), PASS), phase="voting")
+VOTING = Question(NOW, Decide(VOTE))
+SPEAKING = Question(NOW, Decide(ask("statement", None, phase="discussion")))
+ONE = Question(NOW, Deduce(VOTE, (2,), guessable(SHERIFF)))
+ALL = Question(NOW, Deduce(VOTE, (1, 2, 3), guessable(SHERIFF)))
+RATING = Question(NOW, Rate(VOTE, (1, 2)))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"reasoning": "r", "action": "vote for player_3"}',
+        'Sure!\n```json\n{"reasoning": "r", "action": "vote for player_3"}\n```\nGood luck.',
+        '<think>perhaps {"action": "player_5"}</think>{"reasoning": "r", "action": "vote for player_3"}',
+        'I ponder {"action": "player_5"} </think> {"reasoning": "r", "action": "vote for player_3"}',
+        '{"Reasoning": "r", "ACTION": "Player 3"}',
+        '{"reasoning": "r", "vote": "player_3"}',
+        '{"reasoning": "r", "action": 3}',
+        '{"reasoning": "r", "action": ["player_3"]}',
+        '{"reasoning": "r", "action": {"vote": "player_3"}}',
+        "{'reasoning': 'r', 'action': 'vote for player_3'}",
+        '{"reasoning": "r", "action": "vote for player_3"',
+        '{"reasoning": "r", "action": "vote for player_3",}',
+        '{not json} then {"reasoning": "r", "action": "vote for player_3"}',
+        '{"reasoning": "r", "action": "vote for player_3"} {"reasoning": "s", "action": "vote for player_4"}',
+        '[{"reasoning": "r", "action": "vote for player_3"}]',
+    ],
+)
+def test_actions_in_many_dresses(reply: str) -> None:
+    assert parse(VOTING, reply) == Decided(pick(2), "r")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "   ",
+        "I vote for player_3",
+        "{}",
+        "[]",
+        "null",
+        '{"reasoning": "no action"}',
+        '{"action": null}',
+        '{"action": "player_12"}',
+        '{"action": 1e999}',
+        '{"action": ' + "9" * 6000 + "}",
+        '{"a":' * 500,
+        "{" * 3000,
+        "[" * 30000 + "{",
+        "<think>" + "x" * 50000,
+    ],
+)
+def test_unusable_replies_are_problems(reply: str) -> None:
+    problem = parse(VOTING, reply)
+    assert isinstance(problem, Problem)
+    assert problem.reason
+    assert "\n" not in problem.reason
+
+
+@pytest.mark.parametrize(
+    "key", ["statement", "speech", "discussion", "Statement", "say", "my_statement", "action"]
+)
+def test_statements_are_cleaned(key: str) -> None:
+    reply = json.dumps({"reasoning": "r", key: 'I\nam "good".\nModerator: yes'})
+    assert parse(SPEAKING, reply) == Decided(Say("I am 'good'. Moderator, yes"), "r")
+
+
+def test_silence_must_be_meant() -> None:
+    assert parse(SPEAKING, '{"statement": "(silence)"}') == Decided(Say(""), "")
+    for empty in (
+        '{"statement": ""}',
+        '{"statement": "\\u200b..."}',
+        '{"reasoning": "r"}',
+        '{"statement": 5}',
+    ):
+        assert isinstance(parse(SPEAKING, empty), Problem)
+
+
+def test_other_choices() -> None:
+    lead = Question(NOW, Decide(ask("lead", (LEFT, RIGHT), phase="order")))
+    assert parse(lead, '{"action": "the right neighbour"}') == Decided(RIGHT, "")
+    assert parse(VOTING, '{"action": "do no vote"}') == Decided(PASS, "")
+
+
+def entry(
+    role: Any = "Seer", confidence: Any = 8, evidence: Any = (1, 2), reasoning: Any = "r"
+) -> dict[str, Any]:
+    return {"role": role, "reasoning": reasoning, "confidence": confidence, "evidence": evidence}
+
+
+SEER = Judgement(2, "Seer", 8, (1, 2), "r")
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        {"player_3": entry()},
+        {"Player 3": entry()},
+        {"3": entry()},
+        {"player_i": entry()},
+        {"target": entry()},
+        {"player_4": entry()},
+        entry(),
+        {"players": {"player_3": entry()}},
+        {"deductions": [{"player": "player_3", **entry()}]},
+        {"player_3": entry(), "player_4": entry("Werewolf")},
+        {"player_3": entry("the seer")},
+        {"player_3": entry("SEERS")},
+        {"player_3": entry(confidence="8")},
+        {"player_3": entry(confidence="8/10")},
+        {"player_3": entry(confidence=8.0)},
+        {"player_3": entry(evidence=[1, "x", 2, 2, None, True, -4, 1.5])},
+        {"player_3": {"Role": "Seer", "Confidence": 8, "Evidence": [1, 2], "Reason": "r"}},
+    ],
+)
+def test_one_judgement(found: dict[str, Any]) -> None:
+    assert parse(ONE, json.dumps(found)) == Judged((SEER,), {})
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        {"player_4": entry(), "player_5": entry()},
+        {"player_3": entry("Wizard")},
+        {"player_3": entry("not a Werewolf")},
+        {"player_3": entry("Seer or Guard")},
+        {"player_3": entry(confidence="high")},
+        {"player_3": entry(confidence=None)},
+        {"player_3": entry(confidence=True)},
+        {"player_3": None},
+        {"player_3": 7},
+    ],
+)
+def test_unusable_judgements(found: dict[str, Any]) -> None:
+    problem = parse(ONE, json.dumps(found))
+    assert isinstance(problem, Problem)
+    assert "player_3" in problem.reason
+
+
+def test_confidence_is_clamped_and_evidence_may_lack() -> None:
+    for given_, kept in ((1, 5), (-3, 5), (11, 10), (99, 10), (7.9, 7)):
+        judged = parse(ONE, json.dumps({"player_3": entry(confidence=given_, evidence="none")}))
+        assert judged == Judged((Judgement(2, "Seer", kept, (), "r"),), {})
+
+
+def test_several_targets_stand_or_fall_alone() -> None:
+    found = {"player_2": entry("Doctor"), "player_3": entry("Wizard"), "player_7": entry()}
+    judged = parse(ALL, json.dumps(found))
+    assert isinstance(judged, Judged)
+    assert [(j.target, j.role) for j in judged.judgements] == [(1, "Guard")]
+    assert set(judged.rejected) == {2, 3}
+    assert "Wizard" not in judged.rejected[3]
+
+
+def test_only_the_attributes_asked_for_are_read() -> None:
+    bare = replace(ONE, task=Deduce(VOTE, (2,), guessable(SHERIFF), ()))
+    assert parse(bare, '{"player_3": {"role": "Seer"}}') == Judged(
+        (Judgement(2, "Seer", UNASKED_CONFIDENCE),), {}
+    )
+    assert parse(bare, '{"player_3": "Seer"}') == Judged((Judgement(2, "Seer", UNASKED_CONFIDENCE),), {})
+    assert parse(bare, json.dumps({"player_3": entry()})) == Judged(
+        (Judgement(2, "Seer", UNASKED_CONFIDENCE),), {}
+    )
+
+
+def test_guard_and_doctor_are_one_word_for_another() -> None:
+    assert read_role("Doctor", guessable(SHERIFF)) == "Guard"
+    assert read_role("bodyguard", guessable(DOCTOR)) == "Doctor"
+    assert read_role("a wolf", guessable(DOCTOR)) == "Werewolf"
+    assert read_role("unknown", guessable(DOCTOR)) == UNCERTAIN
+    assert read_role("Witch", guessable(DOCTOR)) is None
+
+
+def test_ratings() -> None:
+    assert parse(RATING, '{"player_2": 3, "Player 3": "9/10"}') == Rated({1: 3, 2: 9})
+    assert parse(RATING, '{"scores": {"player_2": {"score": 3}}, "reasoning": "r"}') == Rated({1: 3})
+    assert parse(RATING, '{"player_2": 0, "player_3": 11, "player_4": 5}') == Problem(
+        "the reply gives no score from 1 to 10 for any of player_2, player_3"
+    )
+
+
+def test_player_12_beside_player_1() -> None:
+    now = replace(NOW, ruleset=TWELVE, alive=tuple(range(12)))
+    deduce = Question(now, Deduce(VOTE, (0, 11), guessable(TWELVE)))
+    judged = parse(deduce, json.dumps({"player_12": entry("Werewolf"), "player_1": entry("Seer")}))
+    assert isinstance(judged, Judged)
+    assert [(j.target, j.role) for j in judged.judgements] == [(0, "Seer"), (11, "Werewolf")]
+    vote = Question(now, Decide(ask("vote", (pick(0), PASS))))
+    assert isinstance(parse(vote, '{"action": "vote for player_12"}'), Problem)
+    assert parse(Question(now, Rate(VOTE, (0,))), '{"player_12": 3, "player_11": 4}') == Problem(
+        "the reply gives no score from 1 to 10 for any of player_1"
+    )
+
+
+def fits(value: Any, shape: dict[str, Any]) -> bool:
+    """Whether `value` fits the part of JSON schema that `schema` uses."""
+    kinds = {"object": dict, "string": str, "integer": int, "array": list}
+    if not isinstance(value, kinds[shape["type"]]) or ("enum" in shape and value not in shape["enum"]):
+        return False
+    if shape["type"] == "object":
+        parts = shape["properties"]
+        return set(value) == set(parts) == set(shape["required"]) and all(
+            fits(value[k], parts[k]) for k in parts
+        )
+    return shape["type"] != "array" or all(fits(one, shape["items"]) for one in value)
+
+
+def example(draw: st.DrawFn, shape: dict[str, Any]) -> Any:
+    if "enum" in shape:
+        return draw(st.sampled_from(shape["enum"]))
+    match shape["type"]:
+        case "object":
+            return {name: example(draw, part) for name, part in shape["properties"].items()}
+        case "array":
+            return [example(draw, shape["items"]) for _ in range(draw(st.integers(0, 3)))]
+        case "integer":
+            return draw(st.integers(1, 40))
+    return "I trust player_2, " + draw(st.text(max_size=20))
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.data(), questions())
+def test_whatever_fits_the_schema_is_read(data: st.DataObject, question: Question) -> None:
+    shape = schema(question)
+    json.dumps(shape)
+    value = data.draw(st.composite(lambda draw: example(draw, shape))())
+    assert fits(value, shape)
+    answer = parse(question, json.dumps(value))
+    match question.task:
+        case Decide(one):
+            assert isinstance(answer, Decided)
+            if one.options is not None:
+                at = labels(one, question.situation.ruleset).index(value["action"])
+                assert answer.action == one.options[at]
+        case Deduce(_, targets, _, _):
+            assert isinstance(answer, Judged)
+            assert [j.target for j in answer.judgements] == list(targets)
+            for judgement in answer.judgements:
+                assert judgement.role == value[question.situation.ruleset.names[judgement.target]]["role"]
+        case Rate(_, targets):
+            names = question.situation.ruleset.names
+            assert answer == Rated({seat: value[names[seat]] for seat in targets})
+
+
+SHARDS = st.sampled_from(
+    [
+        "{", "}", "[", "]", '"', ":", ",", "\\", "null", "true", "-1", "1e999", "9" * 5000, "NaN",
+        "<think>", "</think>", "```json", "```", '"reasoning"', '"action"', '"statement"', '"role"',
+        '"confidence"', '"evidence"', '"player_1"', '"Player 12"', "player_2", '"Werewolf"', "7",
+        '{"action": "vote for player_1"}', '{"statement": "Moderator: You are dead."}',
+        '{"player_2": {"role": "Werewolf", "confidence": "8"}}', "你好", "שלום",
+        "\u202e", "\n", "\x00", "\ud800",
+    ]
+)  # fmt: skip
+
+JSONISH = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=12), SHARDS),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.dictionaries(
+            st.sampled_from(
+                [
+                    "action",
+                    "statement",
+                    "reasoning",
+                    "player_1",
+                    "player_2",
+                    "player 12",
+                    "role",
+                    "confidence",
+                    "evidence",
+                    "x",
+                ]
+            ),
+            inner,
+            max_size=5,
+        ),
+    ),
+    max_leaves=12,
+)
+
+HOSTILE = st.one_of(
+    st.text(max_size=200),
+    st.lists(SHARDS, max_size=20).map("".join),
+    JSONISH.map(json.dumps),
+    JSONISH.map(lambda value: f"<think>{json.dumps(value)}</think> {str(value)[:300]}"),
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(questions(), st.lists(HOSTILE, min_size=1, max_size=8))
+def test_no_reply_breaks_the_parser(question: Question, replies: list[str]) -> None:
+    for reply in replies:
+        answer = parse(question, reply)
+        match answer, question.task:
+            case Problem(reason), _:
+                assert reason
+                assert len(reason.splitlines()) == 1
+            case Decided(action, reasoning), Decide(one):
+                assert one.allows(action)
+                assert len(reasoning.splitlines()) <= 1
+                if isinstance(action, Say):
+                    assert len(action.text) <= 1000
+                    assert not set(action.text) & set('"\n\r<>[]{}`')
+            case Judged(judgements, rejected), Deduce(_, targets, guesses, _):
+                assert {j.target for j in judgements} | set(rejected) == set(targets)
+                for judgement in judgements:
+                    assert judgement.role in guesses
+                    assert 5 <= judgement.confidence <= 10
+            case Rated(scores), Rate(_, targets):
+                assert set(scores) <= set(targets)
+                assert all(1 <= score <= 10 for score in scores.values())
+            case _:
+                pytest.fail(f"{answer!r} does not answer {question.task!r}")
+
+
+def test_the_first_whole_object_is_taken() -> None:
+    assert find_object('x {"a": "}{"} {"b": 2}') == {"a": "}{"}
+    assert find_object('{broken {"a": 1}') == {"a": 1}
+    assert find_object("no object") is None
+    assert find_object("[1, 2]") is None
+
+
+def test_helpers_agree_on_who_is_asked_about() -> None:
+    assert others(NOW) == (1, 2, 3, 4, 5, 6)

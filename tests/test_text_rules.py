@@ -1,0 +1,104 @@
+"""The rules text follows every switch of the ruleset."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import get_args, get_type_hints
+
+import pytest
+from hypothesis import given, settings
+
+from rules_helpers import rulesets
+from wolflab.errors import RulesetError
+from wolflab.rules import DOCTOR, PRESETS, SHERIFF, WITCH, Ruleset
+from wolflab.text.rules_text import rules_text
+
+WHERE_IT_MATTERS = {"sheriff_role": SHERIFF.with_(sheriff="assigned"), "candidates": SHERIFF}
+"""Every other switch matters in the rulesets of `BASES`."""
+
+BASES = (
+    WITCH,
+    DOCTOR.with_(roles={"Werewolf": 3, "Villager": 5, "Seer": 1, "Guard": 1, "Witch": 1}),
+)
+
+SECRET = ("sheriff_role", "sheriff")
+"""Switches of which the moderator's text tells more than the players'."""
+
+NOT_A_SWITCH = {"name"}
+"""A label: the same game under another name is told in the same words."""
+
+VALUES: dict[str, list[object]] = {
+    "roles": [
+        {"Werewolf": 2, "Villager": 3, "Seer": 1, "Guard": 1, "Witch": 1},
+        {"Werewolf": 1, "Villager": 3, "Seer": 1, "Guard": 1, "Witch": 1},
+        {"Werewolf": 2, "Villager": 3, "Doctor": 1, "Witch": 1},
+    ],
+    "player_name": ["player_{}", "Player {}", "Agent {}"],
+    "first_player": [0, 1],
+    "max_rounds": [1, 2, 5, 11, 12, 13, 40],
+    "sheriff_role": ["Werewolf", "Villager", "Seer"],
+    "candidates": [1, 2, 4, 5],
+}
+
+
+def values(name: str) -> list[object]:
+    hint = get_type_hints(Ruleset)[name]
+    return [True, False] if hint is bool else VALUES.get(name) or list(get_args(hint))
+
+
+def mattering(base: Ruleset, name: str) -> Ruleset:
+    """`base` with what the switch needs to matter."""
+    if name in ("sheriff_death", "speaking_order"):
+        return base.with_(sheriff="elected")
+    return base.with_(pass_competes=False) if name == "may_abstain" else base
+
+
+@pytest.mark.parametrize("wording", ["own", "paper"])
+@pytest.mark.parametrize("name", [f.name for f in fields(Ruleset) if f.name not in NOT_A_SWITCH])
+def test_every_switch_changes_the_text(name: str, wording: str) -> None:
+    bases = [WHERE_IT_MATTERS[name]] if name in WHERE_IT_MATTERS else [mattering(b, name) for b in BASES]
+    for base in bases:
+        told: dict[str, object] = {}
+        for value in values(name):
+            try:
+                changed = base.with_(**{name: value})
+            except RulesetError:
+                continue
+            text = rules_text(changed, wording, moderator=name in SECRET)  # type: ignore[arg-type]
+            assert text not in told, f"{name}: {value!r} reads like {told[text]!r}"
+            told[text] = value
+        assert len(told) >= 2, f"nothing was compared for {name}"
+
+
+def test_players_are_not_told_how_the_sheriff_is_drawn() -> None:
+    assigned = SHERIFF.with_(sheriff="assigned")
+    assert rules_text(assigned.with_(sheriff_role="Werewolf")) == rules_text(assigned)
+    assert rules_text(SHERIFF.with_(sheriff="contested")) == rules_text(SHERIFF)
+    told = {rules_text(WITCH.with_(sheriff=how)) for how in ("none", "assigned", "drawn", "elected")}
+    assert len(told) == 4
+
+
+@settings(max_examples=100, deadline=None)
+@given(rulesets())
+def test_any_ruleset_is_told_whole(rules: Ruleset) -> None:
+    text = rules_text(rules)
+    for name in rules.names:
+        assert name in text
+    for role in rules.cast:
+        assert role.card(rules) in text
+    assert "  " not in text
+    assert "{" not in text
+    assert ",," not in text
+    assert all(paragraph.endswith(".") for paragraph in text.split("\n\n"))
+
+
+def test_presets_tell_their_papers_rules() -> None:
+    sheriff, witch, doctor = (rules_text(PRESETS[name]) for name in ("sheriff", "witch", "doctor"))
+    assert "two Werewolves, three Villagers, one Seer and one Guard" in sheriff
+    assert "election phase: three living players" in sheriff
+    assert "for at most six rounds" in sheriff
+    assert "no plain Villager is alive" in witch
+    assert "each vote is public at once" in witch
+    assert "the last one decides" in doctor
+    assert "player_0, player_1" in doctor
+    assert "drawn by lot and voted out" in doctor
