@@ -30,7 +30,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ..errors import IllegalReply
-from .actions import LEFT, RIGHT, SILENCE, Action, Deal, Lead, Pick, Say, deal, pick
+from .actions import LEFT, RIGHT, Action, Deal, Lead, Pick, Say, pick
 from .asks import CHANCE, Ask
 from .events import (
     EVERYONE,
@@ -90,20 +90,20 @@ def step(state: State, replies: Sequence[Action]) -> Step:
     asks = state.asks
     if len(replies) != len(asks):
         raise IllegalReply(f"{len(replies)} replies to {len(asks)} asks: each ask needs one reply")
-    for ask, reply in zip(asks, replies, strict=True):
+    for ask, reply in zip(asks, replies):  # noqa: B905 (lengths are checked above)
         options = ask.options
-        if (reply not in options) if options is not None else not isinstance(reply, Say):
+        if (reply not in options) if options is not None else type(reply) is not Say:
             raise IllegalReply(f"ask {ask.id}: {reply!r} is not one of {options or 'a statement'}")
     new = state.copy()
     new.asks = ()
     events: list[Event] = []
-    PHASES[new.phase].take(new, events, replies, asks)
+    PHASES[new.phase][1](new, events, replies, asks)
     return _run(new, events)
 
 
 def _run(state: State, events: list[Event]) -> Step:
     while not state.asks and state.outcome is None:
-        PHASES[state.phase].open(state, events)
+        PHASES[state.phase][0](state, events)
     return Step(state, tuple(events), state.asks)
 
 
@@ -112,13 +112,8 @@ def _run(state: State, events: list[Event]) -> Step:
 
 def _open_deal(s: State, events: list[Event]) -> None:
     rules = s.table.ruleset
-    seat = len(s.roles)
-    if seat < rules.players:
-        dealt = [role.name for role in s.roles]
-        left = [(name, n - dealt.count(name)) for name, n in rules.roles.items()]
-        left = [(name, n) for name, n in left if n > 0]
-        options = tuple(deal(name) for name, _ in left)
-        s.asks = (s.table.ask("deal", "deal", 0, CHANCE, options, tuple(n for _, n in left), str(seat)),)
+    if len(s.roles) < rules.players:
+        s.asks = (s.table.deal_ask(s.roles),)
     elif rules.sheriff in ("assigned", "contested") and s.intended is None:
         mask = s.table.everyone_alive
         if rules.sheriff_role is not None:
@@ -175,12 +170,7 @@ def _take_speaker(s: State, reply: Action) -> None:
 def _open_nightfall(s: State, events: list[Event]) -> None:
     s.round += 1
     events.append(night_fell(s.round))
-    s.queue = tuple(
-        (duty.kind, seat)
-        for role in s.table.ruleset.cast
-        for duty in role.duties
-        for seat in s.table.seats(s.members(role) & s.alive)
-    )
+    s.queue = s.table.duties(s.roles, s.alive)
     s.phase = "night"
 
 
@@ -189,35 +179,19 @@ def _open_night(s: State, events: list[Event]) -> None:
     if not s.queue:
         s.phase = "dawn"
         return
-    ready, s.queue = _ready(s)
+    sequential = s.table.ruleset.deaths == "sequential"
+    ready, s.queue = s.table.ready(s.queue, sequential)
     asks = []
     for kind, seat in ready:
         duty = DUTIES[kind]
+        if sequential and duty.reads and s.dying() >> seat & 1:
+            continue
         options = duty.options(s, seat)
         if options:
             if duty.prelude is not None:
                 events.extend(duty.prelude(s, seat))
             asks.append(s.table.ask(kind, "night", s.round, seat, options))
     s.asks = tuple(asks)
-
-
-def _ready(s: State) -> tuple[list[tuple[str, int]], tuple[tuple[str, int], ...]]:
-    """Split the night's queue into what can be asked now and what must wait."""
-    pending = {kind for kind, _ in s.queue}
-    sequential = s.table.ruleset.deaths == "sequential"
-    ready: list[tuple[str, int]] = []
-    waiting: list[tuple[str, int]] = []
-    begun: set[str] = set()
-    for kind, seat in s.queue:
-        duty = DUTIES[kind]
-        blocked = any(other in pending for other in duty.after) or (duty.chained and kind in begun)
-        if sequential and duty.reads:
-            blocked = blocked or any(not DUTIES[other].reads for other in pending)
-            if not blocked and s.dying() >> seat & 1:
-                continue
-        begun.add(kind)
-        (waiting if blocked else ready).append((kind, seat))
-    return ready, tuple(waiting)
 
 
 def _take_night(s: State, events: list[Event], replies: Sequence[Action], asks: tuple[Ask, ...]) -> None:
@@ -284,9 +258,7 @@ def _next_candidate(s: State) -> Ask:
         if places == 1:
             left, weights = (s.intended,), [1]
     options = tuple(pick(seat) for seat in left)
-    return s.table.ask(
-        "candidate", s.phase, s.round, CHANCE, options, tuple(weights), str(len(s.candidates))
-    )
+    return s.table.ask("candidate", s.phase, s.round, CHANCE, options, tuple(weights), str(len(s.candidates)))
 
 
 def _wanted(s: State) -> int:
@@ -418,7 +390,9 @@ def _take_voting(s: State, events: list[Event], replies: Sequence[Action], asks:
             s.asks = (_chance(s, "tie", s.table.picks(only(*leaders), False)),)
             s.tied = leaders
         else:
-            _counted(s, events, leaders[0] if len(leaders) == 1 else None, leaders if len(leaders) > 1 else ())
+            _counted(
+                s, events, leaders[0] if len(leaders) == 1 else None, leaders if len(leaders) > 1 else ()
+            )
     elif kind == "tie":
         (reply,) = replies
         assert isinstance(reply, Pick)
@@ -430,9 +404,7 @@ def _take_voting(s: State, events: list[Event], replies: Sequence[Action], asks:
         _leave(s, events)
 
 
-def _announce_votes(
-    events: list[Event], asks: tuple[Ask, ...], replies: Sequence[Action], what: str
-) -> None:
+def _announce_votes(events: list[Event], asks: tuple[Ask, ...], replies: Sequence[Action], what: str) -> None:
     for ask, reply in zip(asks, replies, strict=True):
         events.append(voted(ask.seat, reply.seat if isinstance(reply, Pick) else None, what))
 
@@ -493,20 +465,13 @@ def _open_dusk(s: State, events: list[Event]) -> None:
 def _won(s: State, events: list[Event]) -> bool:
     """End the game if a side has won (002 §6.1, 003 §2, 004 App. B; facts §0)."""
     rules = s.table.ruleset
-    wolves = others = plain = 0
-    for seat in s.table.seats(s.alive):
-        role = s.roles[seat]
-        if role.wolf:
-            wolves += 1
-        else:
-            others += 1
-            plain += role.plain
-    reason = {
-        "parity": Reason.PARITY if wolves >= others else None,
-        "no_villager": Reason.VILLAGERS_GONE if not plain else None,
-        "no_others": Reason.OTHERS_GONE if not others else None,
-    }[rules.wolves_win]
+    wolves, others, plain = s.table.census(s.roles, s.alive)
     needed = plain if rules.wolves_win == "no_villager" else others
+    reason = None
+    if rules.wolves_win == "parity":
+        reason = Reason.PARITY if wolves >= others else None
+    elif not needed:
+        reason = Reason.VILLAGERS_GONE if rules.wolves_win == "no_villager" else Reason.OTHERS_GONE
     if wolves == 0 and (needed or rules.last_wolf_and_villager == "village"):
         _end(s, events, Winner.VILLAGE, Reason.WEREWOLVES_GONE)
     elif reason is not None:
@@ -543,4 +508,4 @@ PHASES: dict[str, _Phase] = {
 }
 """Every phase of the game: how it opens and how it takes replies."""
 
-__all__ = ["PHASES", "SILENCE", "Step", "begin", "pick", "side_order", "step", "table"]
+__all__ = ["PHASES", "Step", "begin", "side_order", "step", "table"]

@@ -111,28 +111,26 @@ class Ruleset:
             if isinstance(count, bool) or not isinstance(count, int) or count < 0:
                 raise RulesetError("roles", f"{role}: got {count!r}; use a whole number of seats")
         if not MIN_PLAYERS <= self.players <= MAX_PLAYERS:
-            raise RulesetError(
-                "roles", f"{self.players} players; a game has {MIN_PLAYERS} to {MAX_PLAYERS}"
-            )
+            raise RulesetError("roles", f"{self.players} players; a game has {MIN_PLAYERS} to {MAX_PLAYERS}")
         wolves = sum(n for r, n in self.roles.items() if ROLES[r].wolf)
         if not 0 < wolves < self.players - wolves:
             raise RulesetError(
-                "roles", f"{wolves} of {self.players} are Werewolves; there must be one or more, and fewer than half"
+                "roles",
+                f"{wolves} of {self.players} are Werewolves; there must be one or more, and fewer than half",
             )
         if self.count("Guard") and self.count("Doctor"):
             raise RulesetError("roles", "Guard and Doctor are the same duty under two names; use one of them")
 
     def _check_together(self) -> None:
-        if self.wolves_win == "no_villager" and not any(
-            ROLES[r].plain and n for r, n in self.roles.items()
-        ):
+        if self.wolves_win == "no_villager" and not any(ROLES[r].plain and n for r, n in self.roles.items()):
             raise RulesetError("wolves_win", "'no_villager' needs a plain Villager in the roles")
         if self.speaking_order == "sheriff_side" and self.sheriff == "none":
             raise RulesetError("speaking_order", "'sheriff_side' needs a Sheriff; set sheriff")
         if self.sheriff_role is not None:
             if self.sheriff not in ("assigned", "contested"):
                 raise RulesetError(
-                    "sheriff_role", "only a seat drawn with the deal can be tied to a role; set sheriff: assigned"
+                    "sheriff_role",
+                    "only a seat drawn with the deal can be tied to a role; set sheriff: assigned",
                 )
             if not self.count(self.sheriff_role):
                 raise RulesetError("sheriff_role", f"nobody is dealt {self.sheriff_role!r}")
@@ -185,7 +183,18 @@ class Ruleset:
             f.name: dict(self.roles) if f.name == "roles" else getattr(self, f.name) for f in fields(self)
         }
 
+    def __eq__(self, other: object) -> bool:
+        """The same switches and the same roles in the same order, which is the order of asks."""
+        if not isinstance(other, Ruleset):
+            return NotImplemented
+        ours, theirs = self.as_dict(), other.as_dict()
+        return ours == theirs and tuple(self.roles) == tuple(other.roles)
+
     def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
         return hash((self.name, tuple(self.roles.items()), self.max_rounds))
 
     def __reduce__(self) -> tuple[object, tuple[dict[str, object]]]:

@@ -7,14 +7,15 @@ cheap. Players, agents and screens never see a state: they get a `View`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from .actions import Action
 from .asks import Ask
 from .outcome import Outcome
 from .roles import Role
 
 if TYPE_CHECKING:
-    from .engine import Table
+    from .table import Table
 
 
 class State:
@@ -35,11 +36,11 @@ class State:
     """The order of speech in force: today's, or the one drawn for the game."""
     drawn: tuple[int, ...]
     """Speakers drawn so far, while chance draws an order."""
-    queue: tuple
+    queue: tuple[Any, ...]
     """What the phase still has to do: night duties, or speakers."""
     memory: dict[tuple[int, str], object]
     """What a role's duty must remember of a seat: (seat, word) → value. Replaced, never changed."""
-    choices: tuple[tuple[str, int, object], ...]
+    choices: tuple[tuple[str, int, Action], ...]
     """Tonight's choices so far: (duty kind, seat, action)."""
     shielded: int
     struck: int
@@ -53,7 +54,7 @@ class State:
     def copy(self) -> State:
         """A shallow copy, for `engine.step` to work on."""
         new = State.__new__(State)
-        new.__dict__.update(self.__dict__)
+        new.__dict__ = self.__dict__.copy()
         return new
 
     # -- the words that duties are written in ---------------------------------------------
@@ -84,8 +85,4 @@ class State:
 
     def members(self, role: Role) -> int:
         """Mask of all seats, dead or alive, that were dealt `role`."""
-        mask = 0
-        for seat, other in enumerate(self.roles):
-            if other is role:
-                mask |= 1 << seat
-        return mask
+        return self.table.members(self.roles, role)

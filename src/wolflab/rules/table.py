@@ -9,12 +9,16 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from .actions import PASS, Action, Pick, pick
-from .asks import Ask
+from .actions import PASS, Action, Pick, deal, pick
+from .asks import CHANCE, Ask
 from .events import EVERYONE, Chose, DayBroke, Event, NightFell, Said, VoteCounted, Voted
+from .roles import DUTIES, Role
 
 if TYPE_CHECKING:
     from .ruleset import Ruleset
+
+Turn = tuple[str, int]
+"""A night duty's kind and the seat that has it."""
 
 _CACHE = 1 << 16
 """Entries kept per kind: far more than a 7-seat game needs, bounded for odd rulesets."""
@@ -31,10 +35,38 @@ class Table:
         self.agreed = lru_cache(_CACHE)(self._agreed)
         self.ask = lru_cache(_CACHE)(_ask)
         self.vote_asks = lru_cache(_CACHE)(self._vote_asks)
+        self.members = lru_cache(_CACHE)(_members)
+        self.census = lru_cache(_CACHE)(self._census)
+        self.deal_ask = lru_cache(_CACHE)(self._deal_ask)
+        self.duties = lru_cache(_CACHE)(self._duties)
+        self.ready = lru_cache(_CACHE)(_ready)
 
     def _picks(self, mask: int, may_pass: bool) -> tuple[Action, ...]:
         options: tuple[Action, ...] = tuple(pick(seat) for seat in _seats(mask))
         return (*options, PASS) if may_pass else options
+
+    def _deal_ask(self, dealt: tuple[Role, ...]) -> Ask:
+        """Chance deals the next seat one of the cards that are left, by how many of each are left."""
+        names = [role.name for role in dealt]
+        left = [(name, n - names.count(name)) for name, n in self.ruleset.roles.items()]
+        left = [(name, n) for name, n in left if n > 0]
+        options = tuple(deal(name) for name, _ in left)
+        return self.ask("deal", "deal", 0, CHANCE, options, tuple(n for _, n in left), str(len(dealt)))
+
+    def _census(self, roles: tuple[Role, ...], alive: int) -> tuple[int, int, int]:
+        """How many of the living are Werewolves, others, and (among the others) plain Villagers."""
+        living = [roles[seat] for seat in _seats(alive)]
+        wolves = sum(role.wolf for role in living)
+        return wolves, len(living) - wolves, sum(role.plain and not role.wolf for role in living)
+
+    def _duties(self, roles: tuple[Role, ...], alive: int) -> tuple[Turn, ...]:
+        """The night's queue: (duty kind, seat) for every living holder of a role with duties."""
+        return tuple(
+            (duty.kind, seat)
+            for role in self.ruleset.cast
+            for duty in role.duties
+            for seat in _seats(_members(roles, role) & alive)
+        )
 
     def _vote_asks(self, kind: str, phase: str, round: int, voters: int, options: int) -> tuple[Ask, ...]:
         """The asks of one secret ballot: `voters` vote for one of `options` (masks)."""
@@ -62,6 +94,33 @@ class Table:
             leaders = [c for c, n in counts.items() if n == top]
             decided = leaders[0] if len(leaders) == 1 else PASS
         return decided.seat if isinstance(decided, Pick) else None
+
+
+def _members(roles: tuple[Role, ...], role: Role) -> int:
+    """Mask of all seats, dead or alive, that were dealt `role`."""
+    return sum(1 << seat for seat, other in enumerate(roles) if other is role)
+
+
+def _ready(queue: tuple[Turn, ...], reads_last: bool) -> tuple[tuple[Turn, ...], tuple[Turn, ...]]:
+    """Split a night's queue into what can be asked now and what depends on something in it.
+
+    reads_last: duties that only learn wait for all others (sequential deaths).
+    """
+    pending = {kind for kind, _ in queue}
+    acting = any(not DUTIES[kind].reads for kind in pending)
+    now: list[Turn] = []
+    later: list[Turn] = []
+    begun: set[str] = set()
+    for kind, seat in queue:
+        duty = DUTIES[kind]
+        blocked = (
+            any(other in pending for other in duty.after)
+            or (duty.chained and kind in begun)
+            or (reads_last and duty.reads and acting)
+        )
+        begun.add(kind)
+        (later if blocked else now).append((kind, seat))
+    return tuple(now), tuple(later)
 
 
 @lru_cache(_CACHE)

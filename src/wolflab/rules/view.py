@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from .events import Event
 from .ruleset import Ruleset
@@ -27,14 +28,18 @@ class Note:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """See the module. `events` and `notes` are in the order in which the seat met them."""
+class View(NamedTuple):
+    """See the module. `events` and `notes` are in the order in which the seat met them.
+
+    cache: room for folds over this seat's views to go on from where they were. Whatever is in it can be
+    computed again from the view, and nothing may depend on its being there.
+    """
 
     seat: int
     ruleset: Ruleset
     events: Sequence[Event]
     notes: Sequence[Note]
+    cache: dict[str, Any]
 
 
 class Log:
@@ -49,6 +54,7 @@ class Log:
         self._shares: list[list[Event]] = [[] for _ in range(ruleset.players)]
         self._read = [0] * ruleset.players
         self._notes: list[list[Note]] = [[] for _ in range(ruleset.players)]
+        self._caches: list[dict[str, Any]] = [{} for _ in range(ruleset.players)]
 
     def extend(self, events: Sequence[Event]) -> None:
         """Append events that have happened."""
@@ -66,4 +72,4 @@ class Log:
             bit = 1 << seat
             share.extend([event for event in events[start:] if event.audience & bit])
             self._read[seat] = len(events)
-        return View(seat, self.ruleset, tuple(share), tuple(self._notes[seat]))
+        return View(seat, self.ruleset, tuple(share), tuple(self._notes[seat]), self._caches[seat])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..duties import Duty
@@ -38,10 +38,11 @@ class Role:
     plain: bool = False
     aliases: tuple[str, ...] = ()
 
-    @property
-    def wolf(self) -> bool:
-        """On the Werewolves' side."""
-        return self.side is Side.WEREWOLVES
+    wolf: bool = field(init=False, default=False)
+    """On the Werewolves' side."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "wolf", self.side is Side.WEREWOLVES)
 
     def __repr__(self) -> str:
         return f"Role({self.name})"

@@ -1,0 +1,343 @@
+"""The rooms of the package and the walls between them, read from the source itself.
+
+A room may import what its row in `ROOMS` names, and nothing else of Wolflab; heavy libraries stay inside
+the functions that need them; files and functions stay short; every module says what it is for.
+"""
+
+from __future__ import annotations
+
+import ast
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import wolflab
+from network_lock import NetworkLocked, is_local
+
+PACKAGE = Path(wolflab.__file__).parent
+FILES = sorted(PACKAGE.rglob("*.py"))
+NAMES = {path: str(path.relative_to(PACKAGE)) for path in FILES}
+
+ROOMS: dict[str, set[str]] = {
+    "rules": set(),
+    "text": {"rules"},
+    "record": {"rules"},
+    "models": {"rules", "text"},
+    "agents": {"rules", "text", "models"},
+    "match": {"rules", "record", "agents"},
+    "metrics": {"rules", "text", "record"},
+    "policy": {"agents", "match", "record", "rules"},
+    "lab": {"rules", "text", "record", "models", "agents", "match", "metrics", "policy"},
+    "wwqa": {"models", "rules", "text", "lab"},
+    "ui": {"rules", "text", "record", "metrics", "match", "lab", "wwqa"},
+}
+DOORS: dict[tuple[str, str], str] = {
+    (
+        "record",
+        "text.notes",
+    ): "a record writes typed notes down and reads them back, whatever they say",
+    ("match", "text.questions"): "a recorded call carries the question that it serves",
+    ("match", "text.digest"): "a recorded call carries a digest of its question",
+    ("match", "text.clean"): "statements are cleaned once, where they enter the game",
+    ("match", "models.base"): "match provides the agents' door to the models: it hands requests on",
+}
+"""Single modules that a room may import across a wall, with the reason."""
+ANYBODY = {"errors", ""}
+"""`wolflab.errors`, and the package itself (its version)."""
+
+PUBLIC_RULES_ONLY = {"models", "agents", "ui"}
+"""These see rulesets, roles, asks, actions, events and views: `wolflab.rules` itself and no module of it."""
+INNER_RULES = {"rules.state", "rules.engine", "rules.table"}
+MAY_DRIVE = {"rules", "match", "record"}
+"""State and engine are for these alone."""
+
+HEAVY = {
+    "torch",
+    "transformers",
+    "sentence_transformers",
+    "peft",
+    "trl",
+    "datasets",
+    "ray",
+    "matplotlib",
+    "openai",
+    "scipy",
+    "statsmodels",
+    "sklearn",
+    "pandas",
+    "polars",
+    "pyarrow",
+}
+RULES_MAY_USE = set(sys.stdlib_module_names)
+MAX_FILE, MAX_FUNCTION = 400, 60
+
+LONG_FILES: dict[str, str] = {
+    "rules/engine.py": "one file owns the order of play: its table of phases is read with what the phases do",
+}
+"""Files longer than `MAX_FILE` lines, with the reason."""
+LONG_FUNCTIONS: dict[str, str] = {}
+"""Functions longer than `MAX_FUNCTION` lines, as ``file:name``, with the reason."""
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import in a file: the dotted module, and whether it stands inside a function."""
+
+    module: str
+    line: int
+    lazy: bool
+    typing: bool
+
+
+def room_of(module: str) -> str:
+    return module.split(".")[0]
+
+
+def imports_of(path: Path) -> Iterator[Import]:
+    """All imports of a file, lazy ones too; relative ones resolved, ``wolflab.`` cut off."""
+    package = ["wolflab", *path.relative_to(PACKAGE).parts[:-1]]
+    yield from _walk(ast.parse(path.read_text(encoding="utf-8")), package, False, False)
+
+
+def _walk(node: ast.AST, package: list[str], lazy: bool, typing: bool) -> Iterator[Import]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            for alias in child.names:
+                yield Import(alias.name, child.lineno, lazy, typing)
+        elif isinstance(child, ast.ImportFrom):
+            base = package[: len(package) - child.level + 1] if child.level else []
+            module = ".".join([*base, *([child.module] if child.module else [])])
+            # `from .. import rules` names the module in the list of names
+            inside = module == "wolflab"
+            for alias in child.names if inside else child.names[:1]:
+                yield Import(f"{module}.{alias.name}" if inside else module, child.lineno, lazy, typing)
+        else:
+            function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            checking = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)
+            yield from _walk(child, package, lazy or function, typing or checking)
+
+
+def ours(found: Import) -> str | None:
+    """The module inside Wolflab ("rules.events"), or None for another package's."""
+    head, _, rest = found.module.partition(".")
+    return rest if head == "wolflab" else None
+
+
+def wall_breaches(path: Path) -> list[str]:
+    """What `path` imports across a wall."""
+    room = room_of(NAMES[path].removesuffix(".py").replace("/", "."))
+    if room not in ROOMS:
+        return []
+    breaches = []
+    for found in imports_of(path):
+        module = ours(found)
+        if module is None:
+            top = found.module.split(".")[0]
+            if room == "rules" and top not in RULES_MAY_USE:
+                breaches.append(f"line {found.line}: rules/ imports {found.module}")
+            continue
+        target = room_of(module)
+        if target in ANYBODY or target.startswith("__"):
+            continue
+        if target != room and target not in ROOMS[room] and (room, module) not in DOORS:
+            breaches.append(f"line {found.line}: {room}/ imports {target}/")
+        if target == "rules" and room not in MAY_DRIVE and any(module.startswith(m) for m in INNER_RULES):
+            breaches.append(f"line {found.line}: {room}/ imports wolflab.{module}")
+        if target == "rules" and room in PUBLIC_RULES_ONLY and module != "rules":
+            breaches.append(f"line {found.line}: {room}/ imports wolflab.{module}, not its public types")
+    return breaches
+
+
+def functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, int]]:
+    """(qualified name, lines) of every function, without its docstring."""
+    for node in ast.iter_child_nodes(tree):
+        name = f"{prefix}{getattr(node, 'name', '')}"
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert node.end_lineno is not None
+            lines = node.end_lineno - node.lineno + 1
+            first = node.body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                assert first.end_lineno is not None
+                lines -= first.end_lineno - first.lineno + 1
+            yield name, lines
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield from functions(node, f"{name}.")
+
+
+# -- the package ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES.__getitem__)
+def test_walls_between_rooms(path: Path) -> None:
+    assert not wall_breaches(path)
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES.__getitem__)
+def test_heavy_libraries_are_imported_inside_functions(path: Path) -> None:
+    early = [
+        f"line {found.line}: {found.module}"
+        for found in imports_of(path)
+        if found.module.split(".")[0] in HEAVY and not found.lazy and not found.typing
+    ]
+    assert not early
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES.__getitem__)
+def test_modules_say_what_they_are_for(path: Path) -> None:
+    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    assert docstring
+    assert len(docstring.split()) >= 3
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES.__getitem__)
+def test_files_and_functions_are_short(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    lines = text.count("\n")
+    assert lines <= MAX_FILE or NAMES[path] in LONG_FILES, f"{lines} lines"
+    long = [
+        (name, count)
+        for name, count in functions(ast.parse(text))
+        if count > MAX_FUNCTION and f"{NAMES[path]}:{name}" not in LONG_FUNCTIONS
+    ]
+    assert not long
+
+
+def test_the_lists_of_exceptions_hold_nothing_that_is_not_one() -> None:
+    for name in LONG_FILES:
+        assert (PACKAGE / name).read_text(encoding="utf-8").count("\n") > MAX_FILE, name
+    for entry in LONG_FUNCTIONS:
+        file, _, function = entry.partition(":")
+        sizes = dict(functions(ast.parse((PACKAGE / file).read_text(encoding="utf-8"))))
+        assert sizes[function] > MAX_FUNCTION, entry
+
+
+def test_every_door_is_used() -> None:
+    used = {
+        (room_of(NAMES[path].replace("/", ".")), module)
+        for path in FILES
+        for module in map(ours, imports_of(path))
+        if module is not None
+    }
+    assert set(DOORS) <= used
+
+
+def test_every_folder_is_a_known_room() -> None:
+    folders = {p.name for p in PACKAGE.iterdir() if p.is_dir() and (p / "__init__.py").exists()}
+    assert folders <= set(ROOMS)
+
+
+def test_no_broad_except_but_where_a_failed_game_is_recorded() -> None:
+    broad = []
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ExceptHandler):
+                names = {"BaseException"} if node.type is None else set(ast.unparse(node.type).split(", "))
+                last = node.body[-1]
+                passes_on = isinstance(last, ast.Raise) and last.exc is None
+                if names & {"Exception", "BaseException"} and not passes_on:
+                    broad.append(f"{NAMES[path]}:{node.lineno}")
+    assert {entry.split(":")[0] for entry in broad} <= {"lab/runner.py"}, broad
+
+
+def test_importing_the_package_and_its_command_is_light() -> None:
+    """No heavy library is loaded by `import wolflab`, by the command, or by any room's front door."""
+    rooms = sorted(room for room in ROOMS if (PACKAGE / room / "__init__.py").exists())
+    modules = ["wolflab", *(f"wolflab.{room}" for room in rooms)]
+    if (PACKAGE / "cli.py").exists():
+        modules.append("wolflab.cli")
+    script = f"import {', '.join(modules)}; import sys; print(*sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    loaded = {name.split(".")[0] for name in done.stdout.split()}
+    assert "wolflab" in loaded
+    assert not loaded & HEAVY
+
+
+# -- the checks themselves ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("where", "source", "breached"),
+    [
+        ("rules/x.py", "from ..text import notes", True),
+        ("rules/x.py", "import numpy", True),
+        ("rules/x.py", "import json", False),
+        ("rules/x.py", "from ..errors import IllegalReply", False),
+        ("text/x.py", "def f():\n    from wolflab.models import base", True),
+        ("text/x.py", "from .. import rules", False),
+        ("text/x.py", "from .. import lab", True),
+        ("text/x.py", "from ..rules.engine import step", True),
+        ("models/x.py", "from ..rules.state import State", True),
+        ("models/x.py", "from ..rules.events import Said", True),
+        ("models/x.py", "from ..rules import Said", False),
+        ("match/x.py", "from ..rules.engine import step", False),
+        ("rules/roles/x.py", "from ...match import play", True),
+        ("rules/roles/x.py", "from ..duties import Duty", False),
+        ("agents/deep/x.py", "from ...lab import runner", True),
+    ],
+)
+def test_the_walls_hold(
+    where: str, source: str, breached: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / where
+    path.parent.mkdir(parents=True)
+    path.write_text(source, encoding="utf-8")
+    monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path)
+    monkeypatch.setitem(NAMES, path, where)
+    assert bool(wall_breaches(path)) is breached
+
+
+def test_function_lengths_leave_out_the_docstring() -> None:
+    tree = ast.parse(
+        'class C:\n    def f(self):\n        """One.\n\n        Two.\n        """\n        return 1\n'
+    )
+    assert dict(functions(tree)) == {"C.f": 2}
+
+
+# -- the network lock of the tests ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("address", "local"),
+    [
+        (("127.0.0.1", 80), True),
+        (("127.8.8.8", 80), True),
+        (("::1", 80, 0, 0), True),
+        (("localhost", 80), True),
+        ("/tmp/a.sock", True),
+        (("192.0.2.1", 80), False),
+        (("10.0.0.1", 80), False),
+        (("2001:db8::1", 80, 0, 0), False),
+        (("example.org", 80), False),
+        (("localhost.example.org", 80), False),
+    ],
+)
+def test_what_counts_as_this_machine(address: object, local: bool) -> None:
+    assert is_local(address) is local
+
+
+def test_the_network_is_locked(network_attempts: list[object]) -> None:
+    with socket.socket() as one, pytest.raises(NetworkLocked):
+        one.connect(("192.0.2.1", 80))
+    with pytest.raises(NetworkLocked):
+        socket.create_connection(("example.org", 80), timeout=1)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as two, pytest.raises(NetworkLocked):
+        two.sendto(b"x", ("192.0.2.1", 53))
+    assert network_attempts == [("192.0.2.1", 80), ("example.org",), ("192.0.2.1", 53)]
+    network_attempts.clear()  # these were meant
+
+
+def test_loopback_is_open() -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_connection(server.getsockname()) as client,
+    ):
+        client.sendall(b"hello")
+        connection, _ = server.accept()
+        with connection:
+            assert connection.recv(5) == b"hello"

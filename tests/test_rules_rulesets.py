@@ -1,0 +1,180 @@
+"""Rulesets: the presets are facts §0, every inconsistent one is refused with its field named."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from dataclasses import FrozenInstanceError, fields
+
+import pytest
+from hypothesis import given, settings
+
+from rules_helpers import rulesets
+from wolflab.errors import RulesetError
+from wolflab.rules import DOCTOR, PRESETS, ROLES, SHERIFF, WITCH, Ruleset, Side, preset
+from wolflab.rules.duties import Duty
+
+# Facts §0, as a table: field → (002, 003, 004).
+MATRIX: dict[str, tuple[object, object, object]] = {
+    "wolf_agreement": ("unanimous", "plurality", "last"),
+    "wolves_may_target_self": (True, True, False),
+    "wolves_may_target_pack": (True, True, False),
+    "wolves_may_pass": (False, True, False),
+    "guard_may_shield_self": (True, True, True),
+    "guard_may_repeat": (True, False, True),
+    "guard_may_pass": (False, True, False),
+    "seer_learns": ("role", "is_wolf", "is_wolf"),
+    "seer_may_see_self": (True, True, False),
+    "seer_may_pass": (False, True, False),
+    "witch_may_save_self": (True, True, True),
+    "witch_may_use_both": (True, True, True),
+    "deaths": ("simultaneous", "simultaneous", "simultaneous"),
+    "unusable_night_reply": ("random", "pass", "random"),
+    "discussion": (True, True, True),
+    "speaking_order": ("sheriff_side", "random_game", "ascending"),
+    "votes": ("secret", "open", "secret"),
+    "may_vote_self": (True, True, False),
+    "may_abstain": (True, True, True),
+    "pass_competes": (False, True, False),
+    "tie": ("nobody", "nobody", "random"),
+    "reveal": ("never", "never", "never"),
+    "last_words": ("none", "voted_out", "none"),
+    "wolves_win": ("parity", "no_villager", "parity"),
+    "last_wolf_and_villager": ("village", "village", "village"),
+    "max_rounds": (6, 12, 10),
+    "sheriff": ("elected", "none", "none"),
+    "sheriff_role": (None, None, None),
+    "sheriff_death": ("succession", "succession", "succession"),
+    "candidates": (3, 3, 3),
+    "player_name": ("player_{}", "Player {}", "player_{}"),
+    "first_player": (1, 1, 0),
+}
+
+
+def test_the_matrix_names_every_switch() -> None:
+    assert {f.name for f in fields(Ruleset)} == {*MATRIX, "name", "roles"}
+
+
+@pytest.mark.parametrize("switch", MATRIX)
+def test_presets_are_the_matrix(switch: str) -> None:
+    got = tuple(getattr(rules, switch) for rules in (SHERIFF, WITCH, DOCTOR))
+    assert got == MATRIX[switch]
+
+
+def test_the_presets_roles_and_names() -> None:
+    assert dict(SHERIFF.roles) == {"Werewolf": 2, "Villager": 3, "Seer": 1, "Guard": 1}
+    assert dict(WITCH.roles) == {"Werewolf": 2, "Villager": 2, "Seer": 1, "Guard": 1, "Witch": 1}
+    assert dict(DOCTOR.roles) == {"Werewolf": 2, "Villager": 3, "Seer": 1, "Doctor": 1}
+    assert (SHERIFF.names[0], SHERIFF.names[-1]) == ("player_1", "player_7")
+    assert (WITCH.names[0], WITCH.names[-1]) == ("Player 1", "Player 7")
+    assert (DOCTOR.names[0], DOCTOR.names[-1]) == ("player_0", "player_6")
+
+
+TWELVE = Ruleset(name="twelve", roles={"Werewolf": 3, "Villager": 9}, player_name="Player {}")
+
+
+def test_player_12_is_not_player_1() -> None:
+    assert TWELVE.seat("Player 12") == 11
+    assert TWELVE.seat("Player 1") == 0
+    with pytest.raises(ValueError, match="not in tuple"):
+        TWELVE.seat("Player 13")
+
+
+BASE = {"Werewolf": 2, "Villager": 3, "Seer": 1, "Guard": 1}
+
+
+@pytest.mark.parametrize(
+    ("field", "changes"),
+    [
+        ("roles", {"roles": {"Werewolf": 2, "Villager": 2}}),  # 4 players
+        ("roles", {"roles": {"Werewolf": 3, "Villager": 10}}),  # 13 players
+        ("roles", {"roles": {}}),
+        ("roles", {"roles": {"Villager": 7}}),  # no Werewolf
+        ("roles", {"roles": {"Werewolf": 4, "Villager": 3}}),
+        ("roles", {"roles": {"Werewolf": 3, "Villager": 3}}),  # lost before it begins
+        ("roles", {"roles": {**BASE, "Cupid of the North": 1}}),
+        ("roles", {"roles": {**BASE, "Seer": -1}}),
+        ("roles", {"roles": {**BASE, "Seer": 1.0}}),
+        ("roles", {"roles": {**BASE, "Seer": True}}),
+        ("roles", {"roles": {**BASE, "Doctor": 1}}),  # with a Guard
+        ("wolves_win", {"roles": {"Werewolf": 2, "Seer": 5}, "wolves_win": "no_villager"}),
+        ("wolves_win", {"roles": {"Werewolf": 2, "Seer": 5, "Villager": 0}, "wolves_win": "no_villager"}),
+        ("speaking_order", {"speaking_order": "sheriff_side"}),
+        ("sheriff_role", {"sheriff_role": "Seer"}),
+        ("sheriff_role", {"sheriff_role": "Seer", "sheriff": "elected"}),
+        ("sheriff_role", {"sheriff_role": "Witch", "sheriff": "assigned"}),
+        ("candidates", {"sheriff": "elected", "candidates": 0}),
+        ("candidates", {"sheriff": "elected", "candidates": 7}),
+        ("candidates", {"candidates": "3"}),
+        ("pass_competes", {"pass_competes": True, "may_abstain": False}),
+        ("max_rounds", {"max_rounds": 0}),
+        ("max_rounds", {"max_rounds": True}),
+        ("max_rounds", {"max_rounds": 6.0}),
+        ("first_player", {"first_player": 2}),
+        ("player_name", {"player_name": "player"}),
+        ("player_name", {"player_name": "{}_{}"}),
+        ("no_such_switch", {"no_such_switch": 1}),
+    ],
+)
+def test_inconsistent_rulesets_are_refused_with_the_field_named(
+    field: str, changes: dict[str, object]
+) -> None:
+    with pytest.raises(RulesetError) as refused:
+        Ruleset(name="base", roles=BASE).with_(**changes)
+    assert refused.value.field == field
+    assert repr(field) in str(refused.value)
+
+
+@pytest.mark.parametrize("switch", [s for s in MATRIX if s not in ("player_name", "sheriff_role")])
+def test_unknown_values_are_refused_for_every_switch(switch: str) -> None:
+    with pytest.raises(RulesetError) as refused:
+        Ruleset(name="base", roles=BASE).with_(**{switch: "perhaps"})
+    assert refused.value.field == switch
+
+
+def test_unknown_presets_are_refused() -> None:
+    with pytest.raises(RulesetError, match="sheriff, witch, doctor"):
+        preset("mayor")
+    assert all(preset(name) is rules for name, rules in PRESETS.items())
+
+
+def test_a_ruleset_cannot_be_changed() -> None:
+    with pytest.raises(FrozenInstanceError):
+        SHERIFF.max_rounds = 7  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        SHERIFF.roles["Seer"] = 2  # type: ignore[index]
+    given_roles = dict(BASE)
+    rules = Ruleset(name="base", roles=given_roles)
+    given_roles["Seer"] = 4
+    assert rules.count("Seer") == 1
+
+
+@given(rulesets())
+@settings(max_examples=100, deadline=None)
+def test_a_ruleset_survives_dictionaries_copies_and_pickles(rules: Ruleset) -> None:
+    for again in (Ruleset(**rules.as_dict()), copy.deepcopy(rules), pickle.loads(pickle.dumps(rules))):  # type: ignore[arg-type]
+        assert again == rules
+        assert hash(again) == hash(rules)
+        assert again.cast == rules.cast
+
+
+def test_rulesets_that_deal_in_another_order_are_not_equal() -> None:
+    """The order of the roles is the order of asks, and equal rulesets share their caches."""
+    turned, base = Ruleset(name="base", roles=dict(reversed(BASE.items()))), Ruleset(name="base", roles=BASE)
+    assert turned.cast != base.cast
+    assert turned != base
+    assert base == Ruleset(name="base", roles=BASE)
+    assert base != "base"
+
+
+def test_roles_are_whole() -> None:
+    assert {"Werewolf", "Villager", "Seer", "Guard", "Doctor", "Witch"} <= set(ROLES)
+    kinds: list[str] = []
+    for name, role in ROLES.items():
+        assert role.name == name
+        assert role.card(SHERIFF)
+        assert role.wolf == (role.side is Side.WEREWOLVES)
+        assert all(isinstance(duty, Duty) and duty.verb and duty.past for duty in role.duties)
+        kinds += [duty.kind for duty in role.duties]
+        assert pickle.loads(pickle.dumps(role)) is role
+    assert len(kinds) == len(set(kinds))
