@@ -41,7 +41,6 @@ class IO(Protocol):
         step: str,
         question: Question,
         sampling: Sampling = ...,
-        schema: dict[str, Any] | None = None,
         attempt: int = 0,
         corrections: tuple[tuple[str, str], ...] = (),
     ) -> Response:

@@ -12,7 +12,7 @@ from ..models.base import Sampling
 from ..rules import PASS, ROLES, Ask, Pick, View, pick
 from ..text.notes import UNCERTAIN, Belief, Content, Deduced, Mistake, Rated, Thought
 from ..text.questions import Decide, Deduce, Question, Rate, Situation, Task
-from ..text.replies import Decided, Judged, Judgement, Problem, parse, schema
+from ..text.replies import Decided, Judged, Judgement, Problem, parse
 from ..text.replies import Rated as RatedReply
 from .base import IO, Invalid, Reply
 from .memory import Memory, remember, situation
@@ -102,15 +102,16 @@ class LanguageAgent:
             answer = await self._try(step, question, self._act, io, mine)
             return mine, answer if isinstance(answer, Judged) else None
 
-        beliefs = []
-        for mine, judged in await io.gather([judge(group) for group in groups]):
+        places = {line.number: line.position for line in now.lines}
+        beliefs: list[Belief] = []
+        for mine, judged in await io.gather(judge(group) for group in groups):
             notes.extend(mine)
             if judged is not None:
-                beliefs.extend(self._belief(judgement, memory, now) for judgement in judged.judgements)
+                beliefs.extend(self._belief(judgement, memory, places) for judgement in judged.judgements)
         notes.append(("deduce", Deduced(tuple(beliefs), final=ask.kind == "vote")))
         return beliefs
 
-    def _belief(self, judgement: Judgement, memory: Memory, now: Situation) -> Belief:
+    def _belief(self, judgement: Judgement, memory: Memory, places: dict[int, int]) -> Belief:
         """A judgement with its reliability m (002 Eq. 2) and its evidence as positions."""
         recipe, confidence = self.recipe, judgement.confidence
         suspected = judgement.role in ROLES and ROLES[judgement.role].wolf
@@ -120,9 +121,10 @@ class LanguageAgent:
             reliability = 11 - confidence
         else:
             reliability = confidence
-        places = {line.number: line.position for line in now.lines}
         evidence = tuple(sorted({places[n] for n in judgement.evidence if n in places}))
-        return Belief(judgement.target, judgement.role, confidence, reliability, evidence, judgement.reasoning)
+        return Belief(
+            judgement.target, judgement.role, confidence, reliability, evidence, judgement.reasoning
+        )
 
     # -- the reliability probe ------------------------------------------------------------
 
@@ -134,7 +136,9 @@ class LanguageAgent:
         notes: list[tuple[str, Content]] = []
         answer = await self._try("rate", self._question(now, Rate(ask, targets), ()), self._act, io, notes)
         if not isinstance(answer, RatedReply):
-            return Reply(Invalid(answer.reason if isinstance(answer, Problem) else "no usable reply"), tuple(notes))
+            return Reply(
+                Invalid(answer.reason if isinstance(answer, Problem) else "no usable reply"), tuple(notes)
+            )
         return Reply(PASS, (*notes, ("rate", Rated(dict(answer.scores)))))
 
     # -- asking the model -----------------------------------------------------------------
@@ -148,9 +152,8 @@ class LanguageAgent:
     ) -> Decided | Judged | RatedReply | Problem:
         """Ask until the reply can be used or the retries are spent; every failure is noted."""
         corrections: tuple[tuple[str, str], ...] = ()
-        shape = schema(question)
         for attempt in range(self.recipe.retries + 1):
-            response = await io.generate(step, question, sampling, shape, attempt, corrections)
+            response = await io.generate(step, question, sampling, attempt, corrections)
             answer = parse(question, response.text)
             if not isinstance(answer, Problem):
                 return answer

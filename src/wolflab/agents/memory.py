@@ -6,13 +6,16 @@ their speaker is believed. Nothing here asks a model.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..rules import (
     Ask,
     DayBroke,
     Dealt,
+    Event,
     NightFell,
+    Note,
     PackMet,
     Said,
     SheriffNamed,
@@ -27,9 +30,9 @@ from ..text.questions import Layout, Line, Situation
 class Memory:
     """What a seat knows: who it is, who lives, its lines, and its latest belief about each player.
 
-    facts and statements are in order of happening, `Line.number` still 0. Statements that its last
-    final deduction did not cite are gone (002 §3.1). `judged` is the number of events it had seen at
-    its last deduction: statements from there on are not yet classified.
+    facts and statements are in order of happening, each `Line.number` its place in time. Statements
+    that its last final deduction did not cite are gone (002 §3.1). `judged` is the number of events it
+    had seen at its last deduction: statements from there on are not yet classified.
     """
 
     seat: int
@@ -44,63 +47,88 @@ class Memory:
     judged: int
 
 
-def remember(view: View, prune: bool = True) -> Memory:
-    """Fold a view into memory. `prune=False` keeps every statement."""
-    seat, role, pack = view.seat, "", ()
-    alive = set(range(view.ruleset.players))
-    sheriff: int | None = None
-    round, phase = 0, "setup"
-    facts: list[Line] = []
-    statements: list[Line] = []
-    for position, event in enumerate(view.events):
+class _Fold:
+    """The fold so far: everything in `Memory`, and how much of the view has been read."""
+
+    def __init__(self, view: View) -> None:
+        self.events = self.notes = 0
+        self.role = ""
+        self.pack: tuple[int, ...] = ()
+        self.alive = set(range(view.ruleset.players))
+        self.sheriff: int | None = None
+        self.round, self.phase = 0, "setup"
+        self.facts: list[Line] = []
+        self.statements: list[Line] = []
+        self.beliefs: dict[int, Belief] = {}
+        self.judged = 0
+
+    def read(self, view: View, prune: bool) -> None:
+        """Go on to the view's end. Notes are read first: they prune what was said before them."""
+        for note in view.notes[self.notes :]:
+            if isinstance(note.content, Deduced):
+                self._events(view, note.at)
+                self._deduced(note, prune)
+        self.notes = len(view.notes)
+        self._events(view, len(view.events))
+
+    def _events(self, view: View, end: int) -> None:
+        for position in range(self.events, end):
+            self._event(view.seat, position, view.events[position])
+        self.events = max(self.events, end)
+
+    def _event(self, seat: int, position: int, event: Event) -> None:
         kind = type(event)
-        if kind is Said:
-            line = Line(0, round, phase, event, position)
-            (facts if event.seat == seat else statements).append(line)  # type: ignore[union-attr]
-            continue
         if kind is NightFell:
-            round, phase = event.round, "night"  # type: ignore[union-attr]
-            continue
+            self.round, self.phase = event.round, "night"  # type: ignore[union-attr]
+            return
         if kind is DayBroke:
-            phase = "day"
-            alive.difference_update(event.deaths)  # type: ignore[union-attr]
-        elif kind is VoteCounted:
-            alive.discard(event.seat)  # type: ignore[union-attr, arg-type]
+            self.phase = "day"
+            self.alive.difference_update(event.deaths)  # type: ignore[union-attr]
+        line = Line(position + 1, self.round, self.phase, event, position)
+        if kind is Said and event.seat != seat:  # type: ignore[union-attr]
+            self.statements.append(line)
+            return
+        self.facts.append(line)
+        if kind is VoteCounted:
+            self.alive.discard(event.seat)  # type: ignore[union-attr, arg-type]
         elif kind is SheriffNamed:
-            sheriff = event.seat  # type: ignore[union-attr]
+            self.sheriff = event.seat  # type: ignore[union-attr]
         elif kind is Dealt:
-            role = event.role  # type: ignore[union-attr]
+            self.role = event.role  # type: ignore[union-attr]
         elif kind is PackMet:
-            pack = event.seats  # type: ignore[union-attr]
-        facts.append(Line(0, round, phase, event, position))
-    beliefs, judged, kept = _beliefs(view, prune)
-    if kept is not None:
-        cut, cited = kept
-        statements = [line for line in statements if line.position >= cut or line.position in cited]
-    return Memory(
-        seat, role, pack, round, tuple(sorted(alive)), sheriff, tuple(facts), tuple(statements), beliefs, judged
-    )
+            self.pack = event.seats  # type: ignore[union-attr]
 
-
-def _beliefs(view: View, prune: bool) -> tuple[dict[int, Belief], int, tuple[int, set[int]] | None]:
-    """Latest belief about each player; when it was formed; what the last final deduction keeps.
-
-    A final deduction without any evidence prunes nothing (facts §1.4 item 11).
-    """
-    beliefs: dict[int, Belief] = {}
-    judged = 0
-    kept: tuple[int, set[int]] | None = None
-    for note in view.notes:
+    def _deduced(self, note: Note, prune: bool) -> None:
+        """Take over a deduction; a final one with any evidence prunes (facts §1.4 item 11)."""
         content = note.content
-        if not isinstance(content, Deduced):
-            continue
-        beliefs.update((belief.target, belief) for belief in content.beliefs)
-        judged = note.at
+        assert isinstance(content, Deduced)
+        self.beliefs = self.beliefs | {belief.target: belief for belief in content.beliefs}
+        self.judged = note.at
         if content.final and prune:
             cited = {position for belief in content.beliefs for position in belief.evidence}
             if cited:
-                kept = note.at, cited if kept is None else (cited & kept[1]) | {p for p in cited if p >= kept[0]}
-    return beliefs, judged, kept
+                self.statements = [line for line in self.statements if line.position in cited]
+
+
+def remember(view: View, prune: bool = True) -> Memory:
+    """Fold a view into memory. `prune=False` keeps every statement."""
+    name = f"memory, prune={prune}"
+    fold: _Fold | None = view.cache.get(name)
+    if fold is None or fold.events > len(view.events) or fold.notes > len(view.notes):
+        fold = view.cache[name] = _Fold(view)
+    fold.read(view, prune)
+    return Memory(
+        view.seat,
+        fold.role,
+        fold.pack,
+        fold.round,
+        tuple(sorted(fold.alive)),
+        fold.sheriff,
+        tuple(fold.facts),
+        tuple(fold.statements),
+        fold.beliefs,
+        fold.judged,
+    )
 
 
 def situation(
@@ -127,24 +155,36 @@ def situation(
         if alpha is None or line.position >= judged:
             pending.append(line)
             continue
-        belief = current.get(line.event.seat)  # type: ignore[union-attr]
+        belief = current.get(line.event.seat)  # type: ignore[union-attr, arg-type]
         (truths if belief is not None and belief.reliability > alpha else falsehoods).append(line)
     blocks = _numbered((memory.facts, truths, falsehoods, pending), layout)
     return Situation(
-        view.ruleset, view.seat, memory.role, memory.pack, ask.round, ask.phase, memory.alive, memory.sheriff, *blocks
+        view.ruleset,
+        view.seat,
+        memory.role,
+        memory.pack,
+        ask.round,
+        ask.phase,
+        memory.alive,
+        memory.sheriff,
+        *blocks,
     )
 
 
-def _numbered(blocks: tuple[tuple[Line, ...] | list[Line], ...], layout: Layout) -> list[tuple[Line, ...]]:
-    """Numbers through all blocks from 1 (paper), or each line's own place in time (append)."""
+def _numbered(blocks: tuple[Sequence[Line], ...], layout: Layout) -> list[tuple[Line, ...]]:
+    """Each line's own place in time (append), or numbers through all blocks from 1 (paper)."""
     if layout == "append":
-        return [tuple(replace(line, number=line.position + 1) for line in block) for block in blocks]
+        return [tuple(block) for block in blocks]
     numbered = []
     number = 0
     for block in blocks:
-        lines = []
-        for line in block:
-            number += 1
-            lines.append(replace(line, number=number))
-        numbered.append(tuple(lines))
+        start, number = number + 1, number + len(block)
+        numbered.append(tuple(_renumber(line, n) for n, line in enumerate(block, start)))
     return numbered
+
+
+
+def _renumber(line: Line, number: int) -> Line:
+    if line.number == number:
+        return line
+    return Line(number, line.round, line.phase, line.event, line.position)

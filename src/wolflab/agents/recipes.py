@@ -76,7 +76,9 @@ class Recipe:
         known = [field.name for field in fields(self)]
         for name in changes:
             if name not in known:
-                raise ExperimentError(f"recipe {self.name!r}: there is no field {name!r}; known are {', '.join(known)}")
+                raise ExperimentError(
+                    f"recipe {self.name!r}: there is no field {name!r}; known are {', '.join(known)}"
+                )
         return replace(self, **changes)
 
     def as_dict(self) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class Filed:
 class File(Protocol):
     """Keeps the calls of one game. `put` returns once the call is safe (committed)."""
 
-    def get(self, key: str) -> Filed | None: ...
+    def get(self, request: Request) -> Filed | None: ...
 
     def put(self, key: str, digest: str, request: Request, response: Response, model: Model) -> None: ...
 
@@ -35,7 +35,7 @@ class File(Protocol):
 class NoFile:
     """Keeps nothing: for play whose calls nobody will read."""
 
-    def get(self, key: str) -> Filed | None:
+    def get(self, request: Request) -> Filed | None:
         """Nothing is ever on file."""
         return None
 
@@ -49,11 +49,13 @@ class Cassette:
     def __init__(self, filed: Mapping[str, Filed]) -> None:
         self._filed = filed
 
-    def get(self, key: str) -> Filed:
+    def get(self, request: Request) -> Filed:
         """The call on file."""
-        if key not in self._filed:
-            raise CassetteMismatch(f"call {key}: not on file, so the game cannot be played back without its model")
-        return self._filed[key]
+        if request.key not in self._filed:
+            raise CassetteMismatch(
+                f"call {request.key}: not on file, so the game cannot be played back without its model"
+            )
+        return self._filed[request.key]
 
     def put(self, key: str, digest: str, request: Request, response: Response, model: Model) -> None:
         """Never reached: `get` answers or raises."""
@@ -70,7 +72,7 @@ async def answer(file: File, model: Model | None, digest: str, request: Request)
 
     Raises CassetteMismatch when the request differs from the one on file.
     """
-    filed = file.get(request.key)
+    filed = file.get(request)
     if filed is not None:
         if filed.request != digest:
             raise CassetteMismatch(

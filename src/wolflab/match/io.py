@@ -62,14 +62,13 @@ class LiveIO:
         step: str,
         question: Question,
         sampling: Sampling = _NO_SAMPLING,
-        schema: dict[str, Any] | None = None,
         attempt: int = 0,
         corrections: tuple[tuple[str, str], ...] = (),
     ) -> Response:
         """See `agents.base.IO.generate`."""
         key = f"{self._draws.key}|{self.ask.id}|{step}|{attempt}"
-        request = Request(question, key, sampling, schema, corrections)
-        digest = question_digest(question, (sampling, schema, corrections, self.prompt_digest))
+        request = Request(question, key, sampling, False, corrections)
+        digest = question_digest(question, (sampling, corrections, self.prompt_digest))
         response = await answer(self._file, self._model, digest, request)
         self.calls.append(Call(step, attempt, digest, response_digest(response)))
         return response

@@ -14,7 +14,20 @@ from typing import Any, TypeVar
 from ..agents.base import Agent, Invalid
 from ..record import Turn, Writer
 from ..record.fallback import fallback
-from ..rules import CHANCE, Action, Ask, Dealt, Event, Log, Note, Outcome, Ruleset, Say, SheriffDrawn, SheriffNamed
+from ..rules import (
+    CHANCE,
+    Action,
+    Ask,
+    Dealt,
+    Event,
+    Log,
+    Note,
+    Outcome,
+    Ruleset,
+    Say,
+    SheriffDrawn,
+    SheriffNamed,
+)
 from ..rules.engine import Step, begin, step
 from ..text.clean import clean
 from .desk import File, NoFile
@@ -115,7 +128,7 @@ class _Game:
             turns = [await self._ask(asks[0])]
         else:
             extra = [ask for _, ballot in polls for ask in ballot]
-            answers = await self.together([self._ask(ask) for ask in (*asks, *extra)])
+            answers = await self.together(self._ask(ask) for ask in (*asks, *extra))
             turns = answers[: len(asks)]
             rest = iter(answers[len(asks) :])
             for name, ballot in polls:
@@ -131,20 +144,19 @@ class _Game:
             for where, content in turn.notes:
                 self.log.note(ask.seat, Note(ask.id, where, content, len(self.log.view(ask.seat).events)))
             if turn.invalid is not None:
-                stand_in = fallback(ask, self.match.ruleset)
-                if isinstance(stand_in, Ask):
-                    drawn = Turn(stand_in, draw_option(stand_in, self.match.play))
-                    if self.writer is not None:
-                        self.writer.turns([drawn])
-                    stand_in = drawn.action
-                turn = Turn(ask, stand_in, turn.invalid, turn.notes, turn.calls)
+                declared = fallback(ask, self.match.ruleset)
+                drawn = declared if isinstance(declared, Ask) else None
+                action = draw_option(declared, self.match.play) if isinstance(declared, Ask) else declared
+                turn = Turn(ask, action, turn.invalid, turn.notes, turn.calls, drawn)
             kept.append(turn)
         return kept
 
     async def _ask(self, ask: Ask) -> Turn:
         """One seat's reply. Illegal or missing actions come back as invalid, with SILENCE in place."""
         player = self.players[ask.seat]
-        io = LiveIO(ask, player.model, self.match.file, self.match.play, self.together, self.match.prompt_digest)
+        io = LiveIO(
+            ask, player.model, self.match.file, self.match.play, self.together, self.match.prompt_digest
+        )
         reply = await player.agent.reply(self.log.view(ask.seat), ask, io)
         action, invalid = reply.action, None
         if isinstance(action, Invalid):
@@ -177,7 +189,6 @@ class _Game:
                     "players": [player.describe() for player in self.players],
                 }
             )
-
 
     def _cast(self, sheriff: int | None) -> None:
         """Decide who sits where; once more when a Sheriff comes into office by vote or lot.

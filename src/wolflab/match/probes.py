@@ -26,7 +26,10 @@ class Moment(Protocol):
 class Probe(Protocol):
     """`name` stands in the record; `asks` says whom to ask what, together with the moment's asks."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What the record calls it."""
+        ...
 
     def asks(self, moment: Moment) -> tuple[Ask, ...]: ...
 
@@ -55,7 +58,14 @@ class StrawPoll:
             "vote", "voting", moment.round, moment.alive & ~(1 << speaker), moment.alive
         )
         return tuple(
-            Ask(f"{ask.round}/straw{'' if k == 0 else k + 1}/{ask.seat}", ask.seat, "vote", "voting", ask.round, ask.options)
+            Ask(
+                f"{ask.round}/straw{'' if k == 0 else k + 1}/{ask.seat}",
+                ask.seat,
+                "vote",
+                "voting",
+                ask.round,
+                ask.options,
+            )
             for k in range(self.times)
             for ask in ballot
         )

@@ -40,7 +40,9 @@ def read_chain(lines: Iterable[bytes], last: str = ROOT, where: str = "record") 
         body = b"{" + line[_HEAD:]
         last = blake2b(last.encode() + body, digest_size=16).hexdigest()
         if line[:_HEAD] != b'{"h":"%b",' % last.encode():
-            raise RecordError(f"{where}, line {number}: the line or one before it was changed after it was written")
+            raise RecordError(
+                f"{where}, line {number}: the line or one before it was changed after it was written"
+            )
         try:
             value: dict[str, Any] = msgspec.json.decode(body)
         except msgspec.DecodeError as error:

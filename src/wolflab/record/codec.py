@@ -111,6 +111,6 @@ def encode_note(content: Content) -> Any:
 def decode_note(value: Any) -> Content:
     """The content that `encode_note` wrote."""
     try:
-        return msgspec.convert(value, Content, str_keys=True)  # type: ignore[no-any-return, arg-type]
+        return msgspec.convert(value, Content, str_keys=True)  # type: ignore[no-any-return]
     except msgspec.ValidationError as error:
         raise RecordError(f"the record holds a note that cannot be read: {error}") from None

@@ -107,7 +107,15 @@ def _read_game(values: Iterable[dict[str, Any]], record: GameRecord, where: str)
             chance = "chance" in value
             action = decode_action(value["chance" if chance else "reply"])
             record.turns.append(
-                PastTurn(value["ask"], -1 if chance else value["seat"], action, value.get("invalid"), at, notes, calls)
+                PastTurn(
+                    value["ask"],
+                    -1 if chance else value["seat"],
+                    action,
+                    value.get("invalid"),
+                    at,
+                    notes,
+                    calls,
+                )
             )
             notes, calls = [], []
         else:

@@ -50,7 +50,9 @@ def _replay(ask: Ask, turns: object, record: GameRecord, where: str) -> Action |
     if turn is None:
         return None
     if turn.ask != ask.id or turn.seat != ask.seat:
-        raise RecordError(f"{where}: the rules ask {ask.id} of seat {ask.seat}, the record answers {turn.ask}")
+        raise RecordError(
+            f"{where}: the rules ask {ask.id} of seat {ask.seat}, the record answers {turn.ask}"
+        )
     if turn.invalid is not None:
         declared = fallback(ask, record.ruleset)
         expected = drawn if isinstance(declared, Ask) else declared

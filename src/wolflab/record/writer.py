@@ -38,7 +38,8 @@ class Call(NamedTuple):
 class Turn:
     """How one ask was answered.
 
-    action: what was applied. invalid: why the seat's own reply could not be used, or None.
+    action: what was applied. invalid: why the seat's own reply could not be used, or None; `drawn` is
+    then the ask by which chance decided what stands in for it (None where it was not drawn).
     """
 
     ask: Ask
@@ -46,6 +47,7 @@ class Turn:
     invalid: str | None = None
     notes: tuple[tuple[str, Content], ...] = ()
     calls: tuple[Call, ...] = ()
+    drawn: Ask | None = None
 
 
 @lru_cache(1 << 14)
@@ -85,15 +87,37 @@ class Writer:
         for turn in turns:
             ask = turn.ask
             for call in sorted(turn.calls):
-                self._add(_encode({"call": call.step, "attempt": call.attempt, "ask": ask.id, "seat": ask.seat,
-                                   "request": call.request, "response": call.response}))
+                self._add(
+                    _encode(
+                        {
+                            "call": call.step,
+                            "attempt": call.attempt,
+                            "ask": ask.id,
+                            "seat": ask.seat,
+                            "request": call.request,
+                            "response": call.response,
+                        }
+                    )
+                )
             for step, content in turn.notes:
-                self._add(_encode({"note": step, "ask": ask.id, "seat": ask.seat, "content": encode_note(content)}))
+                self._add(
+                    _encode({"note": step, "ask": ask.id, "seat": ask.seat, "content": encode_note(content)})
+                )
+            if turn.drawn is not None:
+                self._add(_reply_line(turn.drawn.id, turn.drawn.seat, turn.action))
             if turn.invalid is None:
                 self._add(_reply_line(ask.id, ask.seat, turn.action))
             else:
-                self._add(_encode({"ask": ask.id, "seat": ask.seat, "invalid": turn.invalid,
-                                   "reply": encode_action(turn.action)}))
+                self._add(
+                    _encode(
+                        {
+                            "ask": ask.id,
+                            "seat": ask.seat,
+                            "invalid": turn.invalid,
+                            "reply": encode_action(turn.action),
+                        }
+                    )
+                )
 
     def events(self, events: Sequence[Event]) -> None:
         """What happened, in order."""
@@ -103,13 +127,15 @@ class Writer:
     def probe(self, name: str, turns: Sequence[Turn]) -> None:
         """Answers to a probe, in seat order. `action` is None in the line when the reply was invalid."""
         for turn in turns:
-            self.probes.add({
-                "probe": name,
-                "ask": turn.ask.id,
-                "seat": turn.ask.seat,
-                "after": self.game.last,
-                "reply": None if turn.invalid is not None else encode_action(turn.action),
-                "invalid": turn.invalid,
-                "notes": [[step, encode_note(content)] for step, content in turn.notes],
-                "calls": [list(call) for call in sorted(turn.calls)],
-            })
+            self.probes.add(
+                {
+                    "probe": name,
+                    "ask": turn.ask.id,
+                    "seat": turn.ask.seat,
+                    "after": self.game.last,
+                    "reply": None if turn.invalid is not None else encode_action(turn.action),
+                    "invalid": turn.invalid,
+                    "notes": [[step, encode_note(content)] for step, content in turn.notes],
+                    "calls": [list(call) for call in sorted(turn.calls)],
+                }
+            )

@@ -1,0 +1,5 @@
+"""``python -m wolflab`` is the ``wolflab`` command."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,1 @@
+"""Many games: plan them, run them, resume, store, compare."""

@@ -1,0 +1,289 @@
+"""Experiments: one YAML file says who plays what, how often, under which conditions.
+
+Validated before anything runs; every problem is an `ExperimentError` that names the field and what to
+write instead. See ``docs/experiments.md`` for the format with examples.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from ..agents.recipes import Recipe, recipe
+from ..errors import ExperimentError, RulesetError
+from ..rules import Ruleset, preset
+
+MODEL_FREE = "random"
+"""The recipe that needs no model."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PlayerSpec(_Part):
+    """One kind of player: a model (name, or mapping with settings) and a recipe (name, or mapping)."""
+
+    model: str | dict[str, Any] | None = None
+    recipe: str | dict[str, Any] = "deductive"
+
+    @model_validator(mode="after")
+    def _check(self) -> PlayerSpec:
+        if self.recipe == MODEL_FREE:
+            if self.model is not None:
+                raise ValueError("recipe random takes no model; remove it")
+            return self
+        self.resolved_recipe()
+        if self.model is None:
+            raise ValueError(
+                "a model is missing; write model: village, or the name of any other (wolflab models)"
+            )
+        if isinstance(self.model, dict) and "model" not in self.model:
+            raise ValueError("a model given as a mapping needs its name under 'model'")
+        return self
+
+    def resolved_recipe(self) -> Recipe:
+        """The recipe with its changed fields."""
+        try:
+            if isinstance(self.recipe, str):
+                return recipe(self.recipe)
+            fields = dict(self.recipe)
+            if "name" not in fields:
+                raise ValueError("a recipe given as a mapping needs the name it starts from under 'name'")
+            return recipe(fields.pop("name")).with_(**fields)
+        except ExperimentError as error:
+            raise ValueError(str(error)) from None
+
+
+class Budget(_Part):
+    """Where a run stops cleanly: tokens (prompt + completion) and USD, over all its models."""
+
+    tokens: int | None = Field(default=None, gt=0)
+    usd: float | None = Field(default=None, gt=0)
+
+
+class Condition(_Part):
+    """One arm of an experiment: what it changes of `rules` and of `players`."""
+
+    rules: dict[str, Any] = Field(default_factory=dict)
+    players: dict[str, dict[str, Any]] = Field(default_factory=dict)
+
+
+class Experiment(_Part):
+    """A whole experiment; see the module."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    title: str = ""
+    source: str = ""
+    """What it reproduces: paper, table or figure."""
+    rules: str | dict[str, Any] = "sheriff"
+    players: dict[str, PlayerSpec]
+    conditions: dict[str, Condition] = Field(default_factory=lambda: {"all": Condition()})
+    seed: int = 1
+    deals: int = Field(default=10, ge=1)
+    repeats: int = Field(default=1, ge=1)
+    redraw_void: bool = True
+    """Play a further deal for every void game, until the planned number of games counts."""
+    straw_polls: Literal[0, 1, 2] = 0
+    """Polls before the Sheriff speaks: 1 measures DC, 2 also measures the poll against itself."""
+    reliability_probe: bool = False
+    concurrency: int = Field(default=16, ge=1)
+    """Games in flight at once (calls in flight are limited per endpoint)."""
+    workers: int = Field(default=1, ge=1)
+    """Processes, for games that never wait for a server."""
+    budget: Budget = Budget()
+    published: list[str] = Field(default_factory=list)
+    """Published tables to set beside ours (names in `metrics/published.yaml`)."""
+    village: dict[str, Any] | None = None
+    """What `--village` changes, so that the experiment runs on the built-in player."""
+    planted: dict[str, Any] | None = None
+    """A known effect that the analysis must recover."""
+
+    @field_validator("rules")
+    @classmethod
+    def _rules(cls, value: str | dict[str, Any]) -> str | dict[str, Any]:
+        ruleset_of(value)
+        return value
+
+    @model_validator(mode="after")
+    def _conditions(self) -> Experiment:
+        if not self.conditions:
+            raise ValueError("conditions: at least one is needed")
+        for name in self.conditions:
+            self.ruleset(name)
+            self.cast(name)
+        return self
+
+    def ruleset(self, condition: str) -> Ruleset:
+        """The ruleset of one condition."""
+        base = {"preset": self.rules} if isinstance(self.rules, str) else dict(self.rules)
+        return ruleset_of({**base, **self.conditions[condition].rules})
+
+    def cast(self, condition: str) -> dict[str, PlayerSpec]:
+        """Who plays in one condition: place (seat, "sheriff", role, side, "others") → player."""
+        merged: dict[str, Any] = {k: v.model_dump(exclude_unset=True) for k, v in self.players.items()}
+        for place, change in self.conditions[condition].players.items():
+            merged[place] = {**merged.get(place, merged.get("others", {})), **change}
+        rules = self.ruleset(condition)
+        known = ["others", "sheriff", "werewolves", "village", *(r.name for r in rules.cast), *rules.names]
+        for place in merged:
+            if place not in known:
+                raise ValueError(
+                    f"players: there is no place {place!r} under these rules; use one of {', '.join(known)}"
+                )
+        if "sheriff" in merged and rules.sheriff == "none":
+            raise ValueError("players.sheriff: these rules have no Sheriff; set rules.sheriff")
+        try:
+            return {place: PlayerSpec(**spec) for place, spec in merged.items()}
+        except ValidationError as error:
+            raise ValueError(f"condition {condition!r}: {_sentence(error)}") from None
+
+
+def ruleset_of(value: str | Mapping[str, Any]) -> Ruleset:
+    """A ruleset from a preset's name, or from a mapping {preset: …, switch: value, …}."""
+    if isinstance(value, str):
+        return preset(value)
+    changes = dict(value)
+    return preset(changes.pop("preset", "sheriff")).with_(**changes)
+
+
+def load(source: str | Path, overrides: Sequence[str] = (), village: bool = False) -> Experiment:
+    """Read an experiment: a path, or the name of a shipped one.
+
+    overrides: ``place.to.change=value`` with YAML values; a first part that is no field of the file is
+    taken as a player ("sheriff.model=…"). village: apply the file's `village` part.
+    """
+    text, where = _read(source)
+    try:
+        data = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ExperimentError(f"{where}: not YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(data, dict):
+        raise ExperimentError(f"{where}: an experiment is a mapping of fields, starting with name:")
+    return build(data, overrides, village, where)
+
+
+def build(
+    data: dict[str, Any], overrides: Sequence[str] = (), village: bool = False, where: str = "experiment"
+) -> Experiment:
+    """An experiment from plain values; see `load`."""
+    data = copy.deepcopy(data)
+    if village:
+        if not isinstance(data.get("village"), dict):
+            raise ExperimentError(
+                f"{where}: it has no 'village' part, so it cannot run on the built-in player as is"
+            )
+        changes = data["village"]
+        data = {**data, **changes, "village": None}
+    for override in overrides:
+        _override(data, override)
+    _collapse(data)
+    try:
+        return Experiment(**data)
+    except ValidationError as error:
+        raise ExperimentError(f"{where}: {_sentence(error)}") from None
+    except (RulesetError, TypeError) as error:
+        raise ExperimentError(f"{where}: {error}") from None
+
+
+def shipped() -> dict[str, str]:
+    """The experiments that come with Wolflab: name → text."""
+    folder = resources.files("wolflab").joinpath("experiments")
+    if not folder.is_dir():
+        folder = resources.files("wolflab").joinpath("../../experiments")
+    return (
+        {
+            entry.name.removesuffix(".yaml"): entry.read_text(encoding="utf-8")
+            for entry in sorted(folder.iterdir(), key=lambda e: e.name)
+            if entry.name.endswith(".yaml")
+        }
+        if folder.is_dir()
+        else {}
+    )
+
+
+def _read(source: str | Path) -> tuple[str, str]:
+    path = Path(source)
+    if path.is_file():
+        return path.read_text(encoding="utf-8"), str(source)
+    known = shipped()
+    name = path.name.removesuffix(".yaml")
+    if name in known and (str(source) == name or path.parent.name == "experiments"):
+        return known[name], f"experiment {name}"
+    raise ExperimentError(
+        f"there is no file {str(source)!r} and no shipped experiment of that name; shipped are {', '.join(known)}"
+    )
+
+
+def _override(data: dict[str, Any], override: str) -> None:
+    """Apply one ``place.to.change=value``. What it sets wins over every condition."""
+    path, equals, text = override.partition("=")
+    if not equals or not path:
+        raise ExperimentError(f"override {override!r}: write it as place.to.change=value")
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError:
+        value = text
+    keys = path.split(".")
+    if keys[0] not in Experiment.model_fields:
+        keys = ["players", *keys]
+    if isinstance(data.get("rules"), str) and keys[0] == "rules" and len(keys) > 1:
+        data["rules"] = {"preset": data["rules"]}
+    if keys[0] == "players" and len(keys) > 2 and keys[1] not in data.get("players", {}):
+        data.setdefault("players", {})[keys[1]] = dict(data["players"].get("others", {}))
+    _set(data, keys, value, path)
+    for condition in (data.get("conditions") or {}).values():
+        node = condition
+        for key in keys[:-1]:
+            node = node.get(key) if isinstance(node, dict) else None
+        if isinstance(node, dict):
+            node.pop(keys[-1], None)
+
+
+def _set(data: dict[str, Any], keys: list[str], value: Any, path: str) -> None:
+    node = data
+    for key in keys[:-1]:
+        child = node.setdefault(key, {})
+        if isinstance(child, str) and key in ("model", "recipe"):
+            child = node[key] = {"model" if key == "model" else "name": child}
+        if not isinstance(child, dict):
+            raise ExperimentError(f"override {path!r}: {key} is {child!r}, which has no fields to change")
+        node = child
+    node[keys[-1]] = value
+
+
+def _collapse(data: dict[str, Any]) -> None:
+    """Keep one of several conditions that have become the same."""
+    conditions = data.get("conditions")
+    if not isinstance(conditions, dict):
+        return
+    kept: dict[str, Any] = {}
+    for name, condition in conditions.items():
+        parts = condition or {}
+        plain = {part: {k: v for k, v in parts[part].items() if v} for part in parts if parts[part]}
+        plain = {part: value for part, value in plain.items() if value}
+        if plain not in [known for known, _ in kept.values()]:
+            kept[name] = (plain, condition)
+    data["conditions"] = {name: condition or {} for name, (_, condition) in kept.items()}
+
+
+def _sentence(error: ValidationError) -> str:
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"] if part not in ("str", "dict[str,any]"))
+    message = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "extra_forbidden":
+        message = "there is no such field; see docs/experiments.md"
+    elif first["type"] == "missing":
+        message = "this field is needed"
+    elif (
+        "input" in first and isinstance(first["input"], str | int | float) and first["type"] != "value_error"
+    ):
+        message = f"got {first['input']!r}; {message[0].lower()}{message[1:]}"
+    more = f" (and {len(error.errors()) - 1} more)" if len(error.errors()) > 1 else ""
+    return f"{place + ': ' if place else ''}{message}{more}"

@@ -1,0 +1,74 @@
+"""One planned game: from its place in the experiment to its record. Used by the runner and by replay."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from .. import __version__
+from ..match import Draws, File, Match, Played, Probe, ReliabilityProbe, StrawPoll
+from ..text.prompts import prompt_digest
+from .casting import Company
+from .experiment import Experiment
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which game of an experiment: its condition, deal and repeat (and branch, for a fork)."""
+
+    condition: str
+    deal: int
+    repeat: int
+    branch: str = ""
+
+
+def probes(experiment: Experiment) -> tuple[Probe, ...]:
+    """The probes that the experiment asks for."""
+    chosen: list[Probe] = []
+    if experiment.straw_polls:
+        chosen.append(StrawPoll(experiment.straw_polls))
+    if experiment.reliability_probe:
+        chosen.append(ReliabilityProbe())
+    return tuple(chosen)
+
+
+def prepare(experiment: Experiment, place: Place, company: Company, file: File) -> Match:
+    """The match for one place.
+
+    Keys of draws name deal and repeat but not the condition, so that conditions meet the same cards and
+    the same luck (paired comparisons; 002 §9.1 repeats each deal).
+    """
+    deal = f"{experiment.seed}/{place.deal}"
+    play = f"{deal}/{place.repeat}" + (f"/{place.branch}" if place.branch else "")
+    header = {
+        "version": __version__,
+        "experiment": experiment.name,
+        "condition": place.condition,
+        "branch": place.branch,
+        "prompts": prompt_digest(),
+    }
+    return Match(
+        experiment.ruleset(place.condition),
+        company.casting(experiment, place.condition),
+        Draws(deal),
+        Draws(play),
+        header,
+        probes(experiment),
+        file,
+        prompt_digest(),
+    )
+
+
+def status(played: Played) -> str:
+    """ "done" or "void"."""
+    return "void" if played.outcome.void else "done"
+
+
+class Stopwatch:
+    """Seconds since it was made."""
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter()
+
+    def __call__(self) -> float:
+        return time.perf_counter() - self._start

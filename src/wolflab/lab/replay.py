@@ -1,0 +1,93 @@
+"""Playing a stored game again: from its calls alone, to check them or to see their prompts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..errors import RecordError
+from ..match import Cassette, Casting, Dealing, File, Filed, Played, Player, play, run_now
+from ..models.base import Model, Request, Response
+from ..record import verify
+from .casting import Company
+from .game import Place, prepare
+from .store import GameRow, Store
+
+
+class _Silent:
+    """Stands where a model stood: keeps its name and settings for the header, and is never called."""
+
+    instant = True
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.name = model.name
+
+    def describe(self) -> dict[str, object]:
+        return self._model.describe()
+
+    async def generate(self, request: Request) -> Response:
+        raise AssertionError("a replay asked a model")
+
+    async def close(self) -> None:
+        pass
+
+
+class _Listening:
+    """A cassette that keeps the requests it is asked."""
+
+    def __init__(self, filed: dict[str, Filed]) -> None:
+        self._cassette = Cassette(filed)
+        self.requests: list[Request] = []
+
+    def get(self, request: Request) -> Filed:
+        self.requests.append(request)
+        return self._cassette.get(request)
+
+    def put(self, key: str, digest: str, request: Request, response: Response, model: Model) -> None:
+        self._cassette.put(key, digest, request, response, model)
+
+
+def replay(store: Store, row: GameRow, file: File | None = None) -> Played:
+    """The game played again from its committed calls; CassetteMismatch where they do not fit."""
+    place = Place(row.condition, row.deal, row.repeat, row.branch)
+    match = prepare(store.experiment, place, Company(), file or Cassette(store.calls(row.id)))
+
+    def silent(casting: Casting) -> Casting:
+        def seat(dealing: Dealing) -> list[Player]:
+            return [Player(p.agent, _Silent(p.model) if p.model else None) for p in casting(dealing)]
+
+        return seat
+
+    return run_now(play(replace(match, casting=silent(match.casting))))
+
+
+def requests(store: Store, row: GameRow) -> list[Request]:
+    """Every request of a game in the order in which it was made, for reading its prompts."""
+    listening = _Listening(store.calls(row.id))
+    replay(store, row, listening)
+    return listening.requests
+
+
+def verify_game(store: Store, row: GameRow, agents: bool) -> None:
+    """Check one finished game: chains and rules, and with `agents` every prompt's hash and every note.
+
+    Raises RecordError or CassetteMismatch with the first difference.
+    """
+    record = store.record(row.id)
+    where = f"{store.path.name}, game {row.id}"
+    verify(record, where)
+    if not agents:
+        return
+    writer = replay(store, row).writer
+    assert writer is not None
+    for chain, now, then in (
+        ("game", writer.game.lines, record.lines),
+        ("probes", writer.probes.lines, record.probe_lines),
+    ):
+        for number, (a, b) in enumerate(zip(now, then, strict=False), 1):
+            if a != b:
+                raise RecordError(
+                    f"{where}, {chain} line {number}: played back it reads {a.decode()}, stored is {b.decode()}"
+                )
+        if len(now) != len(then):
+            raise RecordError(f"{where}: {len(then)} {chain} lines stored, {len(now)} when played back")

@@ -1,0 +1,46 @@
+"""From a store to what the metrics compute from."""
+
+from __future__ import annotations
+
+from ..metrics.data import CallTotals, Game, Status
+from ..metrics.summary import Summary, summarise
+from .store import Store
+
+_STATUS: dict[str, Status] = {"done": "done", "void": "void", "failed": "failed"}
+
+
+def games(store: Store) -> list[Game]:
+    """Every planned game of a run, whatever became of it. Forks are left out: they are no sample."""
+    totals = store.totals()
+    found = []
+    for row in store.games():
+        if row.branch:
+            continue
+        calls = {
+            model: CallTotals(n, u.prompt_tokens, u.completion_tokens, u.cached_tokens, u.cost)
+            for model, (n, u, _) in totals.get(row.id, {}).items()
+        }
+        over = row.status in ("done", "void")
+        found.append(
+            Game(
+                row.condition,
+                row.deal,
+                row.repeat,
+                _STATUS.get(row.status, "unfinished"),
+                row.error or None,
+                store.record(row.id) if over else None,
+                calls,
+            )
+        )
+    return found
+
+
+def summary(store: Store) -> Summary:
+    """All numbers of a run, with the published tables that its experiment names."""
+    experiment = store.experiment
+    return summarise(
+        games(store),
+        title=experiment.title or experiment.name,
+        description=experiment.source,
+        published=experiment.published,
+    )

@@ -1,0 +1,247 @@
+"""Runs an experiment: plans its games, plays what is missing, and leaves every game accounted for.
+
+Results do not depend on the order in which games finish: draws are keyed, and a void game's
+replacement is chosen only when all planned games of its condition are over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from decimal import Decimal
+from multiprocessing import get_context
+from typing import Any
+
+from ..errors import BudgetExceeded, CassetteMismatch, ServerError, WolflabError
+from ..match import play, run_now
+from ..models.budget import Budget
+from ..models.catalog import check
+from .casting import Company
+from .experiment import Experiment
+from .game import Place, Stopwatch, prepare, status
+from .store import CallRow, GameFile, GameRow, Store
+
+REDRAWS = 20
+"""A condition gives up replacing void games once it has played this many times its planned games."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a run is, for whoever watches: games over, games planned so far, and the last one's row."""
+
+    over: int
+    planned: int
+    last: GameRow | None = None
+
+
+Watch = Callable[[Progress], None]
+
+
+def run(store: Store, watch: Watch = lambda progress: None) -> bool:
+    """Play all games of the store's experiment that are not over yet.
+
+    Returns whether every game is now done or void. Games that could not go on (a failing server, a
+    spent budget) stay unfinished and are taken up by the next `run`; a game that failed on a mistake
+    keeps its error and is tried again too.
+    """
+    return asyncio.run(_run(store, watch))
+
+
+async def preflight(experiment: Experiment, company: Company) -> None:
+    """Build every player and reach every model once; raises ModelError before any game starts."""
+    for condition in experiment.conditions:
+        company.casting(experiment, condition)
+    for model in company.models:
+        await check(model)
+
+
+async def _run(store: Store, watch: Watch) -> bool:
+    experiment = store.experiment
+    tokens, usd = store.spent()
+    budget = Budget(experiment.budget.tokens, experiment.budget.usd, tokens, Decimal(repr(usd)))
+    company = Company(budget)
+    try:
+        await preflight(experiment, company)
+        for row in store.games():
+            if row.status in ("unfinished", "failed"):
+                store.stop(row.id, "planned", "")
+        store.plan(
+            [
+                (condition, deal, repeat)
+                for condition in experiment.conditions
+                for deal in range(experiment.deals)
+                for repeat in range(experiment.repeats)
+            ]
+        )
+        instant = all(model.instant for model in company.models)
+        progress = Progress(0, 0)
+        while planned := store.games("planned"):
+            rows = store.games()
+            progress.planned = len(rows)
+            progress.over = len(rows) - len(planned)
+            watch(progress)
+            if instant:
+                _play_instant(store, experiment, company, planned, watch, progress)
+            else:
+                await _play_waiting(store, company, planned, watch, progress)
+            _redraw(store, experiment)
+        for model in company.models:
+            for what in getattr(model, "adaptations", ()):
+                store.adapted(model.name, str(what))
+    finally:
+        await company.close()
+    return all(row.status in ("done", "void") for row in store.games())
+
+
+def _redraw(store: Store, experiment: Experiment) -> None:
+    """Plan a further deal for every void game, once a condition's planned games are all over."""
+    if not experiment.redraw_void:
+        return
+    target = experiment.deals * experiment.repeats
+    fresh: list[tuple[str, int, int]] = []
+    for condition in experiment.conditions:
+        rows = [row for row in store.games() if row.condition == condition]
+        if any(row.status not in ("done", "void") for row in rows) or len(rows) >= REDRAWS * target:
+            continue
+        missing = target - sum(row.status == "done" for row in rows)
+        deal = max(row.deal for row in rows) + 1
+        fresh.extend((condition, deal + n, 0) for n in range(missing))
+    store.plan(fresh)
+
+
+async def _play_waiting(
+    store: Store, company: Company, rows: list[GameRow], watch: Watch, progress: Progress
+) -> None:
+    """Games with models that wait: many at once, in one event loop."""
+    limit = asyncio.Semaphore(store.experiment.concurrency)
+    stopped = asyncio.Event()
+
+    async def one(row: GameRow) -> None:
+        async with limit:
+            if stopped.is_set():
+                store.stop(row.id, "unfinished", "the run stopped before this game: its budget is spent")
+                return
+            file = GameFile(store, row.id, store.calls(row.id))
+            clock = Stopwatch()
+            match = prepare(store.experiment, _place(row), company, file)
+            try:
+                played = await play(match)
+            except* BudgetExceeded as errors:
+                stopped.set()
+                store.stop(row.id, "unfinished", _first(errors))
+            except* ServerError as errors:
+                store.stop(row.id, "unfinished", _first(errors))
+            except* CassetteMismatch as errors:
+                store.stop(row.id, "failed", _first(errors))
+            except* Exception as errors:
+                # The one place that records a failed game: whatever went wrong, it is a row with its error.
+                store.stop(row.id, "failed", _first(errors))
+            else:
+                assert played.writer is not None
+                writer = played.writer
+                store.finish(
+                    row.id, status(played), writer.game.lines, writer.probes.lines, clock(), file.held
+                )
+            progress.over += 1
+            progress.last = store.game(row.id)
+            watch(progress)
+
+    async with asyncio.TaskGroup() as group:
+        for row in rows:
+            group.create_task(one(row))
+
+
+def _first(errors: BaseExceptionGroup[BaseException]) -> str:
+    """The first error of a group, in words."""
+    error: BaseException = errors
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return str(error) if isinstance(error, WolflabError) else f"{type(error).__name__}: {error}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    game: int
+    status: str
+    error: str
+    lines: list[bytes]
+    probes: list[bytes]
+    seconds: float
+    calls: list[CallRow]
+
+
+def _play_instant(
+    store: Store,
+    experiment: Experiment,
+    company: Company,
+    rows: list[GameRow],
+    watch: Watch,
+    progress: Progress,
+) -> None:
+    """Games whose players never wait: one after another, in one process or several."""
+    for result in _results(experiment, company, rows):
+        if result.error:
+            store.stop(result.game, result.status, result.error)
+        else:
+            store.finish(
+                result.game, result.status, result.lines, result.probes, result.seconds, result.calls
+            )
+        progress.over += 1
+        progress.last = store.game(result.game)
+        watch(progress)
+
+
+def _results(experiment: Experiment, company: Company, rows: list[GameRow]) -> Iterable[_Result]:
+    if experiment.workers == 1 or len(rows) < 2:
+        for row in rows:
+            yield _play_one(experiment, company, row)
+        return
+    data = experiment.model_dump(mode="json", exclude_unset=True)
+    context = get_context("spawn")
+    with ProcessPoolExecutor(experiment.workers, context, _start_worker, (data,)) as pool:
+        waiting: set[Future[_Result]] = set()
+        queue = iter(rows)
+        for row in queue:
+            waiting.add(pool.submit(_work, row))
+            if len(waiting) >= 4 * experiment.workers:
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield future.result()
+        for future in wait(waiting).done:
+            yield future.result()
+
+
+def _play_one(experiment: Experiment, company: Company, row: GameRow) -> _Result:
+    file = GameFile(None, row.id, {})
+    clock = Stopwatch()
+    try:
+        played = run_now(play(prepare(experiment, _place(row), company, file)))
+    except Exception as error:  # noqa: BLE001 (the one place that records a failed game)
+        words = str(error) if isinstance(error, WolflabError) else f"{type(error).__name__}: {error}"
+        return _Result(row.id, "failed", words, [], [], clock(), [])
+    assert played.writer is not None
+    writer = played.writer
+    return _Result(row.id, status(played), "", writer.game.lines, writer.probes.lines, clock(), file.held)
+
+
+_worker: tuple[Experiment, Company] | None = None
+
+
+def _start_worker(data: dict[str, Any]) -> None:
+    global _worker
+    experiment = Experiment(**data)
+    _worker = experiment, Company()
+
+
+def _work(row: GameRow) -> _Result:
+    assert _worker is not None
+    return _play_one(*_worker, row)
+
+
+def _place(row: GameRow) -> Place:
+    return Place(row.condition, row.deal, row.repeat, row.branch)
+
+
+__all__ = ["Progress", "preflight", "run"]

@@ -1,0 +1,279 @@
+"""What the commands show: progress while a run goes on, then its tables; a game; its errors."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+from ..errors import ExperimentError, RecordError, WolflabError
+from ..lab import runner
+from ..lab.casting import Company
+from ..lab.experiment import build, load, shipped
+from ..lab.game import Place, prepare, status
+from ..lab.replay import requests, verify_game
+from ..lab.store import GameFile, Store, new_directory
+from ..match import play
+from ..models.catalog import check, listing, resolve
+from ..rules import Ruleset
+from .terminal import GamePrinter, show_errors, show_record
+
+
+def run_experiment(
+    console: Console,
+    source: str | None,
+    overrides: Sequence[str],
+    village: bool,
+    out: Path | None,
+    resume: Path | None,
+) -> bool:
+    """Run or resume an experiment with a progress bar, then report. Returns whether all games are over."""
+    if (source is None) == (resume is None):
+        raise ExperimentError(
+            "name an experiment to run (wolflab experiments lists them), or --resume a run; one of the two"
+        )
+    if resume is not None:
+        if overrides or village or out is not None:
+            raise ExperimentError(
+                "--resume takes up a run as it is; -o, --village and --out belong to a new run"
+            )
+        store = Store.resume(resume)
+    else:
+        assert source is not None
+        experiment = load(source, overrides, village)
+        company = Company()
+        asyncio.run(_preflight(company, experiment))
+        path = out if out is not None else new_directory(Path("runs"), experiment.name)
+        store = Store.create(path, experiment)
+    with store:
+        console.print(
+            f"[bold]{escape(store.experiment.title or store.experiment.name)}[/]  →  {store.path}",
+            highlight=False,
+        )
+        with _bar(console) as bar:
+            task = bar.add_task("games", total=None)
+            ok = runner.run(store, lambda p: bar.update(task, completed=p.over, total=p.planned))
+        report_run(console, store, None)
+        if not ok:
+            _not_over(console, store)
+    return ok
+
+
+async def _preflight(company: Company, experiment: object) -> None:
+    from ..lab.experiment import Experiment
+
+    assert isinstance(experiment, Experiment)
+    try:
+        await runner.preflight(experiment, company)
+    finally:
+        await company.close()
+
+
+def _bar(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=console,
+    )
+
+
+def _not_over(console: Console, store: Store) -> None:
+    for row in store.games():
+        if row.status not in ("done", "void"):
+            console.print(
+                f"[red]game {row.id}[/] ({row.condition}, deal {row.deal}) is {row.status}: {escape(row.error or '')}",
+                highlight=False,
+            )
+    console.print(f"Some games are not over. Go on with: wolflab run --resume {store.path}", highlight=False)
+
+
+def report_run(console: Console, store: Store, out: Path | None) -> None:
+    """Print the main table and write the report."""
+    from ..lab.results import summary
+    from .report import write_report
+    from .tables import print_summary
+
+    found = summary(store)
+    print_summary(console, found)
+    path = out or store.path / "report.html"
+    write_report(found, path)
+    console.print(f"run: {store.path}\nreport: {path}", highlight=False, soft_wrap=True)
+
+
+def play_game(
+    console: Console,
+    rules: str,
+    model: str,
+    recipe: str,
+    seed: int,
+    thoughts: bool,
+    overrides: Sequence[str],
+    pace: float | None,
+    out: Path | None,
+) -> None:
+    """One game, printed as it happens."""
+    player = {"recipe": recipe} if recipe == "random" else {"recipe": recipe, "model": model}
+    data = {
+        "name": "play",
+        "rules": rules,
+        "players": {"others": player},
+        "seed": seed,
+        "deals": 1,
+        "redraw_void": False,
+    }
+    experiment = build(data, overrides, where="wolflab play")
+    if pace is None:
+        pace = 0.3 if sys.stdout.isatty() else 0.0
+    company = Company()
+    store = Store.create(out, experiment) if out is not None else None
+    try:
+        asyncio.run(_play_game(console, experiment, company, store, thoughts, pace))
+    finally:
+        if store is not None:
+            store.close()
+
+
+async def _play_game(
+    console: Console, experiment: object, company: Company, store: Store | None, thoughts: bool, pace: float
+) -> None:
+    from ..lab.experiment import Experiment
+
+    assert isinstance(experiment, Experiment)
+    condition = next(iter(experiment.conditions))
+    printer = GamePrinter(console, experiment.ruleset(condition), thoughts=thoughts, pace=pace)
+    try:
+        await runner.preflight(experiment, company)
+        if store is not None:
+            store.plan([(condition, 0, 0)])
+        file = GameFile(store, 1, {})
+        match = prepare(experiment, Place(condition, 0, 0), company, file)
+        played = await play(replace(match, watch=printer.watch))
+        if store is not None and played.writer is not None:
+            store.finish(
+                1, status(played), played.writer.game.lines, played.writer.probes.lines, 0.0, file.held
+            )
+            console.print(
+                f"kept in {store.path}; read it again with: wolflab show {store.path} 1", highlight=False
+            )
+    finally:
+        await company.close()
+
+
+def show_game(
+    console: Console, store: Store, game: int, as_: str | None, thoughts: bool, prompts: bool
+) -> None:
+    """A recorded game; with prompts, every request and reply instead."""
+    row = store.game(game)
+    record = store.record(game)
+    seat = None if as_ is None else _seat(record.ruleset, as_)
+    show_record(console, record, seat, thoughts)
+    if prompts:
+        _show_prompts(console, store, row.id, seat)
+
+
+def _seat(rules: Ruleset, name: str) -> int:
+    for seat, known in enumerate(rules.names):
+        if name == known or (
+            name.isdigit() and known.endswith(name) and not known[: -len(name)][-1:].isdigit()
+        ):
+            return seat
+    raise ExperimentError(f"--as {name}: there is no such player; the players are {', '.join(rules.names)}")
+
+
+def _show_prompts(console: Console, store: Store, game: int, seat: int | None) -> None:
+    from ..text.prompts import messages
+
+    filed = store.calls(game)
+    for request in requests(store, store.game(game)):
+        if seat is not None and request.question.situation.seat != seat:
+            continue
+        console.rule(request.key.split("|", 1)[1], style="yellow")
+        for message in messages(request.question, request.corrections):
+            console.print(f"[yellow]{message.role}[/]")
+            console.print(escape(message.content), highlight=False)
+        console.print("[green]reply[/]")
+        console.print(escape(filed[request.key].response.text), highlight=False)
+
+
+def list_errors(console: Console, store: Store) -> None:
+    """002's error log: unusable replies, then games that are not over, then adaptations."""
+    count = 0
+    for row in store.games():
+        if row.status in ("done", "void"):
+            count += show_errors(console, row.id, store.record(row.id))
+        elif row.error:
+            console.print(
+                f"[red]game {row.id}[/] ({row.condition}) is {row.status}: {escape(row.error)}",
+                highlight=False,
+            )
+    for endpoint, what in store.adaptations():
+        console.print(f"{endpoint}: {escape(what)}", highlight=False)
+    console.print(f"{count} unusable replies")
+
+
+def verify_run(console: Console, store: Store, agents: bool) -> bool:
+    """Check every finished game; prints the first fault of each that fails."""
+    good = bad = 0
+    for row in store.games():
+        if row.status not in ("done", "void"):
+            continue
+        try:
+            verify_game(store, row, agents)
+            good += 1
+        except WolflabError as error:
+            bad += 1
+            console.print(f"[red]game {row.id}[/]: {escape(str(error))}", highlight=False)
+    if good + bad == 0:
+        raise RecordError(f"{store.path} has no finished game to verify")
+    what = "hashes, rules, prompts and notes" if agents else "hashes and rules"
+    console.print(f"{good} of {good + bad} records hold ({what})")
+    return bad == 0
+
+
+def list_models(console: Console, wanted: str | None) -> None:
+    """The table of `wolflab models`; with `wanted`, tries to reach that model."""
+    if wanted is not None:
+        asyncio.run(_reach(wanted))
+        console.print(f"{wanted}: reached")
+        return
+    table = Table("model", "key", "configured", "where")
+    for row in listing():
+        table.add_row(row.pattern, row.key or "none needed", "yes" if row.configured else "no", row.base_url)
+    console.print(table)
+
+
+async def _reach(name: str) -> None:
+    model = resolve(name)
+    try:
+        await check(model)
+    finally:
+        await model.close()
+
+
+def list_experiments(console: Console) -> None:
+    """Shipped experiments with their titles."""
+    import yaml
+
+    table = Table("name", "what it is", "source")
+    for name, text in shipped().items():
+        data = yaml.safe_load(text)
+        table.add_row(name, str(data.get("title", "")), str(data.get("source", "")))
+    console.print(table)

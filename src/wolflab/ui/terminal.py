@@ -1,0 +1,242 @@
+"""A game in the terminal: live, or read back from its record.
+
+Colours follow 002 §7.3: the moderator in red, statements in green, requests in yellow. What is secret
+at the table (night choices, roles) is dim; it is shown to the reader, who is not playing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.text import Text
+
+from ..record import GameRecord, PastTurn, Turn
+from ..rules import (
+    EVERYONE,
+    ROLES,
+    CandidatesNamed,
+    Chose,
+    DayBroke,
+    Dealt,
+    Event,
+    FirstSpeaker,
+    GameEnded,
+    Log,
+    NightFell,
+    PackMet,
+    Ruleset,
+    Said,
+    Voted,
+)
+from ..text.notes import Content, Deduced, Mistake, Rated, Thought
+from ..text.sentences import listed, moderator_sentence
+
+ICONS = {"Werewolf": "🐺", "Seer": "🔮", "Guard": "🛡", "Doctor": "💉", "Witch": "🧪", "Villager": "🧑"}
+
+
+class GamePrinter:
+    """Prints events as they come, grouped as a person reads them.
+
+    seat: whose eyes to read through (None: the moderator's). thoughts: print notes too. pace: seconds to
+    rest after each statement or announcement.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        ruleset: Ruleset,
+        seat: int | None = None,
+        thoughts: bool = False,
+        pace: float = 0.0,
+    ) -> None:
+        self.console = console
+        self.ruleset = ruleset
+        self.seat = seat
+        self.thoughts = thoughts
+        self.pace = pace
+        self.round = 0
+        self._roles: dict[int, str] = {}
+        self._votes: list[Voted] = []
+
+    def watch(self, events: Sequence[Event], log: Log, turns: Sequence[Turn]) -> None:
+        """`match.Match.watch`: what was thought, then what happened."""
+        if self.thoughts:
+            for turn in turns:
+                self.notes(turn.ask.seat, turn.ask.kind, turn.notes, turn.invalid)
+        self.events(events)
+
+    def events(self, events: Iterable[Event]) -> None:
+        """Print events in order."""
+        for event in events:
+            if self.seat is not None and event.audience != EVERYONE and not event.audience >> self.seat & 1:
+                continue
+            if isinstance(event, Voted):
+                self._votes.append(event)
+                continue
+            self._flush_votes()
+            self._event(event)
+        self._flush_votes()
+
+    def _event(self, event: Event) -> None:
+        out = self.console
+        match event:
+            case Dealt(seat, role):
+                self._roles[seat] = role
+                if self.seat is None and len(self._roles) == self.ruleset.players:
+                    self._cast()
+                elif self.seat is not None:
+                    out.print(f"[yellow]You are {self.ruleset.names[seat]}, {ICONS.get(role, '')} {role}.[/]")
+            case PackMet() if self.seat is None:
+                pass
+            case NightFell(round):
+                self.round = round
+                out.print()
+                out.print(Rule(f"🌙 Night {round}", style="blue"))
+            case DayBroke(round):
+                out.print()
+                out.print(Rule(f"☀ Day {round}", style="yellow"))
+                self._moderator(event)
+            case Said(seat, where, text):
+                self._said(seat, where, text)
+            case GameEnded(outcome):
+                out.print()
+                style = "green" if outcome.winner.value == "village" else "red"
+                out.print(
+                    Rule(
+                        f"[bold]{outcome.winner.value}[/] wins: {outcome.reason.value}"
+                        if outcome.winner.value != "nobody"
+                        else f"nobody wins: {outcome.reason.value}",
+                        style=style,
+                    )
+                )
+            case CandidatesNamed() | FirstSpeaker():
+                self._moderator(event)
+            case _ if event.audience == EVERYONE:
+                self._moderator(event)
+            case _:
+                icon = ICONS.get(self._roles.get(event.seat, ""), "·") if isinstance(event, Chose) else "·"
+                out.print(Padding(Text(f"{icon} {self._words(event)}", style="dim"), (0, 2)))
+
+    def _words(self, event: Event) -> str:
+        return moderator_sentence(event, self.round, self.ruleset)
+
+    def _moderator(self, event: Event) -> None:
+        self.console.print(f"[bold red]Moderator[/] [red]{escape(self._words(event))}[/]")
+        self._rest()
+
+    def _cast(self) -> None:
+        sides: dict[str, list[str]] = {}
+        for seat, role in sorted(self._roles.items()):
+            sides.setdefault(role, []).append(self.ruleset.names[seat])
+        for role, names in sides.items():
+            style = "red" if ROLES[role].wolf else "cyan"
+            self.console.print(f"{ICONS.get(role, '·')} [{style}]{role}[/]: {', '.join(names)}")
+
+    def _said(self, seat: int, where: str, text: str) -> None:
+        role = self._roles.get(seat, "") if self.seat is None else ""
+        name = self.ruleset.names[seat]
+        label = f"{ICONS.get(role, '👤')} [bold]{name}[/]" + (
+            f" [dim]({where})[/]" if where != "discussion" else ""
+        )
+        if text:
+            self.console.print(label)
+            self.console.print(Padding(Text(text, style="green"), (0, 3)))
+        else:
+            self.console.print(f"{label} [dim]said nothing.[/]")
+        self._rest()
+
+    def _flush_votes(self) -> None:
+        votes, self._votes = self._votes, []
+        if not votes:
+            return
+        names = self.ruleset.names
+        self.console.print(f"[yellow]{'Votes for Sheriff' if votes[0].what == 'elect' else 'Votes'}[/]")
+        ballots: dict[int | None, list[str]] = {}
+        for vote in votes:
+            ballots.setdefault(vote.target, []).append(names[vote.voter])
+        for target, voters in sorted(ballots.items(), key=lambda item: (item[0] is None, -len(item[1]))):
+            what = "did not vote" if target is None else f"[bold]{names[target]}[/] ({len(voters)})"
+            self.console.print(Padding(f"{what}: {', '.join(voters)}", (0, 3)))
+
+    def _rest(self) -> None:
+        if self.pace:
+            time.sleep(self.pace)
+
+    # -- thoughts -------------------------------------------------------------------------
+
+    def notes(
+        self, seat: int, kind: str, notes: Sequence[tuple[str, Content]], invalid: str | None = None
+    ) -> None:
+        """What a seat noted down while answering an ask."""
+        if seat < 0 or (self.seat is not None and seat != self.seat) or not (notes or invalid):
+            return
+        lines = [line for step, content in notes for line in self._note(step, content)]
+        if invalid:
+            lines.append(f"✗ no usable reply: {invalid}")
+        for line in lines:
+            self.console.print(
+                Padding(
+                    Text(f"💭 {self.ruleset.names[seat]} ({kind}) {line}", style="italic magenta"), (0, 4)
+                )
+            )
+
+    def _note(self, step: str, content: Content) -> list[str]:
+        names = self.ruleset.names
+        match content:
+            case Thought(text):
+                return [text]
+            case Deduced(beliefs):
+                return [
+                    f"{names[b.target]}: {b.role}, confidence {b.confidence}, reliability {b.reliability}"
+                    + (f": {b.reasoning}" if b.reasoning else "")
+                    for b in beliefs
+                ]
+            case Rated(scores):
+                return ["trusts " + listed([f"{names[s]} {m}/10" for s, m in sorted(scores.items())])]
+            case Mistake(step, attempt, reason, reply):
+                return [f"✗ {step}, attempt {attempt + 1}: {reason} (it wrote: {reply!r})"]
+            case _:
+                return [f"{step}: {content}"]
+
+
+def show_record(
+    console: Console, record: GameRecord, seat: int | None = None, thoughts: bool = False, probes: bool = True
+) -> None:
+    """Print a recorded game: the game log, or with `seat` that player's log (002 §7.2)."""
+    printer = GamePrinter(console, record.ruleset, seat, thoughts)
+    at: dict[int, list[PastTurn]] = {}
+    for turn in (*record.turns, *(record.probes if probes and thoughts else ())):
+        at.setdefault(turn.at, []).append(turn)
+    for index in range(len(record.events) + 1):
+        if thoughts:
+            for turn in at.get(index, []):
+                kind = f"probe {turn.probe}: {turn.kind}" if turn.probe else turn.kind
+                printer.notes(turn.seat, kind, turn.notes, turn.invalid)
+        end = min((other for other in at if other > index), default=len(record.events))
+        if index == 0 or index in at:
+            printer.events(record.events[index:end])
+
+
+def show_errors(console: Console, game: int, record: GameRecord) -> int:
+    """Print one game's unusable replies (002's error log); returns how many there were."""
+    count = 0
+    for turn in (*record.turns, *record.probes):
+        for step, content in turn.notes:
+            if isinstance(content, Mistake):
+                count += 1
+                console.print(
+                    f"game {game} · {turn.ask} · {record.ruleset.names[turn.seat]} · {step}, attempt "
+                    f"{content.attempt + 1}: {escape(content.reason)}\n    [dim]{escape(content.reply)}[/]"
+                )
+        if turn.invalid is not None:
+            count += 1
+            stand_in = "left out" if turn.probe else f"instead: {turn.action}"
+            console.print(
+                f"game {game} · {turn.ask} · {record.ruleset.names[turn.seat]}: {escape(turn.invalid)} [yellow]({escape(stand_in)})[/]"
+            )
+    return count

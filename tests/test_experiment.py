@@ -1,0 +1,126 @@
+"""Experiment files: what is said is done, and what is wrong is said in one clear sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from wolflab.errors import ExperimentError, WolflabError
+from wolflab.lab.casting import Company
+from wolflab.lab.experiment import build, load, shipped
+from wolflab.match import Dealing
+
+BASE: dict[str, Any] = {"name": "x", "players": {"others": {"recipe": "random"}}}
+ROLES = ("Werewolf", "Villager", "Seer", "Werewolf", "Guard", "Villager", "Villager")
+
+
+def test_every_shipped_experiment_loads_as_written_and_on_village() -> None:
+    assert {
+        "quickstart",
+        "helmsman-table1",
+        "helmsman-fig2",
+        "helmsman-table17",
+        "helmsman-null",
+        "layouts",
+    } <= set(shipped())
+    for name in shipped():
+        assert load(name).name == name
+        if name != "quickstart":
+            on_village = load(name, village=True)
+            for condition in on_village.conditions:
+                for spec in on_village.cast(condition).values():
+                    model = spec.model["model"] if isinstance(spec.model, dict) else spec.model
+                    assert model == "village"
+
+
+def test_presets_that_reproduce_a_table_pin_the_papers_prompting() -> None:
+    for name in ("helmsman-table1", "helmsman-fig2", "helmsman-table17"):
+        experiment = load(name)
+        for condition in experiment.conditions:
+            for spec in experiment.cast(condition).values():
+                recipe = spec.resolved_recipe()
+                assert (recipe.wording, recipe.layout, recipe.retries, recipe.deduce) == (
+                    "paper",
+                    "paper",
+                    0,
+                    "each",
+                )
+                assert (recipe.temperature, recipe.speech_temperature) == (0.0, 0.1)
+                assert not recipe.show_beliefs
+        assert experiment.ruleset(next(iter(experiment.conditions))).max_rounds == 6
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"deals": 0}, "deals: got 0"),
+        ({"dealz": 3}, "dealz: there is no such field"),
+        ({"name": "a b"}, "name: got 'a b'"),
+        ({"rules": "chess"}, "there is no preset 'chess'; known are sheriff, witch, doctor"),
+        ({"rules": {"preset": "doctor", "tie": "duel"}}, "'tie': got 'duel'; use one of nobody, random"),
+        ({"rules": {"preset": "doctor", "tye": "random"}}, "'tye': there is no such switch"),
+        ({"players": {"others": {"recipe": "vanila", "model": "village"}}}, "there is no recipe 'vanila'"),
+        ({"players": {"others": {"recipe": "vanilla"}}}, "a model is missing"),
+        ({"players": {"others": {"recipe": "random", "model": "village"}}}, "recipe random takes no model"),
+        ({"players": {"player_9": {"recipe": "random"}}}, "there is no place 'player_9'"),
+        ({"rules": "doctor", "players": {"sheriff": {"recipe": "random"}}}, "these rules have no Sheriff"),
+        (
+            {"players": {"others": {"recipe": {"name": "vanilla", "retrys": 1}, "model": "village"}}},
+            "no field 'retrys'",
+        ),
+        (
+            {"players": {"others": {"recipe": {"name": "vanilla", "layout": "tall"}, "model": "v"}}},
+            "use one of paper, append",
+        ),
+        ({"conditions": {"a": {"players": {"nobody": {"recipe": "random"}}}}}, "there is no place 'nobody'"),
+        ({"conditions": {}}, "at least one"),
+        ({"straw_polls": 5}, "straw_polls"),
+    ],
+)
+def test_a_mistake_is_one_sentence(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(ExperimentError) as caught:
+        build({**BASE, **change}, where="my.yaml")
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith("my.yaml")
+
+
+def test_an_unknown_file_and_broken_yaml(tmp_path: Any) -> None:
+    with pytest.raises(ExperimentError, match=r"no file 'nothing\.yaml' and no shipped experiment"):
+        load("nothing.yaml")
+    broken = tmp_path / "broken.yaml"
+    broken.write_text("name: [x")
+    with pytest.raises(ExperimentError, match="not YAML"):
+        load(broken)
+    with pytest.raises(ExperimentError, match="place.to.change=value"):
+        load("quickstart", ["deals"])
+
+
+def test_overrides_reach_players_rules_and_fields() -> None:
+    changed = load("quickstart", ["sheriff.model=openai/gpt-x", "deals=3", "rules.max_rounds=2"])
+    assert changed.deals == 3
+    for condition in changed.conditions:
+        assert changed.cast(condition)["sheriff"].model == "openai/gpt-x"
+        assert changed.ruleset(condition).max_rounds == 2
+    assert len(changed.conditions) == len({str(changed.cast(c)) for c in changed.conditions})
+
+
+def test_the_most_particular_place_wins() -> None:
+    data = {
+        "name": "x",
+        "rules": {"preset": "sheriff", "sheriff": "assigned"},
+        "players": {
+            place: {"model": "village", "recipe": {"name": "vanilla", "retries": n}}
+            for n, place in enumerate(["others", "village", "werewolves", "Seer", "sheriff", "player_7"])
+        },
+    }
+    casting = Company().casting(build(data), "all")
+    recipes = [player.describe()["recipe"]["retries"] for player in casting(Dealing(ROLES, 4))]
+    assert recipes == [2, 1, 3, 2, 4, 1, 5]
+
+
+def test_a_seat_without_a_player_is_named() -> None:
+    data = {"name": "x", "players": {"werewolves": {"recipe": "random"}}}
+    with pytest.raises(WolflabError, match=r"nobody is named for player_2 \(Villager\)"):
+        Company().casting(build(data), "all")(Dealing(ROLES, None))

@@ -1,0 +1,227 @@
+"""Runs: stored, killed, resumed, locked, and honest about what is not over."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import http_server
+import pytest
+import yaml
+
+from wolflab.errors import StoreError
+from wolflab.lab import runner
+from wolflab.lab.experiment import Experiment, build
+from wolflab.lab.replay import requests, verify_game
+from wolflab.lab.store import Store, new_directory
+from wolflab.rules import Winner
+
+RANDOM: dict[str, Any] = {"recipe": "random"}
+
+
+def experiment(**changes: Any) -> Experiment:
+    return build({"name": "t", "players": {"others": RANDOM}, "deals": 4, **changes})
+
+
+def over_http(server: http_server.FakeServer, **changes: Any) -> dict[str, Any]:
+    model = {"model": "wolf-1", "base_url": server.base_url, "retries": 1, "timeout": 20}
+    return {
+        "name": "http",
+        "rules": {"preset": "sheriff", "sheriff": "assigned", "sheriff_death": "stop", "max_rounds": 2},
+        "players": {"others": {"model": model, "recipe": "vanilla"}},
+        "deals": 3,
+        "straw_polls": 1,
+        "concurrency": 2,
+        **changes,
+    }
+
+
+def records(path: Path) -> list[tuple[Any, ...]]:
+    with sqlite3.connect(path / "run.sqlite") as db:
+        return list(db.execute("SELECT condition, deal, repeat, status, record, probes FROM games ORDER BY condition, deal, repeat"))
+
+
+def cli(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "wolflab", *arguments], cwd=cwd, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_a_run_is_one_directory_that_replays(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "r", experiment(repeats=2)) as store:
+        assert runner.run(store)
+        rows = store.games()
+        assert len(rows) == 8
+        for row in rows:
+            verify_game(store, row, agents=True)
+            record = store.record(row.id)
+            assert record.outcome is not None
+            assert record.header["deal"] == f"1/{row.deal}"
+        first, second = store.record(rows[0].id), store.record(rows[1].id)
+        assert first.roles == second.roles
+        assert first.lines != second.lines
+
+
+def test_conditions_meet_the_same_cards_and_workers_change_nothing(tmp_path: Path) -> None:
+    arms = {"a": {}, "b": {"rules": {"max_rounds": 6}}}
+    for name, workers in (("one", 1), ("two", 2)):
+        with Store.create(tmp_path / name, experiment(conditions=arms, workers=workers)) as store:
+            assert runner.run(store)
+    assert records(tmp_path / "one") == records(tmp_path / "two")
+    with Store.open_for_reading(tmp_path / "one") as store:
+        by_arm = {arm: [store.record(r.id).roles for r in store.games() if r.condition == arm] for arm in arms}
+    assert by_arm["a"] == by_arm["b"]
+
+
+def test_void_games_are_redrawn_until_the_planned_number_counts(tmp_path: Path) -> None:
+    rules = {"preset": "sheriff", "sheriff": "assigned", "sheriff_death": "stop", "wolf_agreement": "last"}
+    with Store.create(tmp_path / "r", experiment(rules=rules, deals=60)) as store:
+        assert runner.run(store)
+        rows = store.games()
+        void = [row for row in rows if row.status == "void"]
+        assert void
+        assert sum(row.status == "done" for row in rows) == 60
+        assert len(rows) == 60 + len(void)
+        assert {row.deal for row in rows} == set(range(len(rows)))
+        for row in void:
+            outcome = store.record(row.id).outcome
+            assert outcome is not None
+            assert outcome.winner is Winner.NOBODY
+
+
+def test_runs_started_in_the_same_second_never_share_a_directory(tmp_path: Path) -> None:
+    made = [new_directory(tmp_path, "x") for _ in range(20)]
+    assert len(set(made)) == 20
+    with Store.create(made[0], experiment()), pytest.raises(StoreError, match="already holds a run"):
+        Store.create(made[0], experiment())
+
+
+def test_a_second_writer_is_refused_and_a_reader_is_not(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "r", experiment()) as store:
+        with pytest.raises(StoreError, match="being run by another process"):
+            Store.resume(tmp_path / "r")
+        runner.run(store)
+        with Store.open_for_reading(tmp_path / "r") as reader:
+            assert len(reader.games("done")) == 4
+    Store.resume(tmp_path / "r").close()
+    with pytest.raises(StoreError, match="not a run directory"):
+        Store.open_for_reading(tmp_path)
+
+
+def test_a_run_over_http_is_the_same_at_any_concurrency_and_plays_back(tmp_path: Path) -> None:
+    with http_server.running() as server:
+        for name, concurrency in (("slow", 1), ("fast", 64)):
+            data = over_http(server, concurrency=concurrency)
+            with Store.create(tmp_path / name, build(data)) as store:
+                assert runner.run(store)
+        assert records(tmp_path / "slow") == records(tmp_path / "fast")
+    with Store.open_for_reading(tmp_path / "fast") as store:
+        row = store.games("done")[0]
+        verify_game(store, row, agents=True)
+        asked = requests(store, row)
+        kept = list(store.call_rows(row.id))
+        assert len(asked) == len(kept) > 10
+        assert all(call["messages"][0][0] == "system" for call in kept)
+
+
+def test_a_failing_server_leaves_the_game_unfinished_and_resumable(tmp_path: Path) -> None:
+    with http_server.running() as server:
+        data = over_http(server, deals=2, concurrency=1)
+        data["players"]["others"]["model"]["max_in_flight"] = 1
+        with Store.create(tmp_path / "r", build(data)) as store:
+            server.faults.extend([http_server.Fault("status", 500)] * 2)
+            assert not runner.run(store)
+            stuck = store.games("unfinished")
+            assert len(stuck) == 1
+            assert "failed 2 times" in (stuck[0].error or "")
+            done = store.games("done") + store.games("void")
+            assert done
+            assert runner.run(store)
+            assert not store.games("unfinished")
+        with Store.create(tmp_path / "unbroken", build(data)) as store:
+            assert runner.run(store)
+    assert records(tmp_path / "r") == records(tmp_path / "unbroken")
+
+
+def test_a_budget_stops_a_run_cleanly(tmp_path: Path) -> None:
+    with http_server.running() as server:
+        with Store.create(tmp_path / "r", build(over_http(server, budget={"tokens": 20_000}))) as store:
+            assert not runner.run(store)
+            assert any("budget of 20,000 tokens" in (row.error or "") for row in store.games("unfinished"))
+            spent, _ = store.spent()
+        assert spent >= 20_000
+        assert cli("errors", str(tmp_path / "r"), cwd=tmp_path).stdout.count("is unfinished") >= 1
+
+
+def test_kill_and_resume_make_no_committed_call_again(tmp_path: Path) -> None:
+    """kill −9 in mid-game, three times; then the records equal an unbroken run's."""
+    with http_server.running(latency=0.01) as server:
+        data = over_http(server)
+        (tmp_path / "x.yaml").write_text(yaml.safe_dump(data))
+        arguments = [sys.executable, "-m", "wolflab", "run", "x.yaml", "--out", "r"]
+        committed = 0
+        for attempt, wanted in enumerate((12, 30, 60)):
+            process = subprocess.Popen(arguments, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            deadline = time.monotonic() + 60
+            while committed_calls(tmp_path / "r") < wanted and process.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.02)
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+            committed = committed_calls(tmp_path / "r")
+            assert committed >= wanted, f"attempt {attempt} committed {committed}"
+            arguments = [sys.executable, "-m", "wolflab", "run", "--resume", "r"]
+        before = server.calls
+        resumed = cli("run", "--resume", "r", cwd=tmp_path)
+        assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+        made = server.calls - before
+        assert made == committed_calls(tmp_path / "r") - committed
+        with Store.create(tmp_path / "unbroken", build(data)) as store:
+            assert runner.run(store)
+    assert records(tmp_path / "r") == records(tmp_path / "unbroken")
+
+
+def committed_calls(path: Path) -> int:
+    try:
+        with sqlite3.connect(f"file:{path / 'run.sqlite'}?mode=ro", uri=True) as db:
+            return int(db.execute("SELECT count(*) FROM calls").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
+
+
+def test_a_run_with_failed_games_exits_with_an_error(tmp_path: Path) -> None:
+    with http_server.running() as server:
+        data = over_http(server, deals=1)
+        data["players"]["others"]["model"]["max_in_flight"] = 1
+        (tmp_path / "x.yaml").write_text(yaml.safe_dump(data))
+        server.faults.extend([http_server.Fault("status", 503)] * 2)
+        failed = cli("run", "x.yaml", "--out", "r", cwd=tmp_path)
+        assert failed.returncode == 1
+        assert "--resume r" in failed.stdout
+        assert "Traceback" not in failed.stderr
+        assert cli("run", "--resume", "r", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("run", "nowhere.yaml"), "there is no file 'nowhere.yaml'"),
+        (("run",), "name an experiment to run"),
+        (("run", "quickstart", "-o", "sheriff.model=openai/gpt-x"), "OPENAI_API_KEY"),
+        (("run", "quickstart", "-o", "sheriff.model=opnai/gpt-x"), "opnai"),
+        (("run", "quickstart", "-o", "sheriff.model=llamacpp/x", "-o", "sheriff.base_url=1"), "base_url"),
+        (("show", "nowhere", "1"), "not a run directory"),
+        (("play", "--rules", "chess"), "there is no preset 'chess'"),
+    ],
+)
+def test_a_users_mistake_is_a_sentence_and_exit_code_2(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
+    result = cli(*arguments, cwd=tmp_path)
+    assert result.returncode == 2
+    assert words in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not (tmp_path / "runs").exists()
