@@ -93,7 +93,7 @@ def test_an_unknown_file_and_broken_yaml(tmp_path: Any) -> None:
     broken.write_text("name: [x")
     with pytest.raises(ExperimentError, match="not YAML"):
         load(broken)
-    with pytest.raises(ExperimentError, match="place.to.change=value"):
+    with pytest.raises(ExperimentError, match=r"place\.to\.change=value"):
         load("quickstart", ["deals"])
 
 

@@ -63,7 +63,9 @@ def prompts(game: Game, seat: int, recipe: Recipe) -> list[str]:
     while now.asks and all(ask.id in game.replies for ask in now.asks):
         state = now.state
         moment = _Moment(game.rules, state.alive, state.sheriff, state.round, now.asks)
-        polls = (*StrawPoll(2).asks(moment), *ReliabilityProbe().asks(moment)) if now.asks[0].seat >= 0 else ()
+        polls = (
+            (*StrawPoll(2).asks(moment), *ReliabilityProbe().asks(moment)) if now.asks[0].seat >= 0 else ()
+        )
         for ask in (*polls, *now.asks):
             if ask.seat != seat:
                 continue
@@ -88,7 +90,8 @@ def differing(rules: Ruleset, recipe: Recipe, seeds: range) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize(
-    "rules", [SHERIFF, SHERIFF.with_(sheriff="assigned", sheriff_death="stop"), WITCH, DOCTOR],
+    "rules",
+    [SHERIFF, SHERIFF.with_(sheriff="assigned", sheriff_death="stop"), WITCH, DOCTOR],
     ids=["elected", "assigned", "witch", "doctor"],
 )
 @pytest.mark.parametrize("recipe", RECIPES_TO_TEST, ids=lambda r: f"{r.name}-{r.layout}")

@@ -11,10 +11,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-import http_server
 import pytest
 import yaml
 
+import http_server
 from wolflab.errors import StoreError
 from wolflab.lab import runner
 from wolflab.lab.experiment import Experiment, build
@@ -44,12 +44,22 @@ def over_http(server: http_server.FakeServer, **changes: Any) -> dict[str, Any]:
 
 def records(path: Path) -> list[tuple[Any, ...]]:
     with sqlite3.connect(path / "run.sqlite") as db:
-        return list(db.execute("SELECT condition, deal, repeat, status, record, probes FROM games ORDER BY condition, deal, repeat"))
+        return list(
+            db.execute(
+                "SELECT condition, deal, repeat, status, record, probes FROM games "
+                "ORDER BY condition, deal, repeat"
+            )
+        )
 
 
 def cli(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "wolflab", *arguments], cwd=cwd, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-m", "wolflab", *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
 
 
@@ -75,7 +85,9 @@ def test_conditions_meet_the_same_cards_and_workers_change_nothing(tmp_path: Pat
             assert runner.run(store)
     assert records(tmp_path / "one") == records(tmp_path / "two")
     with Store.open_for_reading(tmp_path / "one") as store:
-        by_arm = {arm: [store.record(r.id).roles for r in store.games() if r.condition == arm] for arm in arms}
+        by_arm = {
+            arm: [store.record(r.id).roles for r in store.games() if r.condition == arm] for arm in arms
+        }
     assert by_arm["a"] == by_arm["b"]
 
 
@@ -167,9 +179,15 @@ def test_kill_and_resume_make_no_committed_call_again(tmp_path: Path) -> None:
         arguments = [sys.executable, "-m", "wolflab", "run", "x.yaml", "--out", "r"]
         committed = 0
         for attempt, wanted in enumerate((12, 30, 60)):
-            process = subprocess.Popen(arguments, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            process = subprocess.Popen(
+                arguments, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
             deadline = time.monotonic() + 60
-            while committed_calls(tmp_path / "r") < wanted and process.poll() is None and time.monotonic() < deadline:
+            while (
+                committed_calls(tmp_path / "r") < wanted
+                and process.poll() is None
+                and time.monotonic() < deadline
+            ):
                 time.sleep(0.02)
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
@@ -219,7 +237,9 @@ def test_a_run_with_failed_games_exits_with_an_error(tmp_path: Path) -> None:
         (("play", "--rules", "chess"), "there is no preset 'chess'"),
     ],
 )
-def test_a_users_mistake_is_a_sentence_and_exit_code_2(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
+def test_a_users_mistake_is_a_sentence_and_exit_code_2(
+    arguments: tuple[str, ...], words: str, tmp_path: Path
+) -> None:
     result = cli(*arguments, cwd=tmp_path)
     assert result.returncode == 2
     assert words in result.stderr

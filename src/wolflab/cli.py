@@ -93,8 +93,8 @@ def _root(
 )
 def run(
     experiment: Annotated[
-        Optional[str], typer.Argument(help="A YAML file, or the name of a shipped experiment.")
-    ] = None,  # noqa: UP045 (typer)
+        str | None, typer.Argument(help="A YAML file, or the name of a shipped experiment.")
+    ] = None,
     set_: Annotated[
         list[str], typer.Option("-o", "--set", help="Change a field: place.to.change=value (repeatable).")
     ] = [],  # noqa: B006 (typer)
@@ -102,8 +102,8 @@ def run(
         bool, typer.Option("--village", help="Run it on the built-in player (an instrument check).")
     ] = False,
     out: Annotated[
-        Optional[Path], typer.Option(help="Directory of this run (default: a new one under runs/).")
-    ] = None,  # noqa: UP045
+        Path | None, typer.Option(help="Directory of this run (default: a new one under runs/).")
+    ] = None,
     resume: Annotated[Optional[Path], typer.Option(help="Take up this run where it stopped.")] = None,  # noqa: UP045
 ) -> None:
     """Run an experiment, then print its table and write its report."""
@@ -129,8 +129,8 @@ def play(
         list[str], typer.Option("-o", "--set", help="Change a field of the experiment (repeatable).")
     ] = [],  # noqa: B006
     pace: Annotated[
-        Optional[float], typer.Option(help="Seconds to rest after each line (default: 0.3 in a terminal).")
-    ] = None,  # noqa: UP045
+        float | None, typer.Option(help="Seconds to rest after each line (default: 0.3 in a terminal).")
+    ] = None,
     out: Annotated[Optional[Path], typer.Option(help="Keep the game as a run in this directory.")] = None,  # noqa: UP045
 ) -> None:
     """Play one game, live."""
@@ -143,8 +143,8 @@ def play(
 def report(
     run: RunPath,
     out: Annotated[
-        Optional[Path], typer.Option(help="Where to write the page (default: report.html in the run).")
-    ] = None,  # noqa: UP045
+        Path | None, typer.Option(help="Where to write the page (default: report.html in the run).")
+    ] = None,
 ) -> None:
     """Print a run's tables and write its report.html."""
     from .ui.running import report_run

@@ -63,7 +63,9 @@ class Agent(Protocol):
     instant: bool
     """It never waits: the game may be played without an event loop."""
 
-    async def reply(self, view: View, ask: Ask, io: IO) -> Reply: ...
+    async def reply(self, view: View, ask: Ask, io: IO) -> Reply:
+        """The seat's answer to `ask`, from what it may know."""
+        ...
 
     def describe(self) -> dict[str, Any]:
         """Recipe and model with their settings, for the record's header."""

@@ -90,7 +90,7 @@ class _Fold:
             return
         self.facts.append(line)
         if kind is VoteCounted:
-            self.alive.discard(event.seat)  # type: ignore[union-attr, arg-type]
+            self.alive.discard(event.seat)  # type: ignore[union-attr]
         elif kind is SheriffNamed:
             self.sheriff = event.seat  # type: ignore[union-attr]
         elif kind is Dealt:
@@ -181,7 +181,6 @@ def _numbered(blocks: tuple[Sequence[Line], ...], layout: Layout) -> list[tuple[
         start, number = number + 1, number + len(block)
         numbered.append(tuple(_renumber(line, n) for n, line in enumerate(block, start)))
     return numbered
-
 
 
 def _renumber(line: Line, number: int) -> Line:

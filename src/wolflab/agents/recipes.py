@@ -24,7 +24,7 @@ class Recipe:
     call, 004 C.5). alpha: α of 002 Eq. 3; statements of players with m ≤ α count as falsehoods.
     uncertain: reliability of an "Uncertain" guess: its confidence (002) or a fixed value (004: 6).
     judge_pack: a Werewolf judges its teammates too (002) or not (004). wolf_exception: a Werewolf's
-    guess "Werewolf" counts as trust (released code of 002, facts §1.4 item 2). prune: drop statements
+    guess "Werewolf" counts as trust (002's released code). prune: drop statements
     that the vote's deduction did not cite. show_beliefs: put the deduction back into the prompt in words
     (004). attributes: what a deduction must give beside the role (004 Table 7). retries: further tries
     after an unusable reply, with the reason shown (0 in 002). speech_temperature applies to statements,

@@ -12,17 +12,27 @@ from ..errors import ExperimentError
 from ..match import Casting, Dealing, Player
 from ..models.base import Model
 from ..models.budget import Budget
-from ..models.catalog import resolve
+from ..models.catalog import check, listing, resolve
 from ..rules import ROLES, Ruleset
 from .experiment import MODEL_FREE, Experiment, PlayerSpec
 
 
+async def reach(spec: str | dict[str, Any]) -> None:
+    """Try to reach a model now; ModelError says in one sentence why it cannot be used."""
+    model = resolve(spec)
+    try:
+        await check(model)
+    finally:
+        await model.close()
+
+
 class Company:
-    """All models and agents of a run, shared between games."""
+    """All models and agents of one run of one experiment, shared between its games."""
 
     def __init__(self, budget: Budget | None = None) -> None:
         self._models: dict[bytes, Model] = {}
         self._players: dict[bytes, Player] = {}
+        self._castings: dict[str, Casting] = {}
         self._budget = budget
 
     @property
@@ -52,12 +62,15 @@ class Company:
 
         A seat's own name, then "sheriff", then the role, then the side, then "others".
         """
+        if condition in self._castings:
+            return self._castings[condition]
         rules = experiment.ruleset(condition)
         cast = {place: self.player(spec) for place, spec in experiment.cast(condition).items()}
 
         def seat(dealing: Dealing) -> list[Player]:
             return [_place(cast, rules, dealing, number) for number in range(rules.players)]
 
+        self._castings[condition] = seat
         return seat
 
     async def close(self) -> None:
@@ -75,3 +88,6 @@ def _place(cast: dict[str, Player], rules: Ruleset, dealing: Dealing, seat: int)
         if place in cast:
             return cast[place]
     raise ExperimentError(f"players: nobody is named for {rules.names[seat]} ({role}); add players.others")
+
+
+__all__ = ["Company", "listing", "reach"]

@@ -13,10 +13,19 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from ..agents.recipes import Recipe, recipe
 from ..errors import ExperimentError, RulesetError
+from ..metrics.published import published
 from ..rules import Ruleset, preset
 
 MODEL_FREE = "random"
@@ -104,12 +113,20 @@ class Experiment(_Part):
     """What `--village` changes, so that the experiment runs on the built-in player."""
     planted: dict[str, Any] | None = None
     """A known effect that the analysis must recover."""
+    _rulesets: dict[str, Ruleset] = PrivateAttr(default_factory=dict)
 
     @field_validator("rules")
     @classmethod
     def _rules(cls, value: str | dict[str, Any]) -> str | dict[str, Any]:
         ruleset_of(value)
         return value
+
+    @field_validator("published")
+    @classmethod
+    def _published(cls, names: list[str]) -> list[str]:
+        for name in names:
+            published(name)
+        return names
 
     @model_validator(mode="after")
     def _conditions(self) -> Experiment:
@@ -122,8 +139,10 @@ class Experiment(_Part):
 
     def ruleset(self, condition: str) -> Ruleset:
         """The ruleset of one condition."""
-        base = {"preset": self.rules} if isinstance(self.rules, str) else dict(self.rules)
-        return ruleset_of({**base, **self.conditions[condition].rules})
+        if condition not in self._rulesets:
+            base = {"preset": self.rules} if isinstance(self.rules, str) else dict(self.rules)
+            self._rulesets[condition] = ruleset_of({**base, **self.conditions[condition].rules})
+        return self._rulesets[condition]
 
     def cast(self, condition: str) -> dict[str, PlayerSpec]:
         """Who plays in one condition: place (seat, "sheriff", role, side, "others") → player."""
@@ -188,7 +207,7 @@ def build(
         return Experiment(**data)
     except ValidationError as error:
         raise ExperimentError(f"{where}: {_sentence(error)}") from None
-    except (RulesetError, TypeError) as error:
+    except (RulesetError, ExperimentError, TypeError) as error:
         raise ExperimentError(f"{where}: {error}") from None
 
 
@@ -217,7 +236,8 @@ def _read(source: str | Path) -> tuple[str, str]:
     if name in known and (str(source) == name or path.parent.name == "experiments"):
         return known[name], f"experiment {name}"
     raise ExperimentError(
-        f"there is no file {str(source)!r} and no shipped experiment of that name; shipped are {', '.join(known)}"
+        f"there is no file {str(source)!r} and no shipped experiment of that name; "
+        f"shipped are {', '.join(known)}"
     )
 
 

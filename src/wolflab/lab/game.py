@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 from .. import __version__
@@ -62,13 +61,3 @@ def prepare(experiment: Experiment, place: Place, company: Company, file: File) 
 def status(played: Played) -> str:
     """ "done" or "void"."""
     return "void" if played.outcome.void else "done"
-
-
-class Stopwatch:
-    """Seconds since it was made."""
-
-    def __init__(self) -> None:
-        self._start = time.perf_counter()
-
-    def __call__(self) -> float:
-        return time.perf_counter() - self._start

@@ -87,7 +87,8 @@ def verify_game(store: Store, row: GameRow, agents: bool) -> None:
         for number, (a, b) in enumerate(zip(now, then, strict=False), 1):
             if a != b:
                 raise RecordError(
-                    f"{where}, {chain} line {number}: played back it reads {a.decode()}, stored is {b.decode()}"
+                    f"{where}, {chain} line {number}: played back it reads {a.decode()}, "
+                    f"stored is {b.decode()}"
                 )
         if len(now) != len(then):
             raise RecordError(f"{where}: {len(then)} {chain} lines stored, {len(now)} when played back")

@@ -6,7 +6,7 @@ from ..metrics.data import CallTotals, Game, Status
 from ..metrics.summary import Summary, summarise
 from .store import Store
 
-_STATUS: dict[str, Status] = {"done": "done", "void": "void", "failed": "failed"}
+_STATUS: dict[str, Status] = {"done": "done", "void": "void", "failed": "failed", "planned": "planned"}
 
 
 def games(store: Store) -> list[Game]:
@@ -43,4 +43,5 @@ def summary(store: Store) -> Summary:
         title=experiment.title or experiment.name,
         description=experiment.source,
         published=experiment.published,
+        planted=experiment.planted,
     )

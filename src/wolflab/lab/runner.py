@@ -7,6 +7,7 @@ replacement is chosen only when all planned games of its condition are over.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from ..models.budget import Budget
 from ..models.catalog import check
 from .casting import Company
 from .experiment import Experiment
-from .game import Place, Stopwatch, prepare, status
+from .game import Place, prepare, status
 from .store import CallRow, GameFile, GameRow, Store
 
 REDRAWS = 20
@@ -124,7 +125,7 @@ async def _play_waiting(
                 store.stop(row.id, "unfinished", "the run stopped before this game: its budget is spent")
                 return
             file = GameFile(store, row.id, store.calls(row.id))
-            clock = Stopwatch()
+            start = time.perf_counter()
             match = prepare(store.experiment, _place(row), company, file)
             try:
                 played = await play(match)
@@ -135,14 +136,19 @@ async def _play_waiting(
                 store.stop(row.id, "unfinished", _first(errors))
             except* CassetteMismatch as errors:
                 store.stop(row.id, "failed", _first(errors))
-            except* Exception as errors:
+            except* Exception as errors:  # noqa: BLE001
                 # The one place that records a failed game: whatever went wrong, it is a row with its error.
                 store.stop(row.id, "failed", _first(errors))
             else:
                 assert played.writer is not None
                 writer = played.writer
                 store.finish(
-                    row.id, status(played), writer.game.lines, writer.probes.lines, clock(), file.held
+                    row.id,
+                    status(played),
+                    writer.game.lines,
+                    writer.probes.lines,
+                    time.perf_counter() - start,
+                    file.held,
                 )
             progress.over += 1
             progress.last = store.game(row.id)
@@ -215,15 +221,23 @@ def _results(experiment: Experiment, company: Company, rows: list[GameRow]) -> I
 
 def _play_one(experiment: Experiment, company: Company, row: GameRow) -> _Result:
     file = GameFile(None, row.id, {})
-    clock = Stopwatch()
+    start = time.perf_counter()
     try:
         played = run_now(play(prepare(experiment, _place(row), company, file)))
     except Exception as error:  # noqa: BLE001 (the one place that records a failed game)
         words = str(error) if isinstance(error, WolflabError) else f"{type(error).__name__}: {error}"
-        return _Result(row.id, "failed", words, [], [], clock(), [])
+        return _Result(row.id, "failed", words, [], [], time.perf_counter() - start, [])
     assert played.writer is not None
     writer = played.writer
-    return _Result(row.id, status(played), "", writer.game.lines, writer.probes.lines, clock(), file.held)
+    return _Result(
+        row.id,
+        status(played),
+        "",
+        writer.game.lines,
+        writer.probes.lines,
+        time.perf_counter() - start,
+        file.held,
+    )
 
 
 _worker: tuple[Experiment, Company] | None = None

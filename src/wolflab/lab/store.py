@@ -143,7 +143,8 @@ class Store:
         found = self.meta("version")
         if found != VERSION:
             raise StoreError(
-                f"{self.path}: store version {found}, this wolflab reads {VERSION}; use the version that made it"
+                f"{self.path}: store version {found}, this wolflab reads {VERSION}; "
+                "use the version that made it"
             )
 
     def close(self) -> None:
@@ -214,7 +215,8 @@ class Store:
         if row is None or row[0] is None:
             found = self.game(game)
             raise StoreError(
-                f"game {game} of {self.path} is {found.status} and has no record yet; go on with: wolflab run --resume {self.path}"
+                f"game {game} of {self.path} is {found.status} and has no record yet; "
+                f"go on with: wolflab run --resume {self.path}"
             )
         return read(split(row[0]), split(row[1]), where=f"{self.path.name}, game {game}")
 

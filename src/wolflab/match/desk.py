@@ -27,9 +27,13 @@ class Filed:
 class File(Protocol):
     """Keeps the calls of one game. `put` returns once the call is safe (committed)."""
 
-    def get(self, request: Request) -> Filed | None: ...
+    def get(self, request: Request) -> Filed | None:
+        """The call on file under the request's key, if any."""
+        ...
 
-    def put(self, key: str, digest: str, request: Request, response: Response, model: Model) -> None: ...
+    def put(self, key: str, digest: str, request: Request, response: Response, model: Model) -> None:
+        """Put a call on file."""
+        ...
 
 
 class NoFile:
@@ -41,6 +45,9 @@ class NoFile:
 
     def put(self, key: str, digest: str, request: Request, response: Response, model: Model) -> None:
         """Forget it."""
+
+
+NO_FILE = NoFile()
 
 
 class Cassette:

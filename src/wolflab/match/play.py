@@ -30,7 +30,7 @@ from ..rules import (
 )
 from ..rules.engine import Step, begin, step
 from ..text.clean import clean
-from .desk import File, NoFile
+from .desk import NO_FILE, File
 from .draws import Draws, draw_option
 from .io import LiveIO, Together, at_once, one_by_one
 from .player import Casting, Dealing, Player
@@ -54,7 +54,7 @@ class Match:
     play: Draws
     header: dict[str, Any]
     probes: tuple[Probe, ...] = ()
-    file: File = NoFile()
+    file: File = NO_FILE
     prompt_digest: str = ""
     write: bool = True
     watch: Callable[[Sequence[Event], Log, Sequence[Turn]], None] | None = None

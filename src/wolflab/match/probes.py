@@ -31,7 +31,9 @@ class Probe(Protocol):
         """What the record calls it."""
         ...
 
-    def asks(self, moment: Moment) -> tuple[Ask, ...]: ...
+    def asks(self, moment: Moment) -> tuple[Ask, ...]:
+        """Whom to ask what at this moment; empty for not now."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ Each adapter imports its own library; nothing here imports any.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 from ..text.questions import Question
 
@@ -32,8 +32,7 @@ class Message:
     content: str
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """What is asked of a model.
 
     question: the typed question; adapters that need words call `text.prompts.messages(request.question,
@@ -60,12 +59,11 @@ class Usage:
     cost: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(NamedTuple):
     """What came back. `finish`: "stop", "length", "filter" or "refused"; `latency` in seconds."""
 
     text: str
-    usage: Usage = field(default=Usage())
+    usage: Usage = Usage()
     finish: str = "stop"
     latency: float = 0.0
 
@@ -83,10 +81,14 @@ class Model(Protocol):
     name: str
     instant: bool
 
-    async def generate(self, request: Request) -> Response: ...
+    async def generate(self, request: Request) -> Response:
+        """One reply; see the class."""
+        ...
 
     def describe(self) -> dict[str, Any]:
         """Name, version and settings, for the record's header (no secrets, no hosts' private parts)."""
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Give back connections; the model may be used again."""
+        ...

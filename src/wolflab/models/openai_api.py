@@ -153,7 +153,9 @@ class OpenAIModel:
         """Ask the server. See `models.base.Model` for what is raised and what is returned."""
         render = self._render or _default_render()
         messages = [plain(one) for one in render(request.question, request.corrections)]
-        return await self.converse(messages, request.sampling, None if request.free else schema(request.question))
+        return await self.converse(
+            messages, request.sampling, None if request.free else schema(request.question)
+        )
 
     async def converse(
         self,

@@ -183,19 +183,22 @@ class Ruleset:
             f.name: dict(self.roles) if f.name == "roles" else getattr(self, f.name) for f in fields(self)
         }
 
-    def __eq__(self, other: object) -> bool:
-        """The same switches and the same roles in the same order, which is the order of asks."""
-        if not isinstance(other, Ruleset):
-            return NotImplemented
-        ours, theirs = self.as_dict(), other.as_dict()
-        return ours == theirs and tuple(self.roles) == tuple(other.roles)
-
-    def __hash__(self) -> int:
-        return self._hash
+    @cached_property
+    def _key(self) -> tuple[object, ...]:
+        """Every switch, roles in their order: the order of roles is the order of dealing and of asks."""
+        return tuple(tuple(v.items()) if k == "roles" else v for k, v in self.as_dict().items())  # type: ignore[attr-defined]
 
     @cached_property
     def _hash(self) -> int:
-        return hash((self.name, tuple(self.roles.items()), self.max_rounds))
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return isinstance(other, Ruleset) and self._hash == other._hash and self._key == other._key
+
+    def __hash__(self) -> int:
+        return self._hash
 
     def __reduce__(self) -> tuple[object, tuple[dict[str, object]]]:
         return _rebuild, (self.as_dict(),)

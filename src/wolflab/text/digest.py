@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from ..rules import Ruleset
-from .questions import Line, Question, Situation
+from ..rules import Ask, Ruleset
+from .questions import Decide, Deduce, Line, Question, Rate, Situation, Task
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
@@ -37,7 +37,9 @@ def _event(event: object) -> bytes:
 
 
 def _lines(lines: tuple[Line, ...]) -> bytes:
-    return b"\n".join([b"%d %d %b %b" % (n.number, n.round, n.phase.encode(), _event(n.event)) for n in lines])
+    return b"\n".join(
+        [b"%d %d %b %b" % (n.number, n.round, n.phase.encode(), _event(n.event)) for n in lines]
+    )
 
 
 class _Last:
@@ -55,14 +57,31 @@ def _situation_digest(s: Situation) -> str:
     return _Last.digest
 
 
+_ASKS: dict[int, tuple[Ask, str]] = {}
+"""Encoded asks by identity: the rules share equal asks."""
+
+
+def _task(task: Task) -> tuple[Any, ...]:
+    known = _ASKS.get(id(task.ask))
+    if known is None:
+        if len(_ASKS) > 1 << 14:
+            _ASKS.clear()
+        known = _ASKS[id(task.ask)] = task.ask, _encode(task.ask).decode()
+    match task:
+        case Decide():
+            return "decide", known[1]
+        case Rate():
+            return "rate", known[1], task.targets
+        case Deduce():
+            return "deduce", known[1], task.targets, task.guesses, task.attributes
+
+
 def question_digest(question: Question, extra: tuple[Any, ...] = ()) -> str:
     """32 hex digits for `question` and whatever else belongs to the request (settings, retries)."""
-    task = question.task
     data = _encode(
         (
             _situation_digest(question.situation),
-            type(task).__name__,
-            task,
+            _task(question.task),
             question.beliefs,
             question.style,
             question.wording,

@@ -11,6 +11,7 @@ from typing import Any
 
 import json_repair
 
+_DECODER = json.JSONDecoder(strict=False)
 _READ = 40_000
 """Characters of a reply that are read."""
 _DEPTH = 40
@@ -70,7 +71,7 @@ def _balanced(text: str, start: int) -> int | None:
 
 def _load(text: str) -> dict[str, Any] | None:
     try:
-        found = json.loads(text, strict=False)
+        found = _DECODER.decode(text)
     except (ValueError, RecursionError):  # ValueError: not JSON, or a number of thousands of digits
         return None
     return found if isinstance(found, dict) else None

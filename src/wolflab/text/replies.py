@@ -147,6 +147,8 @@ def _bare(key: str) -> str:
 
 def _field(found: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     """The value under the first of `names`, whatever the keys' case and punctuation."""
+    if names[0] in found:
+        return found[names[0]]
     keys = {_bare(str(key)): key for key in reversed(list(found))}
     for name in names:
         if name in keys:
@@ -197,7 +199,8 @@ def _decided(question: Question, task: Decide, found: dict[str, Any]) -> Decided
 
 def _judged(question: Question, task: Deduce, found: dict[str, Any]) -> Judged | Problem:
     ruleset = question.situation.ruleset
-    entries = _by_target(found, task.targets, ruleset, "role")
+    exact = {target: found.get(ruleset.names[target]) for target in task.targets}
+    entries = _by_target(found, task.targets, ruleset, "role") if None in exact.values() else exact
     judgements, rejected = [], {}
     for target in task.targets:
         one = _judgement(target, entries.get(target), task, ruleset)

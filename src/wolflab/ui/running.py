@@ -22,13 +22,12 @@ from rich.table import Table
 
 from ..errors import ExperimentError, RecordError, WolflabError
 from ..lab import runner
-from ..lab.casting import Company
+from ..lab.casting import Company, listing, reach
 from ..lab.experiment import build, load, shipped
 from ..lab.game import Place, prepare, status
 from ..lab.replay import requests, verify_game
 from ..lab.store import GameFile, Store, new_directory
 from ..match import play
-from ..models.catalog import check, listing, resolve
 from ..rules import Ruleset
 from .terminal import GamePrinter, show_errors, show_record
 
@@ -99,7 +98,8 @@ def _not_over(console: Console, store: Store) -> None:
     for row in store.games():
         if row.status not in ("done", "void"):
             console.print(
-                f"[red]game {row.id}[/] ({row.condition}, deal {row.deal}) is {row.status}: {escape(row.error or '')}",
+                f"[red]game {row.id}[/] ({row.condition}, deal {row.deal}) is {row.status}: "
+                f"{escape(row.error or '')}",
                 highlight=False,
             )
     console.print(f"Some games are not over. Go on with: wolflab run --resume {store.path}", highlight=False)
@@ -251,21 +251,13 @@ def verify_run(console: Console, store: Store, agents: bool) -> bool:
 def list_models(console: Console, wanted: str | None) -> None:
     """The table of `wolflab models`; with `wanted`, tries to reach that model."""
     if wanted is not None:
-        asyncio.run(_reach(wanted))
+        asyncio.run(reach(wanted))
         console.print(f"{wanted}: reached")
         return
     table = Table("model", "key", "configured", "where")
     for row in listing():
         table.add_row(row.pattern, row.key or "none needed", "yes" if row.configured else "no", row.base_url)
     console.print(table)
-
-
-async def _reach(name: str) -> None:
-    model = resolve(name)
-    try:
-        await check(model)
-    finally:
-        await model.close()
 
 
 def list_experiments(console: Console) -> None:

@@ -237,6 +237,7 @@ def show_errors(console: Console, game: int, record: GameRecord) -> int:
             count += 1
             stand_in = "left out" if turn.probe else f"instead: {turn.action}"
             console.print(
-                f"game {game} · {turn.ask} · {record.ruleset.names[turn.seat]}: {escape(turn.invalid)} [yellow]({escape(stand_in)})[/]"
+                f"game {game} · {turn.ask} · {record.ruleset.names[turn.seat]}: {escape(turn.invalid)} "
+                f"[yellow]({escape(stand_in)})[/]"
             )
     return count

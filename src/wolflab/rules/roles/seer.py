@@ -31,10 +31,8 @@ def act(state: State, seat: int, action: Action) -> tuple[Event, ...]:
     if not isinstance(action, Pick):
         return (chose,)
     role = state.roles[action.seat]
-    if state.table.ruleset.seer_learns == "role":
-        what = role.name
-    else:
-        what = "Werewolf" if role.wolf else NOT_WOLF
+    verdict = "Werewolf" if role.wolf else NOT_WOLF
+    what = role.name if state.table.ruleset.seer_learns == "role" else verdict
     return chose, Learned(seat, action.seat, what, me)
 
 

@@ -1,0 +1,244 @@
+"""``wolflab bench``: how fast Wolflab is on this machine, beside a reference measured in the same run.
+
+Machines differ and are noisy, so a rate alone says little: each line gives the best of several runs and
+its ratio to the reference (a fixed piece of plain Python). Nothing here is a test.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from ..agents.language import LanguageAgent
+from ..agents.random import Random
+from ..agents.recipes import RECIPES
+from ..errors import ExperimentError
+from ..match import Draws, Match, Player, StrawPoll, everybody, play, run_now
+from ..match.bare import play_bare
+from ..models.base import Model, Request, Response
+from ..models.catalog import resolve
+from ..record import GameRecord, read
+from ..rules import DOCTOR, SHERIFF
+from ..text.prompts import prompt_digest
+from .experiment import build
+from .runner import run
+from .store import Store
+
+ROUNDS = 3
+PARTS = ("rules", "village", "calls")
+
+
+def bench(console: Console, only: str | None = None) -> None:
+    """Measure and print. `only`: one of `PARTS`."""
+    if only is not None and only not in PARTS:
+        raise ExperimentError(
+            f"bench {only}: there is no such part; use one of {', '.join(PARTS)}, or none for all"
+        )
+    table = Table("what", "measured", "unit", "× reference")
+    unit = _best(_reference)
+    table.add_row(
+        "reference: build and hash small frozen objects in plain Python", f"{unit:,.0f}", "objects/s", "1"
+    )
+    for name, measured, what in _lines(only):
+        table.add_row(
+            name,
+            f"{measured:,.2f}" if measured < 1000 else f"{measured:,.0f}",
+            what,
+            f"{measured / unit:.4f}" if what.endswith("/s") else "",
+        )
+    console.print(table)
+
+
+def _lines(only: str | None) -> list[tuple[str, float, str]]:
+    lines: list[tuple[str, float, str]] = []
+    if only in (None, "rules"):
+        lines += [
+            ("random doctor games: events and options", _best(lambda: _random_games(False)), "decisions/s"),
+            ("… with every asked seat's view read", _best(lambda: _random_games(True)), "decisions/s"),
+            ("… through the match loop, chained record on disk", _best(_recorded_games), "decisions/s"),
+        ]
+    if only in (None, "village"):
+        rate, calls = max(_village_games() for _ in range(ROUNDS))
+        lines += [
+            ("village, sheriff games, one target a call, calls recorded", rate, "games/s"),
+            ("… calls a game", calls, "calls"),
+        ]
+    if only in (None, "calls"):
+        lines += _latency()
+    return lines
+
+
+def _best(measure: Callable[[], float]) -> float:
+    return max(measure() for _ in range(ROUNDS))
+
+
+@dataclass(frozen=True, slots=True)
+class _Object:
+    a: int
+    b: int
+    c: int
+
+
+def _reference() -> float:
+    start = time.process_time()
+    for n in range(200_000):
+        hash(_Object(n, n, n))
+    return 200_000 / (time.process_time() - start)
+
+
+def _random_games(views: bool, games: int = 1500) -> float:
+    start = time.process_time()
+    decisions = sum(play_bare(DOCTOR, Draws(f"bench/{number}"), views) for number in range(games))
+    return decisions / (time.process_time() - start)
+
+
+def _recorded_games(games: int = 1000) -> float:
+    casting = everybody(Random())
+    decisions = 0
+    with tempfile.TemporaryDirectory() as folder, (Path(folder) / "games.jsonl").open("wb") as file:
+        start = time.process_time()
+        for number in range(games):
+            match = Match(
+                DOCTOR, casting, Draws(f"bench/{number}"), Draws(f"bench/{number}/0"), {"version": "bench"}
+            )
+            writer = run_now(play(match)).writer
+            assert writer is not None
+            lines = writer.game.lines
+            file.write(b"\n".join(lines) + b"\n")
+            decisions += (
+                sum(b'"seat":' in line and b'"reply":' in line for line in lines) if number < 50 else 0
+            )
+        spent = time.process_time() - start
+    return decisions / min(games, 50) * games / spent
+
+
+def _village_games(deals: int = 60) -> tuple[float, float]:
+    """Games a second and calls a game, through the runner and its store, on one core."""
+    data: dict[str, Any] = {
+        "name": "bench",
+        "rules": {"preset": "sheriff", "sheriff": "assigned", "sheriff_death": "stop"},
+        "players": {"others": {"model": "village", "recipe": {"name": "deductive", "deduce": "each"}}},
+        "deals": deals,
+        "straw_polls": 1,
+        "redraw_void": False,
+    }
+    with tempfile.TemporaryDirectory() as folder, Store.create(Path(folder) / "run", build(data)) as store:
+        start = time.process_time()
+        run(store)
+        spent = time.process_time() - start
+        calls = sum(n for totals in store.totals().values() for n, _, _ in totals.values())
+    return deals / spent, calls / deals
+
+
+class _Late:
+    """A model that answers after a fixed time: `village` behind a slow line."""
+
+    instant = False
+
+    def __init__(self, seconds: float) -> None:
+        self._model: Model = resolve("village")
+        self.name = f"village after {seconds} s"
+        self.seconds = seconds
+        self.calls = 0
+
+    async def generate(self, request: Request) -> Response:
+        self.calls += 1
+        await asyncio.sleep(self.seconds)
+        return await self._model.generate(request)
+
+    def describe(self) -> dict[str, Any]:
+        return {"name": self.name}
+
+    async def close(self) -> None:
+        await self._model.close()
+
+
+def _latency(seconds: float = 0.2, games: int = 16, slower: float = 0.5) -> list[tuple[str, float, str]]:
+    """One game, then several at once, against their longest chain of dependent calls."""
+    rules = SHERIFF.with_(sheriff="assigned", sheriff_death="stop", max_rounds=3)
+    agent = LanguageAgent(RECIPES["deductive-002"])
+
+    async def one(model: _Late, number: int) -> GameRecord:
+        player = Player(agent, model)
+        match = Match(
+            rules,
+            lambda dealing: [player] * rules.players,
+            Draws(f"bench/{number}"),
+            Draws(f"bench/{number}/0"),
+            {"version": "bench"},
+            (StrawPoll(),),
+            prompt_digest=prompt_digest(),
+        )
+        writer = (await play(match)).writer
+        assert writer is not None
+        return read(writer.game.lines, writer.probes.lines)
+
+    async def many(model: _Late, numbers: range) -> list[GameRecord]:
+        return list(await asyncio.gather(*(one(model, number) for number in numbers)))
+
+    def timed(model: _Late, numbers: range) -> tuple[list[GameRecord], float, float]:
+        wall, cpu = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF).ru_utime
+        records = asyncio.run(many(model, numbers))
+        return records, time.perf_counter() - wall, resource.getrusage(resource.RUSAGE_SELF).ru_utime - cpu
+
+    model = _Late(seconds)
+    records, wall, _ = timed(model, range(1, 2))
+    links = chain(records[0])
+    late = _Late(slower)
+    crowd, crowd_wall, cpu = timed(late, range(1, games + 1))
+    longest = max(chain(record) for record in crowd)
+    return [
+        (f"one game at {seconds} s a call: longest chain of dependent calls", links, "links"),
+        ("… wall time ÷ (chain × latency)", wall / (links * seconds), "ratio"),
+        ("… wall time ÷ (all calls one by one)", wall / (model.calls * seconds), "ratio"),
+        (
+            f"{games} games at once at {slower} s: wall ÷ (longest chain × latency)",
+            crowd_wall / (longest * slower),
+            "ratio",
+        ),
+        ("… own CPU a call, prompts not rendered", cpu / late.calls * 1000, "ms"),
+    ]
+
+
+def chain(record: GameRecord) -> int:
+    """The longest chain of dependent calls in a game, from what depends on what (002 §3.1, facts §1).
+
+    A decision is one link, or two where judgements come first (they depend on the same facts, not on
+    each other); each retry adds one. At night the pack acts one after another while the others act
+    beside it. Statements follow each other; the straw poll sees what the Sheriff's statement sees; all
+    votes of a ballot are one step.
+    """
+    total = 0
+    rounds: dict[int, list[tuple[str, int]]] = {}
+    for turn in (*record.turns, *record.probes):
+        if turn.seat >= 0 and turn.calls:
+            by_step: dict[str, int] = {}
+            for call in turn.calls:
+                name = call.step.split("/")[0]
+                by_step[name] = max(by_step.get(name, 0), call.attempt + 1)
+            rounds.setdefault(turn.round, []).append((turn.kind, sum(by_step.values())))
+    for turns in rounds.values():
+
+        def longest(*kinds: str, turns: list[tuple[str, int]] = turns) -> int:
+            return max((links for kind, links in turns if kind.rstrip("23456789") in kinds), default=0)
+
+        def added(kind: str, turns: list[tuple[str, int]] = turns) -> int:
+            return sum(links for one, links in turns if one == kind)
+
+        pack = added("kill")
+        witch = longest("antidote") + longest("poison")
+        total += max(max(pack, longest("protect", "save")) + witch, longest("see"))
+        statements = [links for kind, links in turns if kind == "statement"]
+        last = statements.pop() if statements else 0
+        total += added("campaign") + longest("elect") + added("succeed") + added("lead")
+        total += sum(statements) + max(last, longest("straw")) + longest("vote", "rate") + added("last-words")
+    return total

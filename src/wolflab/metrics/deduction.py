@@ -1,0 +1,87 @@
+"""How well players guess the others' roles: accuracy, Brier score and calibration of what they say.
+
+Read from the beliefs in force at each finished day's vote. A judgement is a guessed role with a
+confidence of 5 (pure guess) to 10 (sure). To score it as a probability a mapping has to be declared; it
+is `probabilities` below. Werewolves know their pack, so raters are the village side unless said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..text.notes import UNCERTAIN, Belief
+from .data import Day
+
+CONFIDENCES = tuple(range(5, 11))
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One judgement against the truth.
+
+    guess: a role or "Uncertain". right: the guess is the role held. brier: Σ over roles of
+    (p − truth)², 0 (sure and right) to 2 (sure and wrong). prior_brier: the same for the role counts
+    alone. stated: the probability that the mapping gives the guess.
+    """
+
+    rater: int
+    target: int
+    guess: str
+    confidence: int
+    right: bool
+    brier: float
+    prior_brier: float
+    stated: float
+
+
+def prior(roles: Sequence[str], rater: int) -> dict[str, float]:
+    """Chance of each role for another seat, knowing only the cards in play and one's own."""
+    others = [role for seat, role in enumerate(roles) if seat != rater]
+    return {role: others.count(role) / len(others) for role in sorted(set(roles))}
+
+
+def probabilities(belief: Belief, before: Mapping[str, float]) -> dict[str, float]:
+    """The declared mapping (role, confidence) → probabilities.
+
+    The guess has w + (1 − w)·π(guess) and every other role (1 − w)·π(role), with w = (confidence − 5)/5
+    and π the prior: a pure guess (5) says no more than the cards, 10 is certainty, and what is not given
+    to the guess is shared as the cards would. "Uncertain", and a role that is not in play, is the prior.
+    """
+    if belief.role not in before:
+        return dict(before)
+    w = (min(max(belief.confidence, 5), 10) - 5) / 5
+    return {role: (1 - w) * p + w * (role == belief.role) for role, p in before.items()}
+
+
+def _brier(given: Mapping[str, float], truth: str) -> float:
+    return sum((p - (role == truth)) ** 2 for role, p in given.items())
+
+
+def judgements(days: Sequence[Day], wolves_too: bool = False) -> Iterator[Judgement]:
+    """Every judgement about a living player in force at a finished day's vote."""
+    for day in days:
+        if not day.finished:
+            continue
+        for rater, judged in day.beliefs.items():
+            if day.wolf(rater) and not wolves_too:
+                continue
+            before = prior(day.roles, rater)
+            for target, belief in judged.items():
+                truth = day.roles[target]
+                given = probabilities(belief, before)
+                yield Judgement(
+                    rater,
+                    target,
+                    belief.role,
+                    belief.confidence,
+                    belief.role == truth,
+                    _brier(given, truth),
+                    _brier(before, truth),
+                    given.get(belief.role, 0.0),
+                )
+
+
+def named(found: Sequence[Judgement]) -> list[Judgement]:
+    """Those that name a role."""
+    return [one for one in found if one.guess != UNCERTAIN]

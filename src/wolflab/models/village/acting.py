@@ -1,0 +1,185 @@
+"""Choosing among an ask's options: first-order judgement, no search.
+
+Each kind of ask scores its options from the scene; the best is taken, ties and jitter being drawn from
+the table's key. Kinds that `village` has no plan for (a new role's) are answered at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...rules import LEFT, NO, PASS, RIGHT, YES, Action, Ask, Pick
+from .scene import Scene
+from .talk import pushed
+
+Chosen = tuple[Action, str]
+"""The action and why."""
+
+
+def choose(scene: Scene, ask: Ask) -> Chosen:
+    """One of the ask's options, and why."""
+    options = ask.options or ()
+    plan = _PLANS.get(ask.kind)
+    chosen = plan(scene, options) if plan is not None else None
+    if chosen is None or chosen[0] not in options:
+        return scene.draws.one("any", options), "Nothing speaks for one choice over another."
+    return chosen
+
+
+def at_random(scene: Scene, ask: Ask) -> Chosen:
+    """A legal choice, each as likely."""
+    return scene.draws.one("random", ask.options or ()), "I go with my gut this time."
+
+
+def _seats(options: tuple[Action, ...]) -> list[int]:
+    return [option.seat for option in options if isinstance(option, Pick)]
+
+
+def _best(scene: Scene, seats: list[int], score: Callable[[int], int], purpose: str, jitter: int = 25) -> int:
+    return max(seats, key=lambda seat: (score(seat) + scene.table.below(f"{purpose} {seat}", jitter), -seat))
+
+
+def _kill(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
+    agreed = [target for seat, target in scene.survey.kills if seat != scene.me and target is not None]
+    if agreed and Pick(agreed[-1]) in options and agreed[-1] not in scene.mates:
+        return Pick(
+            agreed[-1]
+        ), f"My teammate chose {scene.name(agreed[-1])}; together we are sure of the kill."
+    prey = [seat for seat in _seats(options) if seat not in scene.mates]
+    if not prey:
+        return None
+    guarded = scene.table.chance("feint", 500)
+
+    def worth(seat: int) -> int:
+        """Danger, less where a shield is to be expected."""
+        score, claim = scene.danger(seat), scene.node.claims[seat]
+        if seat == scene.survey.spared:
+            score -= 500
+        if claim in (2, 3) or (claim == 1 and guarded):
+            score //= 2
+        return score
+
+    target = _best(scene, prey, worth, "kill", 120)
+    return Pick(target), f"{scene.name(target)} is the most dangerous to us."
+
+
+def _protect(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
+    seats = _seats(options)
+    if not seats:
+        return None
+    if scene.situation.round == 1 and scene.me in seats:
+        return Pick(scene.me), "On the first night nobody is known to me, so I look after myself."
+    seers = scene.credible_seers()
+
+    def worth(seat: int) -> int:
+        if seat == scene.me:
+            return 450
+        if seat in seers:
+            return 1100 - scene.suspicion[seat]
+        if scene.thought[seat] == "Seer":
+            return 300 + 60 * scene.sure[seat]
+        return (1000 - scene.suspicion[seat]) * 2 // 5
+
+    target = _best(scene, seats, worth, "protect", 120)
+    return Pick(target), f"The Werewolves would gain most from the death of {scene.name(target)}."
+
+
+def _see(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
+    unknown = [s for s in _seats(options) if s != scene.me and s not in scene.survey.learned]
+    if not unknown:
+        return (PASS, "There is nobody left to look at.") if PASS in options else None
+
+    def worth(seat: int) -> int:
+        suspicion = scene.suspicion[seat]
+        return min(suspicion, 1000 - suspicion) * 2 + suspicion // 2
+
+    target = _best(scene, unknown, worth, "see", 60)
+    return Pick(target), f"A look at {scene.name(target)} tells me most."
+
+
+def _antidote(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
+    victim = scene.victim()
+    if victim is not None and victim != scene.me and scene.suspicion[victim] > 650:
+        return NO, "The victim is not worth the antidote."
+    return YES, "A life saved now is worth more than an antidote kept."
+
+
+def _poison(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
+    seats = [seat for seat in _seats(options) if seat != scene.me]
+    if seats:
+        target = _best(scene, seats, lambda seat: scene.suspicion[seat], "poison")
+        if scene.suspicion[target] >= (700 if scene.situation.round < 3 else 600):
+            return Pick(target), f"I am sure enough that {scene.name(target)} is a Werewolf."
+    return PASS, "I am not sure enough of anybody to use the poison."
+
+
+def _elect(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
+    seats = _seats(options)
+    if not seats:
+        return None
+    if scene.wolf:
+        pack = [seat for seat in seats if seat in scene.mates]
+        if pack and scene.table.chance("elect pack", 700):
+            return Pick(pack[0]), f"{scene.name(pack[0])} with the badge is worth a lot to us."
+        target = _best(scene, seats, lambda seat: -scene.danger(seat), "elect", 120)
+        return Pick(target), f"{scene.name(target)} will not lead the village far."
+    seers = scene.credible_seers()
+    target = _best(scene, seats, lambda s: -scene.suspicion[s] + (300 if s in seers else 0), "elect", 40)
+    return Pick(target), f"{scene.name(target)} seems the most trustworthy candidate."
+
+
+def _succeed(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
+    seats = _seats(options)
+    if not seats:
+        return None
+    if scene.wolf:
+        mates = [seat for seat in seats if seat in scene.mates and scene.support(seat) == 0]
+        if mates:
+            return Pick(mates[0]), "The badge stays with us."
+        target = _best(scene, seats, lambda seat: -scene.danger(seat), "succeed")
+    else:
+        target = _best(scene, seats, lambda seat: -scene.suspicion[seat], "succeed")
+    return Pick(target), f"I trust {scene.name(target)} most with the badge."
+
+
+def _lead(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
+    """Let the more suspect neighbour speak first, before there is anything to lean on."""
+    alive = scene.situation.alive
+    if scene.me not in alive or len(alive) < 3:
+        return None
+    at = alive.index(scene.me)
+    left, right = alive[at - 1], alive[(at + 1) % len(alive)]
+    first = _best(scene, [left, right], lambda seat: scene.suspicion[seat], "lead", 60)
+    return (LEFT if first == left else RIGHT), f"{scene.name(first)} shall commit before the others."
+
+
+def _vote(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
+    seats = [seat for seat in _seats(options) if seat != scene.me]
+    if not seats:
+        return None
+    if scene.wolf:
+        target = _best(scene, seats, lambda seat: pushed(scene, seat), "suspect", 40)
+        return Pick(target), f"The vote is best turned on {scene.name(target)}."
+
+    def worth(seat: int) -> int:
+        backing = 30 * min(scene.support(seat), 4) if 250 <= scene.suspicion[seat] < 1000 else 0
+        return scene.suspicion[seat] + backing
+
+    target = _best(scene, seats, worth, "suspect", 40)
+    if PASS in options and scene.suspicion[target] + scene.style.bold < 220:
+        return PASS, "I have no good reason to vote anybody out today."
+    return Pick(target), f"{scene.name(target)} is the likeliest Werewolf."
+
+
+_PLANS: dict[str, Callable[[Scene, tuple[Action, ...]], Chosen | None]] = {
+    "kill": _kill,
+    "protect": _protect,
+    "save": _protect,
+    "see": _see,
+    "antidote": _antidote,
+    "poison": _poison,
+    "elect": _elect,
+    "succeed": _succeed,
+    "lead": _lead,
+    "vote": _vote,
+}

@@ -1,0 +1,98 @@
+"""Answers to `Deduce` and `Rate`: the posterior put into the reply that a model would give.
+
+The guess is the likeliest role, "Uncertain" where none stands out; the confidence says, in the bins
+below, how probable the guess is. The bins are calibrated on self-play (tested).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import lru_cache
+from typing import Any
+
+from ...rules import ROLES, Ruleset
+from ...text.notes import UNCERTAIN
+from ...text.questions import Deduce, Question, Rate
+from .posterior import Posterior
+from .worlds import SHIELD, role_class
+
+BINS = (0.5, 0.65, 0.8, 0.9, 0.97)
+"""P(guess) from which confidence is 6, 7, 8, 9, 10; below the first it is 5."""
+
+STANDS_OUT = 0.4
+"""A guess less probable than this is "Uncertain"."""
+
+LEAD = 0.06
+"""… and so is one that leads the next role by less."""
+
+
+def confidence(probability: float) -> int:
+    """5 … 10 for the probability of a guess."""
+    return 5 + bisect_right(BINS, probability)
+
+
+def deduce(question: Question, task: Deduce, posterior: Posterior) -> dict[str, Any]:
+    """The reply to `task`: by player's name, the guess and the attributes asked for."""
+    rules = question.situation.ruleset
+    allowed = _allowed(posterior.roles, task.guesses)
+    reply: dict[str, Any] = {}
+    for target in task.targets:
+        role, sure, chance = _guess(posterior, target, allowed, rules)
+        entry: dict[str, Any] = {}
+        numbers = posterior.evidence(target)
+        if "reasoning" in task.attributes:
+            entry["reasoning"] = _reason(rules.names[target], role, chance, posterior.wolf[target], numbers)
+        entry["role"] = role
+        if "confidence" in task.attributes:
+            entry["confidence"] = sure
+        if "evidence" in task.attributes:
+            entry["evidence"] = numbers
+        reply[rules.names[target]] = entry
+    return reply
+
+
+@lru_cache(1 << 10)
+def _allowed(roles: tuple[str, ...], guesses: tuple[str, ...]) -> tuple[str | None, ...]:
+    """How each role of the cast is written among `guesses` (Guard and Doctor are one duty)."""
+    shield = next((g for g in guesses if g in ROLES and role_class(ROLES[g]) == SHIELD), None)
+    return tuple(
+        name if name in guesses else shield if role_class(ROLES[name]) == SHIELD else None for name in roles
+    )
+
+
+def _guess(
+    posterior: Posterior, target: int, allowed: tuple[str | None, ...], rules: Ruleset
+) -> tuple[str, int, float]:
+    chances = posterior.marginals[target]
+    chance = max(chances)
+    best = chances.index(chance)
+    lead = chance - max((other for i, other in enumerate(chances) if i != best), default=0)
+    name = allowed[best]
+    if name is None or chance < STANDS_OUT or lead < LEAD:
+        prior = rules.wolves / (rules.players - 1)
+        return UNCERTAIN, 5 if posterior.wolf[target] >= prior else 6, chance
+    return name, confidence(chance), chance
+
+
+def _reason(name: str, role: str, chance: float, wolf: float, numbers: list[int]) -> str:
+    cited = " and ".join(str(number) for number in numbers[-2:])
+    where = (
+        f" Lines {cited} weigh most."
+        if len(numbers) > 1
+        else f" Line {cited} weighs most."
+        if numbers
+        else ""
+    )
+    if role == UNCERTAIN:
+        lean = "more" if wolf > 0.34 else "no more"
+        return f"Nothing so far sets {name} apart; {name} is {lean} likely a Werewolf than anyone.{where}"
+    how = ("may well be", "is probably", "is very likely", "must be")[
+        (chance >= 0.5) + (chance >= 0.8) + (chance >= 0.97)
+    ]
+    return f"By what {name} said and did, and what others made of it, {name} {how} the {role}.{where}"
+
+
+def rate(question: Question, task: Rate, posterior: Posterior) -> dict[str, Any]:
+    """The reply to `task`: 1 (never believe) … 10 (always), falling with P(Werewolf)."""
+    names = question.situation.ruleset.names
+    return {names[target]: 1 + round(9 * (1 - posterior.wolf[target])) for target in task.targets}

@@ -1,0 +1,33 @@
+"""Keyed draws: the same key and purpose give the same integer, on any machine, in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Draws:
+    """Integers from BLAKE2b over a key and what the draw is for; nothing is counted or kept."""
+
+    __slots__ = ("key",)
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+    def below(self, purpose: str, n: int) -> int:
+        """An integer in [0, n)."""
+        digest = blake2b(f"{self.key}#{purpose}".encode(), digest_size=8).digest()
+        return int.from_bytes(digest, "little") % n
+
+    def chance(self, purpose: str, thousandths: float) -> bool:
+        """True with that probability (0 and 1000 never draw)."""
+        if thousandths <= 0:
+            return False
+        return thousandths >= 1000 or self.below(purpose, 1_000_000) < thousandths * 1000
+
+    def one(self, purpose: str, items: Sequence[T]) -> T:
+        """One of `items`."""
+        return items[self.below(purpose, len(items))] if len(items) > 1 else items[0]

@@ -1,0 +1,342 @@
+"""What public events say of the roles: a fold over what was said, voted and announced.
+
+`Fold` turns the public events that a seat has seen into pairwise integer log-likelihoods
+(actor's role × target's role), in milli-nats. Statements are read as text (`text.reading`), never as
+structure. The fold is a trie: seats that saw the same beginning share its nodes, so that an event is
+worked on once per game, not once per seat and question. What each event contributes is declared in
+``docs/village.md``.
+
+A node is immutable once built. `sink`, for fitting, receives every observation that a table scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ...rules import (
+    ROLES,
+    DayBroke,
+    Event,
+    NightFell,
+    Revealed,
+    Ruleset,
+    Said,
+    SheriffNamed,
+    VoteCounted,
+    Voted,
+)
+from ...text.reading import Accusation, Act, Agreement, Claim, Defence, Report, Suggestion, read
+from .parameters import Parameters
+from .worlds import OTHER, PLAIN, SEER, SHIELD, WOLF, Floats, role_class
+
+IGNORED = -1
+"""Outcome index of pairs that say nothing (the tables' last row, all zero)."""
+
+NONE, SAW_WOLF, SAW_GOOD, FLAT, ACCUSED, HINTED, PROPOSED, DEFENDED, AGREED, SHIELDED = range(10)
+_RANK = (0, 9, 8, 6, 4, 2, 7, 5, 3, 5)
+"""Which stance stands for a statement that takes several towards one player."""
+
+HOSTILE = (SAW_WOLF, FLAT, ACCUSED, HINTED, PROPOSED)
+MISREPORT = -4000
+"""A Seer who names another role than the true one."""
+
+_CLAIM_OF = {SEER: 1, SHIELD: 2, OTHER: 3, PLAIN: 4, WOLF: 5}
+_LIMIT = 8192
+"""Nodes kept before the trie is dropped and rebuilt."""
+
+
+class Node:
+    """What is public after some events. `weights`: float32 (seats, roles, seats, roles), integers."""
+
+    __slots__ = (
+        "accused",
+        "after",
+        "alive",
+        "claims",
+        "cleared",
+        "contexts",
+        "event",
+        "harmless",
+        "lives",
+        "marks",
+        "reported",
+        "reports",
+        "revealed",
+        "round",
+        "sheriff",
+        "stances",
+        "today",
+        "weights",
+    )  # fmt: skip
+    event: Event | None
+    after: dict[int, Node]
+    weights: Floats
+    round: int
+    sheriff: int | None
+    alive: int
+    claims: tuple[int, ...]
+    reports: tuple[tuple[int, int, str], ...]
+    stances: dict[tuple[int, int], int]
+    today: tuple[tuple[int, int, int], ...]
+    contexts: tuple[int, ...]
+    lives: tuple[int, ...]
+    revealed: tuple[tuple[int, int], ...]
+    harmless: int
+    marks: tuple[tuple[int, int], ...]
+
+    def child(self, event: Event) -> Node:
+        """A copy to be worked on, for the state after `event`."""
+        new = Node.__new__(Node)
+        new.event, new.after, new.marks = event, {}, ()
+        new.weights, new.round, new.sheriff, new.alive = self.weights, self.round, self.sheriff, self.alive
+        new.claims, new.reports, new.stances = self.claims, self.reports, self.stances
+        new.today, new.contexts, new.lives = self.today, self.contexts, self.lives
+        new.revealed, new.harmless = self.revealed, self.harmless
+        return new
+
+    def claimants(self, claim: int) -> list[int]:
+        """Who claims the ability of that index."""
+        return [seat for seat, made in enumerate(self.claims) if made == claim]
+
+
+def _contexts(node: Node) -> tuple[int, ...]:
+    seers = node.claimants(1)
+    reported = {b for _, b, what in node.reports if what == "Werewolf"}
+    cleared = {b for _, b, what in node.reports if what != "Werewolf"}
+    accused = {b for _, b, stance in node.today if stance in HOSTILE}
+    found = []
+    for seat, claim in enumerate(node.claims):
+        if seat in reported:
+            found.append(2)
+        elif claim == 1:
+            found.append(4 if len(seers) == 1 else 5)
+        elif seat in cleared:
+            found.append(3)
+        elif claim in (2, 3):
+            found.append(6)
+        else:
+            found.append(1 if seat in accused else 0)
+    return tuple(found)
+
+
+class Fold:
+    """The trie for one ruleset and one set of parameters. `heed_sheriff` False skips the Sheriff's words."""
+
+    def __init__(self, ruleset: Ruleset, parameters: Parameters, heed_sheriff: bool = True) -> None:
+        self.ruleset, self.heed_sheriff = ruleset, heed_sheriff
+        self.roles = tuple(role.name for role in ruleset.cast)
+        self.classes = [role_class(role) for role in ruleset.cast]
+        self.names, self.players = ruleset.names, ruleset.players
+        self.tables = {name: _spread(t, name, self.classes) for name, t in parameters.tables.items()}
+        poison = any(duty.kind == "poison" for role in ruleset.cast for duty in role.duties)
+        self.spared = not (poison or ruleset.wolves_may_target_pack or ruleset.wolves_may_target_self)
+        self.size = 0
+        self.root = self._root()
+        self.public: dict[type, Any] = {
+            Said: self._said, Voted: self._voted, DayBroke: self._dawn, NightFell: self._night,
+            VoteCounted: self._counted, SheriffNamed: self._named, Revealed: self._revealed,
+        }  # fmt: skip
+
+    def _root(self) -> Node:
+        n, r = self.players, len(self.roles)
+        root = Node.__new__(Node)
+        root.event, root.after, root.marks = None, {}, ()
+        root.weights = np.zeros((n, r, n, r), np.float32)
+        root.round, root.sheriff, root.alive = 0, None, (1 << n) - 1
+        root.claims, root.reports, root.stances, root.today = (0,) * n, (), {}, ()
+        root.contexts, root.lives, root.revealed, root.harmless = (0,) * n, (), (), 0
+        return root
+
+    def trim(self) -> None:
+        """Start the trie afresh when it has grown too large (readings are the same either way)."""
+        if self.size > _LIMIT:
+            self.root, self.size = self._root(), 0
+
+    def step(self, node: Node, event: Event, sink: list[Any] | None = None) -> Node:
+        """The node after `event`."""
+        new = node.child(event)
+        self.public[type(event)](node, new, event, sink)
+        self.size += 1
+        return new
+
+    def walk(self, events: Iterable[Event]) -> Node:
+        """The node after all public events among `events`."""
+        node = self.root
+        for event in events:
+            if type(event) in self.public:
+                found = node.after.get(id(event))
+                if found is None:
+                    found = node.after[id(event)] = self.step(node, event)
+                node = found
+        return node
+
+    # -- events -----------------------------------------------------------------------------
+
+    def _said(self, old: Node, new: Node, event: Said, sink: list[Any] | None) -> None:
+        a = event.seat
+        if not event.text or (a == old.sheriff and not self.heed_sheriff):
+            return
+        acts = [act for act in read(event.text, self.names, a) if act.speaker == a]
+        stances, exact = self._stances(acts, new)
+        marks: dict[int, int] = {}
+        weights = new.weights = old.weights.copy()
+        claim = _claimed(acts)
+        if claim and claim != old.claims[a]:
+            new.claims = (*old.claims[:a], claim, *old.claims[a + 1 :])
+            marks[a] = 7 if claim < 4 else 2
+        else:
+            claim = 0
+        if not old.claims[a] or claim:
+            others = any(c == 1 for s, c in enumerate(old.claims) if s != a)
+            pressed = old.contexts[a] in (1, 2, 5)
+            where = others * 4 + (old.round > 1) * 2 + pressed
+            self._unary(weights, a, "claim", where, claim, sink)
+        outcomes = [IGNORED] * self.players
+        kept = dict(old.stances)
+        for b in range(self.players):
+            stance = stances.get(b, NONE)
+            living = old.alive >> b & 1
+            if b == a or not (living or stance in (SAW_WOLF, SAW_GOOD)):
+                continue
+            if stance == NONE or kept.get((a, b)) != stance:
+                outcomes[b] = stance
+            if stance:
+                kept[a, b] = stance
+                marks[b] = (0, 9, 9, 4, 3, 1, 3, 2, 1, 3)[stance]
+                marks.setdefault(a, 3 if stance in HOSTILE else 1)
+        self._pair(weights, a, "say", old.contexts, outcomes, sink)
+        for b, role in exact.items():
+            if role in self.roles and 1 in self.classes:
+                self._exact(weights, a, b, self.roles.index(role))
+        new.stances = kept
+        new.today = (*old.today, *((a, b, stance) for b, stance in stances.items() if b != a))
+        new.marks = tuple(marks.items())
+        new.contexts = _contexts(new)
+
+    def _stances(self, acts: list[Act], new: Node) -> tuple[dict[int, int], dict[int, str]]:
+        """The statement's stance to each player it speaks of, and the exact roles it reports."""
+        stances: dict[int, int] = {}
+        exact: dict[int, str] = {}
+        for act in acts:
+            match act:
+                case Report(speaker, "see", target, what):
+                    if not what:
+                        continue
+                    stance = SAW_WOLF if what == "Werewolf" else SAW_GOOD
+                    if (speaker, target, what) not in new.reports:
+                        new.reports = (*new.reports, (speaker, target, what))
+                    if what in ROLES and stance == SAW_GOOD:
+                        exact[target] = what
+                case Report(target=target):
+                    stance = SHIELDED
+                case Accusation(target=target, strength=strength):
+                    stance = (HINTED, HINTED, ACCUSED, FLAT)[strength]
+                case Suggestion(target=target, against=against):
+                    stance = DEFENDED if against else PROPOSED
+                case Defence(target=target):
+                    stance = DEFENDED
+                case Agreement(target=target, denied=denied):
+                    stance = HINTED if denied else AGREED
+                case _:
+                    continue
+            if _RANK[stance] > _RANK[stances.get(target, NONE)]:
+                stances[target] = stance
+        return stances, exact
+
+    def _voted(self, old: Node, new: Node, event: Voted, sink: list[Any] | None) -> None:
+        a = event.voter
+        outcomes = [
+            IGNORED if b == a or not old.alive >> b & 1 else int(b == event.target)
+            for b in range(self.players)
+        ]
+        weights = new.weights = old.weights.copy()
+        table = "vote" if event.what == "eliminate" else "elect"
+        self._pair(weights, a, table, old.contexts, outcomes, sink)
+        new.marks = ((a, 2),) if event.target is None else ((a, 2), (event.target, 2))
+
+    def _dawn(self, old: Node, new: Node, event: DayBroke, sink: list[Any] | None) -> None:
+        new.round, new.today = event.round, ()
+        if event.deaths:
+            weights = new.weights = old.weights.copy()
+            for b in range(self.players):
+                if old.alive >> b & 1:
+                    self._unary(weights, b, "die", old.contexts[b], int(b in event.deaths), sink)
+            for b in event.deaths:
+                new.alive &= ~(1 << b)
+                if self.spared:
+                    new.harmless |= 1 << b
+        new.lives = (*old.lives, new.alive)
+        new.marks = tuple((b, 3) for b in event.deaths)
+        new.contexts = _contexts(new)
+
+    def _night(self, old: Node, new: Node, event: NightFell, sink: list[Any] | None) -> None:
+        new.round = event.round
+        if event.round > 1:
+            new.lives = (*old.lives, new.alive)
+
+    def _counted(self, old: Node, new: Node, event: VoteCounted, sink: list[Any] | None) -> None:
+        if event.seat is not None:
+            new.alive &= ~(1 << event.seat)
+
+    def _named(self, old: Node, new: Node, event: SheriffNamed, sink: list[Any] | None) -> None:
+        new.sheriff = event.seat
+
+    def _revealed(self, old: Node, new: Node, event: Revealed, sink: list[Any] | None) -> None:
+        new.revealed = (*old.revealed, (event.seat, self.roles.index(event.role)))
+        new.marks = ((event.seat, 9),)
+
+    # -- tables -----------------------------------------------------------------------------
+
+    def _pair(
+        self, weights: Floats, a: int, table: str, contexts: tuple[int, ...], outcomes: list[int],
+        sink: list[Any] | None,
+    ) -> None:  # fmt: skip
+        weights[a] += self.tables[table][contexts, outcomes].transpose(1, 0, 2)
+        if sink is not None:
+            sink.extend(
+                (table, contexts[b], outcome, a, b)
+                for b, outcome in enumerate(outcomes)
+                if outcome != IGNORED
+            )
+
+    def _unary(
+        self, weights: Floats, a: int, table: str, context: int, outcome: int, sink: list[Any] | None
+    ) -> None:
+        np.einsum("ii->i", weights[a, :, a, :])[:] += self.tables[table][context, outcome]
+        if sink is not None:
+            sink.append((table, context, outcome, a, None))
+
+    def _exact(self, weights: Floats, a: int, b: int, role: int) -> None:
+        """Where `a` is the Seer, `b` has the reported role (whether it is a wolf: see the table)."""
+        for seer, one in enumerate(self.classes):
+            if one == SEER:
+                for other, kind in enumerate(self.classes):
+                    if other != role and kind != WOLF:
+                        weights[a, seer, b, other] += MISREPORT
+
+
+def _claimed(acts: list[Act]) -> int:
+    """Which ability a statement claims; telling of a check claims the Seer's."""
+    best = 0
+    for act in acts:
+        made = 0
+        if isinstance(act, Claim) and not act.denied:
+            made = _CLAIM_OF[role_class(ROLES[act.role])]
+        elif isinstance(act, Report):
+            made = {"see": 1, "protect": 2}.get(act.kind, 3)
+        if made and (not best or made < best):
+            best = made
+    return best
+
+
+def _spread(table: Any, name: str, classes: list[int]) -> Floats:
+    """A class table spread over a cast's roles, with a last outcome of zeros for `IGNORED`."""
+    wide = table[:, :, classes]
+    if name not in ("claim", "die"):
+        wide = wide[:, :, :, classes]
+    zeros = np.zeros((wide.shape[0], 1, *wide.shape[2:]), wide.dtype)
+    out: Floats = np.concatenate([wide, zeros], axis=1).astype(np.float32)
+    return out

@@ -1,0 +1,245 @@
+"""From a situation to the posterior over roles, computed once and shared by all questions about it.
+
+The public lines are folded (`likelihood`), the private ones (own card, pack, looks, victims shown) cut
+worlds away, and so does each moment at which the game went on: no side had won. Exact for the declared
+likelihood, up to the coarsening of very large casts (`worlds`).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from operator import attrgetter
+
+import numpy as np
+import numpy.typing as npt
+
+from ...rules import ROLES, Chose, DayBroke, Learned, Pick, Ruleset, VictimShown
+from ...text.questions import Situation
+from .likelihood import Fold, Node
+from .parameters import Parameters
+from .worlds import Bools, Worlds, worlds
+
+_position = attrgetter("position")
+_PRIVATE = frozenset((Learned, VictimShown, Chose))
+_KEPT = 512
+"""Posteriors kept (least recently used go first)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """One pass over a situation's lines.
+
+    learned: target → what its check showed. harmless: mask of seats that night actions prove to be no
+    Werewolves. kills: the pack's choices this night, in order. spared: whom the pack chose in vain last
+    night. shielded: whom this seat shielded last.
+    hits: (line number, marks) of the lines that bear on somebody; see `Node.marks`.
+    """
+
+    node: Node
+    learned: dict[int, str]
+    harmless: int
+    kills: tuple[tuple[int, int | None], ...]
+    shielded: int | None
+    spared: int | None
+    hits: tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
+
+
+@dataclass(slots=True)
+class Posterior:
+    """marginals: float64 (seats, roles). wolf: P(Werewolf) by seat. surveys as in `Survey`."""
+
+    survey: Survey
+    roles: tuple[str, ...]
+    marginals: list[list[float]]
+    wolf: list[float]
+    _evidence: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+
+    def evidence(self, seat: int, most: int = 6) -> list[int]:
+        """The numbers of the lines that bear most on `seat`: the weightiest, then the latest, ascending."""
+        if not self._evidence:
+            found: dict[int, list[tuple[int, int]]] = {-1: []}
+            for number, marks in self.survey.hits:
+                for about, weight in marks:
+                    found.setdefault(about, []).append((weight, number))
+            self._evidence = found
+        lines = sorted(self._evidence.get(seat, ()), reverse=True)[:most]
+        return sorted({number for _, number in lines})
+
+
+class Thinker:
+    """Computes posteriors; holds nothing but caches. `skill`: thousandths of the evidence that count."""
+
+    def __init__(self, parameters: Parameters, skill: int = 1000, heed_sheriff: bool = True) -> None:
+        self.parameters, self.skill, self.heed_sheriff = parameters, skill, heed_sheriff
+        self._folds: dict[Ruleset, Fold] = {}
+        self._last: OrderedDict[int, tuple[Situation, Survey]] = OrderedDict()
+        self._posteriors: OrderedDict[tuple[object, ...], Posterior] = OrderedDict()
+        self._latest: tuple[Situation, Posterior] | None = None
+        self._masks: OrderedDict[tuple[object, ...], Bools | None] = OrderedDict()
+
+    def survey(self, situation: Situation) -> Survey:
+        """Read the lines (remembered for the situation object)."""
+        known = self._last.get(id(situation))
+        if known is not None and known[0] is situation:
+            return known[1]
+        survey = self._read(situation)
+        self._last[id(situation)] = (situation, survey)
+        if len(self._last) > _KEPT:
+            self._last.popitem(last=False)
+        return survey
+
+    def fold(self, ruleset: Ruleset) -> Fold:
+        """The trie for `ruleset`."""
+        fold = self._folds.get(ruleset)
+        if fold is None:
+            fold = self._folds[ruleset] = Fold(ruleset, self.parameters, self.heed_sheriff)
+        return fold
+
+    def _read(self, situation: Situation) -> Survey:
+        fold = self.fold(situation.ruleset)
+        fold.trim()
+        node, public = fold.root, fold.public
+        learned: dict[int, str] = {}
+        kills: list[tuple[int, int | None]] = []
+        hits: list[tuple[int, tuple[tuple[int, int], ...]]] = []
+        harmless, shielded, tonight, spared = 0, None, None, None
+        lines = (*situation.facts, *situation.truths, *situation.falsehoods, *situation.pending)
+        for line in sorted(lines, key=_position):
+            event = line.event
+            found = node.after.get(id(event))
+            if found is None:
+                if type(event) in public:
+                    found = node.after[id(event)] = fold.step(node, event)
+                elif type(event) in _PRIVATE:
+                    match event:
+                        case Learned(_, target, what):
+                            learned[target] = what
+                            hits.append((line.number, ((target, 10),)))
+                        case VictimShown(_, victim):
+                            hits.append((line.number, ((victim, 4),)))
+                            if not situation.ruleset.wolves_may_target_pack:
+                                harmless |= 1 << victim
+                        case Chose(seat, "kill", action):
+                            kills.append((seat, action.seat if isinstance(action, Pick) else None))
+                        case Chose(_, "protect" | "save", action):
+                            shielded = tonight = action.seat if isinstance(action, Pick) else None
+                        case _:
+                            pass
+                    continue
+                else:
+                    continue
+            node = found
+            if node.marks:
+                hits.append((line.number, node.marks))
+            if isinstance(event, DayBroke):
+                if not event.deaths and tonight is not None:
+                    harmless |= _attacked(situation.ruleset, tonight)
+                spared = None if event.deaths or not kills else kills[-1][1]
+                tonight, kills = None, []
+        return Survey(node, learned, harmless, tuple(kills), shielded, spared, tuple(hits))
+
+    def posterior(self, situation: Situation) -> Posterior:
+        """The posterior of `situation`'s seat (remembered for the situation object)."""
+        if self._latest is not None and self._latest[0] is situation:
+            return self._latest[1]
+        survey = self.survey(situation)
+        key = (
+            survey.node, situation.seat, situation.role, situation.pack,
+            tuple(survey.learned.items()), survey.harmless, survey.hits,
+        )  # fmt: skip
+        found = self._posteriors.get(key)
+        if found is None:
+            found = self._posteriors[key] = self._compute(situation, survey)
+            if len(self._posteriors) > _KEPT:
+                self._posteriors.popitem(last=False)
+        self._latest = situation, found
+        return found
+
+    def _compute(self, situation: Situation, survey: Survey) -> Posterior:
+        rules, me, node = situation.ruleset, situation.seat, survey.node
+        world = worlds(tuple(rules.roles.items()), me, situation.role, situation.pack)
+        mask = self._mask(world, situation, survey)
+        weights = node.weights.copy()
+        weights[me] = 0  # what one did oneself tells one nothing
+        n = len(world.roles) * rules.players
+        hot = world.hot
+        total = np.einsum("ij,ij->i", hot @ weights.reshape(n, n), hot).astype(np.float64)
+        total *= self.parameters.scale * self.skill / 1e9
+        if mask is not None:
+            total[~mask] = -np.inf
+        chance = np.exp(total - total.max())
+        chance /= chance.sum()
+        marginals = (chance @ hot).reshape(rules.players, -1)
+        if world.merged:
+            marginals = _share_out(marginals, weights, world)
+        wolves = [i for i, name in enumerate(world.roles) if ROLES[name].wolf]
+        wolf = marginals[:, wolves].sum(axis=1).tolist()
+        return Posterior(survey, world.roles, marginals.tolist(), wolf)
+
+    def _mask(self, world: Worlds, situation: Situation, survey: Survey) -> Bools | None:
+        """Which worlds the certain knowledge leaves; None: all."""
+        node = survey.node
+        key = (
+            world,
+            situation.ruleset.wolves_win,
+            situation.ruleset.seer_learns,
+            tuple(survey.learned.items()),
+            survey.harmless | node.harmless,
+            node.revealed,
+            node.lives,
+        )
+        if key in self._masks:
+            return self._masks[key]
+        mask = self._masks[key] = _certain(world, situation, survey)
+        if len(self._masks) > 4 * _KEPT:
+            self._masks.popitem(last=False)
+        return mask
+
+
+def _attacked(rules: Ruleset, seat: int) -> int:
+    """After a quiet night: mask of the shielded seat if it was surely attacked, and so no Werewolf."""
+    witch = any(duty.kind == "antidote" for role in rules.cast for duty in role.duties)
+    sure = rules.wolf_agreement == "last" and not rules.wolves_may_pass and not witch
+    return 1 << seat if sure and not rules.wolves_may_target_pack and not rules.wolves_may_target_self else 0
+
+
+def _certain(world: Worlds, situation: Situation, survey: Survey) -> Bools | None:
+    node, rules = survey.node, situation.ruleset
+    mask: Bools = np.ones(world.size, np.bool_)
+    for target, what in survey.learned.items():
+        if what in world.roles and rules.seer_learns == "role":
+            mask &= world.has(target, world.roles.index(what))
+        else:
+            mask &= world.wolf[:, target] == (what == "Werewolf")
+    for seat, role in node.revealed:
+        mask &= world.has(seat, role)
+    harmless = survey.harmless | node.harmless
+    if harmless:
+        mask &= (world.wolf_bits & harmless) == 0
+    wolves = world.wolf
+    for alive in node.lives:
+        here = [seat for seat in range(rules.players) if alive >> seat & 1]
+        left = wolves[:, here].sum(axis=1)
+        mask &= left > 0
+        if rules.wolves_win == "parity":
+            mask &= left * 2 < len(here)
+        elif rules.wolves_win == "no_villager" and not world.merged:
+            plain = [i for i, name in enumerate(world.roles) if ROLES[name].plain]
+            mask &= world.cube[:, here][:, :, plain].sum(axis=(1, 2)) > 0.5
+    if mask.all() or not mask.any():
+        return None  # nothing is excluded, or the record contradicts itself: then judge by likelihood alone
+    return mask
+
+
+def _share_out(
+    marginals: npt.NDArray[np.float64], weights: npt.NDArray[np.float32], world: Worlds
+) -> npt.NDArray[np.float64]:
+    """Split each seat's mass over the merged roles by what that seat itself claimed."""
+    merged = list(world.merged)
+    for seat in range(len(marginals)):
+        own = np.diagonal(weights[seat, :, seat, :])[merged].astype(np.float64) / 1000
+        share = marginals[seat, merged] * np.exp(own - own.max())
+        if share.sum() > 0:
+            marginals[seat, merged] = marginals[seat, merged].sum() * share / share.sum()
+    return marginals

@@ -1,0 +1,52 @@
+"""From a sentence as written to the normal form that `text.vocabulary`'s patterns expect.
+
+A player's name, however it is spelt ("player_3", "Player 3", "P3", a bare number where one is meant),
+becomes ``@`` and the seat; a number that names nobody becomes "somebody".
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from .vocabulary import BARE, LISTED, WORDS
+
+
+@lru_cache(64)
+def _namer(names: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int], dict[str, int]]:
+    exact = {name.lower(): seat for seat, name in enumerate(names)}
+    numbers = {}
+    for seat, name in enumerate(names):
+        digits = re.search(r"(\d+)\D*$", name)
+        if digits:
+            numbers[digits[1]] = seat
+    words = "|".join(re.escape(name) for name in sorted(exact, key=len, reverse=True))
+    pattern = re.compile(rf"(?<!\w)(?:(?P<name>{words})(?!\w)|(?:players?|p|#)[ _#]?(?P<number>\d+)(?!\w))")
+    return pattern, exact, numbers
+
+
+def normal(raw: str, names: tuple[str, ...]) -> str:
+    """`raw` in lower case, names as tokens, contractions spelt out, one space between words."""
+    pattern, exact, numbers = _namer(names)
+
+    def token(match: re.Match[str]) -> str:
+        if match["name"] is not None:
+            return f"@{exact[match['name']]}"
+        return f"@{numbers[match['number']]}" if match["number"] in numbers else "somebody"
+
+    def number(match: re.Match[str]) -> str:
+        seat = numbers.get(match[2])
+        head = match[1] if match[1][0] == "@" or match[1] not in ("seat", "number", "no.") else ""
+        if not head.endswith(" "):
+            head += " "
+        return head + (f"@{seat}" if seat is not None else "somebody")
+
+    text = pattern.sub(token, raw.lower().strip())
+    text = BARE.sub(number, text)
+    before = None
+    while before != text:
+        before = text
+        text = LISTED.sub(number, text)
+    for what, by in WORDS:
+        text = what.sub(by, text)
+    return text.strip()

@@ -1,0 +1,106 @@
+"""report.html: one self-contained page that a person wants to read. It knows a `Summary` and nothing else.
+
+No request leaves the page: styles and drawings are inside it. The same summary gives the same bytes.
+Every number stands with its interval and its n; what no real model played is marked on every table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+
+from ..metrics.shapes import Summary
+from . import report_leadership as led
+from . import report_prose as prose
+from . import report_sections as sections
+from .report_tables import number
+
+_MOON = (
+    '<svg viewBox="0 0 64 64" aria-hidden="true"><circle cx="32" cy="32" r="31" fill="var(--accent-soft)"/>'
+    '<path d="M41 10a23 23 0 1 0 12 31A19 19 0 0 1 41 10z" fill="var(--accent)"/>'
+    '<circle cx="45" cy="19" r="1.7" fill="var(--card)"/>'
+    '<circle cx="51" cy="28" r="1.2" fill="var(--card)"/></svg>'
+)
+
+
+def write_report(summary: Summary, path: Path | str, notes: Sequence[str] = ()) -> Path:
+    """Write the page to `path` and return it. notes: further sentences on what was run."""
+    target = Path(path)
+    target.write_text(render(summary, notes), encoding="utf-8")
+    return target
+
+
+def render(summary: Summary, notes: Sequence[str] = ()) -> str:
+    """The page as text."""
+    parts = [
+        (anchor, title, body)
+        for anchor, title, make in (
+            ("main", "Results", sections.main),
+            ("planted", "Planted effects", sections.planted),
+            ("leadership", "Opinion leadership", led.leadership),
+            ("roles", "By the Sheriff's role", led.roles),
+            ("words", "What the Sheriff recommends", led.words),
+            ("beliefs", "Who believes whom", led.beliefs),
+            ("play", "Winning and voting", sections.play),
+            ("deduction", "Guessing roles", sections.deduction),
+            ("contrasts", "Differences between conditions", sections.contrasts),
+            ("published", "Beside published figures", sections.beside),
+            ("replies", "Replies, calls and cost", sections.replies),
+            ("reading", "How to read this page", sections.reading),
+        )
+        if (body := make(summary))
+    ]
+    title = summary.title or "Wolflab report"
+    css = files("wolflab.ui").joinpath("report.css").read_text(encoding="utf-8")
+    links = "".join(f'<a href="#{anchor}">{escape(name)}</a>' for anchor, name, _ in parts)
+    body = "".join(
+        f'<section id="{anchor}"><h2>{escape(name)}</h2>{text}</section>\n' for anchor, name, text in parts
+    )
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>\n{css}</style></head>\n<body><main>\n"
+        f"{_top(summary, title, notes)}<nav>{links}</nav>\n{body}"
+        "<footer>Made by Wolflab from the run's records. The same records give the same page.</footer>\n"
+        "</main></body></html>\n"
+    )
+
+
+def _top(summary: Summary, title: str, notes: Sequence[str]) -> str:
+    words = "".join(f'<p class="sub">{escape(text)}</p>' for text in (summary.description, *notes) if text)
+    banner = ""
+    if summary.instrument:
+        banner = prose.BANNER
+    head = f'<header class="top">{_MOON}<div><h1>{escape(title)}</h1>{words}</div></header>'
+    return f"{head}\n{banner}{_tiles(summary)}"
+
+
+def _tiles(summary: Summary) -> str:
+    counts = [one.counts for one in summary.conditions]
+    totals = [total for one in summary.conditions for total in one.totals.values()]
+    planned = sum(one.planned for one in counts)
+    tiles: list[tuple[float, str, str]] = [
+        (len(counts), "condition" if len(counts) == 1 else "conditions", "count"),
+        (
+            sum(one.done for one in counts),
+            f"games done of {planned} planned",
+            "count",
+        ),
+        (sum(one.void for one in counts), "void (not in averages)", "count"),
+        (sum(one.unfinished for one in counts), "unfinished", "count"),
+        (sum(one.failed for one in counts), "failed", "count"),
+    ]
+    if totals:
+        tokens = sum(one.prompt_tokens + one.completion_tokens for one in totals)
+        tiles += [
+            (sum(one.calls for one in totals), "model calls", "large"),
+            (tokens, "tokens", "large"),
+            (sum(one.cost for one in totals), "cost in USD", "usd"),
+        ]
+    cells = "".join(
+        f'<div class="tile"><b>{number(v, kind)}</b><span>{escape(name)}</span></div>'
+        for v, name, kind in tiles
+    )
+    return f'<div class="tiles">{cells}</div>'

@@ -1,0 +1,77 @@
+"""The report's running text, as HTML. Line breaks inside a text mean nothing."""
+
+BANNER = """<div class="banner"><b>Instrument check.</b> No language model played here: the
+seats were held by Wolflab's built-in players. The numbers show that the instruments work. They say
+nothing about models.</div>"""
+
+LEADERSHIP = """<p class="lead">Ratio: how far the others believe the Sheriff, relative to how far
+they believe each other. DC: the share of the others whose vote turned to the Sheriff's between a
+straw poll before it spoke and the real vote.</p>"""
+
+LEADERSHIP_FIGURE = """Points with 95 % intervals (deals resampled). Left, the bar is the middle 95 % of
+the Ratio when the label “Sheriff” is permuted among the living. Right, ◇ is DC between two straw
+polls with nothing said between them, × is DC towards another player's vote."""
+
+ROLES = """<p class="lead">A Seer is believed as a Seer, Sheriff or not. So each role's Ratio
+stands beside the standing of players of that role who are not Sheriff; what is left is the office's
+share.</p>"""
+
+ROLES_FIGURE = """◇ left: players of that role who are not Sheriff. ◇ right: DC between two straw
+polls."""
+
+WORDS = """<p class="lead">Whom the Sheriff recommends is read from its words. The persuasion
+rate is the net share won of those who did not mean to vote that way already: (a₁ − a₀) / (1 − a₀).
+The recommended player is left out. “Missing” counts days on which the Sheriff recommended nobody,
+or several.</p>"""
+
+BELIEFS = """<p class="lead">Mean reliability m at the vote, from 1 (surely a Werewolf) to 10
+(surely not), by the role of the player who judges and of the player judged. The Sheriff stands
+apart from its role. Red doubts, blue trusts.</p>"""
+
+PLAY = """<p class="lead">Neither side wins when the game stops early: at the round limit, or
+at an assigned Sheriff's death.</p>"""
+
+DEDUCTION = """<p class="lead">Judgements of the village side in force at each vote. The Brier
+score runs from 0 (sure and right) to 2 (sure and wrong); skill is what it gains on knowing only
+which cards are in play.</p>"""
+
+DEDUCTION_FIGURE = """Each point is one stated confidence (5 to 10), as large as it is frequent. On the
+dashed line players mean what they say; below it they are too sure."""
+
+CONTRASTS = """<p class="lead">Conditions meet the same deals, so they are compared deal by deal;
+“missing” counts deals that only one of the two has. p is an exact or simulated sign-flip test,
+corrected by Holm over the conditions within each metric.</p>"""
+
+PLANTED = """<p class="lead">Effects of a known size were put into the players on purpose. Recovered means
+that the interval holds what was put in, and leaves 0 out unless that is what was put in.</p>"""
+
+BESIDE = """<p class="lead">The sources print no spread. For shares it follows from their n; for
+Ratio and DC their games are assumed to scatter as ours do. Their DC is set beside ours divided by
+N, which their released code computes.</p>"""
+
+REPLIES = """Replies that could not be used: of model calls (retries included; of turns, where no
+model is called), and turns for which the rules' stand-in was applied. Void games count too."""
+
+READING = (
+    (
+        "Interval",
+        """95 %. Games of one deal share cards, so deals are resampled, not games. Shares with one
+        game a deal have Wilson's interval. Fewer than five deals give no interval.""",
+    ),
+    (
+        "n, missing",
+        """n is what was measured, missing what could not be. Void, unfinished and failed games are
+        counted in the main table and enter no average.""",
+    ),
+    (
+        "Days",
+        """Only days whose vote was counted enter. A day without a straw poll has no DC, one
+        without judgements no Ratio.""",
+    ),
+    (
+        "Reliability m",
+        """From the guessed role and a confidence of 5 to 10: 11 − confidence for “Werewolf”, else
+        the confidence. Players that never deduce answer a separate question, 1 to 10, before the
+        vote.""",
+    ),
+)

@@ -1,0 +1,152 @@
+"""Numbers as HTML: every one with its interval and its n, and a dash with the reason where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from ..metrics.intervals import Estimate
+from ..metrics.shapes import Cell, Condition, Summary
+
+Kind = str
+"""How a number is shown: "share" (percent), "points" (percentage points), "plain" (three decimals), "one"
+(two), "count", "large" (k, M), "usd"."""
+
+
+def name(one: Condition) -> str:
+    """A condition's name as HTML."""
+    return escape(one.name)
+
+
+def led_by_sheriff(summary: Summary) -> list[Condition]:
+    """The conditions that have a Sheriff."""
+    return [one for one in summary.conditions if one.leadership]
+
+
+def number(value: float, kind: Kind = "plain") -> str:
+    """A number as text, with a true minus sign and no negative zero."""
+    match kind:
+        case "share":
+            text = f"{100 * value:.1f} %"
+        case "points":
+            text = f"{100 * value:.1f} pp"
+        case "one":
+            text = f"{value:.2f}"
+        case "count":
+            text = f"{value:,.0f}".replace(",", "\u202f")
+        case "large":
+            text = _large(value)
+        case "usd":
+            text = f"${value:,.4f}" if 0 < abs(value) < 1 else f"${value:,.2f}"
+        case _:
+            text = f"{value:.3f}"
+    if text.startswith("-"):
+        return text[1:] if not any(digit in "123456789" for digit in text) else "−" + text[1:]
+    return text
+
+
+def _large(value: float) -> str:
+    """Three or so digits with k or M."""
+    for size, mark in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.1f}\u202f{mark}"
+    return f"{value:.0f}"
+
+
+def shown(one: Estimate | None, kind: Kind = "plain", signed: bool = False) -> str:
+    """An estimate: value, interval and n (with how many are missing); the note is the tooltip."""
+    if one is None:
+        return '<span class="none">–</span>'
+    counted = f"{number(one.n, 'count')} {escape(one.units)}"
+    if one.deals and one.deals != one.n:
+        counted += f", {one.deals} deal{'' if one.deals == 1 else 's'}"
+    if one.missing:
+        counted += f", {one.missing} missing"
+    if one.value is None:
+        return f'<span class="none" title="{escape(one.note)}">–</span><span class="n">{counted}</span>'
+    value = number(one.value, kind)
+    if signed and one.value > 0:
+        value = "+" + value
+    title = f' title="{escape(one.note)}"' if one.note else ""
+    under = f'<span class="ci">{interval(one, kind)}</span><span class="n">{counted}</span>'
+    return f"<span{title}>{value}</span>{under}"
+
+
+def interval(one: Estimate, kind: Kind = "plain") -> str:
+    """Both ends with the unit once, or that there is none."""
+    if one.low is None or one.high is None:
+        return "no interval"
+    low, high = number(one.low, kind), number(one.high, kind)
+    for unit in (" %", " pp"):
+        low = low.removesuffix(unit)
+    return f"{low} to {high}"
+
+
+def p_value(p: float | None) -> str:
+    """A p-value."""
+    if p is None:
+        return '<span class="none">–</span>'
+    return "&lt; 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def table(
+    caption: str,
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    instrument: bool,
+    left: Sequence[int] = (),
+) -> str:
+    """One table. Cells are HTML; the first of a row is its head. left: columns that hold words."""
+    mark = '<span class="check">INSTRUMENT CHECK</span>' if instrument else ""
+
+    def place(k: int) -> str:
+        return ' class="l wrap"' if k in left else ""
+
+    top = "".join(f"<th{place(k)}>{head}</th>" for k, head in enumerate(heads))
+    body = "".join(
+        f"<tr><th scope=row>{row[0]}</th>"
+        + "".join(f"<td{place(k)}>{cell}</td>" for k, cell in enumerate(row[1:], 1))
+        + "</tr>\n"
+        for row in rows
+    )
+    return (
+        f'<div class="scroll"><table><caption>{caption}{mark}</caption>'
+        f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def heat(day: int, cells: Sequence[Cell], instrument: bool) -> str:
+    """One day's reliability matrix: rows are the raters' roles, columns the targets'."""
+    raters = sorted({cell.rater for cell in cells}, key=_order)
+    targets = sorted({cell.target for cell in cells}, key=_order)
+    by = {(cell.rater, cell.target): cell.mean for cell in cells}
+    top = "".join(f"<th>{escape(target)}</th>" for target in targets)
+    body = "".join(
+        f"<tr><th scope=row>{escape(rater)}</th>"
+        + "".join(_heat_cell(by.get((rater, target))) for target in targets)
+        + "</tr>"
+        for rater in raters
+    )
+    mark = '<span class="check">INSTRUMENT CHECK</span>' if instrument else ""
+    return (
+        f'<div class="scroll"><table><caption>Day {day}{mark}</caption>'
+        f"<thead><tr><th></th>{top}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _heat_cell(one: Estimate | None) -> str:
+    if one is None or one.value is None:
+        return '<td class="none">–</td>'
+    reach = min(1.0, abs(one.value - 5.5) / 4.5)
+    colour = "--trust" if one.value >= 5.5 else "--doubt"
+    mix = f"color-mix(in srgb, var({colour}) {round(62 * reach)}%, var(--card))"
+    ends = "–" if one.low is None or one.high is None else f"{one.low:.1f}–{one.high:.1f}"
+    return (
+        f'<td style="background:{mix}" title="{escape(one.note)}">{one.value:.2f}'
+        f'<span class="ci">{ends}</span><span class="n">n {one.n}</span></td>'
+    )
+
+
+def _order(role: str) -> tuple[int, str]:
+    return (0 if role == "Sheriff" else 2 if role == "Werewolf" else 1, role)

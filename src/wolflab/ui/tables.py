@@ -1,0 +1,117 @@
+"""The main table for the terminal. It knows a `Summary` and nothing else; rich is imported when it draws."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..metrics.intervals import Estimate
+from ..metrics.shapes import Condition, Summary
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+_WIDE = 130
+"""Columns from which conditions are rows; below, they are columns."""
+
+
+def print_summary(console: Console, summary: Summary) -> None:
+    """The main table, what a finished game cost, the differences, and what went wrong."""
+    from rich.markup import escape
+
+    console.print(main_table(summary, console.width))
+    if summary.instrument:
+        console.print(
+            "[yellow]Instrument check: no language model played. This says nothing about models.[/]"
+        )
+    for one in summary.contrasts:
+        if one.p_holm is not None and one.p_holm < 0.05:
+            console.print(
+                f"{escape(one.metric)}: {escape(one.condition)} − {escape(one.baseline)} = "
+                f"{_signed(one.difference)}, p (Holm) {one.p_holm:.3f}",
+                highlight=False,
+            )
+    for row in summary.conditions:
+        for error, n in row.errors:
+            games = "game" if n == 1 else "games"
+            console.print(f"[red]{escape(row.name)}, {n} {games}:[/] {escape(error)}", highlight=False)
+
+
+def main_table(summary: Summary, width: int | None = None) -> Table:
+    """Games, leadership where there is a Sheriff, wins, invalid replies, usage; by condition.
+
+    On a terminal narrower than 130 columns (width; None: as wide as this one) conditions are columns, so
+    that nothing is cut.
+    """
+    from rich import get_console
+    from rich.markup import escape
+    from rich.table import Table
+
+    title = escape(summary.title) + (" [bold yellow](instrument check)[/]" if summary.instrument else "")
+    caption = "value, 95 % interval, n"
+    found = Table(title=title, title_justify="left", caption=caption, caption_justify="left", show_lines=True)
+    led = any(one.leadership for one in summary.conditions)
+    heads = ["games", "rounds", *(["Ratio", "DC"] if led else []), "village wins"]
+    heads += ["invalid replies", "calls a game"]
+    paid = any(one.usage[key].value for one in summary.conditions for key in ("prompt_tokens", "cost"))
+    heads += ["tokens a game", "USD a game"] if paid else []
+    columns = [_cells(one, led, paid) for one in summary.conditions]
+    if (get_console().width if width is None else width) >= _WIDE:
+        found.add_column("condition", style="bold")
+        for head in heads:
+            found.add_column(head, justify="right")
+        for one, cells in zip(summary.conditions, columns, strict=True):
+            found.add_row(escape(one.name), *cells)
+        return found
+    found.add_column("")
+    for one in summary.conditions:
+        found.add_column(escape(one.name), justify="right")
+    for place, head in enumerate(heads):
+        found.add_row(f"[bold]{head}[/]", *(cells[place] for cells in columns))
+    return found
+
+
+def _cells(one: Condition, led: bool, paid: bool) -> list[str]:
+    counts = one.counts
+    lost = [
+        f"{n} {what}"
+        for n, what in ((counts.void, "void"), (counts.unfinished, "unfinished"), (counts.failed, "failed"))
+        if n
+    ]
+    cells = ["\n".join((f"{counts.done} of {counts.planned}", *(f"[dim]{each}[/]" for each in lost)))]
+    cells.append(cell(one.days, 2))
+    if led:
+        cells += [cell(one.leadership.get("ratio"), 3), cell(one.leadership.get("dc"), percent=True)]
+    cells += [cell(one.play["village_win"], percent=True), cell(one.invalid, percent=True)]
+    cells.append(cell(one.usage["calls"], 0))
+    if paid:
+        sent, written = cell(one.usage["prompt_tokens"], 0), cell(one.usage["completion_tokens"], 0)
+        cells += [f"{sent}\n[dim]and written[/]\n{written}", cell(one.usage["cost"], 4)]
+    return cells
+
+
+def cell(one: Estimate | None, digits: int = 3, percent: bool = False) -> str:
+    """Value, interval and n on three short lines."""
+    if one is None:
+        return "–"
+    counted = f"[dim]n {one.n}" + (f" ({one.missing} missing)" if one.missing else "") + "[/]"
+    if one.value is None:
+        return f"–\n{counted}"
+
+    def shown(value: float) -> str:
+        return f"{100 * value:.1f}" if percent else f"{value:.{digits}f}"
+
+    unit = " %" if percent else ""
+    interval = "no interval"
+    if one.low is not None and one.high is not None:
+        interval = f"{shown(one.low)} to {shown(one.high)}"
+    return f"{shown(one.value)}{unit}\n[dim]{interval}[/]\n{counted}"
+
+
+def _signed(one: Estimate) -> str:
+    """A difference with its interval, on one line."""
+    if one.value is None:
+        return "–"
+    if one.low is None or one.high is None:
+        return f"{one.value:+.3f} (no interval)"
+    return f"{one.value:+.3f} ({one.low:+.3f} to {one.high:+.3f})"

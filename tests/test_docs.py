@@ -1,0 +1,329 @@
+"""The pages tell the truth: links lead somewhere, commands and examples run, no field goes unmentioned.
+
+A fenced block with `run` in its info string is executed, in one empty folder a page and in the order of
+the page; a block with `file=NAME` is written there first. Commands in other blocks are checked by name
+and option, YAML examples are built.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from fnmatch import fnmatch
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+import yaml
+
+from test_architecture import DOORS, ROOMS
+from wolflab.agents.random import Random
+from wolflab.agents.recipes import RECIPES, Recipe
+from wolflab.cli import app
+from wolflab.lab.casting import Company
+from wolflab.lab.experiment import Budget, Experiment, build, load, shipped
+from wolflab.match import Draws, Match, everybody, play, run_now
+from wolflab.metrics import Game, summarise
+from wolflab.metrics.data import CallTotals
+from wolflab.models.catalog import resolve
+from wolflab.record import read
+from wolflab.rules import SHERIFF, Voted, pick
+from wolflab.text.notes import Content
+from wolflab.text.prompts import STYLES
+from wolflab.ui.tables import main_table
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block: the words of its info string, its text, where it stands."""
+
+    language: str
+    words: tuple[str, ...]
+    text: str
+    where: str
+
+    @property
+    def runs(self) -> bool:
+        return "run" in self.words
+
+    @property
+    def file(self) -> str | None:
+        return next((word.removeprefix("file=") for word in self.words if word.startswith("file=")), None)
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    text = page.read_text(encoding="utf-8")
+    for found in re.finditer(r"^```(\S+)?([^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        line = text.count("\n", 0, found.start()) + 1
+        yield Block(found[1] or "", tuple(found[2].split()), found[3], f"{name(page)}:{line}")
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+ALL = [block for page in PAGES for block in blocks(page)]
+RUNNABLE = [page for page in PAGES if any(block.runs for block in blocks(page))]
+
+
+def prose(*pages: str) -> str:
+    return "\n".join((ROOT / page).read_text(encoding="utf-8") for page in pages)
+
+
+def commands(block: Block) -> list[list[str]]:
+    """The `wolflab` commands of a shell block, without the program's name."""
+    found = []
+    for line in block.text.splitlines():
+        for part in line.split(" && "):
+            words = shlex.split(part, comments=True)
+            if words and words[0].rpartition("/")[2] == "wolflab":
+                found.append(words[1:])
+    return found
+
+
+# -- links ----------------------------------------------------------------------------------
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that a page's headings give, as GitHub makes them."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    heads = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    broken = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        if not file.exists() or (anchor and anchor not in anchors(file)):
+            broken.append(target)
+    assert not broken
+
+
+def test_every_page_is_in_the_index() -> None:
+    index = ROOT / "docs" / "index.md"
+    linked = {
+        (index.parent / target).resolve()
+        for target in re.findall(r"\]\(([^)#\s]+)\)", prose("docs/index.md"))
+    }
+    assert {page for page in PAGES if page.is_relative_to(ROOT / "docs")} - {index} <= linked
+
+
+def test_paths_named_in_the_pages_exist() -> None:
+    """Whatever looks like a file of this repository in backquotes is one."""
+    files = [
+        str(path.relative_to(ROOT))
+        for top in ("src", "tests", "benchmarks")
+        for path in (ROOT / top).rglob("*")
+    ]
+    made_by_runs = {"experiment.yaml", "my-experiment.yaml"}
+    missing = [
+        f"{name(page)}: {path}"
+        for page in PAGES
+        for path in re.findall(r"`([\w./-]+\.(?:py|yaml))`", page.read_text(encoding="utf-8"))
+        if path not in made_by_runs and not any(f"/{file}".endswith(f"/{path}") for file in files)
+    ]
+    assert not missing
+
+
+# -- what runs ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", RUNNABLE, ids=name)
+def test_what_is_marked_runs(page: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "COLUMNS": "160", "PYTHONPATH": str(tmp_path), "PYTHONWARNINGS": "error"}
+    for block in blocks(page):
+        if block.file is not None:
+            (tmp_path / block.file).write_text(block.text, encoding="utf-8")
+        if not block.runs:
+            continue
+        assert block.language in ("sh", "python"), block.where
+        todo = [["-m", "wolflab", *words] for words in commands(block)]
+        if block.language == "python":
+            assert block.file is not None, f"{block.where}: an example needs file=NAME"
+            todo = [[block.file]]
+        assert todo, f"{block.where}: nothing to run"
+        for words in todo:
+            done = subprocess.run(
+                [sys.executable, *words],
+                cwd=tmp_path,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=120,
+                check=False,
+            )
+            assert done.returncode == 0, f"{block.where}: {shlex.join(words)}\n{done.stdout}\n{done.stderr}"
+
+
+def test_the_pages_have_something_to_run() -> None:
+    assert {"docs/quickstart.md", "docs/agents.md"} <= {name(page) for page in RUNNABLE}
+
+
+def test_the_example_agent_does_what_its_page_says() -> None:
+    """It votes for whoever voted against it last, and writes down why."""
+    source = next(block for block in blocks(ROOT / "docs/agents.md") if block.file == "grudge.py")
+    space: dict[str, Any] = {"__name__": "grudge"}
+    exec(compile(source.text, "grudge.py", "exec"), space)
+    rules = SHERIFF.with_(sheriff="drawn")
+    grudges = 0
+    for deal in range(10):
+        match = Match(rules, everybody(space["Grudge"]()), Draws(f"d{deal}"), Draws(f"p{deal}"), {})
+        writer = run_now(play(match)).writer
+        assert writer is not None
+        record = read(writer.game.lines)
+        for turn in record.turns:
+            if turn.kind == "vote" and turn.notes:
+                heard = [event for event in record.events[: turn.at] if isinstance(event, Voted)]
+                against = [vote.voter for vote in heard if vote.target == turn.seat != vote.voter]
+                assert turn.action == pick(against[-1])
+                grudges += 1
+    assert grudges > 10
+
+
+@pytest.mark.parametrize("block", [b for b in ALL if b.language == "sh"], ids=lambda block: block.where)
+def test_commands_and_options_exist(block: Block) -> None:
+    for words in commands(block):
+        assert words, f"{block.where}: wolflab alone"
+        if words[0].startswith("-"):
+            continue
+        assert words[0] in COMMANDS, f"{block.where}: wolflab {words[0]}"
+        known = {option for param in COMMANDS[words[0]].params for option in param.opts}
+        given = {word.partition("=")[0] for word in words[1:] if word.startswith("-")}
+        assert given <= known, f"{block.where}: {shlex.join(words)}"
+
+
+@pytest.mark.parametrize("block", [b for b in ALL if b.language == "sh"], ids=lambda block: block.where)
+def test_runs_of_shipped_experiments_can_be_built(block: Block) -> None:
+    for words in commands(block):
+        if words[0] != "run" or len(words) < 2 or Path(words[1]).stem not in shipped():
+            continue
+        overrides = [after for word, after in pairwise(words) if word in ("-o", "--set")]
+        experiment = load(words[1], overrides, "--village" in words)
+        for condition in experiment.conditions:
+            Company().casting(experiment, condition)
+
+
+@pytest.mark.parametrize("block", [b for b in ALL if b.language == "yaml"], ids=lambda block: block.where)
+def test_yaml_examples_can_be_built(block: Block) -> None:
+    given = yaml.safe_load(block.text)
+    if set(given) == {"model"}:
+        resolve(given["model"])
+        return
+    base = {"name": "example", "players": {"others": {"recipe": "random"}}}
+    experiment = build({**base, **given}, where=block.where)
+    for condition in experiment.conditions:
+        Company().casting(experiment, condition)
+
+
+# -- nothing goes unmentioned ---------------------------------------------------------------
+
+
+def rows(page: str, heading: str = "") -> set[str]:
+    """What stands in backquotes in the first cell of a page's tables, under one heading or anywhere."""
+    text = prose(page)
+    if heading:
+        text = text.split(f"# {heading}\n", 1)[1].split("\n## ", 1)[0]
+    return {
+        word
+        for line in re.findall(r"^\| (`[^|]*) \|", text, re.MULTILINE)
+        for word in re.findall(r"`([^`]+)`", line)
+    }
+
+
+def test_every_field_of_an_experiment_is_explained() -> None:
+    assert rows("docs/experiments.md", "Every field") == set(Experiment.model_fields)
+    assert all(f"`{field}`" in prose("docs/experiments.md") for field in Budget.model_fields)
+
+
+def test_every_field_of_a_recipe_is_explained_with_its_default() -> None:
+    explained = rows("docs/agents.md", "Recipes")
+    assert explained == {field.name for field in fields(Recipe)} | set(RECIPES) | {"random"}
+    text = prose("docs/agents.md")
+    for field in fields(Recipe):
+        cells = re.search(rf"^\| `{field.name}` \| ([^|]*) \|", text, re.MULTILINE)
+        assert cells is not None
+        if field.name in ("name", "attributes"):
+            continue
+        value = field.default
+        shown = "none" if value is None else f"`{str(value).lower()}`"
+        assert cells[1].strip() == shown, field.name
+
+
+def test_what_the_recipes_set_is_told() -> None:
+    """The sentence under the table names every field in which a recipe differs from the defaults."""
+    text = " ".join(prose("docs/agents.md").split()).replace("; `", ". `")
+    plain = Recipe("vanilla")
+    for recipe in RECIPES.values():
+        told = re.search(rf"`{recipe.name}` sets (.*?)\.( |$)(?=`|Settings)", text)
+        changed = {
+            f"`{field.name}: {str(getattr(recipe, field.name)).lower()}`"
+            for field in fields(Recipe)
+            if field.name != "name" and getattr(recipe, field.name) != getattr(plain, field.name)
+        }
+        assert changed == (set(re.findall(r"`[^`]+`", told[1])) if told else set()), recipe.name
+
+
+def test_every_style_and_every_note_is_named() -> None:
+    text = prose("docs/agents.md")
+    assert all(f"`{style}`" in text for style in STYLES)
+    assert {note.__name__ for note in Content.__args__} == rows("docs/agents.md", "Notes")  # type: ignore[attr-defined]
+
+
+def test_shipped_experiments_are_listed_and_listed_ones_are_shipped() -> None:
+    assert rows("docs/experiments.md", "What is shipped") == set(shipped())
+    named = {
+        word for page in PAGES for word in re.findall(r"\b(helmsman-[\w]+)", page.read_text(encoding="utf-8"))
+    }
+    assert named <= set(shipped())
+
+
+def test_every_entry_of_the_table_is_explained() -> None:
+    match = Match(SHERIFF, everybody(Random()), Draws("d"), Draws("p"), {})
+    writer = run_now(play(match)).writer
+    assert writer is not None
+    calls = {"paid": CallTotals(1, 10, 5, 0, 0.01)}
+    summary = summarise([Game("one", 0, 0, "done", None, read(writer.game.lines), calls)])
+    heads = {str(column.header) for column in main_table(summary, width=300).columns}
+    assert heads == rows("docs/quickstart.md", "Run an experiment")
+
+
+def test_the_rooms_are_those_that_the_walls_enforce() -> None:
+    table = prose("docs/concepts.md").split("## The rooms", 1)[1]
+    told = {
+        room: set(re.findall(r"`(\w+)`", imports))
+        for room, imports in re.findall(r"^\| `(\w+)/` \| [^|]* \| ([^|]*) \|", table, re.MULTILINE)
+    }
+    assert told == ROOMS
+    assert set(re.findall(r"^\| `(\w+)` \| `([\w.]+)` \|", table, re.MULTILINE)) == set(DOORS)
+
+
+def test_the_readmes_test_command_is_what_ci_runs() -> None:
+    ci = prose(".ci/run")
+    assert "pip install '.[dev]' && .venv/bin/pytest -n 2" in prose("README.md")
+    assert re.search(r"^pip install .*'\.\[dev\]'$", ci, re.MULTILINE)
+    assert re.search(r"^pytest -n 2\b", ci, re.MULTILINE)
+
+
+def test_every_suite_is_described() -> None:
+    text = prose("docs/testing.md")
+    patterns = re.findall(r"`(test_[\w*]+\.py)`", text)
+    files = [path.name for path in (ROOT / "tests").glob("test_*.py")]
+    assert not [file for file in files if not any(fnmatch(file, pattern) for pattern in patterns)]
+    assert not [pattern for pattern in patterns if not any(fnmatch(file, pattern) for file in files)]

@@ -1,0 +1,347 @@
+"""Whole runs: planted effects are found, nulls are not, and everything that was planned is counted."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from metrics_helpers import ONE_DAY, ROLES_7, done, game, run, votes
+from wolflab.agents.base import IO, Invalid, Reply
+from wolflab.errors import ExperimentError
+from wolflab.match import StrawPoll
+from wolflab.metrics import CallTotals, Game, days, summarise
+from wolflab.metrics import deduction as ded
+from wolflab.metrics import play as plays
+from wolflab.metrics.build import Played, persuasions
+from wolflab.rules import PASS, Action, Ask, View, pick
+from wolflab.text.notes import Belief, Deduced, Mistake
+
+
+@pytest.fixture(scope="module")
+def planted_runs() -> dict[str, list[Game]]:
+    """Followers that obey the Sheriff's words with chance 0, 0.4 and 0.9; 40 deals each."""
+    return {
+        "never": run("never", 40, obey=0.0, noise=0.2),
+        "sometimes": run("sometimes", 40, obey=0.4, noise=0.2, edge=1, wise=0.3),
+        "mostly": run("mostly", 40, obey=0.9, noise=0.2, edge=2, wise=0.6),
+    }
+
+
+@pytest.mark.parametrize(("name", "truth"), [("never", 0.0), ("sometimes", 0.4), ("mostly", 0.9)])
+def test_persuasion_recovers_the_planted_chance(
+    planted_runs: dict[str, list[Game]], name: str, truth: float
+) -> None:
+    (row,) = summarise(planted_runs[name]).conditions
+    rate = row.persuasion["all"]
+    assert rate.excludes(truth) is False
+    assert rate.excludes(0.0) is (truth > 0)
+
+
+@pytest.mark.parametrize("obey", [0.0, 0.4])
+def test_persuasion_intervals_cover_the_planted_chance_as_often_as_they_say(obey: float) -> None:
+    """Thirty runs of twenty deals: the interval of the rate holds the truth, that of the null holds 0."""
+    held = null = 0
+    rates = []
+    for number in range(30):
+        games = run(f"cover{number}/{obey}", 20, obey=obey, noise=0.2, rounds=2)
+        found = persuasions([Played(one) for one in games if one.status == "done"], seed=0)
+        held += found["all"].excludes(obey) is False
+        null += found["retest"].excludes(0.0) is False
+        assert found["all"].value is not None
+        rates.append(found["all"].value)
+    assert held >= 26
+    assert null >= 26
+    assert sum(rates) / len(rates) == pytest.approx(obey, abs=0.03)
+
+
+def test_planted_trust_is_recovered_and_its_absence_is_not_found(planted_runs: dict[str, list[Game]]) -> None:
+    never, sometimes, mostly = (summarise(planted_runs[k]).conditions[0] for k in planted_runs)
+    assert never.leadership["ratio"].excludes(1.0) is False
+    assert never.leadership["dc_over_retest"].excludes(0.0) is False
+    assert never.ratio_null is not None
+    assert never.ratio_null.p is not None
+    assert never.ratio_null.p > 0.05
+    for row in (sometimes, mostly):
+        assert row.leadership["ratio"].excludes(1.0) is True
+        assert row.leadership["dc_over_retest"].excludes(0.0) is True
+        assert row.leadership["ratio_over_peers"].excludes(0.0) is True
+        assert row.ratio_null is not None
+        assert row.ratio_null.p is not None
+        assert row.ratio_null.p < 0.01
+
+
+def test_contrasts_pair_deals_and_correct_for_their_number(planted_runs: dict[str, list[Game]]) -> None:
+    games = [game for each in planted_runs.values() for game in each]
+    summary = summarise(games)
+    found = {(c.metric, c.condition): c for c in summary.contrasts}
+    assert set(found) == {(m, c) for m in ("ratio", "dc", "village_win") for c in ("sometimes", "mostly")}
+    for condition in ("sometimes", "mostly"):
+        one = found["dc", condition]
+        assert one.difference.excludes(0.0) is True
+        assert one.p is not None
+        assert one.p_holm is not None
+        assert one.p <= one.p_holm <= 2 * one.p + 1e-12
+    other = summarise(games, baseline="mostly")
+    assert {c.baseline for c in other.contrasts} == {"mostly"}
+    flipped = {(c.metric, c.condition): c for c in other.contrasts}["dc", "never"].difference.value
+    assert flipped == pytest.approx(-found["dc", "mostly"].difference.value)  # type: ignore[operator]
+
+
+def test_everything_planned_is_counted_and_only_done_games_are_averaged() -> None:
+    good = run("a", 6, obey=0.5)
+    more = [
+        Game("a", 90, 0, "failed", "RuntimeError: broken"),
+        Game("a", 91, 0, "failed", "RuntimeError: broken"),
+        Game("a", 92, 0, "unfinished", "ServerError: 503", good[0].record),
+        Game("a", 93, 0, "planned"),
+    ]
+    (row,) = summarise(good + more).conditions
+    void = sum(game.status == "void" for game in good)
+    assert (row.counts.planned, row.counts.done, row.counts.void) == (10, 6 - void, void)
+    assert (row.counts.unfinished, row.counts.failed) == (2, 2)
+    assert row.errors == (("RuntimeError: broken", 2), ("ServerError: 503", 1))
+    (alone,) = summarise(good).conditions
+    assert row.leadership == alone.leadership
+    assert row.play == alone.play
+
+
+def test_a_summary_is_reproducible_serialisable_and_without_nan(planted_runs: dict[str, list[Game]]) -> None:
+    games = planted_runs["sometimes"][:8]
+    summary = summarise(games, title="t", published=["002-table-1"], rows={"sometimes": "GLM-4"})
+    assert summarise(games, title="t", published=["002-table-1"], rows={"sometimes": "GLM-4"}) == summary
+    text = json.dumps(summary.as_dict(), allow_nan=False)
+    assert json.loads(text)["conditions"][0]["name"] == "sometimes"
+    beside = {(b.row, b.metric): b for b in summary.beside}
+    assert len(beside) == 16
+    assert beside["GLM-4", "ratio"].ours == summary.conditions[0].leadership["ratio"]
+    assert beside["GLM-4", "dc"].ours == summary.conditions[0].leadership["dc_alive"]
+    assert beside["GPT-4", "dc"].ours is None
+
+
+def test_nothing_at_all_is_a_summary_too() -> None:
+    empty = summarise([])
+    assert empty.conditions == ()
+    assert empty.instrument is True
+    (row,) = summarise([Game("a", 0, 0, "failed", "x")]).conditions
+    assert row.days.value is None
+    assert row.leadership == {}
+
+
+def test_unknown_names_are_refused() -> None:
+    games = [Game("a", 0, 0, "planned")]
+    with pytest.raises(ExperimentError, match="known are a"):
+        summarise(games, baseline="b")
+    with pytest.raises(ExperimentError, match="002-table-1"):
+        summarise(games, published=["nonsense"])
+    with pytest.raises(ExperimentError, match="rows: there is no condition 'b'"):
+        summarise(games, rows={"b": "GLM-4"})
+
+
+# -- instrument ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("described", "expected"),
+    [
+        ({"recipe": "random"}, True),
+        ({"recipe": {"name": "deductive"}, "model": {"name": "village"}}, True),
+        ({"recipe": {"name": "deductive"}, "model": {"model": "village", "version": 1}}, True),
+        ({"recipe": {"name": "vanilla"}, "model": {"name": "openai/gpt-4o"}}, False),
+    ],
+)
+def test_one_real_model_makes_a_finding(described: dict[str, Any], expected: bool) -> None:
+    record = game(votes({}, {}))
+    record.header["players"][3] = described
+    assert summarise([done(record)]).instrument is expected
+    assert summarise([done(record)], instrument=not expected).instrument is not expected
+
+
+def test_labels_come_from_the_header() -> None:
+    assert str(plays.label({"recipe": {"name": "vanilla"}, "model": {"name": "m"}})) == "m · vanilla"
+    assert str(plays.label({"recipe": "random"})) == "random"
+
+
+# -- play ------------------------------------------------------------------------------------------
+
+
+def test_votes_survival_and_the_end_by_hand() -> None:
+    """Three against three, then a fourth vote for seat 0, a Werewolf."""
+    real = {1: 0, 2: 0, 3: 0, 4: 1, 5: None, 0: 1, 6: 1}
+    record = game(votes({}, real))
+    (day,) = days(record)
+    assert day.out is None
+    assert plays.village_votes([day]) == plays.Ballots(hits=3, cast=4, abstained=1)
+    real[5] = 0
+    record = game(votes({}, real))
+    (day,) = days(record)
+    assert day.out == 0
+    assert plays.village_votes([day]) == plays.Ballots(hits=4, cast=5, abstained=0)
+    assert plays.eliminations([day]) == (1, 1)
+    assert plays.survivors(record) == {1, 2, 3, 4, 5, 6}
+    assert plays.survival(record)["Werewolf"] == (1, 2)
+    assert plays.village_won(record) is None  # round limit
+    assert plays.rounds(record) == 1
+    (row,) = summarise([done(record)]).conditions
+    assert row.play["vote_hits"].value == pytest.approx(0.8)
+    assert row.play["nobody"].value == 1.0
+
+
+def test_wins_are_told_from_stops() -> None:
+    """The Werewolves kill whoever lives and is not theirs; the Sheriff (seat 5) is last to go."""
+    prey = {1: 1, 2: 3, 3: 2}
+
+    def script(view: View, ask: Ask, io: IO) -> Action | None:
+        return pick(prey[ask.round]) if ask.kind == "kill" else None
+
+    record = game(script, ruleset=ONE_DAY.with_(max_rounds=6), sheriff=5)
+    assert plays.village_won(record) is False
+    assert plays.rounds(record) == 3
+    assert len(days(record)) == 2
+    assert plays.survival(record) == {"Werewolf": (2, 2), "Villager": (1, 3), "Seer": (0, 1), "Guard": (1, 1)}
+    stopped = game(script, ruleset=ONE_DAY.with_(max_rounds=6), sheriff=3)
+    assert stopped.outcome is not None
+    assert stopped.outcome.reason.name == "SHERIFF_DIED"
+    assert plays.village_won(stopped) is None
+
+
+def test_unusable_replies_are_counted_by_who_gave_them() -> None:
+    def script(view: View, ask: Ask, io: IO) -> Reply | None:
+        if ask.kind == "vote" and ask.seat == 1:
+            mistake = Mistake("act", 0, "prose", "Well")
+            bad = Invalid("prose") if "/straw" in ask.id else PASS
+            return Reply(bad, (("act", mistake),))
+        return None
+
+    record = game(script)
+    record.header["players"][1] = {"recipe": {"name": "vanilla"}, "model": {"name": "openai/x"}}
+    found = {str(label): counts for label, counts in plays.replies(record).items()}
+    mine = found["openai/x · vanilla"]
+    assert (mine.fallbacks, mine.mistakes, mine.attempts) == (1, 2, 0)
+    assert mine.turns == sum(t.seat == 1 for t in (*record.turns, *record.probes))
+    assert found["scripted"].fallbacks == 0
+    (row,) = summarise([done(record)]).conditions
+    assert row.invalid.value == pytest.approx(1 / sum(c.turns for c in found.values()))
+
+
+def test_calls_and_cost_are_summed_and_unknown_totals_are_missing() -> None:
+    record = game(votes({}, {}))
+    spent = CallTotals(10, 100, 20, 50, 0.5)
+    games = [done(record, k, calls={"m": spent, "n": spent}) for k in range(5)]
+    (row,) = summarise(games).conditions
+    assert row.usage["calls"].value == 20
+    assert row.usage["cost"].value == 1.0
+    assert row.totals == {"m": CallTotals(50, 500, 100, 250, 2.5), "n": CallTotals(50, 500, 100, 250, 2.5)}
+
+
+# -- deduction -------------------------------------------------------------------------------------
+
+
+def test_the_declared_mapping_is_a_distribution_and_ends_where_it_says() -> None:
+    before = ded.prior(ROLES_7, rater=2)
+    assert before == pytest.approx({"Guard": 1 / 6, "Seer": 0.0, "Villager": 3 / 6, "Werewolf": 2 / 6})
+    for confidence in ded.CONFIDENCES:
+        given = ded.probabilities(Belief(0, "Werewolf", confidence, 1), before)
+        assert sum(given.values()) == pytest.approx(1)
+        assert min(given.values()) >= 0
+    assert ded.probabilities(Belief(0, "Werewolf", 5, 6), before) == pytest.approx(before)
+    assert ded.probabilities(Belief(0, "Werewolf", 10, 1), before)["Werewolf"] == 1
+    assert ded.probabilities(Belief(0, "Uncertain", 9, 9), before) == before
+
+
+def test_accuracy_and_brier_by_hand() -> None:
+    """The Seer (seat 2) is sure and right about seat 0, sure and wrong about seat 1, Uncertain of 3."""
+
+    def script(view: View, ask: Ask, io: IO) -> Reply | None:
+        if ask.kind == "vote" and "/straw" not in ask.id and ask.seat in (0, 2):
+            beliefs = (
+                Belief(6 if ask.seat == 0 else 0, "Werewolf", 10, 1),
+                Belief(1, "Werewolf", 10, 1),
+                Belief(3, "Uncertain", 6, 6),
+            )
+            return Reply(PASS, (("deduce", Deduced(beliefs, True)),))
+        return None
+
+    record = game(script)
+    found = list(ded.judgements(days(record)))
+    assert {one.rater for one in found} == {2}  # Werewolves are left out
+    assert [one.right for one in found] == [True, False, False]
+    uncertain = (1 / 6) ** 2 + (3 / 6 - 1) ** 2 + (2 / 6) ** 2
+    assert [one.brier for one in found] == pytest.approx([0.0, 2.0, uncertain])
+    assert len(list(ded.judgements(days(record), wolves_too=True))) == 6
+    (row,) = summarise([done(record, k) for k in range(5)]).conditions
+    assert row.deduction is not None
+    assert row.deduction.accuracy.value == pytest.approx(1 / 3)
+    assert row.deduction.uncertain.value == pytest.approx(1 / 3)
+    assert row.deduction.brier.value == pytest.approx((2 + uncertain) / 3)
+    assert [(p.confidence, p.stated, p.right.value) for p in row.deduction.calibration] == [(10, 1.0, 0.5)]
+
+
+def test_planted_wisdom_shows_as_skill(planted_runs: dict[str, list[Game]]) -> None:
+    (wise,) = summarise(planted_runs["mostly"]).conditions
+    (fool,) = summarise(planted_runs["never"]).conditions
+    assert wise.deduction is not None
+    assert fool.deduction is not None
+    assert wise.deduction.skill.low is not None
+    assert wise.deduction.skill.low > 0
+    assert fool.deduction.skill.high is not None
+    assert fool.deduction.skill.high < 0
+
+
+# -- every estimate ---------------------------------------------------------------------------------
+
+
+def test_no_estimate_is_nan_or_upside_down(planted_runs: dict[str, list[Game]]) -> None:
+    summary = summarise(
+        [*planted_runs["mostly"], *(replace(g, condition="b") for g in planted_runs["never"][:3])]
+    )
+    seen = 0
+
+    def walk(value: Any) -> None:
+        nonlocal seen
+        if isinstance(value, dict):
+            if {"value", "low", "high", "n", "missing"} <= value.keys():
+                seen += 1
+                assert all(value[k] is None or math.isfinite(value[k]) for k in ("value", "low", "high"))
+                assert (value["low"] is None) == (value["high"] is None)
+                if value["low"] is not None:
+                    assert value["low"] <= value["value"] <= value["high"]
+                else:
+                    assert value["note"]
+                assert value["n"] >= 0
+            for one in value.values():
+                walk(one)
+        elif isinstance(value, (list, tuple)):
+            for one in value:
+                walk(one)
+
+    walk(summary.as_dict())
+    assert seen > 150
+
+
+def test_two_polls_give_a_retest() -> None:
+    record = game(votes({}, {}), probes=(StrawPoll(times=2),))
+    (row,) = summarise([done(record)]).conditions
+    assert row.leadership["dc_retest"].value == 0.0
+
+
+def test_planted_effects_are_judged(planted_runs: dict[str, list[Game]]) -> None:
+    games = [game for each in planted_runs.values() for game in each]
+    truths = {"never": 0.0, "sometimes": 0.4, "mostly": 0.1}
+    given = {"measure": "persuasion", "knob": "obey", "values": truths}
+    found = {one.condition: one for one in summarise(games, planted=given).planted}
+    assert {name: one.recovered for name, one in found.items()} == {
+        "never": True,
+        "sometimes": True,
+        "mostly": False,  # 0.9 was put in
+    }
+    assert found["sometimes"].found.value == pytest.approx(0.4, abs=0.15)
+    few = summarise(planted_runs["never"][:3], planted={"values": {"never": 0.0}}).planted
+    assert [one.recovered for one in few] == [None]
+    with pytest.raises(ExperimentError, match=r"planted\.measure"):
+        summarise(games, planted={"measure": "charm", "values": truths})
+    with pytest.raises(ExperimentError, match="planted: there is no condition"):
+        summarise(games, planted={"values": {"nobody": 0.0}})
