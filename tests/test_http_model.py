@@ -317,7 +317,7 @@ def test_no_usage_is_no_tokens():
 
 def test_a_prompt_beyond_the_window_is_not_sent():
     [reply], server, _, _ = ask(context=20)
-    assert reply == Response("", finish="length")
+    assert reply._replace(prompt=()) == Response("", finish="length")
     assert server.calls == 0
 
 
@@ -330,14 +330,14 @@ def test_a_prompt_and_its_reply_have_to_fit_together():
             not_ = await model.generate(request(sampling=Sampling(max_tokens=60)))
             await model.close()
             assert fits.finish == "stop"
-            assert not_ == Response("", finish="length")
+            assert not_._replace(prompt=()) == Response("", finish="length")
 
     play(go())
 
 
 def test_a_prompt_that_the_server_finds_too_long_is_an_unusable_reply():
     [reply], server, model, _ = ask(server={"context": 10})
-    assert reply == Response("", finish="length")
+    assert reply._replace(prompt=()) == Response("", finish="length")
     assert server.calls == 1
     assert model.adaptations == []
 

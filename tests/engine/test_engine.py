@@ -109,7 +109,7 @@ def test_without_a_schema_it_babbles_up_to_the_cap(engine_spec: dict[str, Any]) 
 
 def test_a_prompt_beyond_the_engines_window_is_an_unusable_reply(engine_spec: dict[str, Any]) -> None:
     reply = using(engine_spec, lambda model: model.converse(said("howl " * 10_000), HOT, CHOICE))
-    assert reply == Response("", finish="length")
+    assert reply._replace(prompt=()) == Response("", finish="length")
 
 
 def test_at_temperature_0_the_reply_is_the_same_again(engine_spec: dict[str, Any]) -> None:

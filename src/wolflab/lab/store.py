@@ -62,8 +62,6 @@ class CallRow:
     key: str
     request: str
     model: str
-    blocks: tuple[tuple[str, str], ...]
-    """(role, text) of each message, or () where nobody read a prompt."""
     response: Response
 
 
@@ -249,10 +247,10 @@ class Store:
         values = []
         for row in rows:
             blocks = None
-            if row.blocks:
+            if row.response.prompt:
                 hashes = [
                     (role, blake2b(text.encode(), digest_size=16).hexdigest(), text)
-                    for role, text in row.blocks
+                    for role, text in row.response.prompt
                 ]
                 self._db.executemany(
                     "INSERT OR IGNORE INTO blocks VALUES (?, ?)", [(h, text) for _, h, text in hashes]
@@ -344,12 +342,9 @@ class GameFile:
         """See `match.File`."""
         self.fresh += 1
         if model.instant or self._store is None:
-            self.held.append(CallRow(key, digest, model.name, (), response))
+            self.held.append(CallRow(key, digest, model.name, response))
         else:
-            from ..text.prompts import messages
-
-            blocks = tuple((m.role, m.content) for m in messages(request.question, request.corrections))
-            self._store.commit_call(self._game, CallRow(key, digest, model.name, blocks, response))
+            self._store.commit_call(self._game, CallRow(key, digest, model.name, response))
 
 
 def _must_exist(path: Path) -> None:

@@ -60,12 +60,16 @@ class Usage:
 
 
 class Response(NamedTuple):
-    """What came back. `finish`: "stop", "length", "filter" or "refused"; `latency` in seconds."""
+    """What came back. `finish`: "stop", "length", "filter" or "refused"; `latency` in seconds.
+
+    prompt: the messages as sent, (role, text) each; empty where no prompt was rendered.
+    """
 
     text: str
     usage: Usage = Usage()
     finish: str = "stop"
     latency: float = 0.0
+    prompt: tuple[tuple[str, str], ...] = ()
 
 
 class Model(Protocol):
