@@ -22,7 +22,6 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 import http_server
-
 from wolflab.lab import runner
 from wolflab.lab.bench import chain
 from wolflab.lab.experiment import build
@@ -30,6 +29,8 @@ from wolflab.lab.store import Store
 
 
 def serve(latency: float, pipe: Connection) -> None:
+    """Run the server until told to stop; its address goes through `pipe`."""
+
     async def go() -> None:
         async with http_server.serving(latency=latency) as server:
             pipe.send(server.base_url)
@@ -39,6 +40,7 @@ def serve(latency: float, pipe: Connection) -> None:
 
 
 def measure(latency: float, games: int) -> None:
+    """Play `games` at once against `latency` seconds, and print the ratios."""
     ours, theirs = multiprocessing.Pipe()
     process = multiprocessing.get_context("spawn").Process(target=serve, args=(latency, theirs))
     process.start()
@@ -71,7 +73,8 @@ def measure(latency: float, games: int) -> None:
     print(
         f"{games:3} game(s), latency {latency * 1000:.0f} ms: {calls} calls, longest chain {links}; "
         f"wall ÷ (chain × latency) {spent / (links * latency):.3f}; "
-        f"wall ÷ (calls one by one) {spent / (calls * latency):.4f}; own CPU {used / calls * 1000:.2f} ms a call"
+        f"wall ÷ (calls one by one) {spent / (calls * latency):.4f}; "
+        f"own CPU {used / calls * 1000:.2f} ms a call"
     )
 
 

@@ -76,6 +76,9 @@ def test_presets_that_reproduce_a_table_pin_the_papers_prompting() -> None:
         ({"conditions": {"a": {"players": {"nobody": {"recipe": "random"}}}}}, "there is no place 'nobody'"),
         ({"conditions": {}}, "at least one"),
         ({"straw_polls": 5}, "straw_polls"),
+        ({"planted": {"measure": "fame", "conditions": []}}, "planted.measure: there is no 'fame'"),
+        ({"planted": {"conditions": ["none"]}}, "planted.conditions: there is no condition 'none'"),
+        ({"planted": {"valeus": {}}}, "planted"),
     ],
 )
 def test_a_mistake_is_one_sentence(change: dict[str, Any], words: str) -> None:
@@ -104,6 +107,48 @@ def test_overrides_reach_players_rules_and_fields() -> None:
         assert changed.cast(condition)["sheriff"].model == "openai/gpt-x"
         assert changed.ruleset(condition).max_rounds == 2
     assert len(changed.conditions) == len({str(changed.cast(c)) for c in changed.conditions})
+
+
+def test_an_arm_that_turns_something_off_is_an_arm() -> None:
+    arms: dict[str, Any] = {
+        "as-is": {},
+        "silent": {"rules": {"discussion": False}},
+        "forced": {"rules": {"may_abstain": False}},
+        "again": {},
+    }
+    assert list(build({**BASE, "rules": "doctor", "conditions": arms}).conditions) == list(arms)
+
+
+def test_a_planted_effect_goes_with_the_condition_that_an_override_makes_superfluous() -> None:
+    experiment = load("helmsman-table1", ["others.model=village"], village=True)
+    assert list(experiment.conditions) == ["obey-0", "novice-sheriff"]
+    assert experiment.planted is not None
+    assert experiment.planted.conditions == ["obey-0"]
+    assert experiment.truths() == {"obey-0": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("alpha", "6", "use a whole number"),
+        ("uncertain", 6.5, "use a whole number"),
+        ("prune", "no", "use true or false"),
+        ("temperature", "hot", "use a number"),
+        ("temperature", -1, "use 0 or more"),
+        ("retries", "2", "use a whole number"),
+        ("retries", -1, "use 0 or more"),
+        ("max_tokens", 0, "use 1 or more"),
+        ("attributes", 5, "use a list of names"),
+        ("attributes", ["rumours"], "use a list of reasoning, confidence and evidence"),
+        ("style", 3, "use a text"),
+        ("style", "loud", "use one of"),
+        ("deduce", "some", "use one of none, each, all"),
+    ],
+)
+def test_a_recipes_fields_are_checked(field: str, value: object, words: str) -> None:
+    players = {"others": {"model": "village", "recipe": {"name": "deductive", field: value}}}
+    with pytest.raises(ExperimentError, match=rf"field {field}: got .*{words}"):
+        build({"name": "x", "players": players})
 
 
 def test_the_most_particular_place_wins() -> None:

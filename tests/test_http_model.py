@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 
@@ -22,8 +23,7 @@ from wolflab.models.faults import of_status, retry_after
 from wolflab.models.openai_api import OpenAIModel, Settings
 from wolflab.models.wire import form_of, is_strict, response_format
 from wolflab.rules import LEFT, NO, PASS, PRESETS, RIGHT, SHERIFF, YES, Action, Ask, Pick
-from wolflab.text.prompts import guessable
-from wolflab.text.questions import Decide, Deduce, Question, Rate, Situation, Task
+from wolflab.text.questions import Decide, Deduce, Question, Rate, Situation, Task, guessable
 from wolflab.text.replies import Decided, Judged, Rated, parse, schema
 
 KEY = "sk-very-secret-0123456789"
@@ -114,7 +114,7 @@ def test_a_call_brings_text_usage_cost_and_latency():
     assert body["temperature"] == 0.0
     assert body["response_format"]["json_schema"] == {"name": "reply", "strict": True, "schema": SCHEMA}
     assert "max_tokens" not in body
-    assert "seed" not in body
+    assert body["seed"] == crc32(request().key.encode()) >> 1, "each key has its own, always the same"
     assert model.adaptations == []
 
 

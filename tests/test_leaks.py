@@ -19,7 +19,7 @@ from test_rules_views import twins
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.recipes import RECIPES, Recipe
 from wolflab.match import ReliabilityProbe, StrawPoll, run_now
-from wolflab.match.play import _Moment
+from wolflab.match.probes import Moment
 from wolflab.models.base import Request, Response, Sampling
 from wolflab.rules import DOCTOR, EVERYONE, SHERIFF, WITCH, Ask, Log, Note, Ruleset
 from wolflab.rules.engine import begin, step
@@ -62,7 +62,7 @@ def prompts(game: Game, seat: int, recipe: Recipe) -> list[str]:
     log.extend(now.events)
     while now.asks and all(ask.id in game.replies for ask in now.asks):
         state = now.state
-        moment = _Moment(game.rules, state.alive, state.sheriff, state.round, now.asks)
+        moment = Moment(game.rules, state.alive, state.order, state.round, now.asks)
         polls = (
             (*StrawPoll(2).asks(moment), *ReliabilityProbe().asks(moment)) if now.asks[0].seat >= 0 else ()
         )

@@ -9,16 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripted import Scripted, table_of
+from wolflab.agents.language import LanguageAgent
 from wolflab.agents.random import Random
 from wolflab.agents.recipes import RECIPES
 from wolflab.errors import CassetteMismatch, RecordError
 from wolflab.match import (
     Cassette,
+    Dealing,
     Draws,
     Filed,
     Match,
     NoFile,
     Played,
+    Player,
     Probe,
     ReliabilityProbe,
     StrawPoll,
@@ -27,9 +30,10 @@ from wolflab.match import (
     run_now,
 )
 from wolflab.match.desk import File
+from wolflab.metrics.play import replies
 from wolflab.models.base import Model, Request, Response
 from wolflab.record import read, verify
-from wolflab.rules import PRESETS, SHERIFF, Pick, Ruleset, Say
+from wolflab.rules import DUTIES, PRESETS, SHERIFF, WITCH, Pick, Ruleset, Say
 from wolflab.text.notes import Mistake
 
 PROBES = (StrawPoll(2), ReliabilityProbe())
@@ -139,6 +143,44 @@ def test_stand_ins_follow_the_declared_rules() -> None:
         assert bool(drawn) == (name != "witch")
 
 
+@pytest.mark.parametrize("order", ["ascending", "random_game", "random_day"])
+def test_without_a_sheriff_the_straw_poll_is_taken_before_the_last_speaker(order: str) -> None:
+    rules = WITCH.with_(speaking_order=order)
+    for seed in range(4):
+        record = read(*lines(run_now(play(match(rules, everybody(Random()), seed, (StrawPoll(),))))))
+        spoken = [turn for turn in record.turns if turn.kind == "statement"]
+        last = {turn.round: turn for turn in spoken}
+        assert last
+        for round, turn in last.items():
+            polled = [probe for probe in record.probes if probe.round == round]
+            assert {probe.at for probe in polled} == {turn.at}
+            assert turn.seat not in [probe.seat for probe in polled]
+            assert len(polled) == sum(one.round == round for one in spoken) - 1
+
+
+def test_a_deductive_game_makes_the_calls_of_the_paper() -> None:
+    """002 with one target a call: 4 calls in night 1, n for each later night action, 3 n² a day."""
+    rules = SHERIFF.with_(sheriff="assigned", sheriff_death="stop")
+    days = 0
+    for seed in range(6):
+        casting = table_of("deductive-002", Scripted())
+        record = read(*lines(run_now(play(match(rules, casting, seed, (StrawPoll(),))))))
+        asked = [turn for turn in (*record.turns, *record.probes) if turn.seat >= 0]
+        for round in {turn.round for turn in asked}:
+            mine = [turn for turn in asked if turn.round == round]
+            night = [turn for turn in mine if turn.kind in DUTIES]
+            day = [turn for turn in mine if turn.kind not in DUTIES]
+            before = sum(turn.kind == "vote" for turn in record.turns if turn.round == round - 1)
+            if round == 1:
+                assert sum(len(turn.calls) for turn in night) == len(night) == 4
+            else:
+                assert before >= len({len(turn.calls) for turn in night}) == 1
+            n = sum(turn.kind == "vote" for turn in day)
+            days += bool(n)
+            assert sum(len(turn.calls) for turn in day) == 3 * n * n
+    assert days > 6
+
+
 def test_a_changed_line_is_noticed() -> None:
     played = run_now(play(match(SHERIFF, everybody(Random()), 5)))
     good, _ = lines(played)
@@ -199,3 +241,37 @@ def test_hostile_replies_never_crash_or_break_the_rules(texts: list[str], seed: 
         if isinstance(turn.action, Say):
             assert "\n" not in turn.action.text
             assert len(turn.action.text) <= 1000
+
+
+def test_what_a_seat_noted_stays_its_own_when_chance_stands_in() -> None:
+    model = Scripted(spoil=lambda request: "no" if request.question.situation.phase == "night" else None)
+    played = run_now(play(match(SHERIFF, table_of(RECIPES["vanilla"].with_(retries=1), model), 3)))
+    record = read(*lines(played))
+    verify(record)
+    drawn = [turn for turn in record.turns if turn.ask.endswith("/fallback")]
+    assert drawn
+    assert all(not turn.notes and not turn.calls for turn in record.turns if turn.seat < 0)
+    night = [turn for turn in record.turns if turn.kind in ("kill", "see", "protect") and turn.seat >= 0]
+    assert len(drawn) == len(night)
+    assert all(len(turn.calls) == len(turn.notes) == 2 for turn in night)
+    (counted,) = replies(record).values()
+    assert counted.attempts == len(model.requests)
+    assert counted.mistakes == 2 * len(night)
+    assert counted.fallbacks == len(night)
+
+
+def test_the_record_says_who_takes_over_the_elected_sheriffs_seat() -> None:
+    """Setting 6 of 002's released code: the tested player gets the seat that the others elected."""
+    usual, tested = (Player(LanguageAgent(RECIPES[name]), Scripted()) for name in ("vanilla", "deductive"))
+
+    def casting(dealing: Dealing) -> list[Player]:
+        return [tested if seat == dealing.sheriff else usual for seat in range(7)]
+
+    record = read(*lines(run_now(play(match(SHERIFF, casting, 6)))))
+    verify(record)
+    ((at, seat, player),) = record.takeovers
+    assert player == tested.describe()
+    assert all(each == usual.describe() for each in record.header["players"])
+    assert record.player(seat, at - 1) == usual.describe()
+    assert record.player(seat, at) == tested.describe()
+    assert {one.recipe for one in replies(record)} == {"vanilla", "deductive"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from wolflab.models.village.phrases import BANKS
@@ -227,3 +229,15 @@ def test_banks_share_no_phrase() -> None:
     first, second = ({p for phrases in BANKS[bank].values() for p in phrases} for bank in "ab")
     assert not first & second
     assert set(BANKS["a"]) == set(BANKS["b"]) == set(BANKS["ab"])
+
+
+@pytest.mark.parametrize(
+    "said", ["most likely ", "likely to be ", "most, likely to be ", "a bit too ", "one of the real "]
+)
+def test_no_statement_takes_long_to_read(said: str) -> None:
+    """What can be read in two ways at every word would take for ever."""
+    for opening in ("Player 2 is ", "I checked Player 2 and the result was "):
+        text = (opening + said * 100)[:1000] + "strange"
+        start = time.process_time()
+        read(text, SHERIFF.names, 0)
+        assert time.process_time() - start < 2

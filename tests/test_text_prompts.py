@@ -39,8 +39,8 @@ from wolflab.rules import (
     pick,
 )
 from wolflab.text.notes import Belief
-from wolflab.text.prompts import STYLES, blocks, guessable, messages, prompt_digest
-from wolflab.text.questions import Decide, Deduce, Line, Question, Rate, Situation
+from wolflab.text.prompts import STYLES, blocks, messages, prompt_digest
+from wolflab.text.questions import Decide, Deduce, Line, Question, Rate, Situation, guessable
 
 GOLDEN = Path(__file__).parent / "golden"
 WAYS = list(product(["paper", "own"], ["paper", "append"]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -15,8 +16,7 @@ from wolflab.rules import DOCTOR, LEFT, PASS, RIGHT, SHERIFF, Say, pick
 from wolflab.text.extract import find_object
 from wolflab.text.notes import UNCERTAIN
 from wolflab.text.options import labels
-from wolflab.text.prompts import guessable
-from wolflab.text.questions import Decide, Deduce, Question, Rate, Situation
+from wolflab.text.questions import Decide, Deduce, Question, Rate, Situation, guessable
 from wolflab.text.replies import (
     UNASKED_CONFIDENCE,
     Decided,
@@ -352,6 +352,14 @@ def test_the_first_whole_object_is_taken() -> None:
     assert find_object('{broken {"a": 1}') == {"a": 1}
     assert find_object("no object") is None
     assert find_object("[1, 2]") is None
+
+
+@pytest.mark.parametrize("unit", ['("b"', ';"', '-"', "='", "*.(}", "(", '"'])
+def test_no_reply_takes_long_to_parse(unit: str) -> None:
+    """The repair of broken JSON takes a time that grows with the square of what it is given."""
+    start = time.process_time()
+    find_object("{" + unit * (1_000_000 // len(unit)))
+    assert time.process_time() - start < 8
 
 
 def test_helpers_agree_on_who_is_asked_about() -> None:

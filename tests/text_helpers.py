@@ -24,8 +24,8 @@ from wolflab.rules import (
     VoteCounted,
 )
 from wolflab.text.notes import Belief
-from wolflab.text.prompts import STYLES, guessable
-from wolflab.text.questions import Decide, Deduce, Line, Question, Rate, Situation, Task
+from wolflab.text.prompts import STYLES
+from wolflab.text.questions import Decide, Deduce, Line, Question, Rate, Situation, Task, guessable
 
 SPEECHES = (
     "I am the Seer and {} is a Werewolf.",

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from ..models.base import Sampling
-from ..rules import PASS, ROLES, Ask, Pick, View, pick
-from ..text.notes import UNCERTAIN, Belief, Content, Deduced, Mistake, Rated, Thought
-from ..text.questions import Decide, Deduce, Question, Rate, Situation, Task
+from ..rules import PASS, Ask, Pick, View, pick
+from ..text.notes import UNCERTAIN, Belief, Content, Deduced, Mistake, Rated, Thought, trust
+from ..text.questions import Decide, Deduce, Question, Rate, Situation, Task, guessable
 from ..text.replies import Decided, Judged, Judgement, Problem, parse
 from ..text.replies import Rated as RatedReply
 from .base import IO, Invalid, Reply
@@ -91,13 +91,12 @@ class LanguageAgent:
         recipe = self.recipe
         now = situation(view, memory, ask, recipe.layout, recipe.alpha)
         groups = [targets] if recipe.deduce == "all" else [(target,) for target in targets]
-        guesses = (*(role.name for role in view.ruleset.cast), UNCERTAIN)
         previous = tuple(b for _, b in sorted(memory.beliefs.items()) if b.target in now.alive)
 
         async def judge(group: tuple[int, ...]) -> tuple[list[tuple[str, Content]], Judged | None]:
             mine: list[tuple[str, Content]] = []
             step = "deduce" if recipe.deduce == "all" else f"deduce/{group[0]}"
-            task = Deduce(ask, group, guesses, recipe.attributes)
+            task = Deduce(ask, group, guessable(view.ruleset), recipe.attributes)
             question = self._question(now, task, previous if recipe.show_beliefs else ())
             answer = await self._try(step, question, self._act, io, mine)
             return mine, answer if isinstance(answer, Judged) else None
@@ -114,13 +113,10 @@ class LanguageAgent:
     def _belief(self, judgement: Judgement, memory: Memory, places: dict[int, int]) -> Belief:
         """A judgement with its reliability m (002 Eq. 2) and its evidence as positions."""
         recipe, confidence = self.recipe, judgement.confidence
-        suspected = judgement.role in ROLES and ROLES[judgement.role].wolf
         if judgement.role == UNCERTAIN and recipe.uncertain is not None:
             reliability = recipe.uncertain
-        elif suspected and not (recipe.wolf_exception and memory.pack):
-            reliability = 11 - confidence
         else:
-            reliability = confidence
+            reliability = trust(judgement.role, confidence, recipe.wolf_exception and bool(memory.pack))
         evidence = tuple(sorted({places[n] for n in judgement.evidence if n in places}))
         return Belief(
             judgement.target, judgement.role, confidence, reliability, evidence, judgement.reasoning

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from types import MappingProxyType
-from typing import Any, Literal, get_args, get_type_hints
+from types import MappingProxyType, NoneType
+from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 
 from ..errors import ExperimentError
 from ..text.prompts import STYLES
@@ -49,27 +49,25 @@ class Recipe:
     max_tokens: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "attributes", tuple(self.attributes))
-        hints = get_type_hints(Recipe)
-        for field in fields(self):
-            allowed = get_args(hints[field.name])
-            value = getattr(self, field.name)
-            if allowed and all(isinstance(a, str) for a in allowed) and value not in allowed:
-                raise ExperimentError(
-                    f"recipe {self.name!r}, field {field.name}: got {value!r}; use one of {', '.join(allowed)}"
-                )
-        if self.retries < 0:
-            raise ExperimentError(f"recipe {self.name!r}, field retries: got {self.retries}; use 0 or more")
+        for name, hint in get_type_hints(Recipe).items():
+            wanted = _wanted(getattr(self, name), hint)
+            if wanted:
+                self._refuse(name, wanted)
         if self.style is not None and self.style not in STYLES:
-            raise ExperimentError(
-                f"recipe {self.name!r}, field style: got {self.style!r}; use one of {', '.join(STYLES)}"
-            )
-        unknown = set(self.attributes) - {"reasoning", "confidence", "evidence"}
-        if unknown:
-            raise ExperimentError(
-                f"recipe {self.name!r}, field attributes: got {', '.join(sorted(unknown))}; "
-                "use any of reasoning, confidence, evidence"
-            )
+            self._refuse("style", f"one of {', '.join(STYLES)}")
+        if set(self.attributes) - {"reasoning", "confidence", "evidence"}:
+            self._refuse("attributes", "a list of reasoning, confidence and evidence, or of some of them")
+        for name in ("retries", "temperature", "speech_temperature"):
+            if getattr(self, name) < 0:
+                self._refuse(name, "0 or more")
+        if self.max_tokens is not None and self.max_tokens < 1:
+            self._refuse("max_tokens", "1 or more")
+        object.__setattr__(self, "attributes", tuple(self.attributes))
+
+    def _refuse(self, name: str, wanted: str) -> NoReturn:
+        raise ExperimentError(
+            f"recipe {self.name!r}, field {name}: got {getattr(self, name)!r}; use {wanted}"
+        )
 
     def with_(self, **changes: Any) -> Recipe:
         """A copy with some fields changed; an unknown field is an ExperimentError."""
@@ -84,6 +82,26 @@ class Recipe:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for headers and files."""
         return asdict(self)
+
+
+def _wanted(value: object, hint: Any) -> str:
+    """What a field of that type takes, in words; empty when `value` is of it."""
+    kinds = get_args(hint) or (hint,)
+    if all(isinstance(kind, str) for kind in kinds):
+        return "" if value in kinds else f"one of {', '.join(kinds)}"
+    if value is None and NoneType in kinds:
+        return ""
+    if bool in kinds:
+        return "" if isinstance(value, bool) else "true or false"
+    number = isinstance(value, int) and not isinstance(value, bool)
+    if int in kinds:
+        return "" if number else "a whole number"
+    if float in kinds:
+        return "" if number or isinstance(value, float) else "a number"
+    if get_origin(hint) is tuple:
+        texts = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+        return "" if texts else "a list of names"
+    return "" if isinstance(value, str) else "a text"
 
 
 PAPER_002: Mapping[str, Any] = MappingProxyType(

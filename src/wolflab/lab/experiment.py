@@ -26,6 +26,7 @@ from pydantic import (
 from ..agents.recipes import Recipe, recipe
 from ..errors import ExperimentError, RulesetError
 from ..metrics.published import published
+from ..metrics.summary import MEASURES
 from ..rules import Ruleset, preset
 
 MODEL_FREE = "random"
@@ -84,6 +85,22 @@ class Condition(_Part):
     players: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
 
+class Planted(_Part):
+    """A known effect: its measure, the knob that sets it, and the conditions that it is set in."""
+
+    measure: str = "persuasion"
+    knob: str = ""
+    conditions: list[str]
+    """In which it is set: the truth of each is the knob's value in `players.others.model` there."""
+
+    @field_validator("measure")
+    @classmethod
+    def _measure(cls, measure: str) -> str:
+        if measure not in MEASURES:
+            raise ValueError(f"there is no {measure!r}; known are {', '.join(MEASURES)}")
+        return measure
+
+
 class Experiment(_Part):
     """A whole experiment; see the module."""
 
@@ -111,7 +128,7 @@ class Experiment(_Part):
     """Published tables to set beside ours (names in `metrics/published.yaml`)."""
     village: dict[str, Any] | None = None
     """What `--village` changes, so that the experiment runs on the built-in player."""
-    planted: dict[str, Any] | None = None
+    planted: Planted | None = None
     """A known effect that the analysis must recover."""
     _rulesets: dict[str, Ruleset] = PrivateAttr(default_factory=dict)
 
@@ -135,7 +152,20 @@ class Experiment(_Part):
         for name in self.conditions:
             self.ruleset(name)
             self.cast(name)
+        for name in self.planted.conditions if self.planted else ():
+            if name not in self.conditions:
+                known = ", ".join(self.conditions)
+                raise ValueError(f"planted.conditions: there is no condition {name!r}; known are {known}")
         return self
+
+    def truths(self) -> dict[str, float]:
+        """The planted effect's true value by condition (0 where the knob is not turned)."""
+        found = {}
+        for name in self.planted.conditions if self.planted else ():
+            model = self.cast(name)["others"].model
+            setting = model.get(self.planted.knob, 0.0) if self.planted and isinstance(model, dict) else 0.0
+            found[name] = float(setting)
+        return found
 
     def ruleset(self, condition: str) -> Ruleset:
         """The ruleset of one condition."""
@@ -181,8 +211,10 @@ def load(source: str | Path, overrides: Sequence[str] = (), village: bool = Fals
     text, where = _read(source)
     try:
         data = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date or a number that is none
         raise ExperimentError(f"{where}: not YAML: {' '.join(str(error).split())}") from None
+    except RecursionError:
+        raise ExperimentError(f"{where}: nested too deeply for an experiment") from None
     if not isinstance(data, dict):
         raise ExperimentError(f"{where}: an experiment is a mapping of fields, starting with name:")
     return build(data, overrides, village, where)
@@ -200,9 +232,10 @@ def build(
             )
         changes = data["village"]
         data = {**data, **changes, "village": None}
+    written = _arms(data)
     for override in overrides:
         _override(data, override)
-    _collapse(data)
+    _collapse(data, written)
     try:
         return Experiment(**data)
     except ValidationError as error:
@@ -230,7 +263,10 @@ def shipped() -> dict[str, str]:
 def _read(source: str | Path) -> tuple[str, str]:
     path = Path(source)
     if path.is_file():
-        return path.read_text(encoding="utf-8"), str(source)
+        try:
+            return path.read_text(encoding="utf-8"), str(source)
+        except UnicodeDecodeError:
+            raise ExperimentError(f"{source}: not a text in UTF-8; an experiment is a YAML file") from None
     known = shipped()
     name = path.name.removesuffix(".yaml")
     if name in known and (str(source) == name or path.parent.name == "experiments"):
@@ -248,17 +284,19 @@ def _override(data: dict[str, Any], override: str) -> None:
         raise ExperimentError(f"override {override!r}: write it as place.to.change=value")
     try:
         value = yaml.safe_load(text)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, RecursionError):
         value = text
     keys = path.split(".")
     if keys[0] not in Experiment.model_fields:
         keys = ["players", *keys]
     if isinstance(data.get("rules"), str) and keys[0] == "rules" and len(keys) > 1:
         data["rules"] = {"preset": data["rules"]}
-    if keys[0] == "players" and len(keys) > 2 and keys[1] not in data.get("players", {}):
-        data.setdefault("players", {})[keys[1]] = dict(data["players"].get("others", {}))
+    players, conditions = data.setdefault("players", {}), data.get("conditions")
+    if keys[0] == "players" and len(keys) > 2 and isinstance(players, dict) and keys[1] not in players:
+        others = players.get("others")
+        players[keys[1]] = dict(others) if isinstance(others, dict) else {}
     _set(data, keys, value, path)
-    for condition in (data.get("conditions") or {}).values():
+    for condition in conditions.values() if isinstance(conditions, dict) else ():
         node = condition
         for key in keys[:-1]:
             node = node.get(key) if isinstance(node, dict) else None
@@ -278,23 +316,48 @@ def _set(data: dict[str, Any], keys: list[str], value: Any, path: str) -> None:
     node[keys[-1]] = value
 
 
-def _collapse(data: dict[str, Any]) -> None:
-    """Keep one of several conditions that have become the same."""
+def _arms(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What each condition changes, without parts in which nothing is left to change."""
+    conditions = data.get("conditions")
+    return {name: _filled(c) for name, c in conditions.items()} if isinstance(conditions, dict) else {}
+
+
+def _filled(value: Any) -> Any:
+    """`value` without mappings that hold nothing (an arm's `false` and `0` are something)."""
+    if not isinstance(value, dict):
+        return value
+    inner = {key: _filled(one) for key, one in value.items()}
+    return {key: one for key, one in inner.items() if one not in ({}, None)}
+
+
+def _collapse(data: dict[str, Any], written: Mapping[str, Any]) -> None:
+    """Keep one of several conditions that overrides have made the same; `written`: as in the file.
+
+    A planted effect goes with its condition.
+    """
     conditions = data.get("conditions")
     if not isinstance(conditions, dict):
         return
-    kept: dict[str, Any] = {}
-    for name, condition in conditions.items():
-        parts = condition or {}
-        plain = {part: {k: v for k, v in parts[part].items() if v} for part in parts if parts[part]}
-        plain = {part: value for part, value in plain.items() if value}
-        if plain not in [known for known, _ in kept.values()]:
-            kept[name] = (plain, condition)
-    data["conditions"] = {name: condition or {} for name, (_, condition) in kept.items()}
+    now = _arms(data)
+    kept: list[str] = []
+    for name in conditions:
+        if not any(now[one] == now[name] and written[one] != written[name] for one in kept):
+            kept.append(name)
+    planted = data.get("planted")
+    if (
+        len(kept) < len(conditions)
+        and isinstance(planted, dict)
+        and isinstance(planted.get("conditions"), list)
+    ):
+        gone = set(conditions) - set(kept)
+        left = [name for name in planted["conditions"] if name not in gone]
+        data["planted"] = {**planted, "conditions": left} if left else None
+    data["conditions"] = {name: conditions[name] or {} for name in kept}
 
 
 def _sentence(error: ValidationError) -> str:
-    first = error.errors()[0]
+    # An unknown field comes first: the field that it was meant for is then only missing.
+    first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
     place = ".".join(str(part) for part in first["loc"] if part not in ("str", "dict[str,any]"))
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":

@@ -9,6 +9,7 @@ from ..match import Draws, File, Match, Played, Probe, ReliabilityProbe, StrawPo
 from ..text.prompts import prompt_digest
 from .casting import Company
 from .experiment import Experiment
+from .store import GameRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,11 @@ class Place:
     deal: int
     repeat: int
     branch: str = ""
+
+    @classmethod
+    def of(cls, row: GameRow) -> Place:
+        """The place of a stored game."""
+        return cls(row.condition, row.deal, row.repeat, row.branch)
 
 
 def probes(experiment: Experiment) -> tuple[Probe, ...]:

@@ -49,8 +49,7 @@ class _Listening:
 
 def replay(store: Store, row: GameRow, file: File | None = None) -> Played:
     """The game played again from its committed calls; CassetteMismatch where they do not fit."""
-    place = Place(row.condition, row.deal, row.repeat, row.branch)
-    match = prepare(store.experiment, place, Company(), file or Cassette(store.calls(row.id)))
+    match = prepare(store.experiment, Place.of(row), Company(), file or Cassette(store.calls(row.id)))
 
     def silent(casting: Casting) -> Casting:
         def seat(dealing: Dealing) -> list[Player]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from ..metrics.data import CallTotals, Game, Status
+from ..metrics.data import CallTotals, Game
 from ..metrics.summary import Summary, summarise
 from .store import Store
-
-_STATUS: dict[str, Status] = {"done": "done", "void": "void", "failed": "failed", "planned": "planned"}
 
 
 def games(store: Store) -> list[Game]:
@@ -26,7 +24,7 @@ def games(store: Store) -> list[Game]:
                 row.condition,
                 row.deal,
                 row.repeat,
-                _STATUS.get(row.status, "unfinished"),
+                row.status,
                 row.error or None,
                 store.record(row.id) if over else None,
                 calls,
@@ -43,5 +41,11 @@ def summary(store: Store) -> Summary:
         title=experiment.title or experiment.name,
         description=experiment.source,
         published=experiment.published,
-        planted=experiment.planted,
+        planted=None
+        if experiment.planted is None
+        else {
+            "measure": experiment.planted.measure,
+            "knob": experiment.planted.knob,
+            "values": experiment.truths(),
+        },
     )

@@ -64,8 +64,10 @@ async def _run(store: Store, watch: Watch) -> bool:
     budget = Budget(experiment.budget.tokens, experiment.budget.usd, tokens, Decimal(repr(usd)))
     company = Company(budget)
     try:
-        await preflight(experiment, company)
-        for row in store.games():
+        rows = store.games()
+        if not rows or any(row.status not in ("done", "void") for row in rows):
+            await preflight(experiment, company)
+        for row in rows:
             if row.status in ("unfinished", "failed"):
                 store.stop(row.id, "planned", "")
         store.plan(
@@ -126,7 +128,7 @@ async def _play_waiting(
                 return
             file = GameFile(store, row.id, store.calls(row.id))
             start = time.perf_counter()
-            match = prepare(store.experiment, _place(row), company, file)
+            match = prepare(store.experiment, Place.of(row), company, file)
             try:
                 played = await play(match)
             except* BudgetExceeded as errors:
@@ -164,6 +166,10 @@ def _first(errors: BaseExceptionGroup[BaseException]) -> str:
     error: BaseException = errors
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    return _words(error)
+
+
+def _words(error: BaseException) -> str:
     return str(error) if isinstance(error, WolflabError) else f"{type(error).__name__}: {error}"
 
 
@@ -223,10 +229,9 @@ def _play_one(experiment: Experiment, company: Company, row: GameRow) -> _Result
     file = GameFile(None, row.id, {})
     start = time.perf_counter()
     try:
-        played = run_now(play(prepare(experiment, _place(row), company, file)))
+        played = run_now(play(prepare(experiment, Place.of(row), company, file)))
     except Exception as error:  # noqa: BLE001 (the one place that records a failed game)
-        words = str(error) if isinstance(error, WolflabError) else f"{type(error).__name__}: {error}"
-        return _Result(row.id, "failed", words, [], [], time.perf_counter() - start, [])
+        return _Result(row.id, "failed", _words(error), [], [], time.perf_counter() - start, [])
     assert played.writer is not None
     writer = played.writer
     return _Result(
@@ -252,10 +257,6 @@ def _start_worker(data: dict[str, Any]) -> None:
 def _work(row: GameRow) -> _Result:
     assert _worker is not None
     return _play_one(*_worker, row)
-
-
-def _place(row: GameRow) -> Place:
-    return Place(row.condition, row.deal, row.repeat, row.branch)
 
 
 __all__ = ["Progress", "preflight", "run"]

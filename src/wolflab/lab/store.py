@@ -22,6 +22,7 @@ import yaml
 
 from ..errors import StoreError
 from ..match import Filed
+from ..metrics.data import Status
 from ..models.base import Model, Request, Response, Usage
 from ..record import GameRecord, read, split
 from .experiment import Experiment, build
@@ -51,7 +52,7 @@ class GameRow(NamedTuple):
     deal: int
     repeat: int
     branch: str
-    status: str
+    status: Status
     error: str | None
 
 
@@ -308,10 +309,6 @@ class Store:
         row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return row[0] if row else None
 
-    def set_meta(self, key: str, value: str) -> None:
-        """Keep a small fact about the run."""
-        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
-
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         self._db.execute("BEGIN IMMEDIATE")
@@ -331,8 +328,6 @@ class GameFile:
         self._game = game
         self._filed = filed
         self.held: list[CallRow] = []
-        self.fresh = 0
-        """Calls made now, as opposed to read back."""
 
     def get(self, request: Request) -> Filed | None:
         """See `match.File`."""
@@ -340,7 +335,6 @@ class GameFile:
 
     def put(self, key: str, digest: str, request: Request, response: Response, model: Model) -> None:
         """See `match.File`."""
-        self.fresh += 1
         if model.instant or self._store is None:
             self.held.append(CallRow(key, digest, model.name, response))
         else:

@@ -74,6 +74,13 @@ def response_digest(response: Response) -> str:
     return blake2b(response.text.encode(), digest_size=16).hexdigest()
 
 
+def _storable(response: Response) -> Response:
+    """Half a surrogate pair, which a server may send, is no text: it becomes a question mark."""
+    if response.text.isascii():
+        return response
+    return response._replace(text=response.text.encode("utf-8", "replace").decode())
+
+
 async def answer(file: File, model: Model | None, digest: str, request: Request) -> Response:
     """The response to `request`: the one on file, or the model's, put on file.
 
@@ -89,6 +96,6 @@ async def answer(file: File, model: Model | None, digest: str, request: Request)
         return filed.response
     if model is None:
         raise ModelError(f"call {request.key}: this seat's agent asks a model, but was given none")
-    response = await model.generate(request)
+    response = _storable(await model.generate(request))
     file.put(request.key, digest, request, response, model)
     return response

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from ..models.base import Model, Request, Response, Sampling
@@ -41,6 +42,11 @@ async def _coroutine(awaitable: Awaitable[T]) -> T:
 _NO_SAMPLING = Sampling()
 
 
+@lru_cache(256)
+def _settings(sampling: Sampling) -> str:
+    return repr(sampling)
+
+
 class LiveIO:
     """`agents.base.IO` for one ask of one game; `calls` is what the record keeps of it."""
 
@@ -68,7 +74,7 @@ class LiveIO:
         """See `agents.base.IO.generate`."""
         key = f"{self._draws.key}|{self.ask.id}|{step}|{attempt}"
         request = Request(question, key, sampling, False, corrections)
-        digest = question_digest(question, (sampling, corrections, self.prompt_digest))
+        digest = question_digest(question, f"{_settings(sampling)}{corrections or ''}{self.prompt_digest}")
         response = await answer(self._file, self._model, digest, request)
         self.calls.append(Call(step, attempt, digest, response_digest(response)))
         return response

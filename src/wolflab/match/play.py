@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 
 from ..agents.base import Agent, Invalid
 from ..record import Turn, Writer
-from ..record.fallback import fallback
 from ..rules import (
     CHANCE,
     Action,
@@ -29,12 +28,13 @@ from ..rules import (
     SheriffNamed,
 )
 from ..rules.engine import Step, begin, step
+from ..rules.fallback import fallback
 from ..text.clean import clean
 from .desk import NO_FILE, File
 from .draws import Draws, draw_option
 from .io import LiveIO, Together, at_once, one_by_one
 from .player import Casting, Dealing, Player
-from .probes import Probe
+from .probes import Moment, Probe
 
 T = TypeVar("T")
 
@@ -69,15 +69,6 @@ class Played:
     writer: Writer | None
 
 
-@dataclass(slots=True)
-class _Moment:
-    ruleset: Ruleset
-    alive: int
-    sheriff: int | None
-    round: int
-    asks: tuple[Ask, ...]
-
-
 async def play(match: Match) -> Played:
     """Play one game to its end.
 
@@ -106,12 +97,12 @@ class _Game:
 
     def happened(self, events: Sequence[Event], turns: Sequence[Turn]) -> None:
         self.log.extend(events)
-        for event in events:
-            if type(event) is SheriffNamed and event.how in ("elected", "drawn"):
-                self._cast(event.seat)
         if self.writer is not None:
             self.writer.turns(turns)
             self.writer.events(events)
+        for event in events:
+            if type(event) is SheriffNamed and event.how in ("elected", "drawn"):
+                self._take_over(event.seat)
         if self.match.watch is not None:
             self.match.watch(events, self.log, turns)
 
@@ -170,7 +161,7 @@ class _Game:
 
     def _probes(self, now: Step) -> list[tuple[str, tuple[Ask, ...]]]:
         state = now.state
-        moment = _Moment(self.match.ruleset, state.alive, state.sheriff, state.round, now.asks)
+        moment = Moment(self.match.ruleset, state.alive, state.order, state.round, now.asks)
         return [(probe.name, ballot) for probe in self.match.probes if (ballot := probe.asks(moment))]
 
     def _seat(self) -> None:
@@ -191,13 +182,22 @@ class _Game:
             )
 
     def _cast(self, sheriff: int | None) -> None:
-        """Decide who sits where; once more when a Sheriff comes into office by vote or lot.
-
-        So a tested model can take over the elected Sheriff's seat (002's setting 6).
-        """
+        """Decide who sits where."""
         self.players = self.match.casting(Dealing(self.roles, sheriff))
         instant = all(player.instant for player in self.players)
         self.together = one_by_one if instant else at_once
+
+    def _take_over(self, sheriff: int) -> None:
+        """Cast once more now that a Sheriff came into office by vote or lot, and write down who changed.
+
+        So a tested model can take over the elected Sheriff's seat (setting 6 of 002's released code).
+        """
+        before = self.players
+        self._cast(sheriff)
+        if self.writer is not None:
+            for seat, (old, new) in enumerate(zip(before, self.players, strict=True)):
+                if old != new:
+                    self.writer.takes_over(seat, new.describe())
 
 
 def run_now(coroutine: Coroutine[Any, Any, T]) -> T:

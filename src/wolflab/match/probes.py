@@ -13,12 +13,16 @@ from ..rules import Ask, Ruleset
 from ..rules.engine import table
 
 
-class Moment(Protocol):
-    """What a probe may look at: what the moderator is about to ask, and who lives."""
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What a probe may look at: what the moderator is about to ask, and who lives.
+
+    alive: bit mask over seats. order: the day's order of speech, once it is known.
+    """
 
     ruleset: Ruleset
     alive: int
-    sheriff: int | None
+    order: tuple[int, ...]
     round: int
     asks: tuple[Ask, ...]
 
@@ -40,8 +44,8 @@ class Probe(Protocol):
 class StrawPoll:
     """The pseudo-vote of 002 §3.2: before the Sheriff speaks, every other living player votes.
 
-    With no Sheriff it is taken before the last speaker. `times` > 1 polls again at the same moment with
-    other draws (test–retest).
+    The Sheriff speaks last; without one, the poll is taken before whoever does. `times` > 1 polls again
+    at the same moment with other draws (test–retest).
     """
 
     times: int = 1
@@ -52,9 +56,7 @@ class StrawPoll:
         if len(moment.asks) != 1 or moment.asks[0].kind != "statement":
             return ()
         speaker = moment.asks[0].seat
-        if moment.sheriff is not None and speaker != moment.sheriff:
-            return ()
-        if moment.sheriff is None and not moment.asks[0].id.endswith(f"/{_last(moment)}"):
+        if speaker != moment.order[-1]:
             return ()
         ballot = table(moment.ruleset).vote_asks(
             "vote", "voting", moment.round, moment.alive & ~(1 << speaker), moment.alive
@@ -71,10 +73,6 @@ class StrawPoll:
             for k in range(self.times)
             for ask in ballot
         )
-
-
-def _last(moment: Moment) -> int:
-    return table(moment.ruleset).seats(moment.alive)[-1]
 
 
 @dataclass(frozen=True, slots=True)

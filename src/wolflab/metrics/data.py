@@ -23,13 +23,13 @@ from ..rules import (
     VoteCounted,
     Voted,
 )
-from ..text.notes import Belief, Deduced, Rated
+from ..text.notes import Belief, Deduced, Rated, trust
 
 T = TypeVar("T")
 Status = Literal["done", "void", "planned", "unfinished", "failed"]
 Rule = Literal["paper", "recorded", "wolf_exception"]
 """How a judgement becomes m. paper: 002 Eq. 2 for every rater. wolf_exception: the released code of 002,
-where a Werewolf's guess "Werewolf" counts as trust (facts of Eq. 2). recorded: as the agent used it."""
+where a Werewolf's guess "Werewolf" counts as trust (of Eq. 2). recorded: as the agent used it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,15 +137,13 @@ class Day:
 
 
 def reliability(belief: Belief, rater_is_wolf: bool, rule: Rule = "paper") -> int:
-    """m of 002 Eq. 2 from the guessed role and the confidence c: 11 − c for "Werewolf", else c.
+    """m of 002 Eq. 2 from the guessed role and the confidence.
 
     What "Uncertain" is worth is the recipe's parameter (002: c, 004: 6), so its recorded value stands.
     """
     if rule == "recorded" or belief.role not in ROLES:
         return belief.reliability
-    if ROLES[belief.role].wolf and not (rule == "wolf_exception" and rater_is_wolf):
-        return 11 - belief.confidence
-    return belief.confidence
+    return trust(belief.role, belief.confidence, rule == "wolf_exception" and rater_is_wolf)
 
 
 def days(record: GameRecord) -> tuple[Day, ...]:

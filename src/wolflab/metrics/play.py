@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..record import GameRecord
-from ..rules import ROLES, DayBroke, NightFell, VoteCounted, Winner
+from ..rules import DayBroke, NightFell, VoteCounted, Winner
 from ..text.notes import Mistake
 from .data import Day
 
@@ -52,8 +52,9 @@ class Replies:
 
 
 def labels(record: GameRecord) -> tuple[Label, ...]:
-    """Who plays each seat, from the header."""
-    return tuple(label(each) for each in record.header.get("players", ()))
+    """Who plays: each seat's player from the header, then whoever took a seat over."""
+    players = [*record.header.get("players", ()), *(player for _, _, player in record.takeovers)]
+    return tuple(label(each) for each in players)
 
 
 def label(described: Mapping[str, Any]) -> Label:
@@ -137,9 +138,9 @@ def replies(record: GameRecord) -> dict[Label, Replies]:
     who = labels(record)
     found: Counter[tuple[Label, str]] = Counter()
     for turn in (*record.turns, *record.probes):
-        if not 0 <= turn.seat < len(who):
+        if turn.seat < 0:
             continue
-        mine = who[turn.seat]
+        mine = label(record.player(turn.seat, turn.at))
         found[mine, "turns"] += 1
         found[mine, "fallbacks"] += turn.invalid is not None
         found[mine, "attempts"] += len(turn.calls)
@@ -152,9 +153,4 @@ def replies(record: GameRecord) -> dict[Label, Replies]:
 
 def is_instrument(record: GameRecord) -> bool:
     """Whether no real model played: everybody is the built-in player, or needs no model."""
-    return all(one.model in ("", "village") or one.model.startswith("village/") for one in labels(record))
-
-
-def wolves(record: GameRecord) -> frozenset[int]:
-    """The Werewolves' seats."""
-    return frozenset(seat for seat, role in enumerate(record.roles) if ROLES[role].wolf)
+    return all(one.model == "" or one.model.partition("(")[0] == "village" for one in labels(record))

@@ -25,6 +25,9 @@ CONTRASTED = ("ratio", "dc", "village_win")
 PLAY = ("village_win", "wolf_win", "nobody", "vote_hits", "abstained", "out_hits")
 """Names of the estimates in `Condition.play`."""
 
+MEASURES = ("persuasion", *METRICS, *PLAY)
+"""What `measured` knows, and a planted effect can be measured by."""
+
 COUNTERPART = {"dc": "dc_alive"}
 """Published name → ours, where they differ: 002's printed DC fits division by N_d (its released code)."""
 
@@ -88,9 +91,8 @@ def _planted(given: Mapping[str, Any] | None, conditions: Sequence[Condition]) -
     if not given:
         return ()
     measure = str(given.get("measure", "persuasion"))
-    if measure != "persuasion" and measure not in METRICS and measure not in PLAY:
-        known = ", ".join(("persuasion", *METRICS, *PLAY))
-        raise ExperimentError(f"planted.measure: there is no {measure!r}; known are {known}")
+    if measure not in MEASURES:
+        raise ExperimentError(f"planted.measure: there is no {measure!r}; known are {', '.join(MEASURES)}")
     found = []
     for one in conditions:
         estimate = measured(one, measure)

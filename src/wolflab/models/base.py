@@ -24,14 +24,6 @@ class Sampling:
     seed: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One chat message; `role` is "system", "user" or "assistant"."""
-
-    role: str
-    content: str
-
-
 class Request(NamedTuple):
     """What is asked of a model.
 

@@ -5,6 +5,7 @@ It may not know what is asked of a model; adapters are imported when one is name
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
@@ -103,7 +104,7 @@ def _price(given: object) -> Price:
     for key, value in given.items():
         if key not in known:
             raise ModelError(f"model setting 'price' has no {key!r}; known are {', '.join(known)}")
-        if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
             raise ModelError(f"model setting 'price.{key}': got {value!r}; use a number of 0 or more")
     return Price(**{key: float(value) for key, value in given.items()})
 

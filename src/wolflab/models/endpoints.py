@@ -110,6 +110,24 @@ def key_value(variable: str) -> str | None:
     return found.strip() or None if found else None
 
 
+def check_url(url: str) -> None:
+    """Raise ModelError for what is no address of a server. A password in it is not shown."""
+    try:
+        parts = urlsplit(url)
+        named = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        named = False
+    if not named:
+        raise ModelError(
+            "model setting 'base_url': it has to start with http:// or https:// and name a server"
+        )
+    if "@" in parts.netloc:
+        raise ModelError(
+            "model setting 'base_url': it holds a user or a password; put the key into an environment "
+            "variable and name that under api_key_env"
+        )
+
+
 def public_url(url: str) -> str:
     """`url` without user, password, query and fragment: what may be shown."""
     parts = urlsplit(url)

@@ -8,11 +8,15 @@ imported when the first call is made.
 from __future__ import annotations
 
 import asyncio
+import json
+import math
 import random
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import msgspec
 
@@ -21,7 +25,7 @@ from ..text.questions import Question
 from ..text.replies import schema
 from .base import Request, Response, Sampling, Usage
 from .budget import Budget, Price
-from .endpoints import MAX_IN_FLIGHT, Learned, Provider, endpoint, public_url
+from .endpoints import MAX_IN_FLIGHT, Learned, Provider, check_url, endpoint, public_url
 from .faults import Fault, of_status, shorten
 from .wire import counts, estimate, form_of, plain, read_choice, response_format, tokens
 
@@ -81,9 +85,16 @@ class Settings:
             value = getattr(self, name)
             if value is not None and (not isinstance(value, str) or not value):
                 raise ModelError(f"model setting {name!r}: got {type(value).__name__}; use a text")
-        if self.base_url and not self.base_url.startswith(("http://", "https://")):
-            raise ModelError("model setting 'base_url': it has to start with http:// or https://")
-        if self.extra is not None and not isinstance(self.extra, Mapping):
+        if self.base_url is not None:
+            check_url(self.base_url)
+        if self.api_key_env is not None and not re.fullmatch(r"[A-Za-z_]\w*", self.api_key_env):
+            # It is not shown: it may be the key itself.
+            raise ModelError(
+                "model setting 'api_key_env': use the name of the environment variable that holds the key"
+            )
+        if self.extra is not None and not (
+            isinstance(self.extra, Mapping) and all(isinstance(name, str) for name in self.extra)
+        ):
             raise ModelError(f"model setting 'extra': got {self.extra!r}; use a mapping of body fields")
 
     def _number(self, name: str, kind: type) -> None:
@@ -91,7 +102,7 @@ class Settings:
         allowed = (int, float) if kind is float else (int,)
         if value is None and name not in ("timeout", "retries", "longest_wait"):
             return
-        if isinstance(value, bool) or not isinstance(value, allowed) or value < 0:
+        if isinstance(value, bool) or not isinstance(value, allowed) or value < 0 or not math.isfinite(value):
             word = "number" if kind is float else "whole number"
             raise ModelError(f"model setting {name!r}: got {value!r}; use a {word} of 0 or more")
 
@@ -157,9 +168,11 @@ class OpenAIModel:
         """Ask the server. See `models.base.Model` for what is raised and what is returned."""
         render = self._render or _default_render()
         messages = [plain(one) for one in render(request.question, request.corrections)]
-        reply = await self.converse(
-            messages, request.sampling, None if request.free else schema(request.question)
-        )
+        sampling = request.sampling
+        if sampling.seed is None:
+            # Repeats of a deal must not be one reply over again (002 §9.1), and a resumed call not another.
+            sampling = replace(sampling, seed=crc32(request.key.encode()) >> 1)
+        reply = await self.converse(messages, sampling, None if request.free else schema(request.question))
         return reply._replace(prompt=tuple((one["role"], one["content"]) for one in messages))
 
     async def converse(
@@ -250,9 +263,8 @@ class OpenAIModel:
         except (openai.APIConnectionError, aiohttp.ClientError, OSError) as error:
             return Fault("retry", self._clean(shorten(str(error.__cause__ or error))))
         latency = perf_counter() - started
-        try:
-            reply = msgspec.json.decode(raw.content)
-        except msgspec.DecodeError:
+        reply = _decoded(raw.content)
+        if reply is _NOT_JSON:
             return Fault(
                 "retry", f"an answer that is not JSON (is {public_url(self.endpoint.base_url)} right?)"
             )
@@ -361,7 +373,7 @@ class OpenAIModel:
         """Seconds: what the server asked for, else doubling; spread, so that calls do not return at once."""
         if fault.wait is not None:
             return fault.wait * (1 + 0.1 * self._jitter())
-        return float(min(LAST_WAIT, FIRST_WAIT * 2**waited) * (0.5 + 0.5 * self._jitter()))
+        return float(min(LAST_WAIT, FIRST_WAIT * 2 ** min(waited, 30)) * (0.5 + 0.5 * self._jitter()))
 
     def _gave_up(self, fault: Fault, attempts: int) -> str:
         times = "once" if attempts == 1 else f"{attempts} times"
@@ -379,6 +391,21 @@ def _default_render() -> Render:
     from ..text.prompts import messages
 
     return messages
+
+
+_NOT_JSON = object()
+
+
+def _decoded(content: bytes) -> Any:
+    """The body's JSON, or _NOT_JSON. What a strict reader refuses (half a surrogate pair, NaN) is read."""
+    try:
+        return msgspec.json.decode(content)
+    except msgspec.DecodeError:
+        pass
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return _NOT_JSON
 
 
 def _first(*values: Any) -> Any:

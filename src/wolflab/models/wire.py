@@ -64,13 +64,17 @@ def _text(content: object) -> str:
     return content if isinstance(content, str) else ""
 
 
+_MOST = 10**12
+"""Tokens of one call: a count beyond is no count."""
+
+
 def counts(usage: dict[str, Any]) -> tuple[int, int, int]:
     """(prompt, completion, cached) tokens; servers name the cached ones in three ways."""
     details = usage.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, dict) else None
     found = cached or usage.get("prompt_cache_hit_tokens") or usage.get("cached_tokens")
     found_here = (usage.get("prompt_tokens"), usage.get("completion_tokens"), found)
-    prompt, completion, hit = (n if isinstance(n, int) and n > 0 else 0 for n in found_here)
+    prompt, completion, hit = (n if isinstance(n, int) and 0 < n < _MOST else 0 for n in found_here)
     return prompt, completion, hit
 
 

@@ -34,6 +34,16 @@ class Chain:
         self.last = last
 
 
+def hash_of(line: bytes) -> str:
+    """The hash that a line carries."""
+    return line[6:38].decode()
+
+
+def begins_with(line: bytes, field: str) -> bool:
+    """Whether a line's object has `field` first, without decoding it."""
+    return line.startswith(b'"%b":' % field.encode(), _HEAD)
+
+
 def read_chain(lines: Iterable[bytes], last: str = ROOT, where: str = "record") -> Iterator[dict[str, Any]]:
     """The objects of a chain, checked; RecordError names the first line that does not hold."""
     for number, line in enumerate(lines, 1):

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import RecordError
-from ..rules import Action, Event, GameEnded, Outcome, Ruleset
+from ..rules import Action, Dealt, Event, GameEnded, Outcome, Ruleset
 from ..text.notes import Content
-from .chain import read_chain
+from .chain import begins_with, hash_of, read_chain
 from .codec import decode_action, decode_event, decode_note
 from .writer import FORMAT, Call
 
@@ -53,11 +53,21 @@ class GameRecord:
     probes: list[PastTurn]
     lines: list[bytes]
     probe_lines: list[bytes]
+    takeovers: list[tuple[int, int, dict[str, Any]]] = field(default_factory=list)
+    """Seats that changed hands: (events before, seat, the new player as in the header)."""
 
     @property
     def roles(self) -> tuple[str, ...]:
         """Role names by seat."""
-        return tuple(event.role for event in self.events[: self.ruleset.players] if hasattr(event, "role"))
+        return tuple(event.role for event in self.events if isinstance(event, Dealt))
+
+    def player(self, seat: int, at: int) -> dict[str, Any]:
+        """Who held `seat` once `at` events had happened, as described in the header or on taking over."""
+        found: dict[str, Any] = self.header["players"][seat]
+        for since, taken, player in self.takeovers:
+            if taken == seat and since <= at:
+                found = player
+        return found
 
     @property
     def outcome(self) -> Outcome | None:
@@ -106,18 +116,15 @@ def _read_game(values: Iterable[dict[str, Any]], record: GameRecord, where: str)
                 at, waiting = len(record.events), True
             chance = "chance" in value
             action = decode_action(value["chance" if chance else "reply"])
+            if chance:  # a stand-in's draw stands between a seat's notes and its reply: they stay the seat's
+                record.turns.append(PastTurn(value["ask"], -1, action, None, at))
+                continue
             record.turns.append(
-                PastTurn(
-                    value["ask"],
-                    -1 if chance else value["seat"],
-                    action,
-                    value.get("invalid"),
-                    at,
-                    notes,
-                    calls,
-                )
+                PastTurn(value["ask"], value["seat"], action, value.get("invalid"), at, notes, calls)
             )
             notes, calls = [], []
+        elif "takes over" in value:
+            record.takeovers.append((len(record.events), value["takes over"], value["player"]))
         else:
             raise RecordError(f"{where}: a line of unknown kind, with the fields {', '.join(value)}")
 
@@ -126,8 +133,8 @@ def _read_probes(values: Iterable[dict[str, Any]], record: GameRecord, lines: Se
     hashes: dict[str, int] = {}
     events = 0
     for line in lines:
-        events += b'"event":' in line[41:50]
-        hashes[line[6:38].decode()] = events
+        events += begins_with(line, "event")
+        hashes[hash_of(line)] = events
     for value in values:
         if value["after"] not in hashes:
             raise RecordError(f"probe {value['ask']}: asked after a line that this game does not have")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ..errors import IllegalReply, RecordError
 from ..rules import Action, Ask
 from ..rules.engine import begin, step
-from .fallback import fallback
+from ..rules.fallback import fallback
 from .reader import GameRecord, PastTurn
 
 
@@ -42,11 +44,11 @@ def verify(record: GameRecord, where: str = "record") -> None:
         raise RecordError(f"{where}: {len(record.events)} events, the rules give {len(events)}")
 
 
-def _replay(ask: Ask, turns: object, record: GameRecord, where: str) -> Action | None:
-    turn: PastTurn | None = next(turns, None)  # type: ignore[call-overload]
+def _replay(ask: Ask, turns: Iterator[PastTurn], record: GameRecord, where: str) -> Action | None:
+    turn = next(turns, None)
     drawn: Action | None = None
     if turn is not None and turn.ask == f"{ask.id}/fallback":
-        drawn, turn = turn.action, next(turns, None)  # type: ignore[call-overload]
+        drawn, turn = turn.action, next(turns, None)
     if turn is None:
         return None
     if turn.ask != ask.id or turn.seat != ask.seat:

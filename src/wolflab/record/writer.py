@@ -124,6 +124,10 @@ class Writer:
         for event in events:
             self._add(_event_line(event))
 
+    def takes_over(self, seat: int, player: dict[str, Any]) -> None:
+        """From here on another player, described as in the header, holds `seat`."""
+        self._add(_encode({"takes over": seat, "player": player}))
+
     def probe(self, name: str, turns: Sequence[Turn]) -> None:
         """Answers to a probe, in seat order. `action` is None in the line when the reply was invalid."""
         for turn in turns:

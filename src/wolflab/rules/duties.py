@@ -2,10 +2,9 @@
 
 A `Duty` is asked of every living holder of its role whose turn has come. Duties whose `after` is done
 are asked together: the night's order is the order of what depends on what, nothing more. What a duty
-does goes through three words that every role shares, so that dawn need not know the roles:
+does goes through words that every role shares, so that dawn need not know the roles:
 
-- *attack*: the pack's kill; a *shield* on the victim stops it;
-- *shield*: protect, save, antidote;
+- *shield*: protect, save, antidote; it stops the pack's kill (`State.victim`, from all "kill" choices);
 - *strike*: a death that no shield stops (poison).
 """
 
@@ -29,7 +28,7 @@ class Duty:
     kind: the ask's kind, unique among all roles ("kill", "see").
     verb, past: the words for it ("protect", "protected").
     options: (state, seat) → legal actions; an empty tuple means that the seat is not asked.
-    act: (state, seat, action) → events. It may use `state.attack/shield/strike/remember`.
+    act: (state, seat, action) → events. It may use `state.shield/strike/remember`.
     after: kinds that must be finished first. chained: holders act one after another by seat number,
     each told of the earlier choices (the pack); otherwise all at once.
     prelude: (state, seat) → events shown just before the ask (the Witch's victim).

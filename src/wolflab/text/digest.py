@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any
 
 import msgspec
 
@@ -61,7 +60,7 @@ _ASKS: dict[int, tuple[Ask, str]] = {}
 """Encoded asks by identity: the rules share equal asks."""
 
 
-def _task(task: Task) -> tuple[Any, ...]:
+def _task(task: Task) -> str:
     known = _ASKS.get(id(task.ask))
     if known is None:
         if len(_ASKS) > 1 << 14:
@@ -69,24 +68,23 @@ def _task(task: Task) -> tuple[Any, ...]:
         known = _ASKS[id(task.ask)] = task.ask, _encode(task.ask).decode()
     match task:
         case Decide():
-            return "decide", known[1]
-        case Rate():
-            return "rate", known[1], task.targets
-        case Deduce():
-            return "deduce", known[1], task.targets, task.guesses, task.attributes
+            return f"decide {known[1]}"
+        case Rate(_, targets):
+            return f"rate {known[1]} {targets}"
+        case Deduce(_, targets, guesses, attributes):
+            return f"deduce {known[1]} {targets} {guesses} {attributes}"
 
 
-def question_digest(question: Question, extra: tuple[Any, ...] = ()) -> str:
+def question_digest(question: Question, extra: str = "") -> str:
     """32 hex digits for `question` and whatever else belongs to the request (settings, retries)."""
-    data = _encode(
-        (
-            _situation_digest(question.situation),
-            _task(question.task),
-            question.beliefs,
-            question.style,
-            question.wording,
-            question.layout,
-            extra,
-        )
+    situation, task, beliefs, style, wording, layout = (
+        question.situation,
+        question.task,
+        question.beliefs,
+        question.style,
+        question.wording,
+        question.layout,
     )
-    return blake2b(data, digest_size=16).hexdigest()
+    shown = _encode(beliefs).decode() if beliefs else ""
+    data = f"{_situation_digest(situation)}\0{_task(task)}\0{shown}\0{style}\0{wording}\0{layout}\0{extra}"
+    return blake2b(data.encode(), digest_size=16).hexdigest()

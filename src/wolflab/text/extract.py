@@ -14,6 +14,8 @@ import json_repair
 _DECODER = json.JSONDecoder(strict=False)
 _READ = 40_000
 """Characters of a reply that are read."""
+_REPAIRED = 6_000
+"""Characters of a broken object that are repaired: the repair takes a time that grows with their square."""
 _DEPTH = 40
 """Nesting beyond which an object is not looked at."""
 
@@ -41,7 +43,7 @@ def find_object(text: str) -> dict[str, Any] | None:
         if found:
             return found
         at = start + 1
-    return _repair(text[starts[0] :]) if starts else None
+    return _repair(text[starts[0] :][:_REPAIRED]) if starts else None
 
 
 def _balanced(text: str, start: int) -> int | None:

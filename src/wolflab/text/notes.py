@@ -8,8 +8,20 @@ from __future__ import annotations
 
 import msgspec
 
+from ..rules import ROLES
+
 UNCERTAIN = "Uncertain"
 """The guess that names no role (002 Table 13)."""
+
+
+def trust(role: str, confidence: int, wolves_trusted: bool = False) -> int:
+    """m of 002 Eq. 2, 1–10: 11 − confidence for a Werewolf, the confidence for anybody else.
+
+    wolves_trusted: a Werewolf too has the confidence (the released code, where a Werewolf judges).
+    What "Uncertain" is worth is the recipe's affair.
+    """
+    suspected = role in ROLES and ROLES[role].wolf
+    return 11 - confidence if suspected and not wolves_trusted else confidence
 
 
 class Belief(msgspec.Struct, frozen=True):
@@ -31,17 +43,11 @@ class Belief(msgspec.Struct, frozen=True):
 class Deduced(msgspec.Struct, frozen=True, tag=True):
     """The beliefs formed before one action. Only valid judgements are listed; others keep their value.
 
-    final: made before the vote (or the election vote): the one that Ratio reads and that prunes.
+    final: made before the vote, all statements of the day being heard: the one that prunes memory.
     """
 
     beliefs: tuple[Belief, ...]
     final: bool = False
-
-
-class Pruned(msgspec.Struct, frozen=True, tag=True):
-    """Statements dropped from memory (002 §3.1): their positions among the seat's own events."""
-
-    positions: tuple[int, ...]
 
 
 class Thought(msgspec.Struct, frozen=True, tag=True):
@@ -65,4 +71,4 @@ class Rated(msgspec.Struct, frozen=True, tag=True):
     scores: dict[int, int]
 
 
-Content = Deduced | Rated | Pruned | Thought | Mistake
+Content = Deduced | Rated | Thought | Mistake

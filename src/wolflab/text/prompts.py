@@ -20,7 +20,7 @@ from functools import cache
 from hashlib import blake2b
 from typing import NamedTuple
 
-from ..rules import DUTIES, PASS, PRESETS, ROLES, Learned, Pick, Ruleset, VictimShown
+from ..rules import DUTIES, PASS, PRESETS, Learned, Pick, VictimShown
 from .clean import clean
 from .notes import UNCERTAIN, Belief
 from .options import labels
@@ -224,13 +224,15 @@ def _time(now: Situation) -> str:
 def _instruction(question: Question) -> str:
     now, task, wording = question.situation, question.task, question.wording
     common = {"time": _time(now), "name": now.ruleset.names[now.seat], "a_role": a_role(now.role)}
-    if isinstance(task, Deduce):
-        return _deduce(now, task, wording, common)
-    if isinstance(task, Rate):
-        names = _names(now, task.targets)
-        scores = ",\n".join(f'"{name}": an integer from 1 to 10' for name in names)
-        return render(f"{wording}/rate", **common, targets=listed(names), scores=scores)
-    return _decide(now, task, wording, common)
+    match task:
+        case Decide():
+            return _decide(now, task, wording, common)
+        case Deduce():
+            return _deduce(now, task, wording, common)
+        case Rate(_, targets):
+            names = _names(now, targets)
+            scores = ",\n".join(f'"{name}": an integer from 1 to 10' for name in names)
+            return render(f"{wording}/rate", **common, targets=listed(names), scores=scores)
 
 
 _SPEECHES = {"campaign": "campaign", "last-words": "last_words"}
@@ -314,8 +316,3 @@ def _deduce(now: Situation, task: Deduce, wording: str, common: dict[str, str]) 
             each=words["each"].template if several else "",
         )
     )
-
-
-def guessable(ruleset: Ruleset) -> tuple[str, ...]:
-    """The roles that a deduction may name in this ruleset, ending with "Uncertain"."""
-    return (*(role.name for role in ruleset.cast if role.name in ROLES), UNCERTAIN)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..rules import Ask, Event, Ruleset
-from .notes import Belief
+from .notes import UNCERTAIN, Belief
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,11 @@ class Rate:
 
     ask: Ask
     targets: tuple[int, ...]
+
+
+def guessable(ruleset: Ruleset) -> tuple[str, ...]:
+    """The roles that a deduction may name in this ruleset, ending with "Uncertain"."""
+    return (*(role.name for role in ruleset.cast), UNCERTAIN)
 
 
 Task = Decide | Deduce | Rate

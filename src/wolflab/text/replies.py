@@ -76,14 +76,20 @@ Parsed = Decided | Judged | Rated
 
 def schema(question: Question) -> dict[str, Any]:
     """The JSON schema of the reply: every property required, ranges as enums (servers differ there)."""
-    task, ruleset = question.task, question.situation.ruleset
-    if isinstance(task, Decide):
-        if task.ask.options is None:
+    ruleset = question.situation.ruleset
+    match question.task:
+        case Decide(ask) if ask.options is None:
             return _object({"reasoning": _STRING, "statement": _STRING})
-        return _object({"reasoning": _STRING, "action": _STRING | {"enum": list(labels(task.ask, ruleset))}})
-    if isinstance(task, Rate):
-        score = {"type": "integer", "enum": list(range(1, 11))}
-        return _object({ruleset.names[seat]: score for seat in task.targets})
+        case Decide(ask):
+            return _object({"reasoning": _STRING, "action": _STRING | {"enum": list(labels(ask, ruleset))}})
+        case Rate(_, targets):
+            score = {"type": "integer", "enum": list(range(1, 11))}
+            return _object({ruleset.names[seat]: score for seat in targets})
+        case Deduce() as task:
+            return _judgements_schema(task, ruleset)
+
+
+def _judgements_schema(task: Deduce, ruleset: Ruleset) -> dict[str, Any]:
     attributes = {
         "role": _STRING | {"enum": list(task.guesses)},
         "reasoning": _STRING,
@@ -116,12 +122,13 @@ def parse(question: Question, text: str) -> Parsed | Problem:
     found = find_object(text)
     if found is None:
         return Problem("the reply holds no JSON object; answer with the JSON object asked for")
-    task = question.task
-    if isinstance(task, Decide):
-        return _decided(question, task, found)
-    if isinstance(task, Deduce):
-        return _judged(question, task, found)
-    return _rated(question, task, found)
+    match question.task:
+        case Decide() as task:
+            return _decided(question, task, found)
+        case Deduce() as task:
+            return _judged(question, task, found)
+        case Rate() as task:
+            return _rated(question, task, found)
 
 
 _REASONING = ("reasoning", "reason", "thought", "thoughts", "thinking", "analysis")

@@ -94,7 +94,9 @@ def moderator_sentence(event: Event, round: int, ruleset: Ruleset) -> str:
     round: the round in which it happened; only events before the first night (0) are worded apart.
     """
     words = sentence(event, None, ruleset)
-    return words if round or isinstance(event, (Dealt, PackMet)) else f"Before the first night, {words}"
+    if round or isinstance(event, (Dealt, PackMet)):
+        return words
+    return f"Before the first night, {words[0].lower() + words[1:] if words.startswith('The ') else words}"
 
 
 def _words(event: Event, seat: int | None, ruleset: Ruleset) -> str:

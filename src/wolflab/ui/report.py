@@ -25,14 +25,14 @@ _MOON = (
 )
 
 
-def write_report(summary: Summary, path: Path | str, notes: Sequence[str] = ()) -> Path:
-    """Write the page to `path` and return it. notes: further sentences on what was run."""
+def write_report(summary: Summary, path: Path | str, notes: Sequence[str] = (), experiment: str = "") -> Path:
+    """Write the page to `path` and return it. notes: further sentences; experiment: the file that was run."""
     target = Path(path)
-    target.write_text(render(summary, notes), encoding="utf-8")
+    target.write_text(render(summary, notes, experiment), encoding="utf-8")
     return target
 
 
-def render(summary: Summary, notes: Sequence[str] = ()) -> str:
+def render(summary: Summary, notes: Sequence[str] = (), experiment: str = "") -> str:
     """The page as text."""
     parts = [
         (anchor, title, body)
@@ -52,6 +52,8 @@ def render(summary: Summary, notes: Sequence[str] = ()) -> str:
         )
         if (body := make(summary))
     ]
+    if experiment:
+        parts.append(("experiment", "What was run", f"<pre>{escape(experiment)}</pre>"))
     title = summary.title or "Wolflab report"
     css = files("wolflab.ui").joinpath("report.css").read_text(encoding="utf-8")
     links = "".join(f'<a href="#{anchor}">{escape(name)}</a>' for anchor, name, _ in parts)

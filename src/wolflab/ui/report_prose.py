@@ -40,7 +40,9 @@ dashed line players mean what they say; below it they are too sure."""
 
 CONTRASTS = """<p class="lead">Conditions meet the same deals, so they are compared deal by deal;
 “missing” counts deals that only one of the two has. p is an exact or simulated sign-flip test,
-corrected by Holm over the conditions within each metric.</p>"""
+corrected by Holm over the conditions within each metric. Every deal counts once here and every
+game once above, so where deals have unequally many games (void ones are replaced by further deals) a
+difference is not exactly that of the two means.</p>"""
 
 PLANTED = """<p class="lead">Effects of a known size were put into the players on purpose. Recovered means
 that the interval holds what was put in, and leaves 0 out unless that is what was put in.</p>"""

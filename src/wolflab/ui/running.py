@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from rich.table import Table
 from ..errors import ExperimentError, RecordError, WolflabError
 from ..lab import runner
 from ..lab.casting import Company, listing, reach
-from ..lab.experiment import build, load, shipped
+from ..lab.experiment import Experiment, build, load, shipped
 from ..lab.game import Place, prepare, status
 from ..lab.replay import requests, verify_game
 from ..lab.store import GameFile, Store, new_directory
@@ -62,20 +62,21 @@ def run_experiment(
         console.print(
             f"[bold]{escape(store.experiment.title or store.experiment.name)}[/]  →  {store.path}",
             highlight=False,
+            soft_wrap=True,
         )
         with _bar(console) as bar:
             task = bar.add_task("games", total=None)
             ok = runner.run(store, lambda p: bar.update(task, completed=p.over, total=p.planned))
+            rows = store.games()
+            over = sum(row.status in ("done", "void") for row in rows)
+            bar.update(task, completed=over, total=len(rows))
         report_run(console, store, None)
         if not ok:
             _not_over(console, store)
     return ok
 
 
-async def _preflight(company: Company, experiment: object) -> None:
-    from ..lab.experiment import Experiment
-
-    assert isinstance(experiment, Experiment)
+async def _preflight(company: Company, experiment: Experiment) -> None:
     try:
         await runner.preflight(experiment, company)
     finally:
@@ -114,7 +115,7 @@ def report_run(console: Console, store: Store, out: Path | None) -> None:
     found = summary(store)
     print_summary(console, found)
     path = out or store.path / "report.html"
-    write_report(found, path)
+    write_report(found, path, experiment=(store.path / "experiment.yaml").read_text(encoding="utf-8"))
     console.print(f"run: {store.path}\nreport: {path}", highlight=False, soft_wrap=True)
 
 
@@ -152,11 +153,13 @@ def play_game(
 
 
 async def _play_game(
-    console: Console, experiment: object, company: Company, store: Store | None, thoughts: bool, pace: float
+    console: Console,
+    experiment: Experiment,
+    company: Company,
+    store: Store | None,
+    thoughts: bool,
+    pace: float,
 ) -> None:
-    from ..lab.experiment import Experiment
-
-    assert isinstance(experiment, Experiment)
     condition = next(iter(experiment.conditions))
     printer = GamePrinter(console, experiment.ruleset(condition), thoughts=thoughts, pace=pace)
     try:
@@ -180,13 +183,13 @@ async def _play_game(
 def show_game(
     console: Console, store: Store, game: int, as_: str | None, thoughts: bool, prompts: bool
 ) -> None:
-    """A recorded game; with prompts, every request and reply instead."""
+    """A recorded game; with prompts, every request and reply after it."""
     row = store.game(game)
     record = store.record(game)
     seat = None if as_ is None else _seat(record.ruleset, as_)
     show_record(console, record, seat, thoughts)
     if prompts:
-        _show_prompts(console, store, row.id, seat)
+        _show_prompts(console, store, row.id, record.ruleset.names, seat)
 
 
 def _seat(rules: Ruleset, name: str) -> int:
@@ -198,19 +201,31 @@ def _seat(rules: Ruleset, name: str) -> int:
     raise ExperimentError(f"--as {name}: there is no such player; the players are {', '.join(rules.names)}")
 
 
-def _show_prompts(console: Console, store: Store, game: int, seat: int | None) -> None:
+def _show_prompts(console: Console, store: Store, game: int, names: Sequence[str], seat: int | None) -> None:
     from ..text.prompts import messages
 
+    kept = [call for call in store.call_rows(game) if call.get("messages")]
+    for call in kept:
+        key = call["key"].split("|", 1)[1]
+        if seat is None or key.split("|")[0].endswith(f"/{seat}"):
+            _show_call(console, key, call["messages"], call["text"])
+    if kept:
+        return
     filed = store.calls(game)
     for request in requests(store, store.game(game)):
         if seat is not None and request.question.situation.seat != seat:
             continue
-        console.rule(request.key.split("|", 1)[1], style="yellow")
-        for message in messages(request.question, request.corrections):
-            console.print(f"[yellow]{message.role}[/]")
-            console.print(escape(message.content), highlight=False)
-        console.print("[green]reply[/]")
-        console.print(escape(filed[request.key].response.text), highlight=False)
+        name = names[request.question.situation.seat]
+        heading = f"{name} · {request.key.split('|', 1)[1]}"
+        prompt = messages(request.question, request.corrections)
+        _show_call(console, heading, prompt, filed[request.key].response.text)
+
+
+def _show_call(console: Console, heading: str, prompt: Iterable[tuple[str, str]], reply: str) -> None:
+    console.rule(heading, style="yellow")
+    for role, text in (*((f"[yellow]{role}[/]", text) for role, text in prompt), ("[green]reply[/]", reply)):
+        console.print(role)
+        console.print(escape(text), highlight=False, soft_wrap=True)
 
 
 def list_errors(console: Console, store: Store) -> None:
@@ -254,9 +269,11 @@ def list_models(console: Console, wanted: str | None) -> None:
         asyncio.run(reach(wanted))
         console.print(f"{wanted}: reached")
         return
-    table = Table("model", "key", "configured", "where")
+    table = Table("model", "key", "key found")
+    table.add_column("where", overflow="fold")
     for row in listing():
-        table.add_row(row.pattern, row.key or "none needed", "yes" if row.configured else "no", row.base_url)
+        found = ("yes" if row.configured else "no") if row.key else "–"
+        table.add_row(row.pattern, row.key or "none needed", found, row.base_url)
     console.print(table)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..metrics.intervals import Estimate
@@ -13,23 +14,33 @@ if TYPE_CHECKING:
 
 _WIDE = 130
 """Columns from which conditions are rows; below, they are columns."""
+_HEAD, _COLUMN = 19, 17
+"""Columns that the measures' names and one condition take; what does not fit goes into a further table."""
+_NAMES = {"ratio": "Ratio", "dc": "DC", "village_win": "village wins"}
 
 
 def print_summary(console: Console, summary: Summary) -> None:
     """The main table, what a finished game cost, the differences, and what went wrong."""
     from rich.markup import escape
 
-    console.print(main_table(summary, console.width))
+    count = len(summary.conditions)
+    at_once = count if console.width >= _WIDE else (console.width - _HEAD) // _COLUMN
+    for first in range(0, count, max(1, at_once)):
+        part = summary.conditions[first : first + max(1, at_once)]
+        console.print(main_table(replace(summary, conditions=part), console.width))
     if summary.instrument:
         console.print(
             "[yellow]Instrument check: no language model played. This says nothing about models.[/]"
         )
     for one in summary.contrasts:
         if one.p_holm is not None and one.p_holm < 0.05:
+            chance = "< 0.001" if one.p_holm < 0.001 else f"{one.p_holm:.3f}"
             console.print(
-                f"{escape(one.metric)}: {escape(one.condition)} − {escape(one.baseline)} = "
-                f"{_signed(one.difference)}, p (Holm) {one.p_holm:.3f}",
+                f"{escape(_NAMES.get(one.metric, one.metric))}: {escape(one.condition)} − "
+                f"{escape(one.baseline)} = {_signed(one.difference, one.metric != 'ratio')}, "
+                f"p (Holm) {chance}",
                 highlight=False,
+                soft_wrap=True,
             )
     for row in summary.conditions:
         for error, n in row.errors:
@@ -53,9 +64,10 @@ def main_table(summary: Summary, width: int | None = None) -> Table:
     led = any(one.leadership for one in summary.conditions)
     heads = ["games", "rounds", *(["Ratio", "DC"] if led else []), "village wins"]
     heads += ["invalid replies", "calls a game"]
-    paid = any(one.usage[key].value for one in summary.conditions for key in ("prompt_tokens", "cost"))
-    heads += ["tokens a game", "USD a game"] if paid else []
-    columns = [_cells(one, led, paid) for one in summary.conditions]
+    paid = any(one.usage["prompt_tokens"].value for one in summary.conditions)
+    priced = any(one.usage["cost"].value for one in summary.conditions)
+    heads += (["tokens a game"] if paid else []) + (["USD a game"] if priced else [])
+    columns = [_cells(one, led, paid, priced) for one in summary.conditions]
     if (get_console().width if width is None else width) >= _WIDE:
         found.add_column("condition", style="bold")
         for head in heads:
@@ -65,13 +77,13 @@ def main_table(summary: Summary, width: int | None = None) -> Table:
         return found
     found.add_column("")
     for one in summary.conditions:
-        found.add_column(escape(one.name), justify="right")
+        found.add_column(escape(one.name), justify="right", overflow="fold")
     for place, head in enumerate(heads):
         found.add_row(f"[bold]{head}[/]", *(cells[place] for cells in columns))
     return found
 
 
-def _cells(one: Condition, led: bool, paid: bool) -> list[str]:
+def _cells(one: Condition, led: bool, paid: bool, priced: bool) -> list[str]:
     counts = one.counts
     lost = [
         f"{n} {what}"
@@ -86,7 +98,9 @@ def _cells(one: Condition, led: bool, paid: bool) -> list[str]:
     cells.append(cell(one.usage["calls"], 0))
     if paid:
         sent, written = cell(one.usage["prompt_tokens"], 0), cell(one.usage["completion_tokens"], 0)
-        cells += [f"{sent}\n[dim]and written[/]\n{written}", cell(one.usage["cost"], 4)]
+        cells.append(f"{sent}\n[dim]and written[/]\n{written}")
+    if priced:
+        cells.append(cell(one.usage["cost"], 4))
     return cells
 
 
@@ -108,10 +122,15 @@ def cell(one: Estimate | None, digits: int = 3, percent: bool = False) -> str:
     return f"{shown(one.value)}{unit}\n[dim]{interval}[/]\n{counted}"
 
 
-def _signed(one: Estimate) -> str:
-    """A difference with its interval, on one line."""
+def _signed(one: Estimate, points: bool) -> str:
+    """A difference with its interval, on one line; points: in percentage points."""
+
+    def shown(value: float) -> str:
+        return (f"{100 * value:+.1f}" if points else f"{value:+.3f}").replace("-", "−")
+
     if one.value is None:
         return "–"
+    unit = " pp" if points else ""
     if one.low is None or one.high is None:
-        return f"{one.value:+.3f} (no interval)"
-    return f"{one.value:+.3f} ({one.low:+.3f} to {one.high:+.3f})"
+        return f"{shown(one.value)}{unit} (no interval)"
+    return f"{shown(one.value)}{unit} ({shown(one.low)} to {shown(one.high)})"

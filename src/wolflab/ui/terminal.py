@@ -19,6 +19,8 @@ from ..record import GameRecord, PastTurn, Turn
 from ..rules import (
     EVERYONE,
     ROLES,
+    Action,
+    Answer,
     CandidatesNamed,
     Chose,
     DayBroke,
@@ -26,16 +28,25 @@ from ..rules import (
     Event,
     FirstSpeaker,
     GameEnded,
+    Lead,
     Log,
     NightFell,
     PackMet,
+    Pick,
     Ruleset,
     Said,
+    Say,
     Voted,
+    Winner,
 )
 from ..text.notes import Content, Deduced, Mistake, Rated, Thought
 from ..text.sentences import listed, moderator_sentence
 
+_WINS = {
+    Winner.VILLAGE: "[bold]The village[/] wins",
+    Winner.WEREWOLVES: "[bold]The Werewolves[/] win",
+    Winner.NOBODY: "Nobody wins",
+}
 ICONS = {"Werewolf": "🐺", "Seer": "🔮", "Guard": "🛡", "Doctor": "💉", "Witch": "🧪", "Villager": "🧑"}
 
 
@@ -105,15 +116,8 @@ class GamePrinter:
                 self._said(seat, where, text)
             case GameEnded(outcome):
                 out.print()
-                style = "green" if outcome.winner.value == "village" else "red"
-                out.print(
-                    Rule(
-                        f"[bold]{outcome.winner.value}[/] wins: {outcome.reason.value}"
-                        if outcome.winner.value != "nobody"
-                        else f"nobody wins: {outcome.reason.value}",
-                        style=style,
-                    )
-                )
+                style = "green" if outcome.winner is Winner.VILLAGE else "red"
+                out.print(Rule(f"{_WINS[outcome.winner]}: {outcome.reason.value}", style=style))
             case CandidatesNamed() | FirstSpeaker():
                 self._moderator(event)
             case _ if event.audience == EVERYONE:
@@ -126,7 +130,10 @@ class GamePrinter:
         return moderator_sentence(event, self.round, self.ruleset)
 
     def _moderator(self, event: Event) -> None:
-        self.console.print(f"[bold red]Moderator[/] [red]{escape(self._words(event))}[/]")
+        words = self._words(event)
+        if not words.startswith(self.ruleset.names):
+            words = words[:1].upper() + words[1:]
+        self.console.print(f"[bold red]Moderator:[/] [red]{escape(words)}[/]")
         self._rest()
 
     def _cast(self) -> None:
@@ -155,7 +162,13 @@ class GamePrinter:
         if not votes:
             return
         names = self.ruleset.names
-        self.console.print(f"[yellow]{'Votes for Sheriff' if votes[0].what == 'elect' else 'Votes'}[/]")
+        title = "for Sheriff" if votes[0].what == "elect" else ""
+        if len(votes) == 1:  # open votes come one by one
+            voter, target = votes[0].voter, votes[0].target
+            what = "does not vote" if target is None else f"[bold]{names[target]}[/]"
+            self.console.print(f"[yellow]{f'Vote {title}'.strip()}[/] {names[voter]} → {what}")
+            return
+        self.console.print(f"[yellow]{f'Votes {title}'.strip()}[/]")
         ballots: dict[int | None, list[str]] = {}
         for vote in votes:
             ballots.setdefault(vote.target, []).append(names[vote.voter])
@@ -226,18 +239,34 @@ def show_errors(console: Console, game: int, record: GameRecord) -> int:
     """Print one game's unusable replies (002's error log); returns how many there were."""
     count = 0
     for turn in (*record.turns, *record.probes):
+        mistakes = 0
         for step, content in turn.notes:
             if isinstance(content, Mistake):
-                count += 1
+                mistakes += 1
                 console.print(
                     f"game {game} · {turn.ask} · {record.ruleset.names[turn.seat]} · {step}, attempt "
                     f"{content.attempt + 1}: {escape(content.reason)}\n    [dim]{escape(content.reply)}[/]"
                 )
         if turn.invalid is not None:
-            count += 1
-            stand_in = "left out" if turn.probe else f"instead: {turn.action}"
+            mistakes = mistakes or 1  # what follows from a reply that is listed above is no further one
+            stand_in = "left out" if turn.probe else f"instead: {_acted(turn.action, record.ruleset.names)}"
             console.print(
                 f"game {game} · {turn.ask} · {record.ruleset.names[turn.seat]}: {escape(turn.invalid)} "
                 f"[yellow]({escape(stand_in)})[/]"
             )
+        count += mistakes
     return count
+
+
+def _acted(action: Action | None, names: Sequence[str]) -> str:
+    match action:
+        case Pick(seat):
+            return names[seat]
+        case Say(text):
+            return repr(text) if text else "silence"
+        case Lead(left):
+            return "the left neighbour speaks first" if left else "the right neighbour speaks first"
+        case Answer(yes):
+            return "yes" if yes else "no"
+        case _:
+            return "nothing chosen"

@@ -64,9 +64,9 @@ def _guess(
     posterior: Posterior, target: int, allowed: tuple[str | None, ...], rules: Ruleset
 ) -> tuple[str, int, float]:
     chances = posterior.marginals[target]
-    chance = max(chances)
+    second, chance = sorted((0.0, *chances))[-2:]
     best = chances.index(chance)
-    lead = chance - max((other for i, other in enumerate(chances) if i != best), default=0)
+    lead = chance - second
     name = allowed[best]
     if name is None or chance < STANDS_OUT or lead < LEAD:
         prior = rules.wolves / (rules.players - 1)
@@ -84,12 +84,13 @@ def _reason(name: str, role: str, chance: float, wolf: float, numbers: list[int]
         else ""
     )
     if role == UNCERTAIN:
-        lean = "more" if wolf > 0.34 else "no more"
-        return f"Nothing so far sets {name} apart; {name} is {lean} likely a Werewolf than anyone.{where}"
+        lean = "a little more" if wolf > 0.34 else "no more"
+        return f"Too little is known of {name}, who is {lean} likely to be a Werewolf than others.{where}"
     how = ("may well be", "is probably", "is very likely", "must be")[
         (chance >= 0.5) + (chance >= 0.8) + (chance >= 0.97)
     ]
-    return f"By what {name} said and did, and what others made of it, {name} {how} the {role}.{where}"
+    article = "a" if ROLES[role].wolf or ROLES[role].plain else "the"
+    return f"By what {name} said and did, and what others made of it, {name} {how} {article} {role}.{where}"
 
 
 def rate(question: Question, task: Rate, posterior: Posterior) -> dict[str, Any]:

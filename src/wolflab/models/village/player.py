@@ -16,6 +16,7 @@ from ...errors import ModelError
 from ...rules import Pick
 from ...text.options import label
 from ...text.questions import Decide, Deduce, Question, Rate, Situation
+from ...text.sentences import a_role
 from ..base import Request, Response
 from .acting import at_random, choose
 from .deducing import deduce, rate
@@ -122,7 +123,7 @@ class Village:
         text = speak(points, around.situation.ruleset, self.settings.phrases, around.draws)
         aims = ", ".join(dict.fromkeys(point.kind.split()[0] for point in points))
         return {
-            "reasoning": f"As the {around.situation.role} I want to do this now: {aims}.",
+            "reasoning": f"I am {a_role(around.situation.role)}. My plan for this statement: {aims}.",
             "statement": text,
         }
 
@@ -143,6 +144,7 @@ class Village:
     def describe(self) -> dict[str, Any]:
         """Version, digest of the fitted parameters, settings."""
         return {
+            "name": self.name,
             "model": "village",
             "version": VERSION,
             "parameters": self.parameters.digest,

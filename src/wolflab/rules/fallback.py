@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..rules import CHANCE, LEFT, NO, PASS, SILENCE, Action, Ask, Ruleset
+from .actions import LEFT, NO, PASS, SILENCE, Action
+from .asks import CHANCE, Ask
+from .ruleset import Ruleset
 
 
 def fallback(ask: Ask, rules: Ruleset) -> Action | Ask:
