@@ -15,6 +15,8 @@ from typing import Any, Literal
 
 Kind = Literal["retry", "quota", "key", "model", "context", "filter", "setting", "request"]
 
+_READ = 20_000
+"""Characters of a server's words that are read."""
 SHOWN = 200
 """How many characters of a server's words are shown."""
 
@@ -63,13 +65,16 @@ def of_status(
     *,
     sent: Collection[str],
     filtered: Collection[str] = (),
+    secret: str | None = None,
 ) -> Fault:
     """The fault behind an error status.
 
     body: the decoded error object, text, or None. sent: the names of the settings in the request.
-    filtered: error codes that mean the content filter at this provider.
+    filtered: error codes that mean the content filter at this provider. secret: the key, which some
+    servers repeat; it is taken out before the words are cut, so that no half of it stays.
     """
     code, param, words = _parts(body)
+    words = words[:_READ].replace(secret, "…") if secret else words[:_READ]
     shown = shorten(words) or f"HTTP status {status}"
 
     def fault(kind: Kind, **more: Any) -> Fault:

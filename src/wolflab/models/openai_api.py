@@ -261,7 +261,7 @@ class OpenAIModel:
         except openai.APIStatusError as error:
             return self._fault(error.status_code, error.body, error.response.headers, body)
         except (openai.APIConnectionError, aiohttp.ClientError, OSError) as error:
-            return Fault("retry", self._clean(shorten(str(error.__cause__ or error))))
+            return Fault("retry", shorten(self._clean(str(error.__cause__ or error))))
         latency = perf_counter() - started
         reply = _decoded(raw.content)
         if reply is _NOT_JSON:
@@ -297,13 +297,18 @@ class OpenAIModel:
 
     def _fault(self, status: int, body: object, headers: Mapping[str, str], sent: dict[str, Any]) -> Fault:
         fault = of_status(
-            status, body, headers, sent=sent.keys() - {"model", "messages"}, filtered=self.provider.filtered
+            status,
+            body,
+            headers,
+            sent=sent.keys() - {"model", "messages"},
+            filtered=self.provider.filtered,
+            secret=self.endpoint.key(),
         )
         doubtful = fault.kind == "request" and status in (400, 422) and not self._learned.proved
         if doubtful and "response_format" in sent and len(self._learned.formats) > 1:
             # It says nothing of use, and it never took this format: the format is the likely cause.
-            return Fault("setting", self._clean(fault.words), status, setting="response_format")
-        return Fault(fault.kind, self._clean(fault.words), status, fault.wait, fault.setting)
+            return Fault("setting", fault.words, status, setting="response_format")
+        return fault
 
     def _settle(self, fault: Fault, body: dict[str, Any]) -> Response | bool:
         """A Response when the call is over, True to try again at once, False to wait first.
