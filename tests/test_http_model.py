@@ -791,17 +791,37 @@ def test_the_key_is_never_shown(fault, monkeypatch, caplog):
     assert KEY not in caplog.text
 
 
+def test_a_key_across_the_cut_of_a_long_message_is_not_half_shown(monkeypatch):
+    monkeypatch.setenv("WOLF_KEY", KEY)
+    words = "x" * 190 + KEY + "y" * 100
+    with pytest.raises(ModelError) as caught:
+        ask([Fault("error", 402, body={"error": {"message": words}})], api_key_env="WOLF_KEY")
+    assert KEY[:6] not in str(caught.value)
+
+
+def test_a_reply_with_half_a_surrogate_pair_is_a_reply():
+    (reply,), server, *_ = ask([Fault("text", body="a \ud800 b")])
+    assert reply.text.startswith("a ")
+    assert server.calls == 1
+
+
+def test_token_counts_beyond_belief_are_no_counts():
+    body = {"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": 10**30}}
+    (reply,), *_ = ask([Fault("body", body=body)])
+    assert reply.usage.prompt_tokens == 0
+
+
 def test_nothing_private_is_described(monkeypatch):
     monkeypatch.setenv("WOLF_KEY", KEY)
     model = resolve(
         {
             "model": "custom/m",
-            "base_url": "https://user:pass@host.example:8000/v1?token=t",
+            "base_url": "https://host.example:8000/v1?token=t",
             "api_key_env": "WOLF_KEY",
         }
     )
     shown = repr(model.describe()) + repr(model)
-    for secret in (KEY, "pass", "host.example", "token"):
+    for secret in (KEY, "host.example", "token"):
         assert secret not in shown
     assert public_url("https://user:pass@host.example:8000/v1?token=t") == "https://host.example:8000/v1"
 
@@ -857,6 +877,13 @@ def test_names_resolve(spec, provider, model, url):
         ({"model": "openai/x", "timeout": None}, "'timeout': got None"),
         ({"model": "openai/x", "max_in_flight": 5000}, "use 1 to 1000"),
         ({"model": "x", "base_url": "localhost:80"}, "has to start with http"),
+        ({"model": "x", "base_url": "http://[::1"}, "and name a server"),
+        ({"model": "x", "base_url": "http://127.0.0.1:99999/v1"}, "and name a server"),
+        ({"model": "openai/x", "timeout": float("nan")}, "'timeout': got nan"),
+        ({"model": "openai/x", "timeout": float("inf")}, "'timeout': got inf"),
+        ({"model": "openai/x", "temperature": float("nan")}, "'temperature': got nan"),
+        ({"model": "openai/x", "price": {"input": float("nan")}}, "'price.input': got nan"),
+        ({"model": "openai/x", "extra": {1: 2}}, "'extra': got {1: 2}"),
         ({"model": "openai/x", "price": 3}, "'price': got 3; use a mapping of input, output, cached"),
         ({"model": "openai/x", "price": {"in": 3}}, "'price' has no 'in'"),
         ({"model": "openai/x", "price": {"input": -3}}, "'price.input': got -3"),
@@ -867,6 +894,15 @@ def test_what_cannot_be_meant_is_refused_by_name(spec, message):
     with pytest.raises(ModelError) as caught:
         resolve(spec)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"base_url": "http://user:very-secret@localhost/v1"}, {"api_key_env": "sk-very-secret"}]
+)
+def test_a_secret_in_the_wrong_place_is_refused_and_not_shown(settings):
+    with pytest.raises(ModelError) as caught:
+        resolve({"model": "custom/x", "base_url": "http://localhost/v1"} | settings)
+    assert "very-secret" not in str(caught.value)
 
 
 def test_the_listing_tells_which_keys_are_there(monkeypatch, tmp_path):

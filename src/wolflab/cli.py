@@ -26,6 +26,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+INTERRUPTED = 130
+"""The exit code after Ctrl-C."""
+
 RunPath = Annotated[
     Path, typer.Argument(help="A run's directory, as printed by `wolflab run`.", show_default=False)
 ]
@@ -35,16 +38,29 @@ def main() -> None:
     """The `wolflab` command: a user's mistake is one sentence and exit code 2, never a traceback."""
     try:
         app()
-    except WolflabError as error:
-        _console(stderr=True).print(
-            f"[bold red]wolflab:[/] {_plain(str(error))}", highlight=False, soft_wrap=True
-        )
+    except (WolflabError, OSError, ExceptionGroup) as error:
+        words = _words(error)
+        if words is None:
+            raise
+        _console(stderr=True).print(f"[bold red]wolflab:[/] {_plain(words)}", highlight=False, soft_wrap=True)
         sys.exit(2)
-    except KeyboardInterrupt:
-        _console(stderr=True).print(
-            "Stopped. What was committed is kept: go on with wolflab run --resume RUN."
-        )
-        sys.exit(130)
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            _console(stderr=True).print(
+                "Stopped. What was committed is kept: go on with wolflab run --resume RUN."
+            )
+        raise
+
+
+def _words(error: BaseException) -> str | None:
+    """What to tell the user; None for what is nobody's mistake but ours."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, WolflabError):
+        return str(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}; name a place where this can be read or written"
+    return None
 
 
 def _console(stderr: bool = False) -> Console:
@@ -63,11 +79,8 @@ def _plain(text: str) -> str:
 def _reading(path: Path) -> Iterator[Store]:
     from .lab.store import Store
 
-    store = Store.open_for_reading(path)
-    try:
+    with Store.open_for_reading(path) as store:
         yield store
-    finally:
-        store.close()
 
 
 def _version(value: bool) -> None:
@@ -139,7 +152,7 @@ def play(
     play_game(_console(), rules, model, recipe, seed, thoughts, set_, pace, out)
 
 
-@app.command()
+@app.command(epilog="Examples:  `wolflab report runs/…`  ·  `wolflab report runs/… --out page.html`")
 def report(
     run: RunPath,
     out: Annotated[
@@ -168,7 +181,7 @@ def show(
         show_game(_console(), store, game, as_, thoughts, prompts)
 
 
-@app.command()
+@app.command(epilog="Example:  `wolflab errors runs/…`")
 def errors(run: RunPath) -> None:
     """List a run's unusable replies, failed games and what endpoints made us change."""
     from .ui.running import list_errors
@@ -177,7 +190,7 @@ def errors(run: RunPath) -> None:
         list_errors(_console(), store)
 
 
-@app.command()
+@app.command(epilog="Examples:  `wolflab verify runs/…`  ·  `wolflab verify runs/… --agents`")
 def verify(
     run: RunPath,
     agents: Annotated[
@@ -192,7 +205,7 @@ def verify(
     raise typer.Exit(0 if ok else 1)
 
 
-@app.command()
+@app.command(epilog="Example:  `wolflab export runs/… records/`")
 def export(
     run: RunPath,
     to: Annotated[Path, typer.Argument(help="A directory; one JSON-lines file a game, and calls.jsonl.")],
@@ -204,7 +217,7 @@ def export(
         typer.echo(f"{export_run(store, to)} games written to {to}")
 
 
-@app.command()
+@app.command(epilog="Examples:  `wolflab models`  ·  `wolflab models --check ollama/llama3.1`")
 def models(
     check: Annotated[Optional[str], typer.Option(help="Try to reach this model now.")] = None,  # noqa: UP045
 ) -> None:
@@ -214,7 +227,7 @@ def models(
     list_models(_console(), check)
 
 
-@app.command()
+@app.command(epilog="Example:  `wolflab experiments`, then  `wolflab run helmsman-fig2 --village`")
 def experiments() -> None:
     """List the experiments that come with Wolflab."""
     from .ui.running import list_experiments
@@ -222,9 +235,11 @@ def experiments() -> None:
     list_experiments(_console())
 
 
-@app.command()
+@app.command(epilog="Examples:  `wolflab bench`  ·  `wolflab bench rules`")
 def bench(
-    only: Annotated[Optional[str], typer.Argument(help="rules, calls or village (default: all).")] = None,  # noqa: UP045
+    only: Annotated[
+        str | None, typer.Argument(help="rules, village, calls or prompts (default: all).")
+    ] = None,
 ) -> None:
     """Measure Wolflab on this machine, against references in the same run."""
     from .lab.bench import bench as measure

@@ -125,6 +125,6 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
 
 def recipe(name: str) -> Recipe:
     """The recipe of that name; ExperimentError lists the known ones."""
-    if name not in RECIPES:
+    if not isinstance(name, str) or name not in RECIPES:
         raise ExperimentError(f"there is no recipe {name!r}; known are random, {', '.join(RECIPES)}")
     return RECIPES[name]

@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +23,19 @@ from ..agents.language import LanguageAgent
 from ..agents.random import Random
 from ..agents.recipes import RECIPES
 from ..errors import ExperimentError
-from ..match import Draws, Match, Player, StrawPoll, everybody, play, run_now
+from ..match import Casting, Draws, Match, Player, StrawPoll, everybody, play, run_now
 from ..match.bare import play_bare
 from ..models.base import Model, Request, Response
 from ..models.catalog import resolve
 from ..record import GameRecord, read
 from ..rules import DOCTOR, SHERIFF
-from ..text.prompts import prompt_digest
+from ..text.prompts import messages, prompt_digest
 from .experiment import build
 from .runner import run
 from .store import Store
 
 ROUNDS = 3
-PARTS = ("rules", "village", "calls")
+PARTS = ("rules", "village", "calls", "prompts")
 
 
 def bench(console: Console, only: str | None = None) -> None:
@@ -74,6 +75,12 @@ def _lines(only: str | None) -> list[tuple[str, float, str]]:
         ]
     if only in (None, "calls"):
         lines += _latency()
+    if only in (None, "prompts"):
+        for layout in ("paper", "append"):
+            share = _extending(layout)
+            lines.append(
+                (f"prompt text that extends an earlier prompt of the seat, layout {layout}", share, "share")
+            )
     return lines
 
 
@@ -207,6 +214,54 @@ def _latency(seconds: float = 0.2, games: int = 16, slower: float = 0.5) -> list
         ),
         ("… own CPU a call, prompts not rendered", cpu / late.calls * 1000, "ms"),
     ]
+
+
+class _Reader:
+    """`village`, with every prompt rendered as a server would see it."""
+
+    instant = True
+
+    def __init__(self) -> None:
+        self._model: Model = resolve("village")
+        self.name = self._model.name
+        self.read: list[tuple[int, str]] = []
+
+    async def generate(self, request: Request) -> Response:
+        chat = messages(request.question, request.corrections)
+        self.read.append((request.question.situation.seat, "\n".join(one.content for one in chat)))
+        return await self._model.generate(request)
+
+    def describe(self) -> dict[str, Any]:
+        return self._model.describe()
+
+    async def close(self) -> None:
+        await self._model.close()
+
+
+def _seated(seats: list[Player]) -> Casting:
+    return lambda dealing: seats
+
+
+def _extending(layout: str, games: int = 6) -> float:
+    """Share of prompt characters that repeat, from the start, the longest earlier prompt of the seat.
+
+    That is what a server's prefix cache can save (characters stand for tokens).
+    """
+    agent = LanguageAgent(RECIPES["deductive"].with_(deduce="each", layout=layout))
+    repeated = total = 0
+    for number in range(games):
+        model = _Reader()
+        player = Player(agent, model)
+        seats = [player] * SHERIFF.players
+        draws = Draws(f"bench/{number}"), Draws(f"bench/{number}/0")
+        run_now(play(Match(SHERIFF, _seated(seats), *draws, {"version": "bench"})))
+        seen: dict[int, list[str]] = {}
+        for seat, text in model.read:
+            earlier = seen.setdefault(seat, [])
+            repeated += max((len(commonprefix((text, one))) for one in earlier[-12:]), default=0)  # noqa: RUF071
+            total += len(text)
+            earlier.append(text)
+    return repeated / total
 
 
 def chain(record: GameRecord) -> int:

@@ -8,7 +8,7 @@ import msgspec
 
 from ..agents.language import LanguageAgent
 from ..agents.random import Random
-from ..errors import ExperimentError
+from ..errors import ExperimentError, ModelError
 from ..match import Casting, Dealing, Player
 from ..models.base import Model
 from ..models.budget import Budget
@@ -42,7 +42,10 @@ class Company:
 
     def player(self, spec: PlayerSpec) -> Player:
         """The player that a specification describes."""
-        key = msgspec.json.encode(spec.model_dump(), order="sorted")
+        try:
+            key = msgspec.json.encode(spec.model_dump(), order="sorted")
+        except TypeError:
+            raise ModelError(f"model {spec.model!r}: the names of its fields have to be texts") from None
         if key not in self._players:
             if spec.recipe == MODEL_FREE:
                 self._players[key] = Player(Random())

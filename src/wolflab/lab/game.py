@@ -37,14 +37,19 @@ def probes(experiment: Experiment) -> tuple[Probe, ...]:
     return tuple(chosen)
 
 
-def prepare(experiment: Experiment, place: Place, company: Company, file: File) -> Match:
-    """The match for one place.
+def keys(experiment: Experiment, place: Place) -> tuple[str, str]:
+    """The keys of a game's draws: for the cards, and for everything else.
 
-    Keys of draws name deal and repeat but not the condition, so that conditions meet the same cards and
-    the same luck (paired comparisons; 002 §9.1 repeats each deal).
+    They name deal and repeat but not the condition, so that conditions meet the same cards and the same
+    luck (paired comparisons; 002 §9.1 repeats each deal).
     """
     deal = f"{experiment.seed}/{place.deal}"
-    play = f"{deal}/{place.repeat}" + (f"/{place.branch}" if place.branch else "")
+    return deal, f"{deal}/{place.repeat}" + (f"/{place.branch}" if place.branch else "")
+
+
+def prepare(experiment: Experiment, place: Place, company: Company, file: File) -> Match:
+    """The match for one place."""
+    deal, play = keys(experiment, place)
     header = {
         "version": __version__,
         "experiment": experiment.name,

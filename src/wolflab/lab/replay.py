@@ -7,9 +7,9 @@ from dataclasses import replace
 from ..errors import RecordError
 from ..match import Cassette, Casting, Dealing, File, Filed, Played, Player, play, run_now
 from ..models.base import Model, Request, Response
-from ..record import verify
+from ..record import GameRecord, verify
 from .casting import Company
-from .game import Place, prepare
+from .game import Place, keys, prepare
 from .store import GameRow, Store
 
 
@@ -67,6 +67,18 @@ def requests(store: Store, row: GameRow) -> list[Request]:
     return listening.requests
 
 
+def _check_place(store: Store, row: GameRow, record: GameRecord, where: str) -> None:
+    """A whole record of another game, or a good beginning of this one, is not this game's record."""
+    if record.outcome is None:
+        raise RecordError(f"{where}: the record ends in mid-game, but the game is stored as {row.status}")
+    if row.status != ("void" if record.outcome.void else "done"):
+        raise RecordError(f"{where}: stored as {row.status}, but the record ends with {record.outcome}")
+    place = row.condition, *keys(store.experiment, Place.of(row))
+    told = tuple(record.header.get(name) for name in ("condition", "deal", "play"))
+    if told != place:
+        raise RecordError(f"{where}: the record is that of {told}, the game is {place}")
+
+
 def verify_game(store: Store, row: GameRow, agents: bool) -> None:
     """Check one finished game: chains and rules, and with `agents` every prompt's hash and every note.
 
@@ -75,6 +87,7 @@ def verify_game(store: Store, row: GameRow, agents: bool) -> None:
     record = store.record(row.id)
     where = f"{store.path.name}, game {row.id}"
     verify(record, where)
+    _check_place(store, row, record, where)
     if not agents:
         return
     writer = replay(store, row).writer

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ..metrics.data import CallTotals, Game
 from ..metrics.summary import Summary, summarise
+from ..models.catalog import BUILT_IN
+from .experiment import Experiment
 from .store import Store
 
 
@@ -33,13 +35,26 @@ def games(store: Store) -> list[Game]:
     return found
 
 
+def _instrument(experiment: Experiment, found: list[Game]) -> bool | None:
+    """As the records say (None), or, while no game is over, as the experiment says."""
+    if any(game.record is not None for game in found):
+        return None
+    models = {
+        spec.model["model"] if isinstance(spec.model, dict) else spec.model
+        for condition in experiment.conditions
+        for spec in experiment.cast(condition).values()
+    }
+    return models <= {None, BUILT_IN}
+
+
 def summary(store: Store) -> Summary:
     """All numbers of a run, with the published tables that its experiment names."""
-    experiment = store.experiment
+    experiment, found = store.experiment, games(store)
     return summarise(
-        games(store),
+        found,
         title=experiment.title or experiment.name,
         description=experiment.source,
+        instrument=_instrument(experiment, found),
         published=experiment.published,
         planted=None
         if experiment.planted is None

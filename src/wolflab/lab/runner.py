@@ -7,15 +7,20 @@ replacement is chosen only when all planned games of its condition are over.
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from dataclasses import dataclass
 from decimal import Decimal
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 from typing import Any
 
-from ..errors import BudgetExceeded, CassetteMismatch, ServerError, WolflabError
+from ..errors import BudgetExceeded, CassetteMismatch, ServerError, StoreError, WolflabError
 from ..match import play, run_now
 from ..models.budget import Budget
 from ..models.catalog import check
@@ -86,7 +91,7 @@ async def _run(store: Store, watch: Watch) -> bool:
             progress.over = len(rows) - len(planned)
             watch(progress)
             if instant:
-                _play_instant(store, experiment, company, planned, watch, progress)
+                await _play_instant(store, experiment, company, planned, watch, progress)
             else:
                 await _play_waiting(store, company, planned, watch, progress)
             _redraw(store, experiment)
@@ -136,6 +141,8 @@ async def _play_waiting(
                 store.stop(row.id, "unfinished", _first(errors))
             except* ServerError as errors:
                 store.stop(row.id, "unfinished", _first(errors))
+            except* StoreError:
+                raise  # what cannot be written down stops the run
             except* CassetteMismatch as errors:
                 store.stop(row.id, "failed", _first(errors))
             except* Exception as errors:  # noqa: BLE001
@@ -184,7 +191,7 @@ class _Result:
     calls: list[CallRow]
 
 
-def _play_instant(
+async def _play_instant(
     store: Store,
     experiment: Experiment,
     company: Company,
@@ -193,19 +200,21 @@ def _play_instant(
     progress: Progress,
 ) -> None:
     """Games whose players never wait: one after another, in one process or several."""
-    for result in _results(experiment, company, rows):
-        if result.error:
-            store.stop(result.game, result.status, result.error)
-        else:
-            store.finish(
-                result.game, result.status, result.lines, result.probes, result.seconds, result.calls
-            )
-        progress.over += 1
-        progress.last = store.game(result.game)
-        watch(progress)
+    with closing(_results(experiment, company, rows)) as results:
+        for result in results:
+            if result.error:
+                store.stop(result.game, result.status, result.error)
+            else:
+                store.finish(
+                    result.game, result.status, result.lines, result.probes, result.seconds, result.calls
+                )
+            progress.over += 1
+            progress.last = store.game(result.game)
+            watch(progress)
+            await asyncio.sleep(0)  # where Ctrl-C is heard
 
 
-def _results(experiment: Experiment, company: Company, rows: list[GameRow]) -> Iterable[_Result]:
+def _results(experiment: Experiment, company: Company, rows: list[GameRow]) -> Generator[_Result, None, None]:
     if experiment.workers == 1 or len(rows) < 2:
         for row in rows:
             yield _play_one(experiment, company, row)
@@ -215,14 +224,31 @@ def _results(experiment: Experiment, company: Company, rows: list[GameRow]) -> I
     with ProcessPoolExecutor(experiment.workers, context, _start_worker, (data,)) as pool:
         waiting: set[Future[_Result]] = set()
         queue = iter(rows)
-        for row in queue:
-            waiting.add(pool.submit(_work, row))
-            if len(waiting) >= 4 * experiment.workers:
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in done:
-                    yield future.result()
-        for future in wait(waiting).done:
-            yield future.result()
+        try:
+            for row in queue:
+                waiting.add(_submit(pool, row))
+                if len(waiting) >= 4 * experiment.workers:
+                    done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        yield future.result()
+            for future in wait(waiting).done:
+                yield future.result()
+        except BrokenProcessPool:
+            raise WolflabError(
+                "a worker process was ended from outside (is memory short?): go on with --resume, "
+                "perhaps with fewer workers"
+            ) from None
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _submit(pool: ProcessPoolExecutor, row: GameRow) -> Future[_Result]:
+    """Hand out a game. A worker that this starts never hears Ctrl-C: the driver does."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return pool.submit(_work, row)
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _play_one(experiment: Experiment, company: Company, row: GameRow) -> _Result:
@@ -250,8 +276,17 @@ _worker: tuple[Experiment, Company] | None = None
 
 def _start_worker(data: dict[str, Any]) -> None:
     global _worker
+    Thread(target=_end_with_driver, daemon=True).start()
     experiment = Experiment(**data)
     _worker = experiment, Company()
+
+
+def _end_with_driver() -> None:
+    """A driver that is killed cannot tell its workers to stop."""
+    driver = parent_process()
+    if driver is not None:
+        driver.join()
+        os._exit(1)
 
 
 def _work(row: GameRow) -> _Result:

@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 import msgspec
 import yaml
 
-from ..errors import StoreError
+from ..errors import RecordError, StoreError
 from ..match import Filed
 from ..metrics.data import Status
 from ..models.base import Model, Request, Response, Usage
 from ..record import GameRecord, read, split
-from .experiment import Experiment, build
+from .experiment import Experiment, load
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -93,50 +93,53 @@ class Store:
     @classmethod
     def create(cls, path: Path, experiment: Experiment) -> Store:
         """Start a run in an empty directory."""
-        if (path / "run.sqlite").exists():
-            raise StoreError(
-                f"{path} already holds a run; resume it with --resume, or name another directory"
-            )
         text = yaml.safe_dump(
             experiment.model_dump(mode="json", exclude_unset=True), sort_keys=False, allow_unicode=True
         )
+        _must_be_new(path)
         path.mkdir(parents=True, exist_ok=True)
-        (path / "experiment.yaml").write_text(text, encoding="utf-8")
-        return cls._writer(path)
+        lock = _locked(path)
+        try:
+            _must_be_new(path)  # once more: another process may have been quicker
+            (path / "experiment.yaml").write_text(text, encoding="utf-8")
+            return cls._writer(path, lock)
+        except BaseException:
+            os.close(lock)
+            raise
 
     @classmethod
     def resume(cls, path: Path) -> Store:
         """Take up a run where it stopped. A second writer is refused with StoreError."""
         _must_exist(path)
-        return cls._writer(path)
+        lock = _locked(path)
+        try:
+            return cls._writer(path, lock)
+        except BaseException:
+            os.close(lock)
+            raise
 
     @classmethod
-    def _writer(cls, path: Path) -> Store:
-        lock = os.open(path / "run.lock", os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(lock)
-            raise StoreError(
-                f"{path} is being run by another process; wait for it, or stop it first"
-            ) from None
-        db = sqlite3.connect(path / "run.sqlite", isolation_level=None)
-        db.execute("PRAGMA journal_mode=WAL")
-        db.execute("PRAGMA synchronous=NORMAL")
-        db.executescript(_SCHEMA)
-        db.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (VERSION,))
-        store = cls(path, db, lock)
-        store._check_version()
-        return store
+    def _writer(cls, path: Path, lock: int) -> Store:
+        with _readable(path):
+            db = sqlite3.connect(path / "run.sqlite", isolation_level=None)
+            db.execute("PRAGMA journal_mode=WAL")
+            db.execute("PRAGMA synchronous=NORMAL")
+            db.executescript(_SCHEMA)
+            db.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (VERSION,))
+            store = cls(path, db, lock)
+            store._check_version()
+            return store
 
     @classmethod
     def open_for_reading(cls, path: Path) -> Store:
         """Read a run, finished or not; it may be running."""
         _must_exist(path)
-        db = sqlite3.connect(f"file:{path / 'run.sqlite'}?mode=ro", uri=True, isolation_level=None)
-        store = cls(path, db, None)
-        store._check_version()
-        return store
+        where = (path / "run.sqlite").absolute().as_uri()
+        with _readable(path):
+            db = sqlite3.connect(f"{where}?mode=ro", uri=True, isolation_level=None)
+            store = cls(path, db, None)
+            store._check_version()
+            return store
 
     def _check_version(self) -> None:
         found = self.meta("version")
@@ -156,8 +159,10 @@ class Store:
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, _: object, error: object, trace: object) -> None:
         self.close()
+        if isinstance(error, sqlite3.Error):
+            raise _unusable(self.path, error) from None
 
     # -- games ----------------------------------------------------------------------------
 
@@ -180,7 +185,8 @@ class Store:
     def game(self, number: int) -> GameRow:
         """The game of that number; StoreError says which exist."""
         row = self._db.execute(
-            "SELECT id, condition, deal, repeat, branch, status, error FROM games WHERE id = ?", (number,)
+            "SELECT id, condition, deal, repeat, branch, status, error FROM games WHERE id = ?",
+            (min(number, 2**63 - 1),),
         ).fetchone()
         if row is None:
             last = self._db.execute("SELECT max(id) FROM games").fetchone()[0]
@@ -206,7 +212,8 @@ class Store:
 
     def stop(self, game: int, status: str, error: str) -> None:
         """A game that could not go on: unfinished (resumable) or failed."""
-        self._db.execute("UPDATE games SET status = ?, error = ? WHERE id = ?", (status, error, game))
+        with self._transaction():
+            self._db.execute("UPDATE games SET status = ?, error = ? WHERE id = ?", (status, error, game))
 
     def record(self, game: int) -> GameRecord:
         """The record of a finished game, its chains checked."""
@@ -217,7 +224,10 @@ class Store:
                 f"game {game} of {self.path} is {found.status} and has no record yet; "
                 f"go on with: wolflab run --resume {self.path}"
             )
-        return read(split(row[0]), split(row[1]), where=f"{self.path.name}, game {game}")
+        where = f"{self.path.name}, game {game}"
+        if not isinstance(row[0], bytes) or not isinstance(row[1], bytes):
+            raise RecordError(f"{where}: what is stored is no record")
+        return read(split(row[0]), split(row[1]), where=where)
 
     # -- calls ----------------------------------------------------------------------------
 
@@ -311,13 +321,16 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        self._db.execute("BEGIN IMMEDIATE")
         try:
+            self._db.execute("BEGIN IMMEDIATE")
             yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
+            self._db.execute("COMMIT")
+        except BaseException as error:
+            if self._db.in_transaction:  # a full disk rolls back on its own
+                self._db.execute("ROLLBACK")
+            if isinstance(error, sqlite3.Error):
+                raise _unusable(self.path, error) from None
             raise
-        self._db.execute("COMMIT")
 
 
 class GameFile:
@@ -341,6 +354,37 @@ class GameFile:
             self._store.commit_call(self._game, CallRow(key, digest, model.name, response))
 
 
+def _locked(path: Path) -> int:
+    """The run's lock, held until the number returned is closed; StoreError when another process has it."""
+    lock = os.open(path / "run.lock", os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        raise StoreError(f"{path} is being run by another process; wait for it, or stop it first") from None
+    return lock
+
+
+def _unusable(path: Path, error: sqlite3.Error) -> StoreError:
+    return StoreError(
+        f"{path / 'run.sqlite'} cannot be used ({error}); if the disk is full or read-only, mend that and "
+        "resume the run; if the file is damaged, copy it back from where it is whole"
+    )
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _unusable(path, error) from None
+
+
+def _must_be_new(path: Path) -> None:
+    if (path / "run.sqlite").exists():
+        raise StoreError(f"{path} already holds a run; resume it with --resume, or name another directory")
+
+
 def _must_exist(path: Path) -> None:
     if not (path / "run.sqlite").is_file():
         raise StoreError(
@@ -349,5 +393,7 @@ def _must_exist(path: Path) -> None:
 
 
 def _experiment(path: Path) -> Experiment:
-    data = yaml.safe_load((path / "experiment.yaml").read_text(encoding="utf-8"))
-    return build(data, where=str(path / "experiment.yaml"))
+    file = path / "experiment.yaml"
+    if not file.is_file():
+        raise StoreError(f"{path} is no whole run: experiment.yaml is missing; copy it back")
+    return load(file)

@@ -67,7 +67,7 @@ def summarise(
     conditions = tuple(condition(name, by_name[name], seed) for name in names)
     if instrument is None:
         records = [game.record for game in games if game.record is not None]
-        instrument = bool(records) and all(is_instrument(record) for record in records)
+        instrument = all(is_instrument(record) for record in records)
     return Summary(
         title,
         description,

@@ -128,6 +128,14 @@ def check_url(url: str) -> None:
         )
 
 
+def check_variable(name: str) -> None:
+    """Raise ModelError for what cannot name an environment variable; it may be the key, and is not shown."""
+    if not name.isidentifier():
+        raise ModelError(
+            "model setting 'api_key_env': use the name of the environment variable that holds the key"
+        )
+
+
 def public_url(url: str) -> str:
     """`url` without user, password, query and fragment: what may be shown."""
     parts = urlsplit(url)
@@ -223,6 +231,8 @@ class Endpoint:
         key = self.key()
         if self.variable and key is None:
             raise ModelError(missing_key(self.variable, self.base_url))
+        if key and not (key.isascii() and key.isprintable()):
+            raise ModelError(f"the key in {self.variable} holds characters that no key has: copy it once more")
         headers: dict[str, str | Omit] = {}
         if urlsplit(self.base_url).hostname != "api.openai.com":
             # The library reads these from OPENAI_… variables; they are nobody else's business.

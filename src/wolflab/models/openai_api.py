@@ -8,26 +8,21 @@ imported when the first call is made.
 from __future__ import annotations
 
 import asyncio
-import json
-import math
 import random
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-import msgspec
-
 from ..errors import ModelError, ServerError
 from ..text.questions import Question
 from ..text.replies import schema
 from .base import Request, Response, Sampling, Usage
 from .budget import Budget, Price
-from .endpoints import MAX_IN_FLIGHT, Learned, Provider, check_url, endpoint, public_url
+from .endpoints import MAX_IN_FLIGHT, Learned, Provider, check_url, check_variable, endpoint, public_url
 from .faults import Fault, of_status, shorten
-from .wire import counts, estimate, form_of, plain, read_choice, response_format, tokens
+from .wire import NOT_JSON, counts, decoded, estimate, form_of, plain, read_choice, response_format, tokens
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -87,11 +82,8 @@ class Settings:
                 raise ModelError(f"model setting {name!r}: got {type(value).__name__}; use a text")
         if self.base_url is not None:
             check_url(self.base_url)
-        if self.api_key_env is not None and not re.fullmatch(r"[A-Za-z_]\w*", self.api_key_env):
-            # It is not shown: it may be the key itself.
-            raise ModelError(
-                "model setting 'api_key_env': use the name of the environment variable that holds the key"
-            )
+        if self.api_key_env is not None:
+            check_variable(self.api_key_env)
         if self.extra is not None and not (
             isinstance(self.extra, Mapping) and all(isinstance(name, str) for name in self.extra)
         ):
@@ -102,7 +94,7 @@ class Settings:
         allowed = (int, float) if kind is float else (int,)
         if value is None and name not in ("timeout", "retries", "longest_wait"):
             return
-        if isinstance(value, bool) or not isinstance(value, allowed) or value < 0 or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, allowed) or not 0 <= value < float("inf"):
             word = "number" if kind is float else "whole number"
             raise ModelError(f"model setting {name!r}: got {value!r}; use a {word} of 0 or more")
 
@@ -263,8 +255,8 @@ class OpenAIModel:
         except (openai.APIConnectionError, aiohttp.ClientError, OSError) as error:
             return Fault("retry", shorten(self._clean(str(error.__cause__ or error))))
         latency = perf_counter() - started
-        reply = _decoded(raw.content)
-        if reply is _NOT_JSON:
+        reply = decoded(raw.content)
+        if reply is NOT_JSON:
             return Fault(
                 "retry", f"an answer that is not JSON (is {public_url(self.endpoint.base_url)} right?)"
             )
@@ -396,21 +388,6 @@ def _default_render() -> Render:
     from ..text.prompts import messages
 
     return messages
-
-
-_NOT_JSON = object()
-
-
-def _decoded(content: bytes) -> Any:
-    """The body's JSON, or _NOT_JSON. What a strict reader refuses (half a surrogate pair, NaN) is read."""
-    try:
-        return msgspec.json.decode(content)
-    except msgspec.DecodeError:
-        pass
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        return _NOT_JSON
 
 
 def _first(*values: Any) -> Any:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+import msgspec
 
 _FINISH = {
     "length": "length",
@@ -36,6 +39,21 @@ def is_strict(schema: object) -> bool:
         if schema.get("additionalProperties") is not False or set(schema.get("required", ())) != set(known):
             return False
     return all(is_strict(one) for one in schema.values())
+
+
+NOT_JSON = object()
+
+
+def decoded(content: bytes) -> Any:
+    """A body's JSON, or NOT_JSON. What a strict reader refuses (half a surrogate pair, NaN) is read too."""
+    try:
+        return msgspec.json.decode(content)
+    except msgspec.DecodeError:
+        pass
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return NOT_JSON
 
 
 def read_choice(reply: dict[str, Any]) -> tuple[str, str]:

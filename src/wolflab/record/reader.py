@@ -92,9 +92,12 @@ def read(lines: Sequence[bytes], probe_lines: Sequence[bytes] = (), where: str =
             f"{where}: format {header['wolflab']}, but this version of wolflab reads format {FORMAT}; "
             f"use wolflab {header.get('version', 'of that format')}"
         )
-    record = GameRecord(header, Ruleset(**header["ruleset"]), [], [], [], list(lines), list(probe_lines))
-    _read_game(values, record, where)
-    _read_probes(read_chain(probe_lines, where=f"{where}, probes"), record, lines)
+    try:
+        record = GameRecord(header, Ruleset(**header["ruleset"]), [], [], [], list(lines), list(probe_lines))
+        _read_game(values, record, where)
+        _read_probes(read_chain(probe_lines, where=f"{where}, probes"), record, lines)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise RecordError(f"{where}: it holds what no version of wolflab writes ({error})") from None
     return record
 
 

@@ -6,7 +6,7 @@ number: whatever is random is an ask to chance, answered like any other.
 
 A game is a walk over phases. `PHASES` below is the table: each phase has a function that opens it
 (posing asks, or passing on) and one that takes the replies to those asks. A function does its own
-phase's work and names the phase that follows; the loop in `_run` goes on until somebody is asked.
+phase's work and names the phase that follows; the loop in `step` goes on until somebody is asked.
 
     deal → nightfall → night → dawn → (election | succession) → order → discussion → voting → dusk
               ↑                 └→ over                                                  over ←┤
@@ -36,7 +36,6 @@ from .events import (
     EVERYONE,
     MODERATOR,
     CandidatesNamed,
-    Dealt,
     Event,
     FirstSpeaker,
     GameEnded,
@@ -51,7 +50,7 @@ from .outcome import Outcome, Reason, Winner
 from .roles import DUTIES, ROLES
 from .ruleset import Ruleset
 from .state import State
-from .table import Table, day_broke, night_fell, said, vote_counted, voted
+from .table import Table, day_broke, dealt, night_fell, said, vote_counted, voted
 
 
 class Step(NamedTuple):
@@ -79,7 +78,9 @@ def begin(ruleset: Ruleset) -> Step:
     state.memory, state.choices = {}, ()
     state.shielded = state.struck = 0
     state.doomed, state.candidates, state.tied, state.drawn = None, (), (), ()
-    return _run(state, [])
+    events: list[Event] = []
+    _open_deal(state, events)
+    return Step(state, tuple(events), state.asks)
 
 
 def step(state: State, replies: Sequence[Action]) -> Step:
@@ -98,13 +99,9 @@ def step(state: State, replies: Sequence[Action]) -> Step:
     new.asks = ()
     events: list[Event] = []
     PHASES[new.phase][1](new, events, replies, asks)
-    return _run(new, events)
-
-
-def _run(state: State, events: list[Event]) -> Step:
-    while not state.asks and state.outcome is None:
-        PHASES[state.phase][0](state, events)
-    return Step(state, tuple(events), state.asks)
+    while not new.asks and new.outcome is None:
+        PHASES[new.phase][0](new, events)
+    return Step(new, tuple(events), new.asks)
 
 
 # -- deal -----------------------------------------------------------------------------------
@@ -130,7 +127,7 @@ def _take_deal(s: State, events: list[Event], replies: Sequence[Action], asks: t
     if isinstance(reply, Deal):
         seat, role = len(s.roles), ROLES[reply.role]
         s.roles = (*s.roles, role)
-        events.append(Dealt(seat, role.name, only(seat)))
+        events.append(dealt(seat, role.name))
         if len(s.roles) == s.table.ruleset.players:
             for pack in s.table.ruleset.cast:
                 if pack.pack:

@@ -82,6 +82,8 @@ class Ruleset:
     """Elected Sheriff: how many are drawn to run."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.roles, Mapping):
+            raise RulesetError("roles", f"got {self.roles!r}; use a mapping of roles and numbers of seats")
         object.__setattr__(self, "roles", MappingProxyType(dict(self.roles)))
         self._check_values()
         self._check_roles()
@@ -95,6 +97,8 @@ class Ruleset:
                 raise RulesetError(name, f"got {value!r}; use one of {', '.join(allowed)}")
             if hint is bool and not isinstance(value, bool):
                 raise RulesetError(name, f"got {value!r}; use true or false")
+            if hint is str and not isinstance(value, str):
+                raise RulesetError(name, f"got {value!r}; use a text")
             if hint is int and (isinstance(value, bool) or not isinstance(value, int)):
                 raise RulesetError(name, f"got {value!r}; use a whole number")
         if self.player_name.count("{}") != 1:
@@ -267,7 +271,7 @@ PRESETS: Mapping[str, Ruleset] = MappingProxyType({r.name: r for r in (SHERIFF, 
 
 def preset(name: str) -> Ruleset:
     """The ruleset of that name; RulesetError lists the known ones."""
-    if name not in PRESETS:
+    if not isinstance(name, str) or name not in PRESETS:
         raise RulesetError("rules", f"there is no preset {name!r}; known are {', '.join(PRESETS)}")
     return PRESETS[name]
 

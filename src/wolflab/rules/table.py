@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from .actions import PASS, Action, Pick, deal, pick
 from .asks import CHANCE, Ask
-from .events import EVERYONE, Chose, DayBroke, Event, NightFell, Said, VoteCounted, Voted
+from .events import EVERYONE, DayBroke, Dealt, Event, NightFell, Said, VoteCounted, Voted
 from .roles import DUTIES, Role
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Table:
         self.ask = lru_cache(_CACHE)(_ask)
         self.vote_asks = lru_cache(_CACHE)(self._vote_asks)
         self.members = lru_cache(_CACHE)(_members)
-        self.census = lru_cache(_CACHE)(self._census)
+        self.sides = lru_cache(_CACHE)(_sides)
         self.deal_ask = lru_cache(_CACHE)(self._deal_ask)
         self.duties = lru_cache(_CACHE)(self._duties)
         self.ready = lru_cache(_CACHE)(_ready)
@@ -53,11 +53,11 @@ class Table:
         options = tuple(deal(name) for name, _ in left)
         return self.ask("deal", "deal", 0, CHANCE, options, tuple(n for _, n in left), str(len(dealt)))
 
-    def _census(self, roles: tuple[Role, ...], alive: int) -> tuple[int, int, int]:
+    def census(self, roles: tuple[Role, ...], alive: int) -> tuple[int, int, int]:
         """How many of the living are Werewolves, others, and (among the others) plain Villagers."""
-        living = [roles[seat] for seat in _seats(alive)]
-        wolves = sum(role.wolf for role in living)
-        return wolves, len(living) - wolves, sum(role.plain and not role.wolf for role in living)
+        wolf, plain = self.sides(roles)
+        wolves = (alive & wolf).bit_count()
+        return wolves, alive.bit_count() - wolves, (alive & plain).bit_count()
 
     def _duties(self, roles: tuple[Role, ...], alive: int) -> tuple[Turn, ...]:
         """The night's queue: (duty kind, seat) for every living holder of a role with duties."""
@@ -98,7 +98,22 @@ class Table:
 
 def _members(roles: tuple[Role, ...], role: Role) -> int:
     """Mask of all seats, dead or alive, that were dealt `role`."""
-    return sum(1 << seat for seat, other in enumerate(roles) if other is role)
+    mask = 0
+    for seat, other in enumerate(roles):
+        if other is role:
+            mask |= 1 << seat
+    return mask
+
+
+def _sides(roles: tuple[Role, ...]) -> tuple[int, int]:
+    """Masks of the Werewolves and of the plain Villagers, dead or alive."""
+    wolf = plain = 0
+    for seat, role in enumerate(roles):
+        if role.wolf:
+            wolf |= 1 << seat
+        elif role.plain:
+            plain |= 1 << seat
+    return wolf, plain
 
 
 def _ready(queue: tuple[Turn, ...], reads_last: bool) -> tuple[tuple[Turn, ...], tuple[Turn, ...]]:
@@ -143,6 +158,7 @@ def _ask(
 
 
 # Public events that recur in every game are shared, not rebuilt.
+dealt = lru_cache(_CACHE)(lambda seat, role: Dealt(seat, role, 1 << seat))
 voted = lru_cache(_CACHE)(lambda voter, target, what: Voted(voter, target, what, EVERYONE))
 vote_counted = lru_cache(_CACHE)(lambda seat, tied: VoteCounted(seat, tied, EVERYONE))
 night_fell = lru_cache(_CACHE)(lambda round: NightFell(round, EVERYONE))
@@ -153,6 +169,3 @@ silence = lru_cache(_CACHE)(lambda seat, where: Said(seat, where, "", EVERYONE))
 def said(seat: int, where: str, text: str) -> Event:
     """A public statement."""
     return Said(seat, where, text, EVERYONE) if text else silence(seat, where)
-
-
-chose = lru_cache(_CACHE)(Chose)

@@ -177,7 +177,7 @@ def _name_pattern(ruleset: Ruleset) -> re.Pattern[str]:
     number = r"(?:no\.?\s*)?#?\s*(?:(?P<{0}>\d{{1,3}})(?!\d)|(?P<w{0}>" + "|".join(_NUMBER_WORDS) + r")\b)"
     own = _loose(before) + number.format("a") + _loose(after)
     if not re.search(r"\w", before):
-        own = r"(?!)"  # names that begin with the number would match every number
+        own = r"(?!)" + number.format("a")  # names that begin with the number would match every number
     return re.compile(
         rf"(?:(?<![^\W_])|(?<=\bfor))(?:{own}|players?[\s_#-]*{number.format('b')})", re.IGNORECASE
     )
