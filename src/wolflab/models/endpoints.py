@@ -232,7 +232,7 @@ class Endpoint:
         if self.variable and key is None:
             raise ModelError(missing_key(self.variable, self.base_url))
         if key and not (key.isascii() and key.isprintable()):
-            raise ModelError(f"the key in {self.variable} holds characters that no key has: copy it once more")
+            raise ModelError(f"the key in {self.variable} holds characters that no key has; copy it again")
         headers: dict[str, str | Omit] = {}
         if urlsplit(self.base_url).hostname != "api.openai.com":
             # The library reads these from OPENAI_… variables; they are nobody else's business.
