@@ -132,6 +132,8 @@ def test_a_planted_effect_goes_with_the_condition_that_an_override_makes_superfl
     [
         ("alpha", "6", "use a whole number"),
         ("uncertain", 6.5, "use a whole number"),
+        ("uncertain", 0, "use 1 to 10"),
+        ("temperature", float("nan"), "use a number"),
         ("prune", "no", "use true or false"),
         ("temperature", "hot", "use a number"),
         ("temperature", -1, "use 0 or more"),

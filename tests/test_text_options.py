@@ -164,6 +164,10 @@ def test_players_are_counted_as_the_ruleset_counts() -> None:
     numbered = SHERIFF.with_(player_name="{}号")
     assert read_player("5号", numbered) == 4
     assert read_action("vote for 5号", VOTE, numbered) == pick(4)
+    assert read_player("player 5", numbered) == 4
+    assert isinstance(
+        read_action("vote for player 5 or player 12", VOTE, SHERIFF.with_(player_name="{}")), Pick
+    )
 
 
 @settings(max_examples=60, deadline=None)

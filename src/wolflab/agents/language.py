@@ -1,4 +1,4 @@
-"""The language agent: one pipeline for every recipe.
+"""The language agent: one pipeline for every recipe, recall → deduce → choose, as one `Turn`.
 
 It may know its seat's view and the ask, and speaks to its model through `io` alone. A reply that cannot
 be used is retried with the reason shown, then given up as `Invalid`; standing in for it is not its work.
@@ -6,7 +6,7 @@ be used is retried with the reason shown, then given up as `Invalid`; standing i
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
 from ..models.base import Sampling
 from ..rules import PASS, Ask, Pick, View, pick
@@ -18,7 +18,7 @@ from .base import IO, Invalid, Reply
 from .memory import Memory, remember, situation
 from .recipes import Recipe
 
-T = TypeVar("T")
+Notes = list[tuple[str, Content]]
 _SHOWN = 200
 """How much of an unusable reply a `Mistake` keeps, in characters."""
 
@@ -31,44 +31,45 @@ class LanguageAgent:
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe
         self.name = recipe.name
-        self._act = Sampling(recipe.temperature, recipe.max_tokens)
-        self._speak = Sampling(recipe.speech_temperature, recipe.max_tokens)
+        self.act = Sampling(recipe.temperature, recipe.max_tokens)
+        self.speak = Sampling(recipe.speech_temperature, recipe.max_tokens)
 
     def describe(self) -> dict[str, Any]:
         """For the header."""
         return {"recipe": self.recipe.as_dict()}
 
     async def reply(self, view: View, ask: Ask, io: IO) -> Reply:
-        """Recall, deduce if the recipe does, then decide."""
-        recipe = self.recipe
-        memory = remember(view, recipe.prune)
-        if ask.kind == "rate":
-            return await self._rate(view, memory, ask, io)
-        if ask.kind == "succeed" and recipe.deduce != "none":
-            return Reply(_most_trusted(ask, memory))
-        notes: list[tuple[str, Content]] = []
-        beliefs: dict[int, Belief] | None = None
-        targets = self._targets(ask, memory)
-        if targets:
-            deduced = await self._deduce(view, memory, ask, targets, io, notes)
-            beliefs = memory.beliefs | {belief.target: belief for belief in deduced}
-        alpha = None if recipe.deduce == "none" else recipe.alpha
-        now = situation(view, memory, ask, recipe.layout, alpha, beliefs)
-        shown = tuple(b for _, b in sorted((beliefs or {}).items()) if b.target in now.alive)
-        question = self._question(now, Decide(ask), shown if recipe.show_beliefs else ())
-        sampling = self._speak if ask.options is None else self._act
-        answer = await self._try("act", question, sampling, io, notes)
-        if not isinstance(answer, Decided):
-            reason = answer.reason if isinstance(answer, Problem) else "no usable reply"
-            return Reply(Invalid(reason), tuple(notes))
-        if answer.reasoning:
-            notes.append(("act", Thought(answer.reasoning)))
-        return Reply(answer.action, tuple(notes))
+        """One turn of the pipeline."""
+        return await Turn(self, view, ask, io).take()
+
+
+class Turn:
+    """One seat's way from an ask to a reply. It is gone once the reply is given; its notes remain.
+
+    Each step of the pipeline is a method; what a step found out reaches the next as an argument, what the
+    seat is to remember goes into `notes`.
+    """
+
+    def __init__(self, agent: LanguageAgent, view: View, ask: Ask, io: IO) -> None:
+        self.agent, self.recipe = agent, agent.recipe
+        self.view, self.ask, self.io = view, ask, io
+        self.memory: Memory = remember(view, self.recipe.prune)
+        self.notes: Notes = []
+
+    async def take(self) -> Reply:
+        """Recall has been done; judge the others if the recipe does, then answer."""
+        if self.ask.kind == "rate":
+            return await self.rate()
+        if self.ask.kind == "succeed" and self.recipe.deduce != "none":
+            return Reply(_most_trusted(self.ask, self.memory))
+        targets = self.targets()
+        return await self.choose(await self.deduce(targets) if targets else None)
 
     # -- deduction ------------------------------------------------------------------------
 
-    def _targets(self, ask: Ask, memory: Memory) -> tuple[int, ...]:
+    def targets(self) -> tuple[int, ...]:
         """Whom to judge before this ask (facts §1.1 item 9, §1.3 item 7, §3.1 item 3)."""
+        ask, memory = self.ask, self.memory
         if self.recipe.deduce == "none" or ask.kind in ("campaign", "succeed", "last-words"):
             return ()
         if ask.phase == "night" and ask.round == 1:
@@ -79,77 +80,94 @@ class LanguageAgent:
         skipped = () if self.recipe.judge_pack else memory.pack
         return tuple(seat for seat in others if seat != memory.seat and seat not in skipped)
 
-    async def _deduce(
-        self,
-        view: View,
-        memory: Memory,
-        ask: Ask,
-        targets: tuple[int, ...],
-        io: IO,
-        notes: list[tuple[str, Content]],
-    ) -> list[Belief]:
-        recipe = self.recipe
-        now = situation(view, memory, ask, recipe.layout, recipe.alpha)
-        groups = [targets] if recipe.deduce == "all" else [(target,) for target in targets]
-        previous = tuple(b for _, b in sorted(memory.beliefs.items()) if b.target in now.alive)
+    async def deduce(self, targets: tuple[int, ...]) -> dict[int, Belief]:
+        """Judge `targets`, in one call or one each, gathered; returns the latest belief about everybody."""
+        now = self.situation(self.recipe.alpha)
+        each = self.recipe.deduce == "each"
+        previous = self._shown(self.memory.beliefs, now)
 
-        async def judge(group: tuple[int, ...]) -> tuple[list[tuple[str, Content]], Judged | None]:
-            mine: list[tuple[str, Content]] = []
-            step = "deduce" if recipe.deduce == "all" else f"deduce/{group[0]}"
-            task = Deduce(ask, group, guessable(view.ruleset), recipe.attributes)
-            question = self._question(now, task, previous if recipe.show_beliefs else ())
-            answer = await self._try(step, question, self._act, io, mine)
-            return mine, answer if isinstance(answer, Judged) else None
+        async def judge(group: tuple[int, ...]) -> tuple[Notes, Judged | None]:
+            notes: Notes = []
+            task = Deduce(self.ask, group, guessable(self.view.ruleset), self.recipe.attributes)
+            step = f"deduce/{group[0]}" if each else "deduce"
+            answer = await self.put(step, now, task, previous, notes)
+            return notes, answer if isinstance(answer, Judged) else None
 
+        groups = [(target,) for target in targets] if each else [targets]
         places = {line.number: line.position for line in now.lines}
         beliefs: list[Belief] = []
-        for mine, judged in await io.gather(judge(group) for group in groups):
-            notes.extend(mine)
+        for notes, judged in await self.io.gather(judge(group) for group in groups):
+            self.notes += notes
             if judged is not None:
-                beliefs.extend(self._belief(judgement, memory, places) for judgement in judged.judgements)
-        notes.append(("deduce", Deduced(tuple(beliefs), final=ask.kind == "vote")))
-        return beliefs
+                beliefs += [self._belief(judgement, places) for judgement in judged.judgements]
+        self.notes.append(("deduce", Deduced(tuple(beliefs), final=self.ask.kind == "vote")))
+        return self.memory.beliefs | {belief.target: belief for belief in beliefs}
 
-    def _belief(self, judgement: Judgement, memory: Memory, places: dict[int, int]) -> Belief:
+    def _belief(self, judgement: Judgement, places: dict[int, int]) -> Belief:
         """A judgement with its reliability m (002 Eq. 2) and its evidence as positions."""
         recipe, confidence = self.recipe, judgement.confidence
         if judgement.role == UNCERTAIN and recipe.uncertain is not None:
             reliability = recipe.uncertain
         else:
-            reliability = trust(judgement.role, confidence, recipe.wolf_exception and bool(memory.pack))
+            exception = recipe.wolf_exception and bool(self.memory.pack)
+            reliability = trust(judgement.role, confidence, exception)
         evidence = tuple(sorted({places[n] for n in judgement.evidence if n in places}))
         return Belief(
             judgement.target, judgement.role, confidence, reliability, evidence, judgement.reasoning
         )
 
-    # -- the reliability probe ------------------------------------------------------------
+    # -- answers --------------------------------------------------------------------------
 
-    async def _rate(self, view: View, memory: Memory, ask: Ask, io: IO) -> Reply:
-        """How far each of the others is to be believed, from the view as it stands."""
+    async def choose(self, beliefs: dict[int, Belief] | None) -> Reply:
+        """The action or the statement, under fresh beliefs if there are any."""
         alpha = None if self.recipe.deduce == "none" else self.recipe.alpha
-        now = situation(view, memory, ask, self.recipe.layout, alpha)
-        targets = tuple(seat for seat in memory.alive if seat != memory.seat)
-        notes: list[tuple[str, Content]] = []
-        answer = await self._try("rate", self._question(now, Rate(ask, targets), ()), self._act, io, notes)
+        now = self.situation(alpha, beliefs)
+        answer = await self.put("act", now, Decide(self.ask), self._shown(beliefs or {}, now), self.notes)
+        if not isinstance(answer, Decided):
+            return self._invalid(answer)
+        if answer.reasoning:
+            self.notes.append(("act", Thought(answer.reasoning)))
+        return Reply(answer.action, tuple(self.notes))
+
+    async def rate(self) -> Reply:
+        """The reliability probe: how far each of the others is to be believed, from the view as it stands."""
+        now = self.situation(None if self.recipe.deduce == "none" else self.recipe.alpha)
+        targets = tuple(seat for seat in self.memory.alive if seat != self.memory.seat)
+        answer = await self.put("rate", now, Rate(self.ask, targets), (), self.notes)
         if not isinstance(answer, RatedReply):
-            return Reply(
-                Invalid(answer.reason if isinstance(answer, Problem) else "no usable reply"), tuple(notes)
-            )
-        return Reply(PASS, (*notes, ("rate", Rated(dict(answer.scores)))))
+            return self._invalid(answer)
+        return Reply(PASS, (*self.notes, ("rate", Rated(dict(answer.scores)))))
+
+    def _invalid(self, answer: object) -> Reply:
+        reason = answer.reason if isinstance(answer, Problem) else "no usable reply"
+        return Reply(Invalid(reason), tuple(self.notes))
 
     # -- asking the model -----------------------------------------------------------------
 
-    def _question(self, now: Situation, task: Task, beliefs: tuple[Belief, ...]) -> Question:
-        recipe = self.recipe
-        return Question(now, task, beliefs, recipe.style, recipe.wording, recipe.layout)
+    def situation(self, alpha: int | None, beliefs: dict[int, Belief] | None = None) -> Situation:
+        """What the seat knows, as a question tells it; see `memory.situation`."""
+        return situation(self.view, self.memory, self.ask, self.recipe.layout, alpha, beliefs)
 
-    async def _try(
-        self, step: str, question: Question, sampling: Sampling, io: IO, notes: list[tuple[str, Content]]
+    def _shown(self, beliefs: dict[int, Belief], now: Situation) -> tuple[Belief, ...]:
+        """The beliefs about the living that the recipe puts back into the prompt."""
+        if not self.recipe.show_beliefs:
+            return ()
+        return tuple(belief for target, belief in sorted(beliefs.items()) if target in now.alive)
+
+    async def put(
+        self, step: str, now: Situation, task: Task, beliefs: tuple[Belief, ...], notes: Notes
     ) -> Decided | Judged | RatedReply | Problem:
-        """Ask until the reply can be used or the retries are spent; every failure is noted."""
+        """Put a task to the model until the reply can be used or the retries are spent.
+
+        Every failure is noted. Speech is sampled at the recipe's speech temperature.
+        """
+        recipe = self.recipe
+        question = Question(now, task, beliefs, recipe.style, recipe.wording, recipe.layout)
+        speaks = isinstance(task, Decide) and self.ask.options is None
+        sampling = self.agent.speak if speaks else self.agent.act
         corrections: tuple[tuple[str, str], ...] = ()
-        for attempt in range(self.recipe.retries + 1):
-            response = await io.generate(step, question, sampling, attempt, corrections)
+        for attempt in range(recipe.retries + 1):
+            response = await self.io.generate(step, question, sampling, attempt, corrections)
             answer = parse(question, response.text)
             if not isinstance(answer, Problem):
                 return answer
@@ -163,8 +181,8 @@ def _most_trusted(ask: Ask, memory: Memory) -> Pick:
     assert ask.options is not None
     seats = [option.seat for option in ask.options if isinstance(option, Pick)]
 
-    def trust(seat: int) -> tuple[int, int]:
+    def trusted(seat: int) -> tuple[int, int]:
         belief = memory.beliefs.get(seat)
         return (belief.reliability if belief else 0, -seat)
 
-    return pick(max(seats, key=trust))
+    return pick(max(seats, key=trusted))

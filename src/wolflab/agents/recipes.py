@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from math import isfinite
 from types import MappingProxyType, NoneType
 from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 
@@ -60,6 +61,11 @@ class Recipe:
         for name in ("retries", "temperature", "speech_temperature"):
             if getattr(self, name) < 0:
                 self._refuse(name, "0 or more")
+        if self.uncertain is not None and not 1 <= self.uncertain <= 10:
+            self._refuse("uncertain", "1 to 10, as reliabilities are")
+        for name in ("temperature", "speech_temperature"):
+            if not isfinite(getattr(self, name)):
+                self._refuse(name, "a number")
         if self.max_tokens is not None and self.max_tokens < 1:
             self._refuse("max_tokens", "1 or more")
         object.__setattr__(self, "attributes", tuple(self.attributes))

@@ -7,6 +7,7 @@ write instead. See ``docs/experiments.md`` for the format with examples.
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -104,7 +105,7 @@ class Planted(_Part):
 class Experiment(_Part):
     """A whole experiment; see the module."""
 
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    name: str
     title: str = ""
     source: str = ""
     """What it reproduces: paper, table or figure."""
@@ -131,6 +132,15 @@ class Experiment(_Part):
     planted: Planted | None = None
     """A known effect that the analysis must recover."""
     _rulesets: dict[str, Ruleset] = PrivateAttr(default_factory=dict)
+
+    @field_validator("name")
+    @classmethod
+    def _name(cls, name: str) -> str:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+            raise ValueError(
+                f"got {name!r}; use letters, digits, dots, dashes and underscores (it names a folder)"
+            )
+        return name
 
     @field_validator("rules")
     @classmethod
@@ -212,7 +222,9 @@ def load(source: str | Path, overrides: Sequence[str] = (), village: bool = Fals
     try:
         data = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError) as error:  # ValueError: a date or a number that is none
-        raise ExperimentError(f"{where}: not YAML: {' '.join(str(error).split())}") from None
+        raise ExperimentError(
+            f"{where}: not YAML: {' '.join(str(error).split()).replace('<unicode string>', where)}"
+        ) from None
     except RecursionError:
         raise ExperimentError(f"{where}: nested too deeply for an experiment") from None
     if not isinstance(data, dict):

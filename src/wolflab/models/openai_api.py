@@ -11,18 +11,18 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from ..errors import ModelError, ServerError
+from ..errors import ModelError
 from ..text.questions import Question
 from ..text.replies import schema
 from .base import Request, Response, Sampling, Usage
 from .budget import Budget, Price
 from .endpoints import MAX_IN_FLIGHT, Learned, Provider, check_url, check_variable, endpoint, public_url
-from .faults import Fault, of_status, shorten
-from .wire import NOT_JSON, counts, decoded, estimate, form_of, plain, read_choice, response_format, tokens
+from .exchange import gave_up, hopeless, passed_on, pause, post
+from .faults import Fault, of_status
+from .wire import counts, estimate, form_of, plain, read_choice, response_format, tokens
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -30,13 +30,7 @@ if TYPE_CHECKING:
 Render = Callable[[Question, tuple[tuple[str, str], ...]], Sequence[Any]]
 """question, corrections → messages, each with "role" and "content"."""
 
-FIRST_WAIT, LAST_WAIT = 0.5, 60.0
-"""Seconds before the first retry, and the most that doubling leads to."""
 SAMPLED = ("temperature", "top_p", "max_tokens", "seed")
-
-
-_RAW = {"X-Stainless-Raw-Response": "true"}
-"""Asks the library for the response as it came, as its `with_raw_response` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +193,8 @@ class OpenAIModel:
                 if settled:
                     continue
                 if waited >= allowed:
-                    raise ServerError(self._gave_up(outcome, waited + 1))
-                await self._sleep(self._wait(outcome, waited))
+                    raise gave_up(outcome, self._at(), waited + 1)
+                await self._sleep(pause(outcome, waited, self._jitter))
                 waited += 1
 
     def _line(self) -> tuple[AsyncOpenAI, asyncio.Semaphore]:
@@ -233,41 +227,25 @@ class OpenAIModel:
 
     async def _attempt(self, client: AsyncOpenAI, body: dict[str, Any]) -> Response | Fault:
         """One HTTP exchange. Everything that can go wrong in it comes back as a Fault."""
-        import aiohttp
-        import openai
 
-        started = perf_counter()
-        try:
-            async with asyncio.timeout(self.settings.timeout):
-                # Not `chat.completions.create`: that walks every message and schema to look for types
-                # of the library's own, which costs more than the rest of the call.
-                sent = {name: value for name, value in body.items() if name != "extra_body"}
-                raw: Any = await client.post(
-                    "/chat/completions",
-                    cast_to=object,
-                    body=sent | body.get("extra_body", {}),
-                    options={"headers": _RAW},
-                )
-        except TimeoutError:
-            return Fault("retry", f"no answer within {self.settings.timeout:g} s")
-        except openai.APIStatusError as error:
-            return self._fault(error.status_code, error.body, error.response.headers, body)
-        except (openai.APIConnectionError, aiohttp.ClientError, OSError) as error:
-            return Fault("retry", shorten(self._clean(str(error.__cause__ or error))))
-        latency = perf_counter() - started
-        reply = decoded(raw.content)
-        if reply is NOT_JSON:
-            return Fault(
-                "retry", f"an answer that is not JSON (is {public_url(self.endpoint.base_url)} right?)"
-            )
-        if not isinstance(reply, dict):
-            return Fault("retry", "an answer that is not a JSON object")
-        if reply.get("error") and not reply.get("choices"):
-            # Routers pass on another server's error under status 200.
-            told = reply["error"]
-            code = told.get("code") if isinstance(told, dict) else None
-            return self._fault(code if isinstance(code, int) else 502, told, raw.headers, body)
-        return self._response(reply, body, latency)
+        def classify(status: int, words: object, headers: Mapping[str, str]) -> Fault:
+            return self._fault(status, words, headers, body)
+
+        sent = {name: value for name, value in body.items() if name != "extra_body"}
+        answer = await post(
+            client,
+            "/chat/completions",
+            sent | body.get("extra_body", {}),
+            timeout=self.settings.timeout,
+            classify=classify,
+            address=public_url(self.endpoint.base_url),
+            secret=self.endpoint.key(),
+        )
+        if isinstance(answer, Fault):
+            return answer
+        if answer.body.get("error") and not answer.body.get("choices"):
+            return passed_on(answer, classify)
+        return self._response(answer.body, body, answer.latency)
 
     def _response(self, reply: dict[str, Any], body: dict[str, Any], latency: float) -> Response | Fault:
         text, finish = read_choice(reply)
@@ -307,33 +285,20 @@ class OpenAIModel:
 
         Raises ModelError for what no retry can mend.
         """
-        match fault.kind:
-            case "retry":
-                if (fault.wait or 0) > self.settings.longest_wait:
-                    raise ServerError(
-                        f"{self._at()} asks to wait {fault.wait:.0f} s, more than longest_wait "
-                        f"({self.settings.longest_wait:g} s): resume the run later"
-                    )
-                return False
-            case "context":
-                return Response("", finish="length")
-            case "filter":
-                return Response("", finish="filter")
-            case "setting" if self._adapt(fault.setting, body):
-                return True
-            case "quota":
-                raise ServerError(
-                    f"{self._at()} says that its credit is used up ({fault.words}): resume later"
-                )
-            case "key":
-                # The server's words are left out: some repeat the key.
-                where = self.endpoint.variable or "api_key_env"
-                raise ModelError(f"{self._at()} refuses the key (HTTP status {fault.status}): check {where}")
-            case "model":
-                raise ModelError(
-                    f"{self._at()} has no model {self.model!r}, or the address is wrong: {fault.words}"
-                )
-        raise ModelError(f"{self._at()} refuses the request: {fault.words}")
+        if fault.kind in ("context", "filter"):
+            return Response("", finish="length" if fault.kind == "context" else "filter")
+        if fault.kind == "setting" and self._adapt(fault.setting, body):
+            return True
+        error = hopeless(
+            fault,
+            self._at(),
+            model=self.model,
+            variable=self.endpoint.variable,
+            longest_wait=self.settings.longest_wait,
+        )
+        if error is not None:
+            raise error
+        return False
 
     def _adapt(self, setting: str, body: dict[str, Any]) -> bool:
         """Give up what the server refused; False when there is nothing left to give up.
@@ -366,22 +331,8 @@ class OpenAIModel:
         self._learned.log.append(f"{self.name}: the server {what}")
         return True
 
-    def _wait(self, fault: Fault, waited: int) -> float:
-        """Seconds: what the server asked for, else doubling; spread, so that calls do not return at once."""
-        if fault.wait is not None:
-            return fault.wait * (1 + 0.1 * self._jitter())
-        return float(min(LAST_WAIT, FIRST_WAIT * 2 ** min(waited, 30)) * (0.5 + 0.5 * self._jitter()))
-
-    def _gave_up(self, fault: Fault, attempts: int) -> str:
-        times = "once" if attempts == 1 else f"{attempts} times"
-        return f"{self._at()} failed {times}, last with: {fault.words}; the run can be resumed"
-
     def _at(self) -> str:
         return f"model {self.name!r}: the server at {public_url(self.endpoint.base_url)}"
-
-    def _clean(self, words: str) -> str:
-        key = self.endpoint.key()
-        return words.replace(key, "…") if key else words
 
 
 def _default_render() -> Render:

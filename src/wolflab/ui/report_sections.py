@@ -10,6 +10,18 @@ from . import report_prose as prose
 from .report_figures import Curve, Panel, Row, calibration, forest
 from .report_tables import Kind, led_by_sheriff, name, number, p_value, shown, table
 
+_SPENT: tuple[tuple[str, Kind, str], ...] = (
+    ("calls", "large", "model calls"),
+    ("prompt_tokens", "large", "prompt tokens"),
+    ("completion_tokens", "large", "completion tokens"),
+    ("cost", "usd", "USD"),
+)
+
+
+def _any_used(summary: Summary, key: str) -> bool:
+    """Whether any condition used any of it: what no server counts is not shown as zero."""
+    return any(one.usage[key].value for one in summary.conditions)
+
 
 def main(summary: Summary) -> str:
     """One row a condition."""
@@ -17,6 +29,7 @@ def main(summary: Summary) -> str:
     heads = ["condition", "games", "rounds"]
     heads += ["Ratio", "DC"] if led else []
     heads += ["village wins", "invalid replies"]
+    spent = [one for one in _SPENT if one[0] == "calls" or _any_used(summary, one[0])]
     rows, used = [], []
     for one in summary.conditions:
         counts = one.counts
@@ -29,12 +42,11 @@ def main(summary: Summary) -> str:
         if led:
             row += [shown(one.leadership.get("ratio")), shown(one.leadership.get("dc"), "share")]
         rows.append([*row, shown(one.play["village_win"], "share"), shown(one.invalid, "share")])
-        tokens = [shown(one.usage[key], "large") for key in ("calls", "prompt_tokens", "completion_tokens")]
-        used.append([name(one), *tokens, shown(one.usage["cost"], "usd")])
+        used.append([name(one), *(shown(one.usage[key], form) for key, form, _ in spent)])
     caption = "One row a condition. Under each number: 95 % interval, n."
     found = table(caption, heads, rows, instrument=summary.instrument)
-    heads = ["condition", "model calls", "prompt tokens", "completion tokens", "USD"]
-    found += table("What a finished game took", heads, used, instrument=summary.instrument)
+    took = ["condition", *(head for _, _, head in spent)]
+    found += table("What a finished game took", took, used, instrument=summary.instrument)
     errors = [(one.name, text, n) for one in summary.conditions for text, n in one.errors]
     if errors:
         found += table(

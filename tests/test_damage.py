@@ -1,0 +1,276 @@
+"""Runs that are stopped, cut, damaged or in an odd place: a sentence each, and nothing lost."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+import http_server
+from test_run import cli, experiment, records
+from wolflab.errors import ExperimentError, RecordError, StoreError, WolflabError
+from wolflab.lab import runner
+from wolflab.lab.experiment import build, load
+from wolflab.lab.replay import verify_game
+from wolflab.lab.store import Store
+from wolflab.record import read, split
+from wolflab.record.chain import Chain, begins_with
+
+LONG = ["run", "quickstart", "-o", "deals=3000", "-o", "players.others.recipe=vanilla", "--out", "r"]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    path = tmp_path / "r"
+    with Store.create(path, experiment()) as store:
+        assert runner.run(store)
+    return path
+
+
+def change(path: Path, sql: str, *values: object) -> None:
+    with sqlite3.connect(path / "run.sqlite") as db:
+        db.execute(sql, values)
+
+
+def verify_first(path: Path) -> None:
+    with Store.open_for_reading(path) as store:
+        verify_game(store, store.game(1), agents=False)
+
+
+# -- places and files -------------------------------------------------------------------------
+
+
+def test_a_run_may_stand_in_a_directory_of_any_name(tmp_path: Path) -> None:
+    path = tmp_path / "what? 100%41 #1"
+    with Store.create(path, experiment()) as store:
+        assert runner.run(store)
+    verify_first(path)
+
+
+def test_a_run_that_is_being_made_is_not_overwritten(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "r", experiment()):
+        os.rename(tmp_path / "r" / "run.sqlite", tmp_path / "r" / "elsewhere")  # not written yet
+        with pytest.raises(StoreError, match="being run by another process"):
+            Store.create(tmp_path / "r", experiment(seed=99))
+        assert "99" not in (tmp_path / "r" / "experiment.yaml").read_text()
+
+
+@pytest.mark.parametrize("damage", ["text", "cut", "garbage", "no experiment", "bad experiment"])
+def test_a_damaged_run_is_a_sentence(run: Path, damage: str) -> None:
+    file, yaml = run / "run.sqlite", run / "experiment.yaml"
+    data = file.read_bytes()
+    match damage:
+        case "text":
+            file.write_text("hello")
+        case "cut":
+            file.write_bytes(data[:3000])
+        case "garbage":
+            file.write_bytes(data[:8192] + b"\xa5" * (len(data) - 8192))
+        case "no experiment":
+            yaml.unlink()
+        case "bad experiment":
+            yaml.write_text("name: [")
+    for arguments in (("report", str(run)), ("verify", str(run)), ("run", "--resume", str(run))):
+        result = cli(*arguments, cwd=run.parent)
+        assert result.returncode == 2, arguments
+        assert result.stderr.startswith("wolflab: "), result.stderr
+        assert "Traceback" not in result.stderr
+
+
+def test_a_full_disk_stops_a_run_that_then_goes_on(run: Path, tmp_path: Path) -> None:
+    with Store.create(tmp_path / "s", experiment()) as store:
+        pages = store._db.execute("PRAGMA page_count").fetchone()[0]
+        store._db.execute(f"PRAGMA max_page_count={pages + 3}")
+        with pytest.raises(StoreError, match="disk is full"):
+            runner.run(store)
+    with Store.resume(tmp_path / "s") as store:
+        assert not store.games("failed")
+        assert runner.run(store)
+    assert records(run) == records(tmp_path / "s")
+
+
+@pytest.mark.parametrize("out", ["file", "file/under"])
+def test_a_place_that_cannot_be_written_is_a_sentence(out: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    result = cli("run", "quickstart", "--out", out, cwd=tmp_path)
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"wolflab: {out}: ")
+
+
+# -- stopped ----------------------------------------------------------------------------------
+
+
+def start(path: Path, *more: str) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "wolflab", *LONG, *more],
+        cwd=path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            if any(row[3] != "planned" for row in records(path / "r")):
+                return process
+        except sqlite3.OperationalError:
+            pass
+        time.sleep(0.1)
+    raise AssertionError("the run did not start")
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_ctrl_c_stops_a_run_at_once_and_says_how_to_go_on(workers: str, tmp_path: Path) -> None:
+    process = start(tmp_path, "-o", f"workers={workers}")
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the driver and its workers
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "--resume" in errors
+    assert "Traceback" not in errors
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes under /proc")
+def test_workers_end_with_a_driver_that_is_killed(tmp_path: Path) -> None:
+    process = start(tmp_path, "-o", "workers=2")
+    group = process.pid
+    process.kill()
+    process.wait()
+    assert process.stderr is not None
+    process.stderr.close()
+    deadline = time.monotonic() + 20
+    while (left := alive(group)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not left
+
+
+def alive(group: int) -> list[str]:
+    """Processes of a group that have not ended."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, of = stat.read_text().rpartition(")")[2].split()[:3]
+        except OSError:
+            continue
+        if int(of) == group and state != "Z":
+            found.append(stat.parent.name)
+    return found
+
+
+def test_playing_against_a_failing_server_ends_in_a_sentence(tmp_path: Path) -> None:
+    with http_server.running() as server:
+        server.faults.extend([http_server.Fault("status", 500)] * 50)
+        model = f'others.model={{model: wolf-1, base_url: "{server.base_url}", retries: 0}}'
+        result = cli("play", "-o", model, cwd=tmp_path)
+    assert result.returncode == 2
+    assert "failed once" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+# -- records ----------------------------------------------------------------------------------
+
+
+def test_verify_wants_the_whole_record_of_the_right_game(run: Path, tmp_path: Path) -> None:
+    verify_first(run)
+    with Store.open_for_reading(run) as store:
+        lines = store.record(1).lines
+    ends = [n for n, line in enumerate(lines) if n > 1 and begins_with(lines[n - 1], "event")]
+    begun = next(n for n in ends if begins_with(lines[n], "ask"))
+    for name, sql, values, words in (
+        ("cut", "UPDATE games SET record = ? WHERE id = 1", (b"\n".join(lines[:-1]),), "."),
+        ("begun", "UPDATE games SET record = ? WHERE id = 1", (b"\n".join(lines[:begun]),), "mid-game"),
+        ("void", "UPDATE games SET status = 'void' WHERE id = 1", (), "stored as void"),
+        ("null", "UPDATE games SET record = 'words' WHERE id = 1", (), "no record"),
+        (
+            "other",
+            "UPDATE games SET record = (SELECT record FROM games WHERE id = 2) WHERE id = 1",
+            (),
+            "is that of",
+        ),
+    ):
+        shutil.copytree(run, tmp_path / name)
+        change(tmp_path / name, sql, *values)
+        with pytest.raises(RecordError, match=words):
+            verify_first(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("line", "field", "value"),
+    [
+        (0, "ruleset", None),
+        (0, "ruleset", {}),
+        (0, "ruleset", 5),
+        (1, "ask", None),
+        (1, "chance", ["x"]),
+        (2, "ask", 7),
+    ],
+)
+def test_a_chained_line_that_makes_no_sense_is_a_record_error(
+    run: Path, line: int, field: str, value: Any
+) -> None:
+    with sqlite3.connect(run / "run.sqlite") as db:
+        data = split(db.execute("SELECT record FROM games WHERE id = 1").fetchone()[0])
+    chain = Chain()
+    for number, one in enumerate(data):
+        body = msgspec.json.decode(b"{" + one[40:])
+        chain.add(body | {field: value} if number == line else body)
+    change(run, "UPDATE games SET record = ? WHERE id = 1", b"\n".join(chain.lines))
+    with pytest.raises(RecordError):
+        verify_first(run)
+    assert read(data).outcome is not None
+
+
+# -- what people write ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b"\xff\xfe", "not a text in UTF-8"),
+        (b"title: 2024-13-45", "not YAML"),
+        (b"seed: " + b"1" * 5000, "not YAML"),
+        (b"[" * 5000, "nested too deeply"),
+        (b"name: [", "not YAML"),
+        (b"- a", "a mapping of fields"),
+    ],
+)
+def test_a_file_that_is_no_experiment_is_a_sentence(text: bytes, words: str, tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_bytes(text)
+    with pytest.raises(ExperimentError, match=words):
+        load(tmp_path / "x.yaml")
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["players=3", "sheriff.model=village"],
+        ["players.others=3", "sheriff.model=village"],
+        ["players=null", "sheriff.model=village"],
+        ["conditions=3"],
+        ["conditions=[a]"],
+        ["conditions={a: 3}"],
+        ["conditions={a: {rules: 3}}", "others.recipe=random"],
+        ["conditions={a: {players: {others: 3}}}"],
+        ["rules.roles=5"],
+        ["rules.preset=[5]"],
+        ["rules.player_name=5"],
+        ["others.recipe={name: [1]}", "others.model=village"],
+    ],
+)
+def test_an_override_of_the_wrong_kind_is_a_sentence(overrides: list[str]) -> None:
+    with pytest.raises(WolflabError):
+        build({"name": "t", "players": {"others": {"recipe": "random"}}}, overrides)
+
+
+def test_a_game_of_any_number_is_looked_for(run: Path) -> None:
+    with Store.open_for_reading(run) as store, pytest.raises(StoreError, match="its games are 1 to 4"):
+        store.game(10**30)
