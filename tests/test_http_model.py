@@ -127,7 +127,8 @@ def test_free_text_is_asked_for_without_a_format():
     async def go() -> None:
         async with serving() as server:
             model = make(server, prompt="Say something about player_4.")
-            reply = await model.generate(request(free=True, sampling=Sampling(0.7, 50, 0.9, 11)))
+            said = [{"role": "user", "content": "Say something about player_4."}]
+            reply = await model.converse(said, Sampling(0.7, 50, 0.9, 11))
             await model.close()
             assert "player_4" in reply.text
             [body] = server.bodies

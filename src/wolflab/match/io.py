@@ -73,7 +73,7 @@ class LiveIO:
     ) -> Response:
         """See `agents.base.IO.generate`."""
         key = f"{self._draws.key}|{self.ask.id}|{step}|{attempt}"
-        request = Request(question, key, sampling, False, corrections)
+        request = Request(question, key, sampling, corrections)
         digest = question_digest(question, f"{_settings(sampling)}{corrections or ''}{self.prompt_digest}")
         response = await answer(self._file, self._model, digest, request)
         self.calls.append(Call(step, attempt, digest, response_digest(response)))

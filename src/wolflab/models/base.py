@@ -28,7 +28,7 @@ class Request(NamedTuple):
     """What is asked of a model.
 
     question: the typed question; adapters that need words call `text.prompts.messages(request.question,
-    request.corrections)` and `text.replies.schema(request.question)`. free: the reply may be any text.
+    request.corrections)` and `text.replies.schema(request.question)`.
     corrections: (reply, what was wrong with it) for each failed attempt so far, shown to the model.
     key: what the call is for: (game, branch, ask id, step path, attempt), joined by "|". A model that
     draws random numbers draws them from this key alone.
@@ -37,7 +37,6 @@ class Request(NamedTuple):
     question: Question
     key: str
     sampling: Sampling = Sampling()
-    free: bool = False
     corrections: tuple[tuple[str, str], ...] = ()
 
 

@@ -158,7 +158,7 @@ class OpenAIModel:
         if sampling.seed is None:
             # Repeats of a deal must not be one reply over again (002 §9.1), and a resumed call not another.
             sampling = replace(sampling, seed=crc32(request.key.encode()) >> 1)
-        reply = await self.converse(messages, sampling, None if request.free else schema(request.question))
+        reply = await self.converse(messages, sampling, schema(request.question))
         return reply._replace(prompt=tuple((one["role"], one["content"]) for one in messages))
 
     async def converse(
