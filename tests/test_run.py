@@ -245,3 +245,20 @@ def test_a_users_mistake_is_a_sentence_and_exit_code_2(
     assert words in result.stderr
     assert "Traceback" not in result.stderr
     assert not (tmp_path / "runs").exists()
+
+
+def test_a_run_is_not_resumed_as_another_experiment(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "r", experiment()) as store:
+        runner.run(store)
+    file = tmp_path / "r" / "experiment.yaml"
+    text = file.read_text()
+    for change in ({"seed": 77}, {"rules": "witch"}, {"players": {"others": {"model": "village"}}}):
+        file.write_text(yaml.safe_dump(yaml.safe_load(text) | change))
+        with pytest.raises(StoreError, match="was changed since the run began"):
+            Store.resume(tmp_path / "r")
+    file.write_text(
+        yaml.safe_dump(yaml.safe_load(text) | {"deals": 6, "budget": {"tokens": 9}, "concurrency": 2})
+    )
+    with Store.resume(tmp_path / "r") as store:
+        assert runner.run(store)
+        assert len(store.games("done")) == 6

@@ -9,10 +9,12 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
 import yaml
 from pydantic import (
     BaseModel,
@@ -29,9 +31,16 @@ from ..errors import ExperimentError, RulesetError
 from ..metrics.published import published
 from ..metrics.summary import MEASURES
 from ..rules import Ruleset, preset
+from .overrides import arms, collapse, override
 
 MODEL_FREE = "random"
 """The recipe that needs no model."""
+
+
+_REACHED_BY = frozenset(
+    ("base_url", "api_key_env", "max_in_flight", "timeout", "retries", "longest_wait", "price")
+)
+"""Settings of a model that do not decide what it answers."""
 
 
 class _Part(BaseModel):
@@ -184,6 +193,25 @@ class Experiment(_Part):
             self._rulesets[condition] = ruleset_of({**base, **self.conditions[condition].rules})
         return self._rulesets[condition]
 
+    def identity(self, condition: str) -> str:
+        """A hash of all that decides a condition's games.
+
+        How its servers are reached, how much is played and at what price is no part of it: that may be
+        edited before a run is resumed.
+        """
+        players = {place: spec.model_dump(mode="json") for place, spec in self.cast(condition).items()}
+        for spec in players.values():
+            if isinstance(spec["model"], dict):
+                spec["model"] = {k: v for k, v in spec["model"].items() if k not in _REACHED_BY}
+        what = [
+            self.ruleset(condition).as_dict(),
+            players,
+            self.seed,
+            self.straw_polls,
+            self.reliability_probe,
+        ]
+        return blake2b(msgspec.json.encode(what, order="sorted"), digest_size=16).hexdigest()
+
     def cast(self, condition: str) -> dict[str, PlayerSpec]:
         """Who plays in one condition: place (seat, "sheriff", role, side, "others") → player."""
         merged: dict[str, Any] = {k: v.model_dump(exclude_unset=True) for k, v in self.players.items()}
@@ -244,10 +272,10 @@ def build(
             )
         changes = data["village"]
         data = {**data, **changes, "village": None}
-    written = _arms(data)
-    for override in overrides:
-        _override(data, override)
-    _collapse(data, written)
+    written = arms(data)
+    for change in overrides:
+        override(data, change, Experiment.model_fields)
+    collapse(data, written)
     try:
         return Experiment(**data)
     except ValidationError as error:
@@ -287,84 +315,6 @@ def _read(source: str | Path) -> tuple[str, str]:
         f"there is no file {str(source)!r} and no shipped experiment of that name; "
         f"shipped are {', '.join(known)}"
     )
-
-
-def _override(data: dict[str, Any], override: str) -> None:
-    """Apply one ``place.to.change=value``. What it sets wins over every condition."""
-    path, equals, text = override.partition("=")
-    if not equals or not path:
-        raise ExperimentError(f"override {override!r}: write it as place.to.change=value")
-    try:
-        value = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        value = text
-    keys = path.split(".")
-    if keys[0] not in Experiment.model_fields:
-        keys = ["players", *keys]
-    if isinstance(data.get("rules"), str) and keys[0] == "rules" and len(keys) > 1:
-        data["rules"] = {"preset": data["rules"]}
-    players, conditions = data.setdefault("players", {}), data.get("conditions")
-    if keys[0] == "players" and len(keys) > 2 and isinstance(players, dict) and keys[1] not in players:
-        others = players.get("others")
-        players[keys[1]] = dict(others) if isinstance(others, dict) else {}
-    _set(data, keys, value, path)
-    for condition in conditions.values() if isinstance(conditions, dict) else ():
-        node = condition
-        for key in keys[:-1]:
-            node = node.get(key) if isinstance(node, dict) else None
-        if isinstance(node, dict):
-            node.pop(keys[-1], None)
-
-
-def _set(data: dict[str, Any], keys: list[str], value: Any, path: str) -> None:
-    node = data
-    for key in keys[:-1]:
-        child = node.setdefault(key, {})
-        if isinstance(child, str) and key in ("model", "recipe"):
-            child = node[key] = {"model" if key == "model" else "name": child}
-        if not isinstance(child, dict):
-            raise ExperimentError(f"override {path!r}: {key} is {child!r}, which has no fields to change")
-        node = child
-    node[keys[-1]] = value
-
-
-def _arms(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What each condition changes, without parts in which nothing is left to change."""
-    conditions = data.get("conditions")
-    return {name: _filled(c) for name, c in conditions.items()} if isinstance(conditions, dict) else {}
-
-
-def _filled(value: Any) -> Any:
-    """`value` without mappings that hold nothing (an arm's `false` and `0` are something)."""
-    if not isinstance(value, dict):
-        return value
-    inner = {key: _filled(one) for key, one in value.items()}
-    return {key: one for key, one in inner.items() if one not in ({}, None)}
-
-
-def _collapse(data: dict[str, Any], written: Mapping[str, Any]) -> None:
-    """Keep one of several conditions that overrides have made the same; `written`: as in the file.
-
-    A planted effect goes with its condition.
-    """
-    conditions = data.get("conditions")
-    if not isinstance(conditions, dict):
-        return
-    now = _arms(data)
-    kept: list[str] = []
-    for name in conditions:
-        if not any(now[one] == now[name] and written[one] != written[name] for one in kept):
-            kept.append(name)
-    planted = data.get("planted")
-    if (
-        len(kept) < len(conditions)
-        and isinstance(planted, dict)
-        and isinstance(planted.get("conditions"), list)
-    ):
-        gone = set(conditions) - set(kept)
-        left = [name for name in planted["conditions"] if name not in gone]
-        data["planted"] = {**planted, "conditions": left} if left else None
-    data["conditions"] = {name: conditions[name] or {} for name in kept}
 
 
 def _sentence(error: ValidationError) -> str:

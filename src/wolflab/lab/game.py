@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .. import __version__
-from ..match import Draws, File, Match, Played, Probe, ReliabilityProbe, StrawPoll
+from ..match import Draws, File, Filed, Match, Played, Probe, ReliabilityProbe, StrawPoll
+from ..models.base import Model, Request, Response
 from ..text.prompts import prompt_digest
 from .casting import Company
 from .experiment import Experiment
-from .store import GameRow
+from .store import CallRow, GameRow, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +73,24 @@ def prepare(experiment: Experiment, place: Place, company: Company, file: File) 
 def status(played: Played) -> str:
     """ "done" or "void"."""
     return "void" if played.outcome.void else "done"
+
+
+class GameFile:
+    """`match.File` over a store: calls of waiting models are committed at once, others with the game."""
+
+    def __init__(self, store: Store | None, game: int, filed: dict[str, Filed]) -> None:
+        self._store = store
+        self._game = game
+        self._filed = filed
+        self.held: list[CallRow] = []
+
+    def get(self, request: Request) -> Filed | None:
+        """See `match.File`."""
+        return self._filed.get(request.key)
+
+    def put(self, key: str, digest: str, request: Request, response: Response, model: Model) -> None:
+        """See `match.File`."""
+        if model.instant or self._store is None:
+            self.held.append(CallRow(key, digest, model.name, response))
+        else:
+            self._store.commit_call(self._game, CallRow(key, digest, model.name, response))

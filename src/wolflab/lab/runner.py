@@ -26,8 +26,8 @@ from ..models.budget import Budget
 from ..models.catalog import check
 from .casting import Company
 from .experiment import Experiment
-from .game import Place, prepare, status
-from .store import CallRow, GameFile, GameRow, Store
+from .game import GameFile, Place, prepare, status
+from .store import CallRow, GameRow, Store
 
 REDRAWS = 20
 """A condition gives up replacing void games once it has played this many times its planned games."""

@@ -23,7 +23,7 @@ import yaml
 from ..errors import RecordError, StoreError
 from ..match import Filed
 from ..metrics.data import Status
-from ..models.base import Model, Request, Response, Usage
+from ..models.base import Response, Usage
 from ..record import GameRecord, read, split
 from .experiment import Experiment, load
 
@@ -128,6 +128,7 @@ class Store:
             db.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (VERSION,))
             store = cls(path, db, lock)
             store._check_version()
+            store._check_experiment()
             return store
 
     @classmethod
@@ -148,6 +149,17 @@ class Store:
                 f"{self.path}: store version {found}, this wolflab reads {VERSION}; "
                 "use the version that made it"
             )
+
+    def _check_experiment(self) -> None:
+        """Refuse to go on with another experiment than the one begun (a condition may be added)."""
+        for condition in self.experiment.conditions:
+            now, key = self.experiment.identity(condition), f"condition {condition}"
+            self._db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (key, now))
+            if self.meta(key) != now:
+                raise StoreError(
+                    f"{self.path / 'experiment.yaml'}: condition {condition!r} was changed since the run began; "
+                    "its games would no longer compare; undo the change, or start a new run"
+                )
 
     def close(self) -> None:
         """Close the file and give the lock back."""
@@ -331,27 +343,6 @@ class Store:
             if isinstance(error, sqlite3.Error):
                 raise _unusable(self.path, error) from None
             raise
-
-
-class GameFile:
-    """`match.File` over a store: calls of waiting models are committed at once, others with the game."""
-
-    def __init__(self, store: Store | None, game: int, filed: dict[str, Filed]) -> None:
-        self._store = store
-        self._game = game
-        self._filed = filed
-        self.held: list[CallRow] = []
-
-    def get(self, request: Request) -> Filed | None:
-        """See `match.File`."""
-        return self._filed.get(request.key)
-
-    def put(self, key: str, digest: str, request: Request, response: Response, model: Model) -> None:
-        """See `match.File`."""
-        if model.instant or self._store is None:
-            self.held.append(CallRow(key, digest, model.name, response))
-        else:
-            self._store.commit_call(self._game, CallRow(key, digest, model.name, response))
 
 
 def _locked(path: Path) -> int:

@@ -24,9 +24,9 @@ from ..errors import ExperimentError, RecordError, WolflabError
 from ..lab import runner
 from ..lab.casting import Company, listing, reach
 from ..lab.experiment import Experiment, build, load, shipped
-from ..lab.game import Place, prepare, status
+from ..lab.game import GameFile, Place, prepare, status
 from ..lab.replay import requests, verify_game
-from ..lab.store import GameFile, Store, new_directory
+from ..lab.store import Store, new_directory
 from ..match import play
 from ..rules import Ruleset
 from .terminal import GamePrinter, show_errors, show_record

@@ -1,0 +1,88 @@
+"""Overrides of an experiment's plain values: ``-o place.to.change=value``, before they are validated."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import yaml
+
+from ..errors import ExperimentError
+
+
+def override(data: dict[str, Any], change: str, fields: Collection[str]) -> None:
+    """Apply one ``place.to.change=value``. What it sets wins over every condition."""
+    path, equals, text = change.partition("=")
+    if not equals or not path:
+        raise ExperimentError(f"override {change!r}: write it as place.to.change=value")
+    try:
+        value = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        value = text
+    keys = path.split(".")
+    if keys[0] not in fields:
+        keys = ["players", *keys]
+    if isinstance(data.get("rules"), str) and keys[0] == "rules" and len(keys) > 1:
+        data["rules"] = {"preset": data["rules"]}
+    players, conditions = data.setdefault("players", {}), data.get("conditions")
+    if keys[0] == "players" and len(keys) > 2 and isinstance(players, dict) and keys[1] not in players:
+        others = players.get("others")
+        players[keys[1]] = dict(others) if isinstance(others, dict) else {}
+    _set(data, keys, value, path)
+    for condition in conditions.values() if isinstance(conditions, dict) else ():
+        node = condition
+        for key in keys[:-1]:
+            node = node.get(key) if isinstance(node, dict) else None
+        if isinstance(node, dict):
+            node.pop(keys[-1], None)
+
+
+def _set(data: dict[str, Any], keys: list[str], value: Any, path: str) -> None:
+    node = data
+    for key in keys[:-1]:
+        child = node.setdefault(key, {})
+        if isinstance(child, str) and key in ("model", "recipe"):
+            child = node[key] = {"model" if key == "model" else "name": child}
+        if not isinstance(child, dict):
+            raise ExperimentError(f"override {path!r}: {key} is {child!r}, which has no fields to change")
+        node = child
+    node[keys[-1]] = value
+
+
+def arms(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What each condition changes, without parts in which nothing is left to change."""
+    conditions = data.get("conditions")
+    return {name: _filled(c) for name, c in conditions.items()} if isinstance(conditions, dict) else {}
+
+
+def _filled(value: Any) -> Any:
+    """`value` without mappings that hold nothing (an arm's `false` and `0` are something)."""
+    if not isinstance(value, dict):
+        return value
+    inner = {key: _filled(one) for key, one in value.items()}
+    return {key: one for key, one in inner.items() if one not in ({}, None)}
+
+
+def collapse(data: dict[str, Any], written: Mapping[str, Any]) -> None:
+    """Keep one of several conditions that overrides have made the same; `written`: as in the file.
+
+    A planted effect goes with its condition.
+    """
+    conditions = data.get("conditions")
+    if not isinstance(conditions, dict):
+        return
+    now = arms(data)
+    kept: list[str] = []
+    for name in conditions:
+        if not any(now[one] == now[name] and written[one] != written[name] for one in kept):
+            kept.append(name)
+    planted = data.get("planted")
+    if (
+        len(kept) < len(conditions)
+        and isinstance(planted, dict)
+        and isinstance(planted.get("conditions"), list)
+    ):
+        gone = set(conditions) - set(kept)
+        left = [name for name in planted["conditions"] if name not in gone]
+        data["planted"] = {**planted, "conditions": left} if left else None
+    data["conditions"] = {name: conditions[name] or {} for name in kept}
