@@ -156,9 +156,10 @@ class Store:
             now, key = self.experiment.identity(condition), f"condition {condition}"
             self._db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (key, now))
             if self.meta(key) != now:
+                file = self.path / "experiment.yaml"
                 raise StoreError(
-                    f"{self.path / 'experiment.yaml'}: condition {condition!r} was changed since the run began; "
-                    "its games would no longer compare; undo the change, or start a new run"
+                    f"{file}: condition {condition!r} was changed since the run began; its games "
+                    "would no longer compare; undo the change, or start a new run"
                 )
 
     def close(self) -> None:
