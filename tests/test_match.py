@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripted import Scripted, table_of
+from scripted import Scripted, number, table_of
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.random import Random
 from wolflab.agents.recipes import RECIPES
 from wolflab.errors import CassetteMismatch, RecordError
 from wolflab.match import (
     Cassette,
+    Casting,
     Dealing,
     Draws,
     Filed,
@@ -32,6 +33,7 @@ from wolflab.match import (
 from wolflab.match.desk import File
 from wolflab.metrics.play import replies
 from wolflab.models.base import Model, Request, Response
+from wolflab.models.village import Village
 from wolflab.record import read, verify
 from wolflab.rules import DUTIES, PRESETS, SHERIFF, WITCH, Pick, Ruleset, Say
 from wolflab.text.notes import Mistake
@@ -275,3 +277,44 @@ def test_the_record_says_who_takes_over_the_elected_sheriffs_seat() -> None:
     assert record.player(seat, at - 1)["recipe"]["name"] == "vanilla"
     assert record.player(seat, at)["recipe"]["name"] == "deductive"
     assert {one.recipe for one in replies(record)} == {"vanilla", "deductive"}
+
+
+class LateVillage:
+    """`village` whose replies come back out of order."""
+
+    instant = False
+
+    def __init__(self) -> None:
+        self.village = Village(noise=0.1, invalid=0.05)
+        self.name = self.village.name
+
+    async def generate(self, request: Request) -> Response:
+        for _ in range(number(request.key + "late", 9)):
+            await asyncio.sleep(0)
+        return await self.village.generate(request)
+
+    def describe(self) -> dict[str, object]:
+        return self.village.describe()
+
+    async def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("rules", RULES, ids=RULE_IDS)
+def test_village_gives_the_same_records_alone_and_in_a_crowd(rules: Ruleset) -> None:
+    """One game after another without an event loop, and sixteen at once with late replies."""
+    agent = LanguageAgent(RECIPES["deductive"].with_(deduce="each"))
+
+    def seated(model: Model) -> Casting:
+        return lambda dealing: [Player(agent, model)] * len(dealing.roles)
+
+    async def crowd() -> list[Played]:
+        late = LateVillage()
+        games = (play(match(rules, seated(late), seed, PROBES)) for seed in range(16))
+        return list(await asyncio.gather(*games))
+
+    together = [lines(played) for played in asyncio.run(crowd())]
+    alone = Village(noise=0.1, invalid=0.05)
+    for seed in range(16):
+        assert lines(run_now(play(match(rules, seated(alone), seed, PROBES)))) == together[seed]
+        assert lines(run_now(play(match(rules, seated(alone), seed))))[0] == together[seed][0]
