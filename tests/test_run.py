@@ -262,3 +262,19 @@ def test_a_run_is_not_resumed_as_another_experiment(tmp_path: Path) -> None:
     with Store.resume(tmp_path / "r") as store:
         assert runner.run(store)
         assert len(store.games("done")) == 6
+
+
+def test_runs_that_dealt_the_same_cards_are_compared_pair_by_pair(tmp_path: Path) -> None:
+    arms = {"a": experiment(deals=8), "b": experiment(deals=8, rules={"preset": "sheriff", "max_rounds": 2})}
+    for name, plan in (*arms.items(), ("c", experiment(deals=8, seed=2))):
+        with Store.create(tmp_path / name, plan) as store:
+            assert runner.run(store)
+    page = tmp_path / "page.html"
+    done = cli("compare", "a", "b", "--out", str(page), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "a: all" in page.read_text()
+    assert "b: all" in page.read_text()
+    refused = cli("compare", "a", "c", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "did not deal the same cards" in refused.stderr.replace("\n", " ")
+    assert cli("compare", "a", cwd=tmp_path).returncode == 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
@@ -164,6 +164,18 @@ def report(
 
     with _reading(run) as store:
         report_run(_console(), store, out)
+
+
+@app.command(epilog="Example:  `wolflab compare runs/first runs/second --out compared.html`")
+def compare(
+    runs: Annotated[list[Path], typer.Argument(help="Two runs or more that dealt the same cards.")],
+    out: Annotated[Path, typer.Option(help="Where to write the page.")] = Path("compared.html"),
+) -> None:
+    """Set the conditions of several runs side by side, paired by deal."""
+    from .ui.running import compare_runs
+
+    with ExitStack() as opened:
+        compare_runs(_console(), [opened.enter_context(_reading(run)) for run in runs], out)
 
 
 @app.command(epilog="Examples:  `wolflab show runs/… 1`  ·  `wolflab show runs/… 1 --as player_3 --thoughts`")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..errors import StoreError
 from ..metrics.data import CallTotals, Game
 from ..metrics.summary import Summary, summarise
 from ..models.catalog import BUILT_IN
@@ -64,3 +68,31 @@ def summary(store: Store) -> Summary:
             "values": experiment.truths(),
         },
     )
+
+
+def compared(stores: Sequence[Store]) -> Summary:
+    """Several runs side by side, each condition under its run's name, compared on the deals they share.
+
+    Raises StoreError for fewer than two runs, and for runs that did not deal the same cards.
+    """
+    if len(stores) < 2:
+        raise StoreError("compare takes two runs or more; one alone is shown by: wolflab report RUN")
+    first = stores[0]
+    found: list[Game] = []
+    for store in stores:
+        if _cards(store) != _cards(first):
+            raise StoreError(
+                f"{store.path} did not deal the same cards as {first.path} (its seed or its roles differ), "
+                "so that their games cannot be paired; run one again with the other's seed and rules"
+            )
+        for game in games(store):
+            found.append(replace(game, condition=f"{store.path.name}: {game.condition}"))
+    titles = dict.fromkeys(store.experiment.title or store.experiment.name for store in stores)
+    return summarise(found, title="Runs compared", description=" · ".join(titles))
+
+
+def _cards(store: Store) -> tuple[int, list[tuple[str, int]]]:
+    """What decides a run's deals."""
+    experiment = store.experiment
+    rules = experiment.ruleset(next(iter(experiment.conditions)))
+    return experiment.seed, list(rules.roles.items())

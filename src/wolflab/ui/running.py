@@ -119,6 +119,18 @@ def report_run(console: Console, store: Store, out: Path | None) -> None:
     console.print(f"run: {store.path}\nreport: {path}", highlight=False, soft_wrap=True)
 
 
+def compare_runs(console: Console, stores: Sequence[Store], out: Path) -> None:
+    """Print several runs' conditions side by side and write one report for them."""
+    from ..lab.results import compared
+    from .report import write_report
+    from .tables import print_summary
+
+    found = compared(stores)
+    print_summary(console, found)
+    write_report(found, out)
+    console.print(f"report: {out}", highlight=False, soft_wrap=True)
+
+
 def play_game(
     console: Console,
     rules: str,
