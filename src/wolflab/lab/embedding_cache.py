@@ -60,9 +60,13 @@ class EmbeddingCache:
         """For reading and writing; file and tables are made where missing."""
         with _usable(path):
             db = sqlite3.connect(path, isolation_level=None, timeout=PATIENCE)
-            db.execute("PRAGMA journal_mode=WAL")
-            db.execute("PRAGMA synchronous=NORMAL")
-            db.executescript(_SCHEMA)
+            try:
+                db.execute("PRAGMA journal_mode=WAL")
+                db.execute("PRAGMA synchronous=NORMAL")
+                db.executescript(_SCHEMA)
+            except sqlite3.Error:
+                db.close()
+                raise
         return cls(path, db, writable=True)
 
     @classmethod
@@ -71,7 +75,11 @@ class EmbeddingCache:
         with _usable(path):
             uri = f"{path.absolute().as_uri()}?mode=ro"
             db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=PATIENCE)
-            db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            try:
+                db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            except sqlite3.Error:
+                db.close()
+                raise
         return cls(path, db, writable=False)
 
     def close(self) -> None:
@@ -216,10 +224,6 @@ class CachedEmbedder:
         """Of the calls made now; what came from the cache costs nothing."""
         return self.inner.usage
 
-    @usage.setter
-    def usage(self, _: Usage) -> None:
-        raise AttributeError("usage is counted by the embedder inside")
-
     @property
     def dimensions(self) -> int | None:
         """See `Embedder`."""
@@ -244,15 +248,17 @@ class CachedEmbedder:
             return await self.inner.embed(texts)
         hashes = [text_hash(text) for text in texts]
         words = dict(zip(hashes, texts, strict=True))
-        found = self.cache.get(self.digest, list(words))
+        found: dict[bytes, Vectors] = {}
         while missing := [one for one in words if one not in found]:
+            # Looked up anew at every turn: what was in hand elsewhere may have come since.
+            found |= self.cache.get(self.digest, missing)
+            missing = [one for one in missing if one not in found]
             mine = [one for one in missing if one not in self._pending]
             if mine:
                 found |= await self._embed_anew(mine, [words[one] for one in mine])
-            else:
+            elif missing:
                 # Somebody else has asked for the rest; should that fail, the next turn asks itself.
                 await self._pending[missing[0]].wait()
-                found |= self.cache.get(self.digest, missing)
         return np.stack([found[one] for one in hashes])
 
     async def _embed_anew(self, hashes: list[bytes], texts: list[str]) -> dict[bytes, Vectors]:

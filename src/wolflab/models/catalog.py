@@ -69,7 +69,7 @@ def _behind_http(
 
     _refuse_unknown(name, settings, SETTINGS)
     if settings.get("price") is not None:
-        settings["price"] = _price(settings["price"])
+        settings["price"] = price_of(settings["price"])
     return OpenAIModel(name, model, PROVIDERS[provider], Settings(**settings), budget=budget)
 
 
@@ -91,7 +91,7 @@ def _refuse_unknown(name: str, settings: Mapping[str, Any], known: tuple[str, ..
         raise ModelError(f"model {name!r} has no setting {unknown[0]!r}; known are {', '.join(known)}")
 
 
-def _price(given: object) -> Price:
+def price_of(given: object) -> Price:
     """USD per million tokens: a mapping of input, output and cached."""
     if isinstance(given, Price):
         return given

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...rules import ROLES, Chose, DayBroke, Learned, Pick, Ruleset, VictimShown
-from ...text.questions import Situation
+from ...text.questions import Line, Situation
 from .likelihood import Fold, Node
 from .parameters import Parameters
 from .worlds import Bools, Worlds, worlds
@@ -76,6 +76,8 @@ class Thinker:
         self._last: OrderedDict[int, tuple[Situation, Survey]] = OrderedDict()
         self._posteriors: OrderedDict[tuple[object, ...], Posterior] = OrderedDict()
         self._latest: tuple[Situation, Posterior] | None = None
+        self._lines: tuple[tuple[object, ...], list[Line], Survey] | None = None
+        """The lines read last, by identity (they are kept, so that their identities stay their own)."""
         self._masks: OrderedDict[tuple[object, ...], Bools | None] = OrderedDict()
 
     def survey(self, situation: Situation) -> Survey:
@@ -83,7 +85,14 @@ class Thinker:
         known = self._last.get(id(situation))
         if known is not None and known[0] is situation:
             return known[1]
-        survey = self._read(situation)
+        lines = sorted(
+            (*situation.facts, *situation.truths, *situation.falsehoods, *situation.pending), key=_position
+        )
+        # The decision that follows a deduction is about the very same lines, only classified anew.
+        same = (situation.ruleset, *map(id, lines))
+        if self._lines is None or self._lines[0] != same:
+            self._lines = same, lines, self._read(situation, lines)
+        survey = self._lines[2]
         self._last[id(situation)] = (situation, survey)
         if len(self._last) > _KEPT:
             self._last.popitem(last=False)
@@ -96,7 +105,7 @@ class Thinker:
             fold = self._folds[ruleset] = Fold(ruleset, self.parameters, self.heed_sheriff)
         return fold
 
-    def _read(self, situation: Situation) -> Survey:
+    def _read(self, situation: Situation, lines: list[Line]) -> Survey:
         fold = self.fold(situation.ruleset)
         fold.trim()
         node, public = fold.root, fold.public
@@ -104,8 +113,7 @@ class Thinker:
         kills: list[tuple[int, int | None]] = []
         hits: list[tuple[int, tuple[tuple[int, int], ...]]] = []
         harmless, shielded, tonight, spared = 0, None, None, None
-        lines = (*situation.facts, *situation.truths, *situation.falsehoods, *situation.pending)
-        for line in sorted(lines, key=_position):
+        for line in lines:
             event = line.event
             found = node.after.get(id(event))
             if found is None:

@@ -1,0 +1,18 @@
+"""Services that turn texts into vectors: offline hashing, local models, servers; see docs/embedders.md."""
+
+from .base import Embedder, Vectors, digest_of, require_same
+from .catalog import Spec, resolve_embedder
+from .similarity import PAPER_EMBEDDER, PAPER_EPSILON, share_above, threshold_for_share
+
+__all__ = [
+    "PAPER_EMBEDDER",
+    "PAPER_EPSILON",
+    "Embedder",
+    "Spec",
+    "Vectors",
+    "digest_of",
+    "require_same",
+    "resolve_embedder",
+    "share_above",
+    "threshold_for_share",
+]

@@ -1,0 +1,82 @@
+"""From what an experiment writes to an embedder. Adapters are imported when one is named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...errors import ModelError
+from ..budget import Budget
+from ..catalog import price_of
+from ..endpoints import PROVIDERS, Provider
+from .base import Embedder
+
+Spec = str | Mapping[str, Any]
+"""A name ("hashing", "openai/text-embedding-3-small"), or a mapping with `embedder` and settings."""
+
+NO_EMBEDDINGS = ("anthropic", "xai", "groq", "moonshot", "deepseek")
+"""Providers without a route for embeddings."""
+
+
+def resolve_embedder(spec: Spec, budget: Budget | None = None) -> Embedder:
+    """The embedder that `spec` names. No network, no weights: those come with the first text.
+
+    Raises ModelError for an unknown name, provider or setting, naming the known ones.
+    """
+    name, settings = _read(spec)
+    if name == "hashing":
+        from .hashing import HashingEmbedder
+
+        return HashingEmbedder(**_known(name, settings, ("dimensions",)))
+    if name == "minilm":
+        from .sentences import MiniLM
+
+        return MiniLM(**_known(name, settings, ("device", "batch_size")))
+    if name.startswith("sentence-transformers/") and name.partition("/")[2]:
+        from .sentences import SentenceEmbedder
+
+        known = ("revision", "path", "device", "batch_size")
+        return SentenceEmbedder(name, **_known(name, settings, known))
+    prefix, slash, rest = name.partition("/")
+    if slash and rest and prefix in PROVIDERS and prefix not in NO_EMBEDDINGS:
+        return _behind_http(name, rest, PROVIDERS[prefix], settings, budget)
+    if settings.get("base_url"):
+        return _behind_http(name, name, PROVIDERS["custom"], settings, budget)
+    providers = ", ".join(f"{one}/NAME" for one in PROVIDERS if one not in NO_EMBEDDINGS)
+    raise ModelError(
+        f"embedder {name!r} is not known: use hashing, minilm, sentence-transformers/NAME, "
+        f"one of {providers}, or any name with base_url"
+    )
+
+
+def _read(spec: object) -> tuple[str, dict[str, Any]]:
+    if isinstance(spec, str):
+        name, settings = spec, {}
+    elif isinstance(spec, Mapping):
+        settings = dict(spec)
+        name = settings.pop("embedder", None)
+    else:
+        raise ModelError(f"an embedder is a name or a mapping with 'embedder', not {spec!r}")
+    if not isinstance(name, str) or not name.strip():
+        raise ModelError("an embedder's settings need 'embedder', its name, such as hashing or minilm")
+    return name.strip(), settings
+
+
+def _behind_http(
+    name: str, model: str, provider: Provider, settings: dict[str, Any], budget: Budget | None
+) -> Embedder:
+    from ..openai_api import Settings
+    from .endpoint import SHARED, EndpointEmbedder
+
+    _known(name, settings, (*SHARED, "dimensions", "batch"))
+    if settings.get("price") is not None:
+        settings["price"] = price_of(settings["price"])
+    own = {key: settings.pop(key) for key in ("dimensions", "batch") if key in settings}
+    return EndpointEmbedder(name, model, provider, Settings(**settings), budget=budget, **own)
+
+
+def _known(name: str, settings: dict[str, Any], known: tuple[str, ...]) -> dict[str, Any]:
+    unknown = [key for key in settings if key not in known]
+    if unknown:
+        raise ModelError(f"embedder {name!r} has no setting {unknown[0]!r}; known are {', '.join(known)}")
+    return settings

