@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from reading.measure import load, rates, score, wanted
 from wolflab.models.village.phrases import BANKS
 from wolflab.models.village.speech import Point, phrase
 from wolflab.rules import SHERIFF, WITCH, Ruleset
@@ -89,7 +90,7 @@ CORPUS: tuple[tuple[str, str], ...] = (
     ("I agree with player_2.", "5 agrees with 2"),
     ("I disagree with player_2.", "5 contradicts 2"),
     ("player_2 makes a good point.", "5 agrees with 2"),
-    ("I agree with the concerns about player_4 as the Sheriff.", ""),
+    ("I agree with the concerns about player_4 as the Sheriff.", "5 accuses 4"),
     ("Let's all stay calm and share our thoughts.", ""),
     ("Who do you suspect, player_2?", ""),
     ("player_1 was killed last night.", ""),
@@ -241,3 +242,41 @@ def test_no_statement_takes_long_to_read(said: str) -> None:
         start = time.process_time()
         read(text, SHERIFF.names, 0)
         assert time.process_time() - start < 2
+
+
+FLOORS = {
+    "test": {
+        "claims": (0.93, 0.84),
+        "accusations": (0.88, 0.71),
+        "defences": (0.85, 0.80),
+        "votes": (0.96, 0.83),
+    },
+    "papers": {
+        "claims": (1.0, 1.0),
+        "accusations": (0.82, 0.88),
+        "defences": (0.84, 0.82),
+        "votes": (1.0, 1.0),
+    },
+}
+"""Precision and recall as measured, rounded down. Only `test` was unseen while the reader was written."""
+
+
+@pytest.mark.parametrize("name", FLOORS)
+def test_words_that_its_author_did_not_write_are_read_no_worse_than_documented(name: str) -> None:
+    counts = score(load(name))
+    for act, (precision, recall) in FLOORS[name].items():
+        measured = rates(counts[act])
+        assert measured[0] >= precision, act
+        assert measured[1] >= recall, act
+
+
+def test_the_labelled_sets_are_large_and_well_formed() -> None:
+    entries = load("test") + load("papers")
+    assert len(entries) >= 300
+    for entry in load("dev") + entries:
+        first = entry.get("first", 1)
+        seats = range(first, first + entry["players"])
+        assert entry["speaker"] in seats, entry["text"]
+        want = wanted(entry)
+        assert want["accusations"] | want["defences"] | want["votes"] <= set(seats), entry["text"]
+        assert all(who == entry["speaker"] for who, _ in want["claims"]), entry["text"]

@@ -14,13 +14,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from ..rules import ROLES
-from .tokens import normal
+from .acts import Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
+from .cues import CALLED, stances
+from .tokens import blanked, normal, seats_of
 from .vocabulary import (
     ACCORDING,
+    AFTER,
     AGREE,
     ASKS,
     BADS,
@@ -29,13 +32,24 @@ from .vocabulary import (
     CHECK,
     CHECKED_THEM,
     CLAIM,
+    CLAIM_OF,
+    CLAIMED,
     CONDITION,
     DOUBTED,
+    ELLIPSIS,
     FIND,
+    FOREIGN,
+    GOT,
     HINTS,
+    INVERTED,
     MANY,
+    MINE,
     NAMED,
+    NOSAY,
     OPENS,
+    OUST,
+    OWN,
+    PICKED,
     PLURALS,
     POINTED,
     POSSESSED,
@@ -56,74 +70,8 @@ from .vocabulary import (
 
 WEREWOLF = "Werewolf"
 GOOD = "not a Werewolf"
+__all__ = ["Accusation", "Act", "Agreement", "Claim", "Defence", "Report", "Suggestion", "read"]
 
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """`speaker` says that they hold `role`; with `denied`, that they do not."""
-
-    speaker: int
-    role: str
-    denied: bool
-    by: int
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """`speaker` tells of a night action. `kind`: "see", "protect", "antidote" or "poison".
-
-    what: for "see", a role's name or "not a Werewolf"; else empty.
-    """
-
-    speaker: int
-    kind: str
-    target: int
-    what: str
-    by: int
-
-
-@dataclass(frozen=True, slots=True)
-class Accusation:
-    """`speaker` takes `target` for a Werewolf. strength: 1 (hint), 2 (belief), 3 (flat statement)."""
-
-    speaker: int
-    target: int
-    strength: int
-    by: int
-
-
-@dataclass(frozen=True, slots=True)
-class Defence:
-    """`speaker` takes `target` for no Werewolf; `role`: the role they name, or empty."""
-
-    speaker: int
-    target: int
-    strength: int
-    role: str
-    by: int
-
-
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """`speaker` proposes, or announces, a vote against `target`; `against`: proposes not to."""
-
-    speaker: int
-    target: int
-    against: bool
-    by: int
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """`speaker` sides with what `target` said; `denied`: contradicts it."""
-
-    speaker: int
-    target: int
-    denied: bool
-    by: int
-
-
-Act = Claim | Report | Accusation | Defence | Suggestion | Agreement
 
 _ME = -1
 """Stands for the speaker in cached readings."""
@@ -149,20 +97,14 @@ def _read(text: str, names: tuple[str, ...], speaker: int) -> tuple[Act, ...]:
             one = replace(act, speaker=speaker if act.speaker == _ME else act.speaker, by=speaker)
             if isinstance(one, Report) and one.target == _ME:
                 one = replace(one, target=speaker)
+            if isinstance(one, Defence) and one.speaker == one.target and one.role:
+                one = Claim(one.speaker, one.role, False, speaker)  # "player_3 is the Seer", says player_3
             if isinstance(one, Claim | Report) or one.target != one.speaker:
                 found[one] = None
     return tuple(found)
 
 
 # -- sentences -------------------------------------------------------------------------------------
-
-
-def _seats(many: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in re.findall(r"@(\d+)", many))
-
-
-def _blank(text: str, match: re.Match[str]) -> str:
-    return text[: match.start()] + "~" * (match.end() - match.start()) + text[match.end() :]
 
 
 @lru_cache(1 << 16)
@@ -181,20 +123,21 @@ def _sentence(
 
 def _last(text: str, last: tuple[int, ...]) -> tuple[int, ...]:
     named = re.findall(MANY, text)
-    return _seats(named[-1]) if named else last
+    return seats_of(named[-1]) if named else last
 
 
 class _Reader:
     """One sentence being read. `text` shrinks as patterns take their share; `me` is whose words it is."""
 
     def __init__(self, text: str, last: tuple[int, ...], checking: tuple[int, ...], me: int = _ME) -> None:
-        self.text, self.last, self.me = text, last, me
+        self.text, self.full, self.last, self.me = text, text, last, me
         self.was = checking
         self.checking: tuple[int, ...] = ()
         self.acts: list[Act] = []
 
     def run(self) -> None:
         self._quotes()
+        self._own()
         self._checks()
         self._claims()
         self._votes()
@@ -207,9 +150,15 @@ class _Reader:
         while match := pattern.search(self.text, at):
             at = match.end()
             yield match
-            self.text = _blank(self.text, match)
+            self.text = blanked(self.text, match)
 
     def _quote(self, who: int, words: str) -> None:
+        if MINE.match(words):
+            return  # "player_3 says I am a Werewolf"
+        words = re.sub(r"^to have\b", "i have", words)
+        words = re.sub(
+            r"\b(?:his|her|their) (?=check|vision|investigation|inspection|result|peek)", "my ", words
+        )
         words = re.sub(r"^(?:he|she|they|i) (?:is|are|was|were|am)\b", "i am", words)
         words = re.sub(r"^(?:he|she|they) ", "i ", words)
         if re.match(rf"(?:a|an|the|our|not)? ?(?:real |true )?{ROLE}", words):
@@ -220,13 +169,21 @@ class _Reader:
 
     def _quotes(self) -> None:
         self.text = VOTE_OF.sub(r"\1's vote", self.text)
+        for match in CLAIMED.finditer(self.text):
+            seats = seats_of(match["who"])
+            if len(seats) > 1 and not ROLES[NAMED[match["role"]]].wolf:
+                self.acts.extend(Claim(seat, NAMED[match["role"]], False, self.me) for seat in seats)
+                self.text = blanked(self.text, match)
+        for match in self._each(INVERTED):
+            for seat in self._who(match[2], self.last)[:1]:
+                self._quote(seat, match[1])
         for pattern in (ACCORDING, QUOTED):
             for match in self._each(pattern):
                 self._quote(int(match[1][1:]), match[2])
         self.text = VOTED.sub("~", self.text)
         for match in self._each(BETWEEN):
             who, verb = int(match[1][1:]), match[2]
-            for seat in _seats(match[3]):
+            for seat in seats_of(match[3]):
                 if verb[0] in "asb":
                     self.acts.append(Accusation(who, seat, 2, self.me))
                 else:
@@ -241,15 +198,19 @@ class _Reader:
             self.acts.append(Report(who, kind, shielded, "", self.me))
         for match in self._each(PROTECTION):
             self.acts.append(Report(self.me, "protect", int(match["whom"][1:]), "", self.me))
+        for match in self._each(GOT):
+            bad = bool(re.match(r"red|wol|were|gui|bla|bad|pos", match["pred"]))
+            for seat in seats_of(match["whom"]):
+                self.acts.append(Report(self.me, "see", seat, WEREWOLF if bad else GOOD, self.me))
         check = CHECK.search(self.text)
         if check is not None:
             who = self.me if check["who"] in ("i", None) else int(check["who"][1:])
-            whom = _seats(check["whom"] or check["mine"]) or (who,)
+            whom = seats_of(check["whom"] or check["mine"]) or (who,)
             told = self._results(who, whom, check.end(), check)
             self.checking = () if told or who != self.me else whom
         elif found := FIND.search(self.text):
             start = found.end()
-            self._results(self.me, _seats(self.text[start : start + 60]), start, found)
+            self._results(self.me, seats_of(self.text[start : start + 60]), start, found)
         elif them := CHECKED_THEM.search(self.text):
             whom = _last(self.text[: them.start()], self.last)
             told = self._results(self.me, whom, 0, None)
@@ -262,6 +223,13 @@ class _Reader:
         rest, told = self.text[start:], False
         if head is not None and head.re is CHECK:
             rest = (f"@{whom[-1]}" if whom[-1] != _ME else "they") + rest
+        elif head is None:
+            rest = " " + rest
+        after = AFTER.search(rest)
+        if after is not None:
+            rest, later = rest[: after.start()], rest[after.start() :]
+        else:
+            later = ""
         for match in STATE.finditer(rest):
             for seat in self._who(match["subj"], whom or self.last):
                 if head is None and whom and seat not in whom:
@@ -274,32 +242,48 @@ class _Reader:
             told = True
         if told:
             cut = head.start() if head is not None else 0
-            self.text = self.text[:cut] + "~"
+            self.text = self.text[:cut] + "~" + later
         return told
 
     def _who(self, subject: str, last: tuple[int, ...]) -> tuple[int, ...]:
-        return _seats(subject) if subject[0] == "@" else last
+        return seats_of(subject) if subject[0] == "@" else last
 
     def _claims(self) -> None:
         for match in self._each(POSSESSED):
             before = self.text[: match.start()]
-            if re.search(r"\b(?:see|suspect|consider|regard|view|treat|trust)s? $", before):
-                self._state(match, _seats(match[1]), match["role"], False, 2)
+            if re.search(r"\b(?:see|suspect|accuse|consider|regard|view|treat|trust)s? $", before):
+                self._state(match, seats_of(match[1]), match["role"], False, 2)
             else:
                 who = int(match[1][1:])
                 self.acts.append(Claim(who, NAMED[match["role"]], False, self.me))
                 if believed := re.search(r"(\bnot )?(?:believe|trust|support)(?: in)? $", before):
                     stance: Act = Defence(self.me, who, 2, "", self.me)
                     self.acts.append(Accusation(self.me, who, 1, self.me) if believed[1] else stance)
-        for match in self._each(CLAIM):
-            word = match["role"]
+        for pattern in (CLAIMED, CLAIM_OF):
+            for match in self._each(pattern):
+                word = match["role"]
+                if not ROLES[NAMED[word]].wolf:
+                    denied = bool(re.search(r"\b(?:not|never)\b", match[0]))
+                    self.acts.extend(
+                        Claim(s, NAMED[word], denied, self.me) for s in self._who(match["who"], self.last)
+                    )
+
+    def _own(self) -> None:
+        for match in CLAIM.finditer(self.text):
+            word, before = match["role"], self.text[: match.start()]
             loose = (match["head"].endswith("as") or ROLES[NAMED[word]].wolf) and (
-                match["tail"] is None
-                or (match["head"].endswith("as") and not OPENS.search(self.text[: match.start()]))
+                match["tail"] is None or (match["head"].endswith("as") and not OPENS.search(before))
             )
-            if word not in PLURALS and not loose:
-                denied = bool(re.search(r"\b(?:not|never)\b", match["fill"]))
+            if word not in PLURALS and not loose and not FOREIGN.search(before):
+                denied = bool(re.search(r"\b(?:not|never|no|neither)\b", match["fill"]))
                 self.acts.append(Claim(self.me, NAMED[word], denied, self.me))
+                self.text = blanked(self.text, match)
+        for match in OWN.finditer(self.text):
+            word = match[match.lastgroup or 0]
+            denied = bool(re.search(r"\b(?:not|never|no|neither|nor)\b", match[0]))
+            if word not in PLURALS and not FOREIGN.search(self.text[: match.start()]):
+                self.acts.append(Claim(self.me, NAMED[word], denied, self.me))
+                self.text = blanked(self.text, match)
 
     def _votes(self) -> None:
         for match in self._each(VOTE):
@@ -310,17 +294,21 @@ class _Reader:
             against = against or bool(re.search(r"\b(?:mistake|wrong|unwise|hasty|foolish)(?: to)? $", head))
             if re.search(
                 r"'s $|\b(?:his|her|their) $|\bwhy (?:we|you)|"
-                r"\b(?:wants?|wanted|trying|tried) (?:us |you )?to $",
+                r"\b(?:wants?|wanted|trying|tried) (?:us |you |me )?(?:all )?(?:to )?$|\b(?:@\d+|he|she|"
+                r"they|who)(?: (?:and|also|all|both))* $",
                 head,
             ):
                 continue
-            for seat in _seats(match["whom"]):
+            for seat in seats_of(match["whom"]) or _last(self.text[: match.start()], self.last):
                 self.acts.append(Suggestion(self.me, seat, against, self.me))
+        for match in self._each(OUST):
+            for seat in self._who(match["subj"], self.last):
+                self.acts.append(Suggestion(self.me, seat, bool(match["neg"]), self.me))
 
     def _states(self, text: str) -> None:
         for match in self._each(STATE):
             head = re.split(r",|\bbut\b|;|~", self.text[: match.start()])[-1]
-            if match["subj"] == "it":
+            if match["subj"] == "it" or NOSAY.search(head):
                 continue
             clause = head + match.group(0)
             strength = 1 if WEAK.search(clause) else 2 if BELIEF.search(clause) else 3
@@ -331,9 +319,15 @@ class _Reader:
                 continue
             seats = self._who(match["subj"], self.last or _last(head, ()))
             named = _last(self.text[: match.start()], ())
-            if match["subj"][0] != "@" and named:
-                seats = named
+            if match["subj"][0] != "@":
+                called = CALLED.search(self.full) if match["subj"] == "you" else None
+                seats = seats_of(called[1]) if called else named or self.last or _last(self.full, ())
+            if match["cop"].startswith(("came back", "came up", "come back", "comes back")):
+                self.acts.extend(Report(self.me, "see", seat, _what(match), self.me) for seat in seats)
+                continue
             self._state(match, seats, match["pred"], negated, strength)
+            for more in ELLIPSIS.finditer(text, match.end()):
+                self._state(more, seats_of(more[1]), match["pred"], bool(more[2]), strength)
 
     def _state(
         self, match: re.Match[str], seats: tuple[int, ...], word: str, negated: bool, strength: int
@@ -355,11 +349,12 @@ class _Reader:
                 self.acts.append(Defence(self.me, seat, strength, named, self.me))
 
     def _stances(self) -> None:
-        for match in self._each(POINTED):
-            self.acts.extend(Accusation(self.me, s, 2, self.me) for s in _seats(match["whom"]))
+        for pattern in (POINTED, PICKED):
+            for match in self._each(pattern):
+                self.acts.extend(Accusation(self.me, s, 2, self.me) for s in seats_of(match["whom"]))
         for match in self._each(SUSPECT):
             weak = WEAK.search(self.text[max(0, match.start() - 20) : match.start()])
-            for seat in _seats(match["whom"]):
+            for seat in seats_of(match["whom"]):
                 if match["neg"]:
                     self.acts.append(Defence(self.me, seat, 1, "", self.me))
                 else:
@@ -371,11 +366,22 @@ class _Reader:
             self.acts.append(Agreement(self.me, whom, bool(match["neg"]), self.me))
         for match in self._each(TRUST):
             head = self.text[max(0, match.start() - 12) : match.start()]
-            for seat in _seats(match["whom"]):
+            for seat in seats_of(match["whom"]):
                 if match["neg"] or re.search(r"\bnot (?:\w+ )?$", head):
                     self.acts.append(Accusation(self.me, seat, 1, self.me))
                 else:
                     self.acts.append(Defence(self.me, seat, 2, "", self.me))
+        told = {getattr(act, "target", None) for act in self.acts if not isinstance(act, Suggestion)}
+        for cue in stances(NOSAY.sub("~", self.text), self.last or _last(self.full, ())):
+            for seat in cue.seats:
+                if seat not in told:
+                    one = (
+                        Accusation(self.me, seat, cue.strength, self.me)
+                        if cue.bad
+                        else Defence(self.me, seat, cue.strength, "", self.me)
+                    )
+                    self.acts.append(one)
+                    told.add(seat)
 
 
 def _what(match: re.Match[str]) -> str:

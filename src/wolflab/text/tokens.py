@@ -9,7 +9,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from .vocabulary import BARE, LISTED, WORDS
+from .vocabulary import BARE, LISTED, SUBJECT, WORDS
+
+SPELT = {
+    word: str(number)
+    for number, word in enumerate(
+        ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"), 1
+    )
+}
 
 
 @lru_cache(64)
@@ -21,7 +28,10 @@ def _namer(names: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int], dic
         if digits:
             numbers[digits[1]] = seat
     words = "|".join(re.escape(name) for name in sorted(exact, key=len, reverse=True))
-    pattern = re.compile(rf"(?<!\w)(?:(?P<name>{words})(?!\w)|(?:players?|p|#)[ _#]?(?P<number>\d+)(?!\w))")
+    pattern = re.compile(
+        rf"(?<!\w)(?:(?P<name>{words})(?!\w)|(?:players?|numbers?|seat|no\.|p|#)[ _#]?(?P<number>\d+|"
+        rf"{'|'.join(SPELT)})(?!\w))"
+    )
     return pattern, exact, numbers
 
 
@@ -32,7 +42,8 @@ def normal(raw: str, names: tuple[str, ...]) -> str:
     def token(match: re.Match[str]) -> str:
         if match["name"] is not None:
             return f"@{exact[match['name']]}"
-        return f"@{numbers[match['number']]}" if match["number"] in numbers else "somebody"
+        digits = SPELT.get(match["number"], match["number"])
+        return f"@{numbers[digits]}" if digits in numbers else "somebody"
 
     def number(match: re.Match[str]) -> str:
         seat = numbers.get(match[2])
@@ -43,6 +54,7 @@ def normal(raw: str, names: tuple[str, ...]) -> str:
 
     text = pattern.sub(token, raw.lower().strip())
     text = BARE.sub(number, text)
+    text = SUBJECT.sub(lambda m: f"@{numbers[m[1]]}" if m[1] in numbers else m[1], text)
     before = None
     while before != text:
         before = text
@@ -50,3 +62,13 @@ def normal(raw: str, names: tuple[str, ...]) -> str:
     for what, by in WORDS:
         text = what.sub(by, text)
     return text.strip()
+
+
+def seats_of(many: str) -> tuple[int, ...]:
+    """The seats in a normalised text, in order."""
+    return tuple(int(number) for number in re.findall(r"@(\d+)", many))
+
+
+def blanked(text: str, match: re.Match[str]) -> str:
+    """`text` with a match struck out, positions kept."""
+    return text[: match.start()] + "~" * (match.end() - match.start()) + text[match.end() :]

@@ -1,0 +1,73 @@
+"""What a statement can do, as `text.reading` finds it: typed acts, seats counted from 0; no reading here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """`speaker` says that they hold `role`; with `denied`, that they do not."""
+
+    speaker: int
+    role: str
+    denied: bool
+    by: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """`speaker` tells of a night action. `kind`: "see", "protect", "antidote" or "poison".
+
+    what: for "see", a role's name or "not a Werewolf"; else empty.
+    """
+
+    speaker: int
+    kind: str
+    target: int
+    what: str
+    by: int
+
+
+@dataclass(frozen=True, slots=True)
+class Accusation:
+    """`speaker` takes `target` for a Werewolf. strength: 1 (hint), 2 (belief), 3 (flat statement)."""
+
+    speaker: int
+    target: int
+    strength: int
+    by: int
+
+
+@dataclass(frozen=True, slots=True)
+class Defence:
+    """`speaker` takes `target` for no Werewolf; `role`: the role they name, or empty."""
+
+    speaker: int
+    target: int
+    strength: int
+    role: str
+    by: int
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """`speaker` proposes, or announces, a vote against `target`; `against`: proposes not to."""
+
+    speaker: int
+    target: int
+    against: bool
+    by: int
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """`speaker` sides with what `target` said; `denied`: contradicts it."""
+
+    speaker: int
+    target: int
+    denied: bool
+    by: int
+
+
+Act = Claim | Report | Accusation | Defence | Suggestion | Agreement
