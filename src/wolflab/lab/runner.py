@@ -7,13 +7,14 @@ replacement is chosen only when all planned games of its condition are over.
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from multiprocessing import get_context, parent_process
@@ -216,8 +217,9 @@ async def _play_instant(
 
 def _results(experiment: Experiment, company: Company, rows: list[GameRow]) -> Generator[_Result, None, None]:
     if experiment.workers == 1 or len(rows) < 2:
-        for row in rows:
-            yield _play_one(experiment, company, row)
+        with _rare_collection():
+            for row in rows:
+                yield _play_one(experiment, company, row)
         return
     data = experiment.model_dump(mode="json", exclude_unset=True)
     context = get_context("spawn")
@@ -249,6 +251,17 @@ def _submit(pool: ProcessPoolExecutor, row: GameRow) -> Future[_Result]:
         return pool.submit(_work, row)
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+@contextmanager
+def _rare_collection() -> Iterator[None]:
+    """Look for cyclic garbage seldom: a game makes many objects and hardly any cycle (7 % of its time)."""
+    before = gc.get_threshold()
+    gc.set_threshold(200_000, 20, 20)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _play_one(experiment: Experiment, company: Company, row: GameRow) -> _Result:
@@ -291,7 +304,8 @@ def _end_with_driver() -> None:
 
 def _work(row: GameRow) -> _Result:
     assert _worker is not None
-    return _play_one(*_worker, row)
+    with _rare_collection():
+        return _play_one(*_worker, row)
 
 
 __all__ = ["Progress", "preflight", "run"]

@@ -60,6 +60,11 @@ _ASKS: dict[int, tuple[Ask, str]] = {}
 """Encoded asks by identity: the rules share equal asks."""
 
 
+@lru_cache(1 << 12)
+def _asked(targets: tuple[int, ...], guesses: tuple[str, ...], attributes: tuple[str, ...]) -> str:
+    return f"{targets} {guesses} {attributes}"
+
+
 def _task(task: Task) -> str:
     known = _ASKS.get(id(task.ask))
     if known is None:
@@ -72,7 +77,7 @@ def _task(task: Task) -> str:
         case Rate(_, targets):
             return f"rate {known[1]} {targets}"
         case Deduce(_, targets, guesses, attributes):
-            return f"deduce {known[1]} {targets} {guesses} {attributes}"
+            return f"deduce {known[1]} {_asked(targets, guesses, attributes)}"
 
 
 def question_digest(question: Question, extra: str = "") -> str:

@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 import json_repair
+import msgspec
 
 _DECODER = json.JSONDecoder(strict=False)
 _READ = 40_000
@@ -72,6 +73,10 @@ def _balanced(text: str, start: int) -> int | None:
 
 
 def _load(text: str) -> dict[str, Any] | None:
+    try:
+        return msgspec.json.decode(text, type=dict[str, Any])
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        pass  # control characters in strings, NaN and the like are left to the lenient decoder
     try:
         found = _DECODER.decode(text)
     except (ValueError, RecursionError):  # ValueError: not JSON, or a number of thousands of digits

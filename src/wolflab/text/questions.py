@@ -8,6 +8,7 @@ question comes from outside one seat's view.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from ..rules import Ask, Event, Ruleset
@@ -90,6 +91,7 @@ class Rate:
     targets: tuple[int, ...]
 
 
+@lru_cache(64)
 def guessable(ruleset: Ruleset) -> tuple[str, ...]:
     """The roles that a deduction may name in this ruleset, ending with "Uncertain"."""
     return (*(role.name for role in ruleset.cast), UNCERTAIN)
