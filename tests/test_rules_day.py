@@ -69,7 +69,7 @@ def test_ascending_order() -> None:
 
 
 def test_one_random_order_for_the_whole_game() -> None:
-    """003: drawn once, reused daily without the dead (facts §2.1 item 11)."""
+    """003: drawn once, reused daily without the dead."""
     game = Game(PLAIN.with_(speaking_order="random_game"), SEATS)
     drawn = (3, 1, 2, 6, 4, 0, 5)
     left = set(range(7))
@@ -203,7 +203,7 @@ def tie_ask(game: Game, votes: dict[int, int]) -> Ask:
 
 
 def test_a_random_tie_is_broken_by_chance() -> None:
-    """004: uniform among the tied (facts §3 item 3, §5 item 7)."""
+    """004: uniform among the tied."""
     game = quiet(tie="random")
     ask = tie_ask(game, {0: 4, 1: 2, 2: 4, 3: 2, 5: 6})
     assert (ask.kind, ask.seat, ask.options, ask.weights) == ("tie", CHANCE, (pick(2), pick(4)), (1, 1))
@@ -332,7 +332,7 @@ def test_parity_is_tested_after_the_night_and_after_the_vote() -> None:
 
 
 def test_more_wolves_than_others_is_parity_too() -> None:
-    """Two deaths in one night may jump over equality (facts §1.2 item 9: >=)."""
+    """Two deaths in one night may jump over equality."""
     roles = ["Werewolf", "Werewolf", "Witch", "Villager", "Villager"]
     rules = PLAIN.with_(roles={"Werewolf": 2, "Witch": 1, "Villager": 2})
     game = Game(rules, roles)
@@ -349,7 +349,7 @@ def witch(**changes: object) -> Game:
 
 
 def test_wolves_win_when_no_villager_is_left_whatever_else_lives() -> None:
-    """003: parity is irrelevant; two dead Villagers are enough with five alive (facts §2.1 item 14)."""
+    """003: parity is irrelevant; two dead Villagers are enough with five alive."""
     game = witch()
     game.night(kill={0: 2, 1: 2}, antidote={6: NO}, poison={6: 3})
     assert game.alive() == (0, 1, 4, 5, 6)

@@ -64,7 +64,6 @@ def options(game: Game, kind: str, seat: int) -> tuple[Action, ...]:
 
 
 def test_unanimous_pack_that_disagrees_kills_nobody() -> None:
-    """Facts §5 item 1."""
     assert deaths(sheriff_game().night(kill={0: 2, 1: 3}, protect={6: 6})) == ()
 
 
@@ -73,7 +72,7 @@ def test_unanimous_pack_that_agrees_kills() -> None:
 
 
 def test_shield_on_the_agreed_victim_saves() -> None:
-    """Facts §5 item 1. A saved and an unharmed night look the same."""
+    """A saved and an unharmed night look the same."""
     game = sheriff_game()
     saved = game.night(kill={0: 2, 1: 2}, protect={6: 2})
     assert deaths(saved) == ()
@@ -82,7 +81,7 @@ def test_shield_on_the_agreed_victim_saves() -> None:
 
 
 def test_pack_acts_in_turn_and_sees_earlier_choices() -> None:
-    """Facts §1.1 item 2: the second Werewolf knows the first one's choice, the first learns the second's."""
+    """The second Werewolf knows the first one's choice, the first learns the second's."""
     game = sheriff_game()
     assert [seat for kind, seat in game.kinds() if kind == "kill"] == [0]
     game.reply([pick(4) if ask.kind == "kill" else ask.options[-1] for ask in game.asks if ask.options])
@@ -174,7 +173,7 @@ def test_guard_may_shield_itself_twice_where_repeats_are_allowed() -> None:
 
 
 def test_guard_may_not_shield_the_same_player_on_two_nights_in_a_row() -> None:
-    """003 A.5; facts §2.1 item 3 and §5 item 5."""
+    """003 A.5."""
     game = witch_game()
     game.night(kill={0: PASS, 1: PASS}, protect={5: 4})
     game.day({})
@@ -238,7 +237,7 @@ def test_guard_must_choose_unless_passing_is_allowed() -> None:
 
 
 def test_killed_guard_still_shields_that_night() -> None:
-    """Facts §1.1 item 6: deaths come after all night actions."""
+    """Deaths come after all night actions."""
     game = sheriff_game()
     assert deaths(game.night(kill={0: 6, 1: 6}, protect={6: 2})) == (6,)
 
@@ -269,7 +268,6 @@ def test_witch_is_told_the_victim_and_may_save() -> None:
 
 
 def test_witch_both_potions_in_one_night() -> None:
-    """Facts §2.1 item 5 and §5 item 5."""
     game = witch_game()
     assert deaths(game.night(kill={0: 2, 1: 2}, antidote={6: YES}, poison={6: 0})) == (0,)
 
@@ -284,7 +282,7 @@ def test_witch_may_be_held_to_one_potion_a_night() -> None:
 
 
 def test_double_death_is_announced_whole() -> None:
-    """Facts §2.1 item 10: the poisoned and the killed, in seat order, no cause."""
+    """The poisoned and the killed, in seat order, no cause."""
     game = witch_game()
     assert deaths(game.night(kill={0: 4, 1: 4}, antidote={6: NO}, poison={6: 3})) == (3, 4)
 
@@ -301,13 +299,12 @@ def test_no_shield_and_no_antidote_stops_poison() -> None:
 
 
 def test_dying_witch_may_still_poison() -> None:
-    """Facts §2.1 item 6 and §5 item 5."""
     game = witch_game()
     assert deaths(game.night(kill={0: 6, 1: 6}, antidote={6: NO}, poison={6: 1})) == (1, 6)
 
 
 def test_dying_witch_cannot_poison_where_deaths_are_sequential() -> None:
-    """The paper's code kills her at once (facts §2.1 item 6)."""
+    """The paper's code kills her at once."""
     game = witch_game(deaths="sequential")
     events = game.night(kill={0: 6, 1: 6}, antidote={6: NO})
     assert [e.kind for e in of(events, Chose) if e.seat == 6] == ["antidote"]
@@ -315,7 +312,6 @@ def test_dying_witch_cannot_poison_where_deaths_are_sequential() -> None:
 
 
 def test_antidote_is_not_offered_when_the_shield_holds() -> None:
-    """Facts §2.1 item 4."""
     events = witch_game().night(kill={0: 2, 1: 2}, protect={5: 2}, poison={6: PASS})
     assert not of(events, VictimShown)
     assert [e.kind for e in of(events, Chose) if e.seat == 6] == ["poison"]
@@ -363,7 +359,7 @@ def test_seer_learns_the_role_or_the_side() -> None:
 
 
 def test_seer_who_passes_learns_nothing() -> None:
-    """Facts §2.1 item 9 and §5 item 5: the paper's code shows Player 1 instead."""
+    """The paper's code shows Player 1 instead."""
     assert not of(witch_game().night(see={4: PASS}), Learned)
 
 
@@ -383,7 +379,7 @@ def test_killed_seer_still_learns_that_night() -> None:
 
 
 def test_sequential_deaths_come_before_the_seer() -> None:
-    """Facts §2.1 item 1: the dead leave the Seer's options, and a killed Seer does not act."""
+    """The dead leave the Seer's options, and a killed Seer does not act."""
     game = witch_game(deaths="sequential")
     events = game.night(kill={0: 2, 1: 2}, antidote={6: NO}, poison={6: 3})
     asked = next(ask for ask, _ in game.trail if ask.kind == "see")

@@ -1,4 +1,4 @@
-"""Rulesets: the presets are facts §0, every inconsistent one is refused with its field named."""
+"""Rulesets: presets as the papers have them; every inconsistent one is refused with its field named."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wolflab.errors import RulesetError
 from wolflab.rules import DOCTOR, PRESETS, ROLES, SHERIFF, WITCH, Ruleset, Side, preset
 from wolflab.rules.duties import Duty
 
-# Facts §0, as a table: field → (002, 003, 004).
+# The presets as a table: field → (002, 003, 004).
 MATRIX: dict[str, tuple[object, object, object]] = {
     "wolf_agreement": ("unanimous", "plurality", "last"),
     "wolves_may_target_self": (True, True, False),

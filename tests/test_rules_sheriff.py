@@ -64,7 +64,7 @@ def skip_day(game: Game, out: int | None = None) -> None:
 
 # -- the side that speaks first -------------------------------------------------------------
 
-# Facts §5 item 1, in player numbers: remaining 1, 2, 4, 5, 7.
+# In player numbers: remaining 1, 2, 4, 5, 7.
 SIDES = [
     (1, LEFT, [7, 5, 4, 2, 1]),
     (1, RIGHT, [2, 4, 5, 7, 1]),
@@ -77,7 +77,7 @@ SIDES = [
 
 @pytest.mark.parametrize(("sheriff", "side", "order"), SIDES)
 def test_order_of_speech_with_gaps(sheriff: int, side: Lead, order: list[int]) -> None:
-    """Left goes down, right goes up, both round the table to the Sheriff (facts §1.2 item 1)."""
+    """Left goes down, right goes up, both round the table to the Sheriff."""
     roles = ["Villager", "Werewolf", "Villager", "Guard", "Werewolf", "Seer", "Villager"]
     game = Game(SHERIFF, roles)
     game.night(kill={1: 2, 4: 2}, protect={3: 3})  # player 3 goes
@@ -101,7 +101,7 @@ def test_order_of_speech_with_gaps(sheriff: int, side: Lead, order: list[int]) -
 
 
 def test_only_the_first_speaker_is_announced() -> None:
-    """Facts §1.2 item 2: the rest of the order is logged, not told."""
+    """The rest of the order is logged, not told."""
     game = elected(3)
     events = game.reply([RIGHT])
     assert one(events, FirstSpeaker) == FirstSpeaker(3, 4, EVERYONE)
@@ -128,7 +128,7 @@ def test_two_left_and_a_sheriff() -> None:
 
 
 def test_three_candidates_are_drawn_one_by_one_and_speak_in_that_order() -> None:
-    """002 §9.1; facts §1.3 item 7."""
+    """002 §9.1."""
     game = Game(SHERIFF, SEATS)
     game.night(**QUIET)
     left = list(range(7))
@@ -164,7 +164,7 @@ def test_election_by_plurality_with_self_votes() -> None:
 
 
 def test_election_self_votes_do_not_depend_on_the_days_switch() -> None:
-    """Facts §1.3 item 7: a candidate may vote for itself (L §10.2)."""
+    """A candidate may vote for itself (002 §10.2)."""
     game = Game(SHERIFF.with_(may_vote_self=False, may_abstain=False), SEATS)
     game.night(**QUIET)
     for seat in (5, 1, 6):
@@ -222,7 +222,6 @@ def test_more_candidates_than_living_players() -> None:
 
 
 def test_night_death_names_a_successor_the_same_morning() -> None:
-    """Facts §1.3 item 6; L §10.2."""
     game = elected(3)
     skip_day(game)
     game.night(kill={0: 3, 1: 3}, protect={6: 6})
@@ -263,7 +262,7 @@ def test_no_succession_in_a_game_that_the_death_decides() -> None:
 
 
 def test_an_assigned_sheriff_is_drawn_in_secret_and_announced_after_the_first_night() -> None:
-    """002 §9.1, heterogeneous; facts §1.3 item 2."""
+    """002 §9.1, heterogeneous."""
     game = assigned(4)
     assert one(game.log.events, SheriffDrawn) == SheriffDrawn(4, MODERATOR)
     assert all(not of(game.log.view(s).events, SheriffDrawn) for s in range(7))
@@ -281,7 +280,7 @@ def test_an_assigned_sheriff_is_drawn_from_every_seat_or_from_one_role() -> None
 
 @pytest.mark.parametrize("death", ["stop", "succession"])
 def test_an_assigned_sheriff_killed_on_the_first_night_makes_the_game_void(death: str) -> None:
-    """Facts §1.3 item 3, §5 item 2: void, never a result."""
+    """Void, never a result."""
     game = assigned(4, sheriff_death=death)
     events = game.night(kill={0: 4, 1: 4}, protect={6: 6})
     assert one(events, GameEnded).outcome == Outcome(Winner.NOBODY, Reason.VOID)
@@ -306,7 +305,7 @@ def test_stop_at_the_sheriffs_exit_by_vote() -> None:
 
 
 def test_a_werewolf_sheriff_voted_out_last_is_a_village_win() -> None:
-    """A win counts although the Sheriff's exit would stop the game (facts §1.2 item 9)."""
+    """A win counts although the Sheriff's exit would stop the game."""
     rules = SHERIFF.with_(sheriff="assigned", sheriff_death="stop", roles={"Werewolf": 1, "Villager": 4})
     game = Game(rules, ["Werewolf"] + ["Villager"] * 4)
     game.reply([pick(0)])
@@ -325,7 +324,7 @@ def test_an_elected_sheriff_may_stop_the_game_too() -> None:
 
 
 def test_a_sheriff_drawn_among_the_living_after_the_first_night() -> None:
-    """002's first setting in the released code: no election (facts §1.3 item 1)."""
+    """002's first setting in the released code: no election."""
     game = Game(SHERIFF.with_(sheriff="drawn"), SEATS)
     game.night(kill={0: 4, 1: 4}, protect={6: 6})
     (ask,) = game.asks

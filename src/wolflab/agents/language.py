@@ -68,7 +68,7 @@ class Turn:
     # -- deduction ------------------------------------------------------------------------
 
     def targets(self) -> tuple[int, ...]:
-        """Whom to judge before this ask (facts §1.1 item 9, §1.3 item 7, §3.1 item 3)."""
+        """Whom to judge before this ask."""
         ask, memory = self.ask, self.memory
         if self.recipe.deduce == "none" or ask.kind in ("campaign", "succeed", "last-words"):
             return ()
@@ -177,7 +177,7 @@ class Turn:
 
 
 def _most_trusted(ask: Ask, memory: Memory) -> Pick:
-    """The option with the highest reliability; ties to the lowest seat, unrated lowest (facts §1.3)."""
+    """The option with the highest reliability; ties to the lowest seat, unrated lowest."""
     assert ask.options is not None
     seats = [option.seat for option in ask.options if isinstance(option, Pick)]
 

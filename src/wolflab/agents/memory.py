@@ -99,7 +99,7 @@ class _Fold:
             self.pack = event.seats  # type: ignore[union-attr]
 
     def _deduced(self, note: Note, prune: bool) -> None:
-        """Take over a deduction; a final one with any evidence prunes (facts §1.4 item 11)."""
+        """Take over a deduction; a final one with any evidence prunes."""
         content = note.content
         assert isinstance(content, Deduced)
         self.beliefs = self.beliefs | {belief.target: belief for belief in content.beliefs}
@@ -142,7 +142,7 @@ def situation(
     """The situation in which `ask` meets this seat.
 
     alpha: reliability threshold α; statements of players with m > α are truths, of others (unrated too)
-    falsehoods (002 Eq. 3, facts §1.4 items 7–8). None: statements are not split. `beliefs`: fresh ones,
+    falsehoods (002 Eq. 3). None: statements are not split. `beliefs`: fresh ones,
     replacing memory's, under which everything heard so far is classified; without them what was heard
     since the last deduction is pending.
     """

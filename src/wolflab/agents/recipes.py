@@ -29,7 +29,7 @@ class Recipe:
     that the vote's deduction did not cite. show_beliefs: put the deduction back into the prompt in words
     (004). attributes: what a deduction must give beside the role (004 Table 7). retries: further tries
     after an unusable reply, with the reason shown (0 in 002). speech_temperature applies to statements,
-    temperature to everything else (facts §1.4 item 15).
+    temperature to everything else.
     """
 
     name: str

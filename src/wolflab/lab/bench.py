@@ -265,7 +265,7 @@ def _extending(layout: str, games: int = 6) -> float:
 
 
 def chain(record: GameRecord) -> int:
-    """The longest chain of dependent calls in a game, from what depends on what (002 §3.1, facts §1).
+    """The longest chain of dependent calls in a game, from what depends on what (002 §3.1).
 
     A decision is one link, or two where judgements come first (they depend on the same facts, not on
     each other); each retry adds one. At night the pack acts one after another while the others act

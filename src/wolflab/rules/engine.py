@@ -341,7 +341,7 @@ def _take_order(s: State, events: list[Event], replies: Sequence[Action], asks: 
 def side_order(alive: tuple[int, ...], sheriff: int, left: bool) -> tuple[int, ...]:
     """The order of speech from the Sheriff's neighbour round to the Sheriff, who comes last.
 
-    Left is the next lower living number and goes down, right the next higher and goes up (facts §1.2).
+    Left is the next lower living number and goes down, right the next higher and goes up.
     """
     at = alive.index(sheriff)
     around = (*alive[at + 1 :], *alive[: at + 1])
@@ -460,7 +460,7 @@ def _open_dusk(s: State, events: list[Event]) -> None:
 
 
 def _won(s: State, events: list[Event]) -> bool:
-    """End the game if a side has won (002 §6.1, 003 §2, 004 App. B; facts §0)."""
+    """End the game if a side has won (002 §6.1, 003 §2, 004 App. B)."""
     rules = s.table.ruleset
     wolves, others, plain = s.table.census(s.roles, s.alive)
     needed = plain if rules.wolves_win == "no_villager" else others

@@ -1,6 +1,7 @@
 """The rules as data: one frozen, validated object, and the three papers' presets.
 
-Every switch of facts §0 is a field. Nothing else in Wolflab asks which paper a game follows.
+Every rule on which the papers differ is a field (`docs/rules.md`). Nothing else in Wolflab asks which
+paper a game follows.
 """
 
 from __future__ import annotations
@@ -231,7 +232,7 @@ SHERIFF = Ruleset(
     max_rounds=6,
     sheriff="elected",
 )
-"""002: a Sheriff leads the discussion; facts §1."""
+"""002: a Sheriff leads the discussion."""
 
 WITCH = Ruleset(
     name="witch",
@@ -252,7 +253,7 @@ WITCH = Ruleset(
     wolves_win="no_villager",
     max_rounds=12,
 )
-"""003: Guard and Witch, open votes, last words; facts §2.1."""
+"""003: Guard and Witch, open votes, last words."""
 
 DOCTOR = Ruleset(
     name="doctor",
@@ -264,7 +265,7 @@ DOCTOR = Ruleset(
     tie="random",
     max_rounds=10,
 )
-"""004: Doctor, random ties; facts §3."""
+"""004: Doctor, random ties."""
 
 PRESETS: Mapping[str, Ruleset] = MappingProxyType({r.name: r for r in (SHERIFF, WITCH, DOCTOR)})
 

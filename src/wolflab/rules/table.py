@@ -80,7 +80,7 @@ class Table:
         return tuple(asks)
 
     def _agreed(self, choices: tuple[Action, ...]) -> int | None:
-        """Whom the pack kills, given its members' choices in order (facts §0, wolf conflict)."""
+        """Whom the pack kills, given its members' choices in order."""
         if not choices:
             return None
         how = self.ruleset.wolf_agreement

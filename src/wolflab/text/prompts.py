@@ -168,7 +168,7 @@ def _without_blank_lines(text: str) -> str:
 
 
 def _beliefs(now: Situation, beliefs: tuple[Belief, ...]) -> str:
-    """The seat's latest deduction, in words by confidence (004 §3.1; facts §3.1 item 3)."""
+    """The seat's latest deduction, in words by confidence (004 §3.1)."""
     if not beliefs:
         return ""
     numbers = {line.position: line.number for line in now.lines}

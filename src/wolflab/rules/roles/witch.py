@@ -1,4 +1,4 @@
-"""The Witch: one antidote and one poison for the whole game (003; facts §2.1 items 4–8)."""
+"""The Witch: one antidote and one poison for the whole game (003)."""
 
 from __future__ import annotations
 
