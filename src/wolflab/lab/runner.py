@@ -46,25 +46,29 @@ class Progress:
 Watch = Callable[[Progress], None]
 
 
-def run(store: Store, watch: Watch = lambda progress: None) -> bool:
+def run(store: Store, watch: Watch = lambda progress: None, reached: bool = False) -> bool:
     """Play all games of the store's experiment that are not over yet.
 
     Returns whether every game is now done or void. Games that could not go on (a failing server, a
     spent budget) stay unfinished and are taken up by the next `run`; a game that failed on a mistake
-    keeps its error and is tried again too.
+    keeps its error and is tried again too. reached: `preflight` has just reached every model.
     """
-    return asyncio.run(_run(store, watch))
+    return asyncio.run(_run(store, watch, reached))
+
+
+def _build(experiment: Experiment, company: Company) -> None:
+    for condition in experiment.conditions:
+        company.casting(experiment, condition)
 
 
 async def preflight(experiment: Experiment, company: Company) -> None:
     """Build every player and reach every model once; raises ModelError before any game starts."""
-    for condition in experiment.conditions:
-        company.casting(experiment, condition)
+    _build(experiment, company)
     for model in company.models:
         await check(model)
 
 
-async def _run(store: Store, watch: Watch) -> bool:
+async def _run(store: Store, watch: Watch, reached: bool) -> bool:
     experiment = store.experiment
     tokens, usd = store.spent()
     budget = Budget(experiment.budget.tokens, experiment.budget.usd, tokens, Decimal(repr(usd)))
@@ -72,7 +76,10 @@ async def _run(store: Store, watch: Watch) -> bool:
     try:
         rows = store.games()
         if not rows or any(row.status not in ("done", "void") for row in rows):
-            await preflight(experiment, company)
+            if reached:
+                _build(experiment, company)
+            else:
+                await preflight(experiment, company)
         for row in rows:
             if row.status in ("unfinished", "failed"):
                 store.stop(row.id, "planned", "")

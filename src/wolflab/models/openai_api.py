@@ -19,7 +19,16 @@ from ..text.questions import Question
 from ..text.replies import schema
 from .base import Request, Response, Sampling, Usage
 from .budget import Budget, Price
-from .endpoints import MAX_IN_FLIGHT, Learned, Provider, check_url, check_variable, endpoint, public_url
+from .endpoints import (
+    MAX_IN_FLIGHT,
+    Endpoint,
+    Learned,
+    Provider,
+    check_url,
+    check_variable,
+    endpoint,
+    public_url,
+)
 from .exchange import gave_up, hopeless, passed_on, pause, post
 from .faults import Fault, of_status
 from .wire import counts, estimate, form_of, plain, read_choice, response_format, tokens
@@ -93,6 +102,19 @@ class Settings:
             raise ModelError(f"model setting {name!r}: got {value!r}; use a {word} of 0 or more")
 
 
+def endpoint_for(who: str, provider: Provider, settings: Settings, budget: Budget | None) -> Endpoint:
+    """The endpoint that `settings` name, its limit set. `who` ("model 'x'") begins the ModelErrors."""
+    url = settings.base_url or provider.base_url
+    if url is None:
+        raise ModelError(f"{who} needs base_url, the address of its server")
+    if budget is not None and budget.usd is not None and settings.price is None:
+        raise ModelError(f"{who} needs price for a budget in USD; a free one has price 0")
+    found = endpoint(url, settings.api_key_env or provider.key)
+    if settings.max_in_flight is not None:
+        found.at_most(settings.max_in_flight)
+    return found
+
+
 class OpenAIModel:
     """One model at one endpoint.
 
@@ -116,14 +138,7 @@ class OpenAIModel:
     ) -> None:
         self.name, self.model, self.provider = name, model, provider
         self.settings = settings or Settings()
-        url = self.settings.base_url or provider.base_url
-        if url is None:
-            raise ModelError(f"model {name!r} needs base_url, the address of its server")
-        if budget is not None and budget.usd is not None and self.settings.price is None:
-            raise ModelError(f"model {name!r} needs price for a budget in USD; a free one has price 0")
-        self.endpoint = endpoint(url, self.settings.api_key_env or provider.key)
-        if self.settings.max_in_flight is not None:
-            self.endpoint.at_most(self.settings.max_in_flight)
+        self.endpoint = endpoint_for(f"model {name!r}", provider, self.settings, budget)
         self._learned: Learned = self.endpoint.learned(model, provider)
         self._budget, self._render, self._sleep, self._jitter = budget, render, sleep, jitter
 

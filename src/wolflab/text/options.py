@@ -31,7 +31,7 @@ _SYNONYMS: dict[str, tuple[str, ...]] = {
 """Verbs that mean the same choice. Guard and Doctor shield under two names, so both are heard."""
 
 _ANY_VERB = ("choose", "pick", "select", "target", "action")
-_NUMBER_WORDS = (
+NUMBER_WORDS = (
     "one",
     "two",
     "three",
@@ -174,7 +174,7 @@ class Mention(NamedTuple):
 def _name_pattern(ruleset: Ruleset) -> re.Pattern[str]:
     """The ruleset's own names and "player N", spaced or joined in any way."""
     before, after = ruleset.player_name.casefold().split("{}")
-    number = r"(?:no\.?\s*)?#?\s*(?:(?P<{0}>\d{{1,3}})(?!\d)|(?P<w{0}>" + "|".join(_NUMBER_WORDS) + r")\b)"
+    number = r"(?:no\.?\s*)?#?\s*(?:(?P<{0}>\d{{1,3}})(?!\d)|(?P<w{0}>" + "|".join(NUMBER_WORDS) + r")\b)"
     own = _loose(before) + number.format("a") + _loose(after)
     if not re.search(r"\w", before):
         own = r"(?!)" + number.format("a")  # names that begin with the number would match every number
@@ -192,7 +192,7 @@ def mentions(text: str, ruleset: Ruleset) -> tuple[Mention, ...]:
     found = []
     for m in _name_pattern(ruleset).finditer(text):
         digits, word = m["a"] or m["b"], m["wa"] or m["wb"]
-        number = int(digits) if digits else _NUMBER_WORDS.index(word.casefold()) + 1
+        number = int(digits) if digits else NUMBER_WORDS.index(word.casefold()) + 1
         found.append(Mention(m.start(), m.end(), _seat(number, ruleset)))
     return tuple(found)
 

@@ -11,27 +11,14 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ..rules import Ruleset
+from .options import NUMBER_WORDS
 from .questions import Wording
 from .sentences import listed
 
 RULES_TEXT_VERSION = 1
 """Raise it when the wording changes: it is part of the prompts' digest."""
 
-_COUNTS = (
-    "no",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-)
+_COUNTS = ("no", *NUMBER_WORDS)
 
 
 @lru_cache(512)

@@ -66,7 +66,9 @@ def run_experiment(
         )
         with _bar(console) as bar:
             task = bar.add_task("games", total=None)
-            ok = runner.run(store, lambda p: bar.update(task, completed=p.over, total=p.planned))
+            ok = runner.run(
+                store, lambda p: bar.update(task, completed=p.over, total=p.planned), reached=resume is None
+            )
             rows = store.games()
             over = sum(row.status in ("done", "void") for row in rows)
             bar.update(task, completed=over, total=len(rows))

@@ -16,10 +16,10 @@ import numpy as np
 from ...errors import ModelError
 from ..base import Usage
 from ..budget import Budget, Price
-from ..endpoints import Provider, endpoint, public_url
+from ..endpoints import Provider, public_url
 from ..exchange import Answer, gave_up, hopeless, passed_on, pause, post
 from ..faults import Fault, of_status
-from ..openai_api import Settings
+from ..openai_api import Settings, endpoint_for
 from ..wire import counts, tokens
 from .base import Vectors, digest_of, normalised, told, with_blanks
 
@@ -78,17 +78,10 @@ class EndpointEmbedder:
     ) -> None:
         self.name, self.model, self.provider = name, model, provider
         self.settings = settings or Settings()
-        url = self.settings.base_url or provider.base_url
-        if url is None:
-            raise ModelError(f"embedder {name!r} needs base_url, the address of its server")
-        if budget is not None and budget.usd is not None and self.settings.price is None:
-            raise ModelError(f"embedder {name!r} needs price for a budget in USD; a free one has price 0")
         if dimensions is not None:
             _whole(name, "dimensions", dimensions, 2**16)
         _whole(name, "batch", batch, MOST_IN_BATCH)
-        self.endpoint = endpoint(url, self.settings.api_key_env or provider.key)
-        if self.settings.max_in_flight is not None:
-            self.endpoint.at_most(self.settings.max_in_flight)
+        self.endpoint = endpoint_for(f"embedder {name!r}", provider, self.settings, budget)
         self.usage = Usage()
         self._asked, self._batch, self._budget = dimensions, batch, budget
         self._dimensions = dimensions or KNOWN_DIMENSIONS.get(name)
