@@ -52,7 +52,7 @@ MATRIX: dict[str, tuple[object, object, object]] = {
 
 
 def test_the_matrix_names_every_switch() -> None:
-    assert {f.name for f in fields(Ruleset)} == {*MATRIX, "name", "roles"}
+    assert {f.name for f in fields(Ruleset)} == {*MATRIX, "name", "roles", "role_names"}
 
 
 @pytest.mark.parametrize("switch", MATRIX)

@@ -24,7 +24,7 @@ BASES = (
 SECRET = ("sheriff_role", "sheriff")
 """Switches of which the moderator's text tells more than the players'."""
 
-NOT_A_SWITCH = {"name"}
+NOT_A_SWITCH = {"name", "role_names"}
 """A label: the same game under another name is told in the same words."""
 
 VALUES: dict[str, list[object]] = {

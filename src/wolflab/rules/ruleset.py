@@ -7,12 +7,13 @@ paper a game follows.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Literal, get_args, get_type_hints
 
 from ..errors import RulesetError
+from .naming import check_role_names
 from .roles import ROLES, Role
 
 MIN_PLAYERS, MAX_PLAYERS = 5, 12
@@ -82,6 +83,11 @@ class Ruleset:
     candidates: int = 3
     """Elected Sheriff: how many are drawn to run."""
 
+    # words
+    role_names: Mapping[str, str] = field(default_factory=dict)
+    """Role name → what models are told instead (003 §5); empty: the roles' own names. "village" renames
+    that side. No rule: the game, its record and all measures keep the roles' own names."""
+
     def __post_init__(self) -> None:
         if not isinstance(self.roles, Mapping):
             raise RulesetError("roles", f"got {self.roles!r}; use a mapping of roles and numbers of seats")
@@ -89,6 +95,8 @@ class Ruleset:
         self._check_values()
         self._check_roles()
         self._check_together()
+        check_role_names(self.role_names, self.player_name)
+        object.__setattr__(self, "role_names", MappingProxyType(dict(self.role_names)))
 
     def _check_values(self) -> None:
         for name, hint in _hints().items():
@@ -183,15 +191,24 @@ class Ruleset:
         return replace(self, **changes)  # type: ignore[arg-type]
 
     def as_dict(self) -> dict[str, object]:
-        """Plain values, for headers and files; `Ruleset(**d)` gives the same ruleset back."""
-        return {
-            f.name: dict(self.roles) if f.name == "roles" else getattr(self, f.name) for f in fields(self)
-        }
+        """Plain values, for headers and files; `Ruleset(**d)` gives the same ruleset back.
+
+        `role_names` is left out while it is empty, so that a game that does without has the header and
+        the digests that it always had.
+        """
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        values["roles"] = dict(self.roles)
+        del values["role_names"]
+        return values | ({"role_names": dict(self.role_names)} if self.role_names else {})
 
     @cached_property
     def _key(self) -> tuple[object, ...]:
         """Every switch, roles in their order: the order of roles is the order of dealing and of asks."""
-        return tuple(tuple(v.items()) if k == "roles" else v for k, v in self.as_dict().items())  # type: ignore[attr-defined]
+        values = self.as_dict() | {
+            "roles": tuple(self.roles.items()),
+            "role_names": tuple(sorted(self.role_names.items())),
+        }
+        return tuple(values.values())
 
     @cached_property
     def _hash(self) -> int:
