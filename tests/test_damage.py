@@ -20,9 +20,10 @@ from test_run import cli, experiment, records
 from wolflab.errors import ExperimentError, RecordError, StoreError, WolflabError
 from wolflab.lab import runner
 from wolflab.lab.experiment import build, load
+from wolflab.lab.packing import pack
 from wolflab.lab.replay import verify_game
 from wolflab.lab.store import Store
-from wolflab.record import read, split
+from wolflab.record import read
 from wolflab.record.chain import Chain, begins_with
 
 LONG = ["run", "quickstart", "-o", "deals=3000", "-o", "players.others.recipe=vanilla", "--out", "r"]
@@ -39,6 +40,14 @@ def run(tmp_path: Path) -> Path:
 def change(path: Path, sql: str, *values: object) -> None:
     with sqlite3.connect(path / "run.sqlite") as db:
         db.execute(sql, values)
+
+
+RECORD = "UPDATE records SET data = ? WHERE game = 1"
+
+
+def blob(lines: list[bytes]) -> bytes:
+    """A game as it is stored, without probes and calls."""
+    return pack(lines, []).data
 
 
 def verify_first(path: Path) -> None:
@@ -89,7 +98,7 @@ def test_a_damaged_run_is_a_sentence(run: Path, damage: str) -> None:
 def test_a_full_disk_stops_a_run_that_then_goes_on(run: Path, tmp_path: Path) -> None:
     with Store.create(tmp_path / "s", experiment()) as store:
         pages = store._db.execute("PRAGMA page_count").fetchone()[0]
-        store._db.execute(f"PRAGMA max_page_count={pages + 3}")
+        store._db.execute(f"PRAGMA max_page_count={pages + 1}")
         with pytest.raises(StoreError, match="disk is full"):
             runner.run(store)
     with Store.resume(tmp_path / "s") as store:
@@ -183,16 +192,23 @@ def test_verify_wants_the_whole_record_of_the_right_game(run: Path, tmp_path: Pa
     verify_first(run)
     with Store.open_for_reading(run) as store:
         lines = store.record(1).lines
+        no_chain = [*lines[:-1], lines[-1].replace(b"}", b" }")]
     ends = [n for n, line in enumerate(lines) if n > 1 and begins_with(lines[n - 1], "event")]
     begun = next(n for n in ends if begins_with(lines[n], "ask"))
     for name, sql, values, words in (
-        ("cut", "UPDATE games SET record = ? WHERE id = 1", (b"\n".join(lines[:-1]),), "."),
-        ("begun", "UPDATE games SET record = ? WHERE id = 1", (b"\n".join(lines[:begun]),), "mid-game"),
+        ("cut", RECORD, (blob(lines[:-1]),), "."),
+        ("begun", RECORD, (blob(lines[:begun]),), "mid-game"),
         ("void", "UPDATE games SET status = 'void' WHERE id = 1", (), "stored as void"),
-        ("null", "UPDATE games SET record = 'words' WHERE id = 1", (), "no record"),
+        ("null", RECORD, ("words",), "no record"),
+        ("bytes", RECORD, (b"words",), "no record"),
+        ("none", RECORD, (blob([]),), "no header"),
+        ("short", RECORD, (blob(lines)[:-16],), "hashes are missing"),
+        ("uneven", RECORD, (blob(lines)[:-5],), "cut short"),
+        ("long", RECORD, (blob(lines) + b"x" * 16,), "more at its end"),
+        ("changed", RECORD, (blob(no_chain),), "changed after it was written"),
         (
             "other",
-            "UPDATE games SET record = (SELECT record FROM games WHERE id = 2) WHERE id = 1",
+            "UPDATE records SET data = (SELECT data FROM records WHERE game = 2) WHERE game = 1",
             (),
             "is that of",
         ),
@@ -217,13 +233,13 @@ def test_verify_wants_the_whole_record_of_the_right_game(run: Path, tmp_path: Pa
 def test_a_chained_line_that_makes_no_sense_is_a_record_error(
     run: Path, line: int, field: str, value: Any
 ) -> None:
-    with sqlite3.connect(run / "run.sqlite") as db:
-        data = split(db.execute("SELECT record FROM games WHERE id = 1").fetchone()[0])
+    with Store.open_for_reading(run) as store:
+        data = store.record(1).lines
     chain = Chain()
     for number, one in enumerate(data):
         body = msgspec.json.decode(b"{" + one[40:])
         chain.add(body | {field: value} if number == line else body)
-    change(run, "UPDATE games SET record = ? WHERE id = 1", b"\n".join(chain.lines))
+    change(run, RECORD, blob(chain.lines))
     with pytest.raises(RecordError):
         verify_first(run)
     assert read(data).outcome is not None

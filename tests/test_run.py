@@ -18,8 +18,10 @@ import http_server
 from wolflab.errors import StoreError
 from wolflab.lab import runner
 from wolflab.lab.experiment import Experiment, build
+from wolflab.lab.packing import unpack
 from wolflab.lab.replay import requests, verify_game
 from wolflab.lab.store import Store, new_directory
+from wolflab.record.chain import begins_with
 from wolflab.rules import Winner
 
 RANDOM: dict[str, Any] = {"recipe": "random"}
@@ -43,13 +45,21 @@ def over_http(server: http_server.FakeServer, **changes: Any) -> dict[str, Any]:
 
 
 def records(path: Path) -> list[tuple[Any, ...]]:
+    """(condition, deal, repeat, status, lines, lines of the probes) of each game, whatever it has of them."""
     with sqlite3.connect(path / "run.sqlite") as db:
-        return list(
-            db.execute(
-                "SELECT condition, deal, repeat, status, record, probes FROM games "
-                "ORDER BY condition, deal, repeat"
-            )
+        rows = db.execute(
+            "SELECT condition, deal, repeat, status, data FROM games LEFT JOIN records ON game = id "
+            "ORDER BY condition, deal, repeat"
         )
+        return [(*row, *chains(data)) for *row, data in rows]
+
+
+def chains(data: bytes | None) -> tuple[list[bytes], list[bytes]]:
+    """Both chains of a stored game; a game without a record has none."""
+    if data is None:
+        return [], []
+    found = unpack(data)
+    return found.lines, found.probes
 
 
 def cli(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -76,6 +86,16 @@ def test_a_run_is_one_directory_that_replays(tmp_path: Path) -> None:
         first, second = store.record(rows[0].id), store.record(rows[1].id)
         assert first.roles == second.roles
         assert first.lines != second.lines
+
+
+def test_games_with_an_elected_sheriff_play_back(tmp_path: Path) -> None:
+    """Nobody changes seats at the election, in the replay as little as in the game."""
+    players = {"others": {"model": "village", "recipe": "vanilla"}}
+    with Store.create(tmp_path / "r", experiment(players=players, deals=2)) as store:
+        assert runner.run(store)
+        for row in store.games():
+            assert not any(begins_with(line, "takes over") for line in store.record(row.id).lines)
+            verify_game(store, row, agents=True)
 
 
 def test_conditions_meet_the_same_cards_and_workers_change_nothing(tmp_path: Path) -> None:

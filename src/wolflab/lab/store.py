@@ -2,46 +2,41 @@
 
 A run is a directory that can be copied: `experiment.yaml` as resolved, `run.sqlite`, and whatever is
 exported on request. One process writes (it holds a lock for as long as it lives); any number may read.
+A finished game is one blob (`packing`), beside the table of games so that listing them reads none; what
+calls come to is a table too (`store_calls`).
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sqlite3
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
 import yaml
 
-from ..errors import RecordError, StoreError
+from ..errors import StoreError
 from ..match import Filed
 from ..metrics.data import Status
-from ..models.base import Response, Usage
-from ..record import GameRecord, read, split
+from ..models.base import Usage
+from ..record import GameRecord, read
+from . import store_calls
 from .experiment import Experiment, load
+from .packing import CallRow, Packed, Unpacked, pack, unpack
+from .store_files import locked, must_be_new, must_exist, new_directory, readable, unusable
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS games (
   id INTEGER PRIMARY KEY, condition TEXT NOT NULL, deal INTEGER NOT NULL, repeat INTEGER NOT NULL,
   branch TEXT NOT NULL DEFAULT '', status TEXT NOT NULL DEFAULT 'planned', error TEXT,
-  record BLOB, probes BLOB, seconds REAL, UNIQUE (condition, deal, repeat, branch));
-CREATE TABLE IF NOT EXISTS calls (
-  game INTEGER NOT NULL, key TEXT NOT NULL, request TEXT NOT NULL, model TEXT NOT NULL,
-  blocks TEXT, text TEXT NOT NULL, finish TEXT NOT NULL, prompt_tokens INTEGER NOT NULL,
-  completion_tokens INTEGER NOT NULL, cached_tokens INTEGER NOT NULL, cost REAL NOT NULL,
-  latency REAL NOT NULL, PRIMARY KEY (game, key)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS blocks (hash TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
+  seconds REAL, UNIQUE (condition, deal, repeat, branch));
+CREATE TABLE IF NOT EXISTS records (game INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS adaptations (endpoint TEXT NOT NULL, what TEXT NOT NULL, UNIQUE (endpoint, what));
 """
-VERSION = "1"
+VERSION = "2"
 
 
 class GameRow(NamedTuple):
@@ -54,29 +49,6 @@ class GameRow(NamedTuple):
     branch: str
     status: Status
     error: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class CallRow:
-    """One call as it goes into the store."""
-
-    key: str
-    request: str
-    model: str
-    response: Response
-
-
-def new_directory(root: Path, name: str) -> Path:
-    """A fresh directory under `root`; runs started in the same second never share one."""
-    stamp = time.strftime("%Y%m%d-%H%M%S")
-    for number in range(1, 1000):
-        path = root / (f"{name}-{stamp}" if number == 1 else f"{name}-{stamp}-{number}")
-        try:
-            path.mkdir(parents=True, exist_ok=False)
-        except FileExistsError:
-            continue
-        return path
-    raise StoreError(f"{root}: no free directory name for {name}; name one with --out")
 
 
 class Store:
@@ -96,11 +68,11 @@ class Store:
         text = yaml.safe_dump(
             experiment.model_dump(mode="json", exclude_unset=True), sort_keys=False, allow_unicode=True
         )
-        _must_be_new(path)
+        must_be_new(path)
         path.mkdir(parents=True, exist_ok=True)
-        lock = _locked(path)
+        lock = locked(path)
         try:
-            _must_be_new(path)  # once more: another process may have been quicker
+            must_be_new(path)  # once more: another process may have been quicker
             (path / "experiment.yaml").write_text(text, encoding="utf-8")
             return cls._writer(path, lock)
         except BaseException:
@@ -110,8 +82,8 @@ class Store:
     @classmethod
     def resume(cls, path: Path) -> Store:
         """Take up a run where it stopped. A second writer is refused with StoreError."""
-        _must_exist(path)
-        lock = _locked(path)
+        must_exist(path)
+        lock = locked(path)
         try:
             return cls._writer(path, lock)
         except BaseException:
@@ -120,23 +92,24 @@ class Store:
 
     @classmethod
     def _writer(cls, path: Path, lock: int) -> Store:
-        with _readable(path):
+        with readable(path):
             db = sqlite3.connect(path / "run.sqlite", isolation_level=None)
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=NORMAL")
-            db.executescript(_SCHEMA)
-            db.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (VERSION,))
             store = cls(path, db, lock)
-            store._check_version()
+            if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+                store._check_version()  # before anything is added to a file of another version
+            db.executescript(_SCHEMA + store_calls.SCHEMA)
+            db.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (VERSION,))
             store._check_experiment()
             return store
 
     @classmethod
     def open_for_reading(cls, path: Path) -> Store:
         """Read a run, finished or not; it may be running."""
-        _must_exist(path)
+        must_exist(path)
         where = (path / "run.sqlite").absolute().as_uri()
-        with _readable(path):
+        with readable(path):
             db = sqlite3.connect(f"{where}?mode=ro", uri=True, isolation_level=None)
             store = cls(path, db, None)
             store._check_version()
@@ -175,7 +148,7 @@ class Store:
     def __exit__(self, _: object, error: object, trace: object) -> None:
         self.close()
         if isinstance(error, sqlite3.Error):
-            raise _unusable(self.path, error) from None
+            raise unusable(self.path, error) from None
 
     # -- games ----------------------------------------------------------------------------
 
@@ -210,17 +183,22 @@ class Store:
         self,
         game: int,
         status: str,
-        lines: list[bytes],
-        probes: list[bytes],
+        lines: Sequence[bytes],
+        probes: Sequence[bytes],
         seconds: float,
-        calls: list[CallRow],
+        calls: Sequence[CallRow],
     ) -> None:
         """A game is over: its record, and the calls not committed before, in one transaction."""
+        self.keep(game, status, pack(lines, probes, calls), seconds)
+
+    def keep(self, game: int, status: str, packed: Packed, seconds: float) -> None:
+        """As `finish`, of a game that is packed already (where it was played)."""
         with self._transaction():
-            self._insert_calls(game, calls)
+            store_calls.insert(self._db, game, packed.rest)
+            store_calls.add(self._db, game, packed.totals)
+            self._db.execute("INSERT OR REPLACE INTO records VALUES (?, ?)", (game, packed.data))
             self._db.execute(
-                "UPDATE games SET status = ?, error = NULL, record = ?, probes = ?, seconds = ? WHERE id = ?",
-                (status, b"\n".join(lines), b"\n".join(probes), seconds, game),
+                "UPDATE games SET status = ?, error = NULL, seconds = ? WHERE id = ?", (status, seconds, game)
             )
 
     def stop(self, game: int, status: str, error: str) -> None:
@@ -230,92 +208,48 @@ class Store:
 
     def record(self, game: int) -> GameRecord:
         """The record of a finished game, its chains checked."""
-        row = self._db.execute("SELECT record, probes FROM games WHERE id = ?", (game,)).fetchone()
-        if row is None or row[0] is None:
+        unpacked = self._unpacked(game)
+        if unpacked is None:
             found = self.game(game)
             raise StoreError(
                 f"game {game} of {self.path} is {found.status} and has no record yet; "
                 f"go on with: wolflab run --resume {self.path}"
             )
-        where = f"{self.path.name}, game {game}"
-        if not isinstance(row[0], bytes) or not isinstance(row[1], bytes):
-            raise RecordError(f"{where}: what is stored is no record")
-        return read(split(row[0]), split(row[1]), where=where)
+        return read(unpacked.lines, unpacked.probes, where=self._where(game))
+
+    def _unpacked(self, game: int) -> Unpacked | None:
+        row = self._db.execute("SELECT data FROM records WHERE game = ?", (game,)).fetchone()
+        return None if row is None else unpack(row[0], self._where(game))
+
+    def _where(self, game: int) -> str:
+        return f"{self.path.name}, game {game}"
 
     # -- calls ----------------------------------------------------------------------------
 
     def calls(self, game: int) -> dict[str, Filed]:
         """Committed calls of one game by key."""
-        rows = self._db.execute("SELECT key, request, text, finish FROM calls WHERE game = ?", (game,))
-        return {key: Filed(request, Response(text, finish=finish)) for key, request, text, finish in rows}
+        unpacked = self._unpacked(game)
+        held = unpacked.calls().values() if unpacked else ()
+        rows = store_calls.filed(self._db, game)
+        return {call.key: Filed(call.request, call.response) for call in held} | rows
 
     def call_rows(self, game: int) -> Iterator[dict[str, Any]]:
         """Every call of a game with its prompt (where kept), usage and latency."""
-        cursor = self._db.execute("SELECT * FROM calls WHERE game = ? ORDER BY key", (game,))
-        names = [column[0] for column in cursor.description]
-        for row in cursor:
-            value = dict(zip(names, row, strict=True))
-            if value["blocks"]:
-                value["messages"] = [
-                    (role, self._db.execute("SELECT text FROM blocks WHERE hash = ?", (h,)).fetchone()[0])
-                    for role, h in msgspec.json.decode(value["blocks"])
-                ]
-            yield value
+        unpacked = self._unpacked(game)
+        return store_calls.rows(self._db, game, unpacked.calls().values() if unpacked else ())
 
     def commit_call(self, game: int, row: CallRow) -> None:
         """One call, safe when this returns."""
         with self._transaction():
-            self._insert_calls(game, [row])
-
-    def _insert_calls(self, game: int, rows: list[CallRow]) -> None:
-        values = []
-        for row in rows:
-            blocks = None
-            if row.response.prompt:
-                hashes = [
-                    (role, blake2b(text.encode(), digest_size=16).hexdigest(), text)
-                    for role, text in row.response.prompt
-                ]
-                self._db.executemany(
-                    "INSERT OR IGNORE INTO blocks VALUES (?, ?)", [(h, text) for _, h, text in hashes]
-                )
-                blocks = msgspec.json.encode([(role, h) for role, h, _ in hashes]).decode()
-            response, usage = row.response, row.response.usage
-            values.append(
-                (
-                    game,
-                    row.key,
-                    row.request,
-                    row.model,
-                    blocks,
-                    response.text,
-                    response.finish,
-                    usage.prompt_tokens,
-                    usage.completion_tokens,
-                    usage.cached_tokens,
-                    usage.cost,
-                    response.latency,
-                )
-            )
-        self._db.executemany("INSERT OR IGNORE INTO calls VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", values)
+            store_calls.insert(self._db, game, [row])
 
     def spent(self) -> tuple[int, float]:
         """Tokens (prompt and completion) and USD of all committed calls."""
-        row = self._db.execute(
-            "SELECT coalesce(sum(prompt_tokens + completion_tokens), 0), coalesce(sum(cost), 0.0) FROM calls"
-        ).fetchone()
-        return int(row[0]), float(row[1])
+        return store_calls.spent(self._db)
 
     def totals(self) -> dict[int, dict[str, tuple[int, Usage, float]]]:
         """Per game and model: calls, usage summed, latency summed (seconds)."""
-        rows = self._db.execute(
-            "SELECT game, model, count(*), sum(prompt_tokens), sum(completion_tokens), sum(cached_tokens), "
-            "sum(cost), sum(latency) FROM calls GROUP BY game, model"
-        )
-        totals: dict[int, dict[str, tuple[int, Usage, float]]] = {}
-        for game, model, n, prompt, completion, cached, cost, latency in rows:
-            totals.setdefault(game, {})[model] = (n, Usage(prompt, completion, cached, cost), latency)
-        return totals
+        return store_calls.totals(self._db)
 
     # -- the rest -------------------------------------------------------------------------
 
@@ -342,46 +276,8 @@ class Store:
             if self._db.in_transaction:  # a full disk rolls back on its own
                 self._db.execute("ROLLBACK")
             if isinstance(error, sqlite3.Error):
-                raise _unusable(self.path, error) from None
+                raise unusable(self.path, error) from None
             raise
-
-
-def _locked(path: Path) -> int:
-    """The run's lock, held until the number returned is closed; StoreError when another process has it."""
-    lock = os.open(path / "run.lock", os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(lock)
-        raise StoreError(f"{path} is being run by another process; wait for it, or stop it first") from None
-    return lock
-
-
-def _unusable(path: Path, error: sqlite3.Error) -> StoreError:
-    return StoreError(
-        f"{path / 'run.sqlite'} cannot be used ({error}); if the disk is full or read-only, mend that and "
-        "resume the run; if the file is damaged, copy it back from where it is whole"
-    )
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise _unusable(path, error) from None
-
-
-def _must_be_new(path: Path) -> None:
-    if (path / "run.sqlite").exists():
-        raise StoreError(f"{path} already holds a run; resume it with --resume, or name another directory")
-
-
-def _must_exist(path: Path) -> None:
-    if not (path / "run.sqlite").is_file():
-        raise StoreError(
-            f"{path} is not a run directory (no run.sqlite in it); start one with: wolflab run EXPERIMENT"
-        )
 
 
 def _experiment(path: Path) -> Experiment:
@@ -389,3 +285,6 @@ def _experiment(path: Path) -> Experiment:
     if not file.is_file():
         raise StoreError(f"{path} is no whole run: experiment.yaml is missing; copy it back")
     return load(file)
+
+
+__all__ = ["VERSION", "CallRow", "GameRow", "Store", "new_directory"]

@@ -1,0 +1,68 @@
+"""A run's directory: its name, its lock, and the sentences for one that cannot be used."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..errors import StoreError
+
+
+def new_directory(root: Path, name: str) -> Path:
+    """A fresh directory under `root`; runs started in the same second never share one."""
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    for number in range(1, 1000):
+        path = root / (f"{name}-{stamp}" if number == 1 else f"{name}-{stamp}-{number}")
+        try:
+            path.mkdir(parents=True, exist_ok=False)
+        except FileExistsError:
+            continue
+        return path
+    raise StoreError(f"{root}: no free directory name for {name}; name one with --out")
+
+
+def locked(path: Path) -> int:
+    """The run's lock, held until the number returned is closed; StoreError when another process has it."""
+    lock = os.open(path / "run.lock", os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        raise StoreError(f"{path} is being run by another process; wait for it, or stop it first") from None
+    return lock
+
+
+def unusable(path: Path, error: sqlite3.Error) -> StoreError:
+    """The sentence for what SQLite cannot read or write."""
+    return StoreError(
+        f"{path / 'run.sqlite'} cannot be used ({error}); if the disk is full or read-only, mend that and "
+        "resume the run; if the file is damaged, copy it back from where it is whole"
+    )
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Turns SQLite's errors into that sentence."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise unusable(path, error) from None
+
+
+def must_be_new(path: Path) -> None:
+    """StoreError where a run stands already."""
+    if (path / "run.sqlite").exists():
+        raise StoreError(f"{path} already holds a run; resume it with --resume, or name another directory")
+
+
+def must_exist(path: Path) -> None:
+    """StoreError where no run stands."""
+    if not (path / "run.sqlite").is_file():
+        raise StoreError(
+            f"{path} is not a run directory (no run.sqlite in it); start one with: wolflab run EXPERIMENT"
+        )
