@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wolflab.metrics import intervals as iv
+from wolflab.metrics import resampling
 from wolflab.metrics.published import PublishedFigure, compare, published, tables
 
 
@@ -105,6 +107,202 @@ def test_sign_flip_by_simulation_agrees_with_the_exact_test() -> None:
     assert exact == pytest.approx(
         float(np.mean(np.abs(signs @ differences) >= abs(differences.sum()))), abs=0.01
     )
+
+
+# -- deals and draws ------------------------------------------------------------------------------
+
+
+def crossing(
+    rng: np.random.Generator, deals: int, draws: int, sizes: tuple[float, float, float], shift: float = 0.0
+) -> tuple[list[tuple[int, float]], list[int]]:
+    """Games of a two-way random-effects model: effects of deals, of draws, and each game's own luck."""
+    of_deal, of_draw, luck = sizes
+    table = (
+        shift
+        + rng.normal(0, of_deal, (deals, 1))
+        + rng.normal(0, of_draw, (1, draws))
+        + rng.normal(0, luck, (deals, draws))
+    )
+    return [(i, float(x)) for i, row in enumerate(table) for x in row], list(range(draws)) * deals
+
+
+def test_one_draw_is_as_none() -> None:
+    rng = np.random.default_rng(3)
+    values = [(k % 9, float(v) if v > -1 else None) for k, v in enumerate(rng.normal(size=40))]
+    other = [(k % 11, float(v)) for k, v in enumerate(rng.normal(size=40))]
+    wins = [(k % 9, float(v > 0), 1.0) for k, v in enumerate(rng.normal(size=40))]
+    alone = [(k, float(k < 3), 1.0) for k in range(10)]
+    one = [4] * 40
+    assert iv.mean(values, draws=one) == iv.mean(values)
+    assert iv.share(wins, "games", draws=one) == iv.share(wins, "games")
+    assert iv.share(alone, "games", draws=one[:10]) == iv.share(alone, "games")
+    assert iv.paired(values, other, our_draws=one, their_draws=[5] * 40) == iv.paired(values, other)
+
+
+@pytest.mark.parametrize(
+    ("draws", "sizes", "one_way_at_most"),
+    [
+        (5, (1.0, 1.0, 1.0), 0.70),
+        (5, (0.0, 1.0, 0.5), 0.35),
+        (8, (0.3, 0.3, 3.0), 0.95),
+        (20, (1.0, 1.0, 1.0), 0.85),
+    ],
+)
+def test_over_deals_and_draws_the_truth_is_covered_and_over_deals_alone_it_is_not(
+    draws: int, sizes: tuple[float, float, float], one_way_at_most: float
+) -> None:
+    rng = np.random.default_rng(draws)
+    trials, covered, one_way = 200, 0, 0
+    for _ in range(trials):
+        values, by = crossing(rng, 40, draws, sizes)
+        covered += iv.mean(values, draws=by).excludes(0.0) is False
+        one_way += iv.mean(values).excludes(0.0) is False
+    assert 0.90 <= covered / trials <= 0.99
+    assert one_way / trials <= one_way_at_most
+    assert one_way < covered
+
+
+def test_draws_that_do_not_differ_cost_little() -> None:
+    """The bare pigeonhole bootstrap would be √3 times as wide where games differ by luck alone."""
+    rng = np.random.default_rng(11)
+    widths, bare, covered = [], [], 0
+    for _ in range(100):
+        values, by = crossing(rng, 40, 8, (0.0, 0.0, 1.0))
+        found, one = iv.mean(values, draws=by), iv.mean(values)
+        cells = resampling.crossed([(deal, (value, 1.0)) for deal, value in values], by)
+        low, high = np.percentile(iv.quotient(resampling._pigeonholes(cells, 0)), [2.5, 97.5])
+        assert found.low is not None
+        assert found.high is not None
+        assert one.low is not None
+        assert one.high is not None
+        widths.append((found.high - found.low) / (one.high - one.low))
+        bare.append((high - low) / (one.high - one.low))
+        covered += found.excludes(0.0) is False
+    assert np.mean(widths) < 1.25
+    assert np.mean(bare) > 1.5
+    assert covered >= 90
+
+
+def test_the_variance_is_that_of_the_model() -> None:
+    """Of a mean over 60 deals × 30 draws: σ²(deal)/60 + σ²(draw)/30 + σ²(luck)/1800, on average."""
+    rng = np.random.default_rng(2)
+    found = []
+    for _ in range(60):
+        values, by = crossing(rng, 60, 30, (2.0, 1.0, 3.0))
+        cells = resampling.crossed([(deal, (value, 1.0)) for deal, value in values], by)
+        spread = resampling.spread(cells, iv.quotient)
+        assert spread is not None
+        assert spread.freedom > 29
+        found.append(spread.variance)
+    assert np.mean(found) == pytest.approx(4 / 60 + 1 / 30 + 9 / 1800, rel=0.08)
+
+
+def test_a_few_draws_are_not_resampled_and_it_is_said() -> None:
+    rng = np.random.default_rng(6)
+    values, by = crossing(rng, 30, 4, (1.0, 1.0, 1.0))
+    few, one = iv.mean(values, draws=by), iv.mean(values)
+    assert few == replace(one, note=iv.FEW_DRAWS)
+    wins = [(deal, float(value > 0), 1.0) for deal, value in values]
+    assert iv.share(wins, "games", draws=by) == replace(iv.share(wins, "games"), note=iv.FEW_DRAWS)
+    lone = [(k, float(k < 3), 1.0) for k in range(10)]
+    said = iv.share(lone, "games", draws=[k % 2 for k in range(10)])
+    assert (said.low, said.high) == pytest.approx(iv.wilson(3, 10))
+    assert said.note == f"Wilson; {iv.FEW_DRAWS}"
+    test = iv.paired(values, [(deal, 0.0) for deal in range(30)], our_draws=by)
+    assert (test.difference.note, test.difference.draws, test.difference.n) == (iv.FEW_DRAWS, 0, 120)
+    assert iv.mean(values[:16], draws=by[:16]).note == iv.FEW_DEALS
+    many = iv.mean(*crossing(rng, 30, 5, (1.0, 1.0, 1.0))[:1], draws=[k % 5 for k in range(150)])
+    assert (many.draws, many.deals, many.note) == (5, 30, "")
+
+
+def test_nothing_to_resample_in_either_way() -> None:
+    by = [k % 6 for k in range(180)]
+    still = [(k // 6, 0.25) for k in range(180)]
+    assert iv.mean(still, draws=by).note == iv.NO_SPREAD
+    bounded = iv.mean(still, draws=by, bounds=(0.0, 1.0))
+    reach = iv.wilson(0, 6)[1]
+    assert (bounded.low, bounded.high) == pytest.approx((0.25 - reach * 0.25, 0.25 + reach * 0.75))
+    assert bounded.note == iv.BOUNDED_DRAWS
+    won = iv.share([(deal, 1.0, 1.0) for deal, _ in still], "games", draws=by)
+    assert (won.low, won.high) == pytest.approx(iv.wilson(6, 6))
+    assert won.note == iv.BOUNDED_DRAWS
+    same = iv.paired(still, still, our_draws=by, their_draws=by)
+    assert same.p == 1.0
+    apart = iv.paired([(deal, 1.0) for deal, _ in still], still, our_draws=by, their_draws=by)
+    assert apart.p == pytest.approx(2 / 2**6)
+
+
+def test_games_need_not_fill_the_table_nor_come_in_order() -> None:
+    rng = np.random.default_rng(8)
+    values, by = crossing(rng, 20, 6, (1.0, 1.0, 1.0))
+    kept = [k for k in rng.permutation(120) if rng.random() < 0.7]
+    found = iv.mean([values[k] for k in kept], draws=[by[k] for k in kept])
+    again = iv.mean([values[k] for k in sorted(kept)], draws=[10 * by[k] for k in sorted(kept)])
+    assert (found.low, found.high) == (pytest.approx(again.low), pytest.approx(again.high))
+    gone = iv.mean([(deal, None) for deal, _ in values], draws=by)
+    assert (gone.value, gone.missing) == (None, 120)
+    with pytest.raises(ValueError, match="zip"):
+        iv.mean(values, draws=by[:-1])
+
+
+def test_paired_differences_keep_to_common_pairs_of_deal_and_draw() -> None:
+    rng = np.random.default_rng(9)
+    theirs, by = crossing(rng, 12, 6, (2.0, 2.0, 0.1))
+    ours = [(deal, value + 0.5) for deal, value in theirs]
+    test = iv.paired([*ours, (99, 7.0)], theirs[:-1], our_draws=[*by, 0], their_draws=by[:-1])
+    assert test.difference.value == pytest.approx(0.5)
+    assert (test.difference.n, test.difference.missing) == (71, 2)
+    assert (test.difference.deals, test.difference.draws) == (12, 6)
+    plain = [(deal, float(deal)) for deal in range(13)]
+    against = iv.paired(ours, plain, our_draws=by)
+    assert against.difference.n == 72
+    assert against.difference.missing == 6
+    assert against.difference.value == pytest.approx(np.mean([v - deal for deal, v in ours]))
+    back = iv.paired(plain, ours, their_draws=by)
+    assert back.difference.value == pytest.approx(-against.difference.value)
+    assert back.p == pytest.approx(against.p)
+
+
+def test_a_paired_test_counts_draws_as_chance() -> None:
+    """No effect on average, but every pool has its own: flipping deals' signs sees one, this must not."""
+    rng = np.random.default_rng(10)
+    trials, found, wrong, missed = 150, 0, 0, 0
+    for _ in range(trials):
+        plain = [(deal, float(value)) for deal, value in enumerate(rng.normal(0, 1, 30))]
+        ours, by = crossing(rng, 30, 6, (0.5, 0.5, 0.5))
+        test, blind = iv.paired(ours, plain, our_draws=by), iv.paired(ours, plain)
+        assert test.p is not None
+        assert blind.p is not None
+        found += test.p < 0.05
+        wrong += blind.p < 0.05
+        moved, by = crossing(rng, 30, 6, (0.5, 0.5, 0.5), shift=2.0)
+        p = iv.paired(moved, plain, our_draws=by).p
+        missed += p is None or p >= 0.05
+    assert found / trials <= 0.10
+    assert wrong / trials > 0.12
+    assert missed / trials <= 0.05
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 8), st.one_of(st.none(), st.floats(-1e6, 1e6), st.just(0.0)), st.integers(0, 7)
+        ),
+        max_size=60,
+    )
+)
+def test_over_draws_too_never_nan_and_always_in_order(games: list[tuple[int, float | None, int]]) -> None:
+    by = [draw for _, _, draw in games]
+    found = iv.mean([(deal, value) for deal, value, _ in games], draws=by)
+    assert found.n + found.missing == len(games)
+    for number in (found.value, found.low, found.high):
+        assert number is None or math.isfinite(number)
+    assert (found.low is None) == (found.high is None)
+    if found.low is not None and found.high is not None:
+        assert found.low <= found.high
+    else:
+        assert found.note
 
 
 values = st.lists(
