@@ -11,7 +11,7 @@ import re
 from dataclasses import fields, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -38,12 +38,32 @@ from wolflab.rules import (
     SheriffNamed,
     pick,
 )
+from wolflab.text.digest import question_digest
 from wolflab.text.notes import Belief
 from wolflab.text.prompts import STYLES, blocks, messages, prompt_digest
-from wolflab.text.questions import Decide, Deduce, Line, Question, Rate, Situation, guessable
+from wolflab.text.questions import (
+    Aids,
+    AnswerQuestion,
+    AskQuestions,
+    ChooseQuestions,
+    Decide,
+    Deduce,
+    Extract,
+    Interview,
+    Judge,
+    Line,
+    Question,
+    Rate,
+    Reflect,
+    Situation,
+    Task,
+    guessable,
+)
+from wolflab.text.reflective import questionnaire
 
 GOLDEN = Path(__file__).parent / "golden"
 WAYS = list(product(["paper", "own"], ["paper", "append"]))
+RECALL = [("paper", "recall"), ("own", "recall")]
 
 FACTS = (
     Line(1, 0, "setup", Dealt(0, "Werewolf", 1), 0),
@@ -60,6 +80,22 @@ VOTE = ask("vote", (*(pick(s) for s in NOW.alive), PASS), phase="voting")
 ASKED = Question(NOW, Decide(VOTE), (Belief(3, "Seer", 8, 8, (6,), "It claims to be."),), "quiet_follower")
 LEAD = ask("lead", (LEFT, RIGHT), seat=3, phase="order")
 DEDUCE = Deduce(VOTE, (3, 4), guessable(SHERIFF))
+SPEAK = ask("statement", None, phase="discussion")
+OLD = (Line(9, 1, "day", Said(5, "discussion", "I am the Guard.", EVERYONE), 8),)
+AIDS = Aids("I had better wait.", "The best way for you is to vote.", (("Who am I?", "A Werewolf."),))
+TASKS: dict[type, Task] = {
+    Decide: Decide(VOTE, AIDS),
+    Deduce: DEDUCE,
+    Rate: Rate(VOTE, (3, 4)),
+    ChooseQuestions: ChooseQuestions(VOTE, questionnaire("Werewolf", "own"), 5),
+    AskQuestions: AskQuestions(VOTE, questionnaire("Werewolf", "own")[:5], 2),
+    AnswerQuestion: AnswerQuestion(VOTE, "Who am I?", TRUE, (("Who lies?", "They all do."),)),
+    Reflect: Reflect(VOTE, (("Who am I?", "A Werewolf."),)),
+    Extract: Extract(VOTE, "I had better wait.", "Pass.", ("Vote for Player A.", "Vote for Player B.")),
+    Interview: Interview(SPEAK, "Seer"),
+    Judge: Judge(VOTE, "vote for player_4", (("reasonable", "The reply makes sense."),)),
+}
+"""One task of every kind."""
 
 CHANGED: dict[type, dict[str, Any]] = {
     Question: {
@@ -69,6 +105,8 @@ CHANGED: dict[type, dict[str, Any]] = {
         "style": "aggressive_accuser",
         "wording": None,
         "layout": None,
+        "rules": False,
+        "tips": True,
     },
     Situation: {
         "ruleset": SHERIFF.with_(tie="random"),
@@ -83,6 +121,7 @@ CHANGED: dict[type, dict[str, Any]] = {
         "truths": (),
         "falsehoods": TRUE + FALSE,
         "pending": (),
+        "informative": None,
     },
     Line: {
         "number": 9,
@@ -106,9 +145,41 @@ CHANGED: dict[type, dict[str, Any]] = {
         "ask": None,
     },
     Rate: {"targets": (3,), "ask": None},
-    Decide: {"ask": None},
+    Decide: {"ask": SPEAK, "aids": None},
+    Aids: {
+        "reflection": "I had better act.",
+        "suggestion": "",
+        "answers": (("Who am I?", "A Villager."),),
+        "think": False,
+    },
+    ChooseQuestions: {
+        "ask": SPEAK,
+        "candidates": questionnaire("Seer", "own"),
+        "count": 4,
+    },
+    AskQuestions: {"ask": SPEAK, "chosen": (), "count": 3},
+    AnswerQuestion: {
+        "ask": SPEAK,
+        "question": "Who else am I?",
+        "messages": FALSE,
+        "earlier": (),
+    },
+    Reflect: {"ask": SPEAK, "answers": ()},
+    Extract: {
+        "ask": SPEAK,
+        "reflection": "I had better act.",
+        "bad": "Vote.",
+        "good": ("Vote for Player A.",),
+    },
+    Interview: {"ask": None, "claimed": "Guard"},
+    Judge: {
+        "ask": SPEAK,
+        "reply": "do not vote",
+        "criteria": (("useful", "The reply helps."),),
+    },
 }
-"""Another value for every field. None: no single value of its own (see the tests that use it)."""
+"""Another value for every field. None: no single value of its own (see the tests that use it), and for an
+interview's ask none at all, because only one kind of ask brings it about."""
 
 
 def text(question: Question) -> str:
@@ -133,6 +204,8 @@ def with_change(base: Question, kind: type, name: str, value: Any) -> Question:
     if kind is Belief:
         given = {f: getattr(base.beliefs[0], f) for f in Belief.__struct_fields__} | {name: value}
         return replace(base, beliefs=(Belief(**given),))
+    if kind is Aids:
+        return replace(base, task=replace(base.task, aids=replace(AIDS, **{name: value})))
     return replace(base, task=replace(base.task, **{name: value}))
 
 
@@ -145,25 +218,49 @@ CASES = [
 
 
 @pytest.mark.parametrize(("kind", "name"), CASES, ids=lambda one: getattr(one, "__name__", one))
-@pytest.mark.parametrize(("wording", "layout"), WAYS)
-def test_every_field_changes_the_prompt(kind: type, name: str, wording: Any, layout: Any) -> None:
+@pytest.mark.parametrize(("wording", "layout"), WAYS + RECALL)
+def test_every_field_changes_the_prompt_and_its_digest(
+    kind: type, name: str, wording: Any, layout: Any
+) -> None:
     base = replace(ASKED, wording=wording, layout=layout)
-    if kind is Deduce:
-        base = replace(base, task=DEDUCE)
-    elif kind is Rate:
-        base = replace(base, task=Rate(VOTE, (3, 4)))
+    if kind is Aids:
+        base = replace(base, task=TASKS[Decide])
+    elif kind in TASKS:
+        base = replace(base, task=TASKS[kind])
     elif kind is Line:
         base = replace(base, situation=replace(NOW, truths=(*TRUE, *FALSE), falsehoods=()))
     changed = with_change(base, kind, name, CHANGED[kind][name])
     assert text(changed) != text(base)
+    assert question_digest(changed) != question_digest(base)
+
+
+@pytest.mark.parametrize(("wording", "layout"), RECALL)
+def test_older_telling_messages_change_the_prompt_and_its_digest(wording: Any, layout: Any) -> None:
+    base = replace(ASKED, wording=wording, layout=layout)
+    changed = replace(base, situation=replace(NOW, informative=OLD))
+    assert "I am the Guard." in text(changed)
+    assert "I am the Guard." not in text(base)
+    assert question_digest(changed) != question_digest(base)
+
+
+def test_every_kind_of_task_is_in_the_tables() -> None:
+    assert set(TASKS) == set(get_args(Task))
+    assert set(CHANGED) == {Question, Situation, Line, Belief, Aids, *TASKS}
+    told = {text(replace(ASKED, task=task)) for task in TASKS.values()}
+    assert len(told) == len({question_digest(replace(ASKED, task=task)) for task in TASKS.values()})
+    assert len(told) == len(TASKS)
 
 
 def test_wording_and_layout_change_the_prompt() -> None:
-    assert len({text(replace(ASKED, wording=w, layout=y)) for w, y in WAYS}) == 4  # type: ignore[arg-type]
+    ways = WAYS + RECALL
+    assert len({text(replace(ASKED, wording=w, layout=y)) for w, y in ways}) == 6  # type: ignore[arg-type]
+    asked = [question_digest(replace(ASKED, wording=w, layout=y)) for w, y in ways]  # type: ignore[arg-type]
+    assert len(set(asked)) == 6
 
 
-@pytest.mark.parametrize(("wording", "layout"), WAYS)
-def test_what_is_asked_changes_the_prompt(wording: Any, layout: Any) -> None:
+@pytest.mark.parametrize(("wording", "layout"), WAYS + RECALL)
+@pytest.mark.parametrize("aids", [None, AIDS], ids=["plain", "reflective"])
+def test_what_is_asked_changes_the_prompt(aids: Any, wording: Any, layout: Any) -> None:
     asks = [
         VOTE,
         ask("vote", VOTE.options and VOTE.options[1:]),
@@ -178,7 +275,7 @@ def test_what_is_asked_changes_the_prompt(wording: Any, layout: Any) -> None:
         ask("campaign", None),
         ask("last-words", None),
     ]
-    told = {text(replace(ASKED, task=Decide(one), wording=wording, layout=layout)) for one in asks}
+    told = {text(replace(ASKED, task=Decide(one, aids), wording=wording, layout=layout)) for one in asks}
     told.add(text(replace(ASKED, task=DEDUCE, wording=wording, layout=layout)))
     told.add(text(replace(ASKED, task=Rate(VOTE, (3, 4)), wording=wording, layout=layout)))
     assert len(told) == len(asks) + 2
@@ -253,8 +350,9 @@ def test_any_question_has_a_whole_prompt(question: Question) -> None:
     rules, context, instruction = blocks(question)
     situation = question.situation
     assert rules
-    assert situation.ruleset.names[situation.seat] in instruction
-    assert not re.search(r"\$\w", instruction)
+    if not isinstance(question.task, Extract):
+        assert situation.ruleset.names[situation.seat] in instruction
+    assert not re.search(r"\$\w", rules + context + instruction)
     for line in situation.lines:
         assert re.search(rf"^\[{line.number}\] \S", context, re.MULTILINE)
     assert len(re.findall(r"^\[\d+\]", context, re.MULTILINE)) == len(situation.lines)

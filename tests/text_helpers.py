@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 
 from hypothesis import strategies as st
 
@@ -23,9 +24,42 @@ from wolflab.rules import (
     View,
     VoteCounted,
 )
-from wolflab.text.notes import Belief
+from wolflab.text.notes import Belief, Reflected
 from wolflab.text.prompts import STYLES
-from wolflab.text.questions import Decide, Deduce, Line, Question, Rate, Situation, Task, guessable
+from wolflab.text.questions import (
+    Aids,
+    AnswerQuestion,
+    AskQuestions,
+    ChooseQuestions,
+    Decide,
+    Deduce,
+    Extract,
+    Interview,
+    Judge,
+    Line,
+    Question,
+    Rate,
+    Reflect,
+    Situation,
+    Task,
+    Wording,
+    guessable,
+)
+from wolflab.text.reflective import questionnaire
+
+TASKS = (
+    Decide,
+    Deduce,
+    Rate,
+    ChooseQuestions,
+    AskQuestions,
+    AnswerQuestion,
+    Reflect,
+    Extract,
+    Interview,
+    Judge,
+)
+"""Every kind of task."""
 
 SPEECHES = (
     "I am the Seer and {} is a Werewolf.",
@@ -105,22 +139,23 @@ def others(situation: Situation) -> tuple[int, ...]:
     return tuple(seat for seat in situation.alive if seat != situation.seat)
 
 
+_TEXTS = st.sampled_from(["I wonder.", "Player 2 is odd.", "As the Seer, I saw player_3.", "Why?"])
+_PAIRS = st.lists(st.tuples(_TEXTS, _TEXTS), max_size=3).map(tuple)
+
+
 @st.composite
-def questions(draw: st.DrawFn, kinds: tuple[type, ...] = (Decide, Deduce, Rate)) -> Question:
+def questions(draw: st.DrawFn, kinds: tuple[type, ...] = TASKS) -> Question:
     """A question from somewhere in a random game under a random ruleset."""
     ruleset = draw(rulesets())
     found = list(situations(ruleset, draw(st.integers(0, 99)), split=draw(st.integers(0, 1))))
     ask, situation = draw(st.sampled_from(found))
     kind = draw(st.sampled_from(kinds))
-    task: Task
-    if kind is Decide or not others(situation):
-        task = Decide(ask)
-    elif kind is Deduce:
-        names = ("reasoning", "confidence", "evidence")
-        attributes = tuple(draw(st.lists(st.sampled_from(names), unique=True)))
-        task = Deduce(ask, _targets(draw, situation), guessable(ruleset), attributes)
-    else:
-        task = Rate(ask, _targets(draw, situation))
+    layout = draw(st.sampled_from(["paper", "append", "recall"]))
+    wording = draw(st.sampled_from(["paper", "own"]))
+    if layout == "recall":
+        situation = remembering(situation, draw(st.integers(0, 20)), draw(st.integers(0, 9)))
+    task = draw(_plain_tasks(kind, ask, situation) if kind in (Decide, Deduce, Rate) else
+                _thinking_tasks(kind, ask, situation, wording))  # fmt: skip
     beliefs = tuple(
         Belief(seat, draw(st.sampled_from(guessable(ruleset))), draw(st.integers(5, 10)), 6, (0,), "why")
         for seat in others(situation)[: draw(st.integers(0, 3))]
@@ -130,9 +165,68 @@ def questions(draw: st.DrawFn, kinds: tuple[type, ...] = (Decide, Deduce, Rate))
         task,
         beliefs,
         draw(st.sampled_from([None, *STYLES])),
-        draw(st.sampled_from(["paper", "own"])),
-        draw(st.sampled_from(["paper", "append"])),
+        wording,
+        layout,
+        draw(st.booleans()),
+        draw(st.booleans()),
     )
+
+
+def remembering(situation: Situation, recent: int, informative: int) -> Situation:
+    """As a reflective player has it: a thought of its own, the latest lines, and some older ones."""
+    lines = list(situation.lines)
+    thought = Line(0, situation.round, "day", Reflected("I had better wait."), 0)
+    lines.insert(len(lines) // 2, thought)
+    lines = [replace(line, number=at + 1, position=at) for at, line in enumerate(lines)]
+    start = max(len(lines) - recent, 0)
+    talk = [isinstance(line.event, Said) and line.event.seat != situation.seat for line in lines]
+    latest = list(zip(lines, talk, strict=True))[start:]
+    return replace(
+        situation,
+        facts=tuple(line for line, said in latest if not said),
+        truths=(),
+        falsehoods=(),
+        pending=tuple(line for line, said in latest if said),
+        informative=tuple(lines[:start][:informative]),
+    )
+
+
+@st.composite
+def _plain_tasks(draw: st.DrawFn, kind: type, ask: Ask, situation: Situation) -> Task:
+    if kind is Decide or not others(situation):
+        return Decide(ask, draw(st.none() | _aids()))
+    if kind is Deduce:
+        names = ("reasoning", "confidence", "evidence")
+        attributes = tuple(draw(st.lists(st.sampled_from(names), unique=True)))
+        return Deduce(ask, _targets(draw, situation), guessable(situation.ruleset), attributes)
+    return Rate(ask, _targets(draw, situation))
+
+
+def _aids() -> st.SearchStrategy[Aids]:
+    return st.builds(Aids, _TEXTS | st.just(""), _TEXTS | st.just(""), _PAIRS, st.booleans())
+
+
+@st.composite
+def _thinking_tasks(draw: st.DrawFn, kind: type, ask: Ask, situation: Situation, wording: Wording) -> Task:
+    listed = questionnaire(situation.role, wording)
+    count = draw(st.integers(1, 8))
+    if kind is ChooseQuestions:
+        return ChooseQuestions(ask, listed, count)
+    if kind is AskQuestions:
+        return AskQuestions(ask, listed[: draw(st.integers(0, 5))], count)
+    if kind is AnswerQuestion:
+        lines = st.lists(st.sampled_from(situation.lines or (None,)), max_size=4, unique=True)
+        found = tuple(line for line in draw(lines) if line is not None)
+        return AnswerQuestion(ask, draw(_TEXTS), found, draw(_PAIRS))
+    if kind is Reflect:
+        return Reflect(ask, draw(_PAIRS))
+    if kind is Extract:
+        good = draw(st.lists(_TEXTS, min_size=1, max_size=5))
+        return Extract(ask, draw(_TEXTS), draw(_TEXTS), tuple(good))
+    if kind is Interview:
+        return Interview(ask, draw(st.sampled_from(guessable(situation.ruleset)[:-1])))
+    names = draw(st.lists(st.sampled_from(["legal", "truthful", "useful"]), min_size=1, unique=True))
+    return Judge(ask, draw(_TEXTS), tuple((name, f"the reply is {name}") for name in names))
 
 
 def _targets(draw: st.DrawFn, situation: Situation) -> tuple[int, ...]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+WEREWOLF = "Werewolf"
+"""What a check of a Werewolf is told to have shown (`Report.what`)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:

@@ -12,7 +12,7 @@ from hashlib import blake2b
 import msgspec
 
 from ..rules import Ask, Ruleset
-from .questions import Decide, Deduce, Line, Question, Rate, Situation, Task
+from .questions import AnswerQuestion, Decide, Deduce, Line, Question, Rate, Situation, Task
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
@@ -37,7 +37,10 @@ def _event(event: object) -> bytes:
 
 def _lines(lines: tuple[Line, ...]) -> bytes:
     return b"\n".join(
-        [b"%d %d %b %b" % (n.number, n.round, n.phase.encode(), _event(n.event)) for n in lines]
+        [
+            b"%d %d %d %b %b" % (n.number, n.position, n.round, n.phase.encode(), _event(n.event))
+            for n in lines
+        ]
     )
 
 
@@ -51,7 +54,7 @@ class _Last:
 def _situation_digest(s: Situation) -> str:
     if _Last.situation is not s:
         who = (_ruleset_digest(s.ruleset), s.seat, s.role, s.pack, s.round, s.phase, s.alive, s.sheriff)
-        blocks = (_encode(who), *map(_lines, (s.facts, s.truths, s.falsehoods, s.pending)))
+        blocks = (_encode(who), *map(_lines, (s.facts, s.truths, s.falsehoods, s.pending, s.informative)))
         _Last.situation, _Last.digest = s, blake2b(b"\0".join(blocks), digest_size=16).hexdigest()
     return _Last.digest
 
@@ -72,12 +75,18 @@ def _task(task: Task) -> str:
             _ASKS.clear()
         known = _ASKS[id(task.ask)] = task.ask, _encode(task.ask).decode()
     match task:
-        case Decide():
+        case Decide(_, None):
             return f"decide {known[1]}"
         case Rate(_, targets):
             return f"rate {known[1]} {targets}"
         case Deduce(_, targets, guesses, attributes):
             return f"deduce {known[1]} {_asked(targets, guesses, attributes)}"
+        case AnswerQuestion(_, question, messages, earlier):
+            rest = _encode((question, earlier)).decode()
+            return f"answer {known[1]} {rest} {blake2b(_lines(messages), digest_size=16).hexdigest()}"
+        case _:
+            rest = _encode([getattr(task, name) for name in task.__slots__ if name != "ask"]).decode()
+            return f"{type(task).__name__} {known[1]} {rest}"
 
 
 def question_digest(question: Question, extra: str = "") -> str:
@@ -91,5 +100,6 @@ def question_digest(question: Question, extra: str = "") -> str:
         question.layout,
     )
     shown = _encode(beliefs).decode() if beliefs else ""
-    data = f"{_situation_digest(situation)}\0{_task(task)}\0{shown}\0{style}\0{wording}\0{layout}\0{extra}"
+    told = f"{wording}\0{layout}\0{question.rules}\0{question.tips}"
+    data = f"{_situation_digest(situation)}\0{_task(task)}\0{shown}\0{style}\0{told}\0{extra}"
     return blake2b(data.encode(), digest_size=16).hexdigest()

@@ -31,7 +31,7 @@ def find_object(text: str) -> dict[str, Any] | None:
     """
     if text[:1] == "{" and len(text) < _READ and (whole := _load(text)):
         return whole
-    text = _THINK_END.sub("", _THINK.sub("", text[:_READ]))
+    text = without_thinking(text[:_READ])
     starts = [m.start() for m in re.finditer(r"\{", text)][:20]
     at = 0
     for start in starts:
@@ -45,6 +45,11 @@ def find_object(text: str) -> dict[str, Any] | None:
             return found
         at = start + 1
     return _repair(text[starts[0] :][:_REPAIRED]) if starts else None
+
+
+def without_thinking(text: str) -> str:
+    """`text` without the blocks in which some models think aloud."""
+    return _THINK_END.sub("", _THINK.sub("", text)) if "<" in text else text
 
 
 def _balanced(text: str, start: int) -> int | None:

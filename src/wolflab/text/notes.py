@@ -71,4 +71,59 @@ class Rated(msgspec.Struct, frozen=True, tag=True):
     scores: dict[int, int]
 
 
-Content = Deduced | Rated | Thought | Mistake
+class Recalled(msgspec.Struct, frozen=True, tag=True):
+    """What stood in the context of one turn (003 §3.3): places in the seat's own list of messages.
+
+    A seat's messages are all it has seen and its own reflections, in the order in which it met them.
+    recent: O, the freshest K. informative: those of V that are older.
+    """
+
+    recent: tuple[int, ...]
+    informative: tuple[int, ...]
+
+
+class Asked(msgspec.Struct, frozen=True, tag=True):
+    """The questions a player put to itself: of the predefined set, and its own (003 §3.3)."""
+
+    chosen: tuple[str, ...]
+    free: tuple[str, ...]
+
+
+class Answered(msgspec.Struct, frozen=True, tag=True):
+    """The answer to one question; `retrieved`: U, the places of the messages it was given (003 Eq. 1)."""
+
+    question: str
+    answer: str
+    retrieved: tuple[int, ...] = ()
+
+
+class Reflected(msgspec.Struct, frozen=True, tag=True):
+    """The reflection of one turn (003 Eq. 2). It is a message to its seat from then on."""
+
+    text: str
+
+
+class Suggested(msgspec.Struct, frozen=True, tag=True):
+    """What past games advise (003 Eq. 7).
+
+    found: how many experiences were near enough. bad, good: ids of those shown, in the pool. text: the
+    suggestion; empty where there was none, and `why` says why.
+    """
+
+    text: str
+    found: int = 0
+    bad: str = ""
+    good: tuple[str, ...] = ()
+    why: str = ""
+
+
+class Interviewed(msgspec.Struct, frozen=True, tag=True):
+    """Why a player spoke against its role, asked outside the game (003 A.4). claimed: the role's name."""
+
+    claimed: str
+    text: str
+
+
+Content = (
+    Deduced | Rated | Thought | Mistake | Recalled | Asked | Answered | Reflected | Suggested | Interviewed
+)

@@ -1,12 +1,13 @@
 """A question in words: [rules] + [context] + [instruction] (002 §6.2).
 
 A prompt is a pure function of a typed `Question` and the corrections of failed attempts. Two wordings
-("paper": the fields of 002 Tables 4–15 and 004 App. C; "own") come in two layouts:
+("paper": the fields of 002 Tables 4–15, 003 Table 3 and 004 App. C; "own") come in three layouts:
 
 - *paper*: remaining players, then the numbered lines in blocks (true, might be true, might be false,
   not yet judged), re-sorted at every turn;
 - *append*: who one is and every line in order of happening, so that a later prompt extends an earlier
-  one; how the seat classifies the statements, who lives and the instruction come after, at the end.
+  one; how the seat classifies the statements, who lives and the instruction come after, at the end;
+- *recall*: the latest messages and older telling ones, of a player that reflects (003 Fig. 2).
 
 The templates are the files under `prompts/`; what this module adds to them is lists, names and numbers.
 An ask's id, seat, phase, round and weights restate the situation or are not for players: they are the
@@ -15,19 +16,20 @@ only fields of a question that do not show.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 from hashlib import blake2b
 from typing import NamedTuple
 
-from ..rules import DUTIES, PASS, PRESETS, Learned, Pick, VictimShown
+from ..rules import PRESETS, Learned
 from .clean import clean
+from .disguise import disguised
+from .instructions import instruction
 from .notes import UNCERTAIN, Belief
-from .options import labels
-from .questions import Decide, Deduce, Line, Question, Rate, Situation
+from .questions import Question, Situation, Wording
 from .rules_text import RULES_TEXT_VERSION, rules_text
-from .sentences import SENTENCES_VERSION, a_role, line_sentence, listed
+from .sentences import SENTENCES_VERSION, a_role
 from .templates import phrases, render, templates_digest
+from .wording import names_of, numbered, without_blank_lines
 
 PROMPTS_VERSION = 1
 """Raise it when this module words something differently: it is part of the digest."""
@@ -50,11 +52,13 @@ def messages(question: Question, corrections: tuple[tuple[str, str], ...] = ()) 
     """The chat that puts `question`: system (rules), user (context and instruction), then each failed
     reply and what was wrong with it, oldest first.
     """
-    rules, context, instruction = blocks(question)
-    chat = [Message("system", rules), Message("user", f"{context}\n\n{instruction}")]
+    ruleset = question.situation.ruleset
+    rules, context, asked = (disguised(block, ruleset) for block in blocks(question))
+    chat = [Message("system", rules), Message("user", f"{context}\n\n{asked}")]
     for reply, reason in corrections:
         chat.append(Message("assistant", reply[:_SHOWN_REPLY].strip() or "(empty)"))
-        chat.append(Message("user", render("correction", reason=clean(reason, 2000))))
+        again = render("correction", reason=clean(reason, 2000))
+        chat.append(Message("user", disguised(again, ruleset)))
     return tuple(chat)
 
 
@@ -63,15 +67,17 @@ def blocks(question: Question) -> tuple[str, str, str]:
     as long as none of the earlier lines was pruned.
     """
     now = question.situation
-    rules = rules_text(now.ruleset, question.wording)
+    rules = _rules(question)
     tail = [
         _beliefs(now, question.beliefs),
         _style(now, question.style),
-        _instruction(question),
+        instruction(question),
     ]
     if question.layout == "append":
         context = _context_append(now)
         tail.insert(0, _now_append(now))
+    elif question.layout == "recall":
+        context = _context_recall(now, question.wording)
     else:
         context = _context_paper(now)
     return rules, context, "\n\n".join(part for part in tail if part)
@@ -88,15 +94,19 @@ def prompt_digest() -> str:
     return hashed.hexdigest()
 
 
+def _rules(question: Question) -> str:
+    """The rules as far as the player is told them, and hints at strategy."""
+    words = phrases(f"{question.wording}/reflective")
+    rules = rules_text(question.situation.ruleset, question.wording)
+    text = rules if question.rules else words["no_rules"].template
+    return f"{text}\n\n{words['tips'].template}" if question.tips else text
+
+
 # -- context ----------------------------------------------------------------------------------
 
 
-def _names(now: Situation, seats: Iterable[int]) -> list[str]:
-    return [now.ruleset.names[seat] for seat in seats]
-
-
 def _alive(now: Situation) -> str:
-    return ", ".join(_names(now, now.alive))
+    return ", ".join(names_of(now, now.alive))
 
 
 def _standing(now: Situation, with_pack: bool) -> str:
@@ -109,19 +119,21 @@ def _standing(now: Situation, with_pack: bool) -> str:
     elif now.ruleset.sheriff != "none":
         said.append(words["no_sheriff"].template)
     if with_pack and now.pack:
-        said.append(words["pack"].substitute(names=", ".join(_names(now, now.pack))))
+        said.append(words["pack"].substitute(names=", ".join(names_of(now, now.pack))))
     return "\n".join(said)
 
 
-def _numbered(now: Situation, lines: Iterable[Line]) -> str:
-    ordered = sorted(lines, key=lambda line: line.position)
-    return "\n".join(f"[{line.number}] {line_sentence(line, now.seat, now.ruleset)}" for line in ordered)
+def _pack(now: Situation) -> str:
+    """The pack as a sentence, for its members."""
+    if not now.pack:
+        return ""
+    return f" {phrases('sections')['pack'].substitute(names=', '.join(names_of(now, now.pack)))}."
 
 
 def _context_paper(now: Situation) -> str:
     words = phrases("sections")
     sections = [
-        f"{words[name].template}\n{_numbered(now, lines)}"
+        f"{words[name].template}\n{numbered(now, lines)}"
         for name, lines in (
             ("facts", now.facts),
             ("truths", now.truths),
@@ -133,20 +145,42 @@ def _context_paper(now: Situation) -> str:
     text = render(
         "context_paper", alive=_alive(now), standing=_standing(now, True), blocks="\n".join(sections)
     )
-    return _without_blank_lines(text)
+    return without_blank_lines(text)
 
 
 def _context_append(now: Situation) -> str:
-    pack = ""
-    if now.pack:
-        pack = f" {phrases('sections')['pack'].substitute(names=', '.join(_names(now, now.pack)))}."
     return render(
         "context_append",
         name=now.ruleset.names[now.seat],
         a_role=a_role(now.role),
-        pack=pack,
-        lines=_numbered(now, now.lines),
+        pack=_pack(now),
+        lines=numbered(now, now.lines),
     )
+
+
+def _context_recall(now: Situation, wording: Wording) -> str:
+    """What a reflective player remembers (003 Fig. 2): the latest messages, and older telling ones.
+
+    The paper's wording has the latest first.
+    """
+    words = phrases(f"{wording}/reflective")
+    older = ""
+    if now.informative:
+        older = f"{words['informative'].template}\n{numbered(now, now.informative)}"
+    latest = [*now.facts, *now.truths, *now.falsehoods, *now.pending]
+    recent = f"{words['recent'].template}\n{numbered(now, latest)}" if latest else ""
+    first, second = (recent, older) if wording == "paper" else (older, recent)
+    text = render(
+        "context_recall",
+        name=now.ruleset.names[now.seat],
+        a_role=a_role(now.role),
+        pack=_pack(now),
+        alive=_alive(now),
+        standing=_standing(now, False),
+        first=first,
+        second=second,
+    )
+    return without_blank_lines(text)
 
 
 def _now_append(now: Situation) -> str:
@@ -157,11 +191,7 @@ def _now_append(now: Situation) -> str:
             ordered = sorted(lines, key=lambda line: line.position)
             numbers = ", ".join(f"[{line.number}]" for line in ordered)
             text += "\n" + words[f"{name}_append"].substitute(numbers=numbers)
-    return _without_blank_lines(text)
-
-
-def _without_blank_lines(text: str) -> str:
-    return "\n".join(line for line in text.splitlines() if line.strip())
+    return without_blank_lines(text)
 
 
 # -- beliefs and style ------------------------------------------------------------------------
@@ -208,111 +238,3 @@ def _style(now: Situation, style: str | None) -> str:
     if style is None:
         return ""
     return phrases("styles")[style].substitute(a_role=a_role(now.role))
-
-
-# -- instruction ------------------------------------------------------------------------------
-
-
-def _time(now: Situation) -> str:
-    if now.phase == "night":
-        return f"night {now.round} round"
-    if now.phase == "order":
-        return f"day {now.round} discussion phase, before the first statement,"
-    return f"day {now.round} {now.phase} phase"
-
-
-def _instruction(question: Question) -> str:
-    now, task, wording = question.situation, question.task, question.wording
-    common = {"time": _time(now), "name": now.ruleset.names[now.seat], "a_role": a_role(now.role)}
-    match task:
-        case Decide():
-            return _decide(now, task, wording, common)
-        case Deduce():
-            return _deduce(now, task, wording, common)
-        case Rate(_, targets):
-            names = _names(now, targets)
-            scores = ",\n".join(f'"{name}": an integer from 1 to 10' for name in names)
-            return render(f"{wording}/rate", **common, targets=listed(names), scores=scores)
-
-
-_SPEECHES = {"campaign": "campaign", "last-words": "last_words"}
-_CHOICES = {"antidote": "antidote", "lead": "lead", "succeed": "succeed", "elect": "elect"}
-
-
-def _decide(now: Situation, task: Decide, wording: str, common: dict[str, str]) -> str:
-    ask = task.ask
-    if ask.options is None:
-        office = "statement_sheriff" if now.sheriff == now.seat else "statement"
-        return render(f"{wording}/{_SPEECHES.get(ask.kind, office)}", **common)
-    words = labels(ask, now.ruleset)
-    if wording == "paper" and PASS in ask.options:
-        words = (
-            words[ask.options.index(PASS)],
-            *(w for w, o in zip(words, ask.options, strict=True) if o != PASS),
-        )
-    left, right = _neighbours(now)
-    if ask.kind == "vote":
-        name = "vote_pack" if now.pack else "vote_village"
-    else:
-        name = _CHOICES.get(ask.kind, "night")
-    duty = DUTIES.get(ask.kind)
-    return render(
-        f"{wording}/{name}",
-        **common,
-        options=", ".join(words),
-        verb=duty.verb if duty else ask.kind,
-        note=_pack_note(now, ask.kind, wording),
-        victim=_victim(now),
-        candidates=listed([now.ruleset.names[o.seat] for o in ask.options if isinstance(o, Pick)]),
-        left=left,
-        right=right,
-    )
-
-
-def _pack_note(now: Situation, kind: str, wording: str) -> str:
-    """How the pack agrees, for its members while more than one of them lives."""
-    mates = [seat for seat in now.pack if seat != now.seat and seat in now.alive]
-    duty = DUTIES.get(kind)
-    if not mates or duty is None or not duty.chained:
-        return ""
-    phrase = phrases(f"{wording}/phrases")[f"note_{now.ruleset.wolf_agreement}"]
-    return " " + phrase.substitute(mates=listed(_names(now, mates)))
-
-
-def _victim(now: Situation) -> str:
-    """Whom the Witch was shown last: tonight's victim."""
-    shown = [line.event.victim for line in now.facts if isinstance(line.event, VictimShown)]
-    return now.ruleset.names[shown[-1]] if shown else "tonight's victim"
-
-
-def _neighbours(now: Situation) -> tuple[str, str]:
-    """The living neighbours on the left (next lower number) and on the right (next higher)."""
-    others = [seat for seat in now.alive if seat != now.seat]
-    if not others:
-        return "nobody", "nobody"
-    left = max((seat for seat in others if seat < now.seat), default=others[-1])
-    right = min((seat for seat in others if seat > now.seat), default=others[0])
-    return now.ruleset.names[left], now.ruleset.names[right]
-
-
-def _deduce(now: Situation, task: Deduce, wording: str, common: dict[str, str]) -> str:
-    words = phrases(f"{wording}/phrases")
-    asked = [name for name in ("reasoning", "confidence", "evidence") if name in task.attributes]
-    wishes = [words[f"wish_{name}"].template for name in asked]
-    if wording == "own" or not wishes:
-        wishes.insert(0, words["wish_role"].template)
-    guesses = ", ".join(f'"{guess}"' for guess in task.guesses)
-    fields = [words[f"field_{name}"].substitute(guesses=guesses) for name in ("role", *asked)]
-    names = _names(now, task.targets)
-    several = len(names) > 1
-    return _without_blank_lines(
-        render(
-            f"{wording}/deduce",
-            **common,
-            targets=listed(names),
-            wishes=listed(wishes),
-            key=names[0] if names else "",
-            fields=",\n".join(fields),
-            each=words["each"].template if several else "",
-        )
-    )

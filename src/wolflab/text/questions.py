@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Literal
 
 from ..rules import Ask, Event, Ruleset
-from .notes import UNCERTAIN, Belief
+from .notes import UNCERTAIN, Belief, Reflected
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +20,15 @@ class Line:
     """One entry of the information record (002 Table 4, 004 §4.1).
 
     number: how evidence cites it. round, phase: when it happened ("night", "day", "election" …).
-    position: its place among the seat's own events (stable; notes refer to it).
+    event: what the seat saw, or what it thought itself (its own reflection, 003 §3.3).
+    position: its place among the seat's own events (stable; notes refer to it); for a reflective player,
+    among all its messages, reflections included.
     """
 
     number: int
     round: int
     phase: str
-    event: Event
+    event: Event | Reflected
     position: int
 
 
@@ -37,6 +39,8 @@ class Situation:
     facts: what the moderator said or the seat did. The statements of others are split by the seat's
     own reliability judgements into truths (m > α), falsehoods (m ≤ α, or never rated) and pending
     (heard since the last judgement). An agent that does not deduce has them all in `pending`.
+    A reflective player (003 §3.3) is told less: `facts` and `pending` hold its most recent messages O,
+    `informative` the older ones that scored highest, V.
     """
 
     ruleset: Ruleset
@@ -53,19 +57,42 @@ class Situation:
     truths: tuple[Line, ...] = ()
     falsehoods: tuple[Line, ...] = ()
     pending: tuple[Line, ...] = ()
+    informative: tuple[Line, ...] = ()
 
     @property
     def lines(self) -> tuple[Line, ...]:
         """All lines in the order in which they happened."""
-        every = (*self.facts, *self.truths, *self.falsehoods, *self.pending)
+        every = (*self.informative, *self.facts, *self.truths, *self.falsehoods, *self.pending)
         return tuple(sorted(every, key=lambda line: line.position))
+
+
+Pairs = tuple[tuple[str, str], ...]
+"""(question, answer) in the order in which they were asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aids:
+    """What a reflective player has worked out before it acts (003 Fig. 2, parts 2.3, 3 and 4).
+
+    reflection: R. suggestion: S, from past games. answers: A, where there is no reflection to hold them.
+    think: whether it is to reason step by step (C).
+    """
+
+    reflection: str = ""
+    suggestion: str = ""
+    answers: Pairs = ()
+    think: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Decide:
-    """Choose one of the ask's options, or speak (002 Tables 5–12, 14, 15; 004 C.2–C.4)."""
+    """Choose one of the ask's options, or speak (002 Tables 5–12, 14, 15; 004 C.2–C.4; 003 Table 3).
+
+    aids: None for players that do not reflect.
+    """
 
     ask: Ask
+    aids: Aids | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +118,98 @@ class Rate:
     targets: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ChooseQuestions:
+    """Choose the `count` most important of `candidates` for this ask (003 Table 3, L of 9)."""
+
+    ask: Ask
+    candidates: tuple[str, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class AskQuestions:
+    """Ask `count` further questions beside the `chosen` ones (003 Table 3, M)."""
+
+    ask: Ask
+    chosen: tuple[str, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerQuestion:
+    """Answer one question from the `messages` retrieved for it, oldest first (003 Eq. 1).
+
+    earlier: answers given before in this turn, where the recipe shows them.
+    """
+
+    ask: Ask
+    question: str
+    messages: tuple[Line, ...]
+    earlier: Pairs = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reflect:
+    """Sum up the situation in the light of the answers (003 Eq. 2)."""
+
+    ask: Ask
+    answers: Pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """Draw a suggestion from past responses: one bad, others perhaps good (003 Eq. 7).
+
+    reflection: the one by which they were found.
+    """
+
+    ask: Ask
+    reflection: str
+    bad: str
+    good: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Interview:
+    """Say why you spoke as if you were `claimed` (003 A.4). A probe: nothing of it enters the game."""
+
+    ask: Ask
+    claimed: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Judge the reply that the situation's player gave to `ask`, for a study (003 §4.4.2).
+
+    criteria: (name, definition) of what is to be answered with yes or no.
+    """
+
+    ask: Ask
+    reply: str
+    criteria: tuple[tuple[str, str], ...]
+
+
 @lru_cache(64)
 def guessable(ruleset: Ruleset) -> tuple[str, ...]:
     """The roles that a deduction may name in this ruleset, ending with "Uncertain"."""
     return (*(role.name for role in ruleset.cast), UNCERTAIN)
 
 
-Task = Decide | Deduce | Rate
+Task = (
+    Decide
+    | Deduce
+    | Rate
+    | ChooseQuestions
+    | AskQuestions
+    | AnswerQuestion
+    | Reflect
+    | Extract
+    | Interview
+    | Judge
+)
 Wording = Literal["paper", "own"]
-Layout = Literal["paper", "append"]
+Layout = Literal["paper", "append", "recall"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +218,8 @@ class Question:
 
     beliefs: the seat's latest deduction, shown back in words (004 §3.1); empty: not shown.
     style: one of `text.prompts.STYLES`, or None. wording, layout: which templates, which order.
+    rules: whether the rules are told (003 §4.4.1 removes them); tips: whether strategy is hinted at
+    (003 A.5 leaves hints out where behaviour is studied).
     """
 
     situation: Situation
@@ -116,3 +228,5 @@ class Question:
     style: str | None = None
     wording: Wording = "own"
     layout: Layout = "append"
+    rules: bool = True
+    tips: bool = False

@@ -7,86 +7,68 @@ any text, never giving an action that the ask does not list. Whether to ask agai
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from ..rules import ROLES, Action, Ruleset, Say
+from ..rules import ROLES, Ruleset, Say
 from .clean import clean, is_silence
+from .disguise import disguised_schema, undisguised
 from .extract import find_object
 from .notes import UNCERTAIN
 from .options import labels, read_action, read_player
-from .questions import Decide, Deduce, Question, Rate
+from .parsed import (
+    ACTION,
+    REASONING,
+    STATEMENT,
+    Decided,
+    Judged,
+    Judgement,
+    Parsed,
+    Problem,
+    Rated,
+    field_of,
+    number_of,
+    text_of,
+)
+from .questions import Decide, Deduce, Judge, Question, Rate
+from .reflective_replies import REASONING_LIMIT, is_free, read_free, read_verdict
 
 UNASKED_CONFIDENCE = 7
 """The confidence of a judgement that was not asked for one: the lowest at which a player named as no
 Werewolf counts as reliable (m > 6), with a Werewolf clearly below."""
 
-REASONING_LIMIT = 2000
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Why a reply cannot be used: one sentence, fit to be shown to the model."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """A legal action and the reasoning that came with it ("" when there was none)."""
-
-    action: Action
-    reasoning: str
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """One player's deduced role. confidence: 5–10. evidence: line numbers as cited, without repeats."""
-
-    target: int
-    role: str
-    confidence: int
-    evidence: tuple[int, ...] = ()
-    reasoning: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """The valid judgements in the order of the question's targets, and why the others are not valid."""
-
-    judgements: tuple[Judgement, ...]
-    rejected: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
-
-
-@dataclass(frozen=True, slots=True)
-class Rated:
-    """Seat → how far its player is believed, 1–10. Targets without a valid score are missing."""
-
-    scores: Mapping[int, int]
-
-
-Parsed = Decided | Judged | Rated
-
-
 # -- what is asked for ------------------------------------------------------------------------
 
 
-def schema(question: Question) -> dict[str, Any]:
-    """The JSON schema of the reply: every property required, ranges as enums (servers differ there)."""
+def schema(question: Question) -> dict[str, Any] | None:
+    """The JSON schema of the reply: every property required, ranges as enums (servers differ there).
+
+    None where the reply is plain text.
+    """
+    form = _schema(question)
+    return None if form is None else disguised_schema(form, question.situation.ruleset)
+
+
+def _schema(question: Question) -> dict[str, Any] | None:
+    if is_free(question):
+        return None
     ruleset = question.situation.ruleset
     match question.task:
-        case Decide(ask) if ask.options is None:
-            return _object({"reasoning": _STRING, "statement": _STRING})
-        case Decide(ask):
-            return _object({"reasoning": _STRING, "action": _STRING | {"enum": list(labels(ask, ruleset))}})
+        case Decide(ask, aids):
+            form = {"reasoning": _STRING} if aids is None or aids.think else {}
+            if ask.options is None:
+                return _object(form | {"statement": _STRING})
+            return _object(form | {"action": _STRING | {"enum": list(labels(ask, ruleset))}})
         case Rate(_, targets):
             score = {"type": "integer", "enum": list(range(1, 11))}
             return _object({ruleset.names[seat]: score for seat in targets})
         case Deduce() as task:
             return _judgements_schema(task, ruleset)
+        case Judge(_, _, criteria):
+            label = _STRING | {"enum": ["yes", "no"]}
+            return _object({"reasoning": _STRING} | {name: label for name, _ in criteria})
+    raise AssertionError(question.task)
 
 
 def _judgements_schema(task: Deduce, ruleset: Ruleset) -> dict[str, Any]:
@@ -117,6 +99,9 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 def parse(question: Question, text: str) -> Parsed | Problem:
     """What `text` answers to `question`, or why it answers nothing. Never raises."""
+    text = undisguised(text, question.situation.ruleset)
+    if is_free(question):
+        return read_free(question, text)
     if not text.strip():
         return Problem("the reply is empty; answer with the JSON object asked for")
     found = find_object(text)
@@ -129,60 +114,15 @@ def parse(question: Question, text: str) -> Parsed | Problem:
             return _judged(question, task, found)
         case Rate() as task:
             return _rated(question, task, found)
-
-
-_REASONING = ("reasoning", "reason", "thought", "thoughts", "thinking", "analysis")
-_STATEMENT = ("statement", "speech", "discussion", "say", "message", "content", "text", "response", "action")
-_ACTION = (
-    "action",
-    "choice",
-    "vote",
-    "target",
-    "answer",
-    "decision",
-    "option",
-    "select",
-    "selection",
-    "player",
-)
-
-
-@lru_cache(1 << 12)
-def _bare(key: str) -> str:
-    return re.sub(r"[\W_]+", "", key).casefold()
-
-
-def _field(found: Mapping[str, Any], names: tuple[str, ...]) -> Any:
-    """The value under the first of `names`, whatever the keys' case and punctuation."""
-    if names[0] in found:
-        return found[names[0]]
-    keys = {_bare(str(key)): key for key in reversed(list(found))}
-    for name in names:
-        if name in keys:
-            return found[keys[name]]
-    for name in names[:3]:  # "my_statement", "action to take"
-        for bare, key in keys.items():
-            if name in bare:
-                return found[key]
-    return None
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int) and abs(value) < 10**9:
-        return str(value)
-    if isinstance(value, list) and len(value) == 1:
-        return _text(value[0]) if not isinstance(value[0], list) else ""
-    return ""
+        case Judge() as task:
+            return read_verdict(task, found)
+    raise AssertionError(question.task)
 
 
 def _decided(question: Question, task: Decide, found: dict[str, Any]) -> Decided | Problem:
-    reasoning = clean(_text(_field(found, _REASONING)), REASONING_LIMIT)
+    reasoning = clean(text_of(field_of(found, REASONING)), REASONING_LIMIT)
     if task.ask.options is None:
-        value = _field(found, _STATEMENT)
+        value = field_of(found, STATEMENT)
         if not isinstance(value, str):
             return Problem('the reply has no "statement" of text; put what you say aloud there')
         statement = clean(value)
@@ -191,13 +131,13 @@ def _decided(question: Question, task: Decide, found: dict[str, Any]) -> Decided
         if not any(char.isalnum() for char in statement):
             return Problem('the "statement" is empty; say something, or "(silence)" to stay silent')
         return Decided(Say(statement), reasoning)
-    value = _field(found, _ACTION)
+    value = field_of(found, ACTION)
     if isinstance(value, dict):
-        value = _field(value, _ACTION) or _field(value, ("name",))
+        value = field_of(value, ACTION) or field_of(value, ("name",))
     ruleset = question.situation.ruleset
     if value is None:
         return Problem(f'the reply has no "action"; choose one of: {", ".join(labels(task.ask, ruleset))}')
-    action = read_action(_text(value), task.ask, ruleset)
+    action = read_action(text_of(value), task.ask, ruleset)
     return Problem(action) if isinstance(action, str) else Decided(action, reasoning)
 
 
@@ -235,7 +175,7 @@ def _by_target(
         elif seat is None:
             strangers.append(value)
     if not values and len(targets) == 1:
-        if _field(found, (inner,)) is not None and not isinstance(_field(found, (inner,)), dict):
+        if field_of(found, (inner,)) is not None and not isinstance(field_of(found, (inner,)), dict):
             return {targets[0]: found}
         if len(found) == 1 and len(strangers) == 1:
             return {targets[0]: strangers[0]}
@@ -254,7 +194,7 @@ def _entries(found: dict[str, Any], targets: tuple[int, ...], ruleset: Ruleset) 
             return list(value.items())
         if isinstance(value, list):
             named = [
-                (_text(_field(v, ("player", "name", "target"))), v) for v in value if isinstance(v, dict)
+                (text_of(field_of(v, ("player", "name", "target"))), v) for v in value if isinstance(v, dict)
             ]
             if any(read_player(name, ruleset) in targets for name, _ in named):
                 return named
@@ -267,19 +207,19 @@ def _judgement(target: int, value: Any, task: Deduce, ruleset: Ruleset) -> Judge
         value = {"role": value}
     if not isinstance(value, dict):
         return f"{name}: no judgement given"
-    role = read_role(_text(_field(value, ("role", "identity"))), task.guesses)
+    role = read_role(text_of(field_of(value, ("role", "identity"))), task.guesses)
     if role is None:
         return f"{name}: the role is none of {', '.join(task.guesses)}"
     confidence = UNASKED_CONFIDENCE
     if "confidence" in task.attributes:
-        given = _number(_field(value, ("confidence", "certainty")))
+        given = number_of(field_of(value, ("confidence", "certainty")))
         if given is None:
             return f"{name}: the confidence is not a number from 5 to 10"
         confidence = max(5, min(10, given))
-    evidence = _evidence(_field(value, ("evidence", "citations"))) if "evidence" in task.attributes else ()
+    evidence = _evidence(field_of(value, ("evidence", "citations"))) if "evidence" in task.attributes else ()
     reasoning = ""
     if "reasoning" in task.attributes:
-        reasoning = clean(_text(_field(value, _REASONING)), REASONING_LIMIT)
+        reasoning = clean(text_of(field_of(value, REASONING)), REASONING_LIMIT)
     return Judgement(target, role, confidence, evidence, reasoning)
 
 
@@ -312,20 +252,6 @@ def _role_words(guess: str, guesses: tuple[str, ...]) -> set[str]:
     return {word.casefold() for word in words}
 
 
-def _number(value: Any) -> int | None:
-    """A whole number from a number or a text that is one ("8", "8/10", "8 out of 10", "8.0")."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, float):
-        return int(value) if value == value and abs(value) < 1e6 else None
-    if isinstance(value, int):
-        return max(-1000, min(1000, value))
-    if isinstance(value, str):
-        m = re.fullmatch(r"\s*(-?[0-9]{1,3})(?:\.[0-9]{1,6})?\s*(?:(?:/|out of|of)\s*10)?\s*\.?", value)
-        return int(m[1]) if m else None
-    return None
-
-
 def _evidence(value: Any) -> tuple[int, ...]:
     """The integers cited, in order, without repeats; anything else is ignored."""
     if isinstance(value, int):
@@ -344,8 +270,8 @@ def _rated(question: Question, task: Rate, found: dict[str, Any]) -> Rated | Pro
     scores = {}
     for seat, value in _by_target(found, task.targets, ruleset, "score").items():
         if isinstance(value, dict):
-            value = _field(value, ("score", "reliability", "rating", "trust"))
-        score = _number(value)
+            value = field_of(value, ("score", "reliability", "rating", "trust"))
+        score = number_of(value)
         if score is not None and 1 <= score <= 10:
             scores[seat] = score
     if not scores:

@@ -35,6 +35,7 @@ from ..rules import (
     Winner,
 )
 from .clean import clean
+from .notes import Reflected
 from .questions import Line
 
 SENTENCES_VERSION = 1
@@ -69,7 +70,9 @@ def when(round: int, phase: str) -> str:
     return f"day {round} {phase} phase"
 
 
-def sentence(event: Event, seat: int | None, ruleset: Ruleset, round: int = 0, phase: str = "") -> str:
+def sentence(
+    event: Event | Reflected, seat: int | None, ruleset: Ruleset, round: int = 0, phase: str = ""
+) -> str:
     """`event` as the player in `seat` was told of it; None is the moderator, who sees all.
 
     round, phase: when it happened, named in front unless `round` is 0 (before the first night) or the
@@ -99,8 +102,10 @@ def moderator_sentence(event: Event, round: int, ruleset: Ruleset) -> str:
     return f"Before the first night, {words[0].lower() + words[1:] if words.startswith('The ') else words}"
 
 
-def _words(event: Event, seat: int | None, ruleset: Ruleset) -> str:
+def _words(event: Event | Reflected, seat: int | None, ruleset: Ruleset) -> str:
     match event:
+        case Reflected(text=text):
+            return f'you thought to yourself: "{clean(text, max(len(text), 16))}"'
         case Dealt() | PackMet() | Chose() | Learned() | VictimShown():
             return _secret(event, seat, ruleset)
         case Said():
