@@ -44,6 +44,7 @@ DOORS: dict[tuple[str, str], str] = {
     ("match", "text.questions"): "a recorded call carries the question that it serves",
     ("match", "text.digest"): "a recorded call carries a digest of its question",
     ("match", "text.clean"): "statements are cleaned once, where they enter the game",
+    ("match", "models.embedders.base"): "match provides the agents' door to the embedders",
     ("match", "models.base"): "match provides the agents' door to the models: it hands requests on",
 }
 """Single modules that a room may import across a wall, with the reason."""

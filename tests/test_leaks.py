@@ -7,7 +7,7 @@ games and every prompt of every ask is compared. A planted leak must show.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -19,8 +19,10 @@ from test_rules_views import twins
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.recipes import RECIPES, Recipe
 from wolflab.match import ReliabilityProbe, StrawPoll, run_now
-from wolflab.match.probes import Moment
+from wolflab.match.probes import Occasion
 from wolflab.models.base import Request, Response, Sampling
+from wolflab.models.embedders.base import Vectors
+from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.rules import DOCTOR, EVERYONE, SHERIFF, WITCH, Ask, Log, Note, Ruleset
 from wolflab.rules.engine import begin, step
 from wolflab.text.prompts import messages
@@ -47,6 +49,9 @@ class Listening:
         request = Request(question, f"{self.ask.id}|{step}|{attempt}")
         return Response(json.dumps(self.model.answer(request)))
 
+    async def embed(self, what: str, texts: Sequence[str]) -> Vectors:
+        return await HashingEmbedder().embed(texts)
+
     def draw(self, step: str, n: int) -> int:
         return 0
 
@@ -62,7 +67,7 @@ def prompts(game: Game, seat: int, recipe: Recipe) -> list[str]:
     log.extend(now.events)
     while now.asks and all(ask.id in game.replies for ask in now.asks):
         state = now.state
-        moment = Moment(game.rules, state.alive, state.order, state.round, now.asks)
+        moment = Occasion(game.rules, state.alive, state.order, state.round, now.asks)
         polls = (
             (*StrawPoll(2).asks(moment), *ReliabilityProbe().asks(moment)) if now.asks[0].seat >= 0 else ()
         )

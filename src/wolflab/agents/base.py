@@ -6,16 +6,19 @@ is a note. `io` is its only door to the world; `match` provides it live, from th
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from ..models.base import Response, Sampling
+from ..models.embedders.base import Vectors
 from ..rules import Action, Ask, View
 from ..text.notes import Content
 from ..text.questions import Question
 
 T = TypeVar("T")
+Embedded = Literal["messages", "experience"]
+"""What an embedder is for: 003 has one model for a player's messages and another for experience."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,10 @@ class IO(Protocol):
         corrections: tuple[tuple[str, str], ...] = (),
     ) -> Response:
         """One call of the seat's model, under the key (…, step, attempt)."""
+        ...
+
+    async def embed(self, what: Embedded, texts: Sequence[str]) -> Vectors:
+        """The texts' vectors, float32 (n, d), by the seat's embedder of messages or of experience."""
         ...
 
     def draw(self, step: str, n: int) -> int:

@@ -1,4 +1,4 @@
-"""The language agent: one pipeline for every recipe, recall → deduce → choose, as one `Turn`.
+"""The language agent: one pipeline for every recipe, recall → (reflect | deduce) → choose, as one `Turn`.
 
 It may know its seat's view and the ask, and speaks to its model through `io` alone. A reply that cannot
 be used is retried with the reason shown, then given up as `Invalid`; standing in for it is not its work.
@@ -9,14 +9,18 @@ from __future__ import annotations
 from typing import Any
 
 from ..models.base import Sampling
-from ..rules import PASS, Ask, Pick, View, pick
-from ..text.notes import UNCERTAIN, Belief, Content, Deduced, Mistake, Rated, Thought, trust
-from ..text.questions import Decide, Deduce, Question, Rate, Situation, Task, guessable
-from ..text.replies import Decided, Judged, Judgement, Problem, parse
-from ..text.replies import Rated as RatedReply
+from ..rules import PASS, Ask, Pick, Said, Say, View, pick
+from ..text.camouflage import claimed_against
+from ..text.notes import UNCERTAIN, Belief, Content, Deduced, Interviewed, Mistake, Rated, Thought, trust
+from ..text.parsed import Decided, Judged, Judgement, Parsed, Problem, Written
+from ..text.parsed import Rated as RatedReply
+from ..text.questions import Aids, Decide, Deduce, Interview, Question, Rate, Situation, Task, guessable
+from ..text.replies import parse
 from .base import IO, Invalid, Reply
 from .memory import Memory, remember, situation
 from .recipes import Recipe
+from .reflecting import recalled, reflect
+from .shelf import Shelf
 
 Notes = list[tuple[str, Content]]
 _SHOWN = 200
@@ -24,19 +28,31 @@ _SHOWN = 200
 
 
 class LanguageAgent:
-    """See the module. One instance can hold any number of seats: it keeps nothing between turns."""
+    """See the module. One instance can hold any number of seats: it keeps nothing between turns.
+
+    shelf: past games' experience, as far as this game may see it; None for none.
+    """
 
     instant = True
 
-    def __init__(self, recipe: Recipe) -> None:
+    def __init__(self, recipe: Recipe, shelf: Shelf | None = None) -> None:
         self.recipe = recipe
+        self.shelf = shelf
         self.name = recipe.name
         self.act = Sampling(recipe.temperature, recipe.max_tokens)
         self.speak = Sampling(recipe.speech_temperature, recipe.max_tokens)
 
+    def __eq__(self, other: object) -> bool:
+        """An agent is what it is made of: two alike are one player to the record."""
+        return isinstance(other, LanguageAgent) and (self.recipe, self.shelf) == (other.recipe, other.shelf)
+
+    def __hash__(self) -> int:
+        return hash(self.recipe)
+
     def describe(self) -> dict[str, Any]:
         """For the header."""
-        return {"recipe": self.recipe.as_dict()}
+        described = {"recipe": self.recipe.as_dict()}
+        return described if self.shelf is None else described | {"experience": self.shelf.describe()}
 
     async def reply(self, view: View, ask: Ask, io: IO) -> Reply:
         """One turn of the pipeline."""
@@ -57,9 +73,13 @@ class Turn:
         self.notes: Notes = []
 
     async def take(self) -> Reply:
-        """Recall has been done; judge the others if the recipe does, then answer."""
+        """Recall has been done; reflect or judge the others if the recipe does, then answer."""
         if self.ask.kind == "rate":
             return await self.rate()
+        if self.ask.kind == "interview":
+            return await self.interview()
+        if self.recipe.reflect:
+            return await self.respond(*await reflect(self))
         if self.ask.kind == "succeed" and self.recipe.deduce != "none":
             return Reply(_most_trusted(self.ask, self.memory))
         targets = self.targets()
@@ -90,7 +110,7 @@ class Turn:
             notes: Notes = []
             task = Deduce(self.ask, group, guessable(self.view.ruleset), self.recipe.attributes)
             step = f"deduce/{group[0]}" if each else "deduce"
-            answer = await self.put(step, now, task, previous, notes)
+            answer = await self.put(step, now, task, notes, previous)
             return notes, answer if isinstance(answer, Judged) else None
 
         groups = [(target,) for target in targets] if each else [targets]
@@ -122,7 +142,11 @@ class Turn:
         """The action or the statement, under fresh beliefs if there are any."""
         alpha = None if self.recipe.deduce == "none" else self.recipe.alpha
         now = self.situation(alpha, beliefs)
-        answer = await self.put("act", now, Decide(self.ask), self._shown(beliefs or {}, now), self.notes)
+        return await self.respond(now, None, self._shown(beliefs or {}, now))
+
+    async def respond(self, now: Situation, aids: Aids | None, beliefs: tuple[Belief, ...] = ()) -> Reply:
+        """The last step of every recipe: the model's action or statement."""
+        answer = await self.put("act", now, Decide(self.ask, aids), self.notes, beliefs)
         if not isinstance(answer, Decided):
             return self._invalid(answer)
         if answer.reasoning:
@@ -133,10 +157,23 @@ class Turn:
         """The reliability probe: how far each of the others is to be believed, from the view as it stands."""
         now = self.situation(None if self.recipe.deduce == "none" else self.recipe.alpha)
         targets = tuple(seat for seat in self.memory.alive if seat != self.memory.seat)
-        answer = await self.put("rate", now, Rate(self.ask, targets), (), self.notes)
+        answer = await self.put("rate", now, Rate(self.ask, targets), self.notes)
         if not isinstance(answer, RatedReply):
             return self._invalid(answer)
         return Reply(PASS, (*self.notes, ("rate", Rated(dict(answer.scores)))))
+
+    async def interview(self) -> Reply:
+        """The probe of 003 A.4: why did you speak as if you had another role?"""
+        seat, role = self.memory.seat, self.memory.role
+        said = [one.text for one in self.view.events if isinstance(one, Said) and one.seat == seat]
+        claimed = claimed_against(said[-1], seat, role, self.view.ruleset) if said else None
+        if claimed is None:
+            return Reply(Invalid("the last statement claims no other role"), tuple(self.notes))
+        now = self.situation(None if self.recipe.deduce == "none" else self.recipe.alpha)
+        answer = await self.put("interview", now, Interview(self.ask, claimed), self.notes)
+        if not isinstance(answer, Written):
+            return self._invalid(answer)
+        return Reply(Say(answer.text), (*self.notes, ("interview", Interviewed(claimed, answer.text))))
 
     def _invalid(self, answer: object) -> Reply:
         reason = answer.reason if isinstance(answer, Problem) else "no usable reply"
@@ -146,6 +183,8 @@ class Turn:
 
     def situation(self, alpha: int | None, beliefs: dict[int, Belief] | None = None) -> Situation:
         """What the seat knows, as a question tells it; see `memory.situation`."""
+        if self.recipe.reflect:
+            return recalled(self)
         return situation(self.view, self.memory, self.ask, self.recipe.layout, alpha, beliefs)
 
     def _shown(self, beliefs: dict[int, Belief], now: Situation) -> tuple[Belief, ...]:
@@ -155,16 +194,32 @@ class Turn:
         return tuple(belief for target, belief in sorted(beliefs.items()) if target in now.alive)
 
     async def put(
-        self, step: str, now: Situation, task: Task, beliefs: tuple[Belief, ...], notes: Notes
-    ) -> Decided | Judged | RatedReply | Problem:
+        self,
+        step: str,
+        now: Situation,
+        task: Task,
+        notes: Notes,
+        beliefs: tuple[Belief, ...] = (),
+        sampling: Sampling | None = None,
+    ) -> Parsed | Problem:
         """Put a task to the model until the reply can be used or the retries are spent.
 
         Every failure is noted. Speech is sampled at the recipe's speech temperature.
         """
         recipe = self.recipe
-        question = Question(now, task, beliefs, recipe.style, recipe.wording, recipe.layout)
-        speaks = isinstance(task, Decide) and self.ask.options is None
-        sampling = self.agent.speak if speaks else self.agent.act
+        question = Question(
+            now,
+            task,
+            beliefs,
+            recipe.style,
+            recipe.wording,
+            recipe.layout,
+            "rules" not in recipe.without,
+            recipe.tips,
+        )
+        if sampling is None:
+            speaks = isinstance(task, Decide) and self.ask.options is None
+            sampling = self.agent.speak if speaks else self.agent.act
         corrections: tuple[tuple[str, str], ...] = ()
         for attempt in range(recipe.retries + 1):
             response = await self.io.generate(step, question, sampling, attempt, corrections)

@@ -1,18 +1,22 @@
 """Plays one game. There is one loop, `play`; everything that plays goes through it."""
 
-from .desk import Cassette, File, Filed, NoFile
+from .desk import NO_FILE, Cassette, File, Filed, NoFile
 from .draws import Draws
+from .io import LiveIO, at_once
 from .play import Match, Played, everybody, play, run_now
 from .player import Casting, Dealing, Player
-from .probes import Probe, ReliabilityProbe, StrawPoll
+from .probes import Interview, Probe, ReliabilityProbe, StrawPoll
 
 __all__ = [
+    "NO_FILE",
     "Cassette",
     "Casting",
     "Dealing",
     "Draws",
     "File",
     "Filed",
+    "Interview",
+    "LiveIO",
     "Match",
     "NoFile",
     "Played",
@@ -20,6 +24,7 @@ __all__ = [
     "Probe",
     "ReliabilityProbe",
     "StrawPoll",
+    "at_once",
     "everybody",
     "play",
     "run_now",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from ..errors import ModelError
 from ..models.base import Model, Request, Response, Sampling
+from ..models.embedders.base import Embedder, Vectors
 from ..record import Call
 from ..rules import Ask
 from ..text.digest import question_digest
@@ -50,15 +52,23 @@ def _settings(sampling: Sampling) -> str:
 class LiveIO:
     """`agents.base.IO` for one ask of one game; `calls` is what the record keeps of it."""
 
-    __slots__ = ("_draws", "_file", "_model", "_together", "ask", "calls", "prompt_digest")
+    __slots__ = ("_draws", "_embedders", "_file", "_model", "_together", "ask", "calls", "prompt_digest")
 
     def __init__(
-        self, ask: Ask, model: Model | None, file: File, draws: Draws, together: Together, prompt_digest: str
+        self,
+        ask: Ask,
+        model: Model | None,
+        file: File,
+        draws: Draws,
+        together: Together,
+        prompt_digest: str,
+        embedders: Mapping[str, Embedder],
     ) -> None:
         self.ask = ask
         self.calls: list[Call] = []
         self.prompt_digest = prompt_digest
         self._model = model
+        self._embedders = embedders
         self._file = file
         self._draws = draws
         self._together = together
@@ -78,6 +88,12 @@ class LiveIO:
         response = await answer(self._file, self._model, digest, request)
         self.calls.append(Call(step, attempt, digest, response_digest(response)))
         return response
+
+    async def embed(self, what: str, texts: Sequence[str]) -> Vectors:
+        """See `agents.base.IO.embed`. Vectors are no part of the record: what they decide is noted."""
+        if what not in self._embedders:
+            raise ModelError(f"this seat's agent embeds {what}, but was given no embedder for it")
+        return await self._embedders[what].embed(texts)
 
     def draw(self, step: str, n: int) -> int:
         """See `agents.base.IO.draw`."""

@@ -34,7 +34,7 @@ from .desk import NO_FILE, File
 from .draws import Draws, draw_option
 from .io import LiveIO, Together, at_once, one_by_one
 from .player import Casting, Dealing, Player
-from .probes import Moment, Probe
+from .probes import Occasion, Probe
 
 T = TypeVar("T")
 
@@ -145,8 +145,15 @@ class _Game:
     async def _ask(self, ask: Ask) -> Turn:
         """One seat's reply. Illegal or missing actions come back as invalid, with SILENCE in place."""
         player = self.players[ask.seat]
+        match = self.match
         io = LiveIO(
-            ask, player.model, self.match.file, self.match.play, self.together, self.match.prompt_digest
+            ask,
+            player.model,
+            match.file,
+            match.play,
+            self.together,
+            match.prompt_digest,
+            player.embedders,
         )
         reply = await player.agent.reply(self.log.view(ask.seat), ask, io)
         action, invalid = reply.action, None
@@ -161,7 +168,9 @@ class _Game:
 
     def _probes(self, now: Step) -> list[tuple[str, tuple[Ask, ...]]]:
         state = now.state
-        moment = Moment(self.match.ruleset, state.alive, state.order, state.round, now.asks)
+        moment = Occasion(
+            self.match.ruleset, state.alive, state.order, state.round, now.asks, tuple(now.events), self.roles
+        )
         return [(probe.name, ballot) for probe in self.match.probes if (ballot := probe.asks(moment))]
 
     def _seat(self) -> None:
@@ -183,7 +192,9 @@ class _Game:
 
     def _cast(self, sheriff: int | None) -> None:
         """Decide who sits where."""
-        self.players = self.match.casting(Dealing(self.roles, sheriff))
+        self.players = self.match.casting(
+            Dealing(self.roles, sheriff, self.match.deal.key, self.match.play.key)
+        )
         instant = all(player.instant for player in self.players)
         self.together = one_by_one if instant else at_once
 

@@ -6,18 +6,20 @@ own keys, its answers go to the record's second chain. So playing with and witho
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from ..rules import Ask, Ruleset
+from ..rules import Ask, Event, Ruleset, Said
 from ..rules.engine import table
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class Occasion:
     """What a probe may look at: what the moderator is about to ask, and who lives.
 
-    alive: bit mask over seats. order: the day's order of speech, once it is known.
+    alive: bit mask over seats. order: the day's order of speech, once it is known. news: what happened
+    since the last asks. roles: by seat.
     """
 
     ruleset: Ruleset
@@ -25,6 +27,8 @@ class Moment:
     order: tuple[int, ...]
     round: int
     asks: tuple[Ask, ...]
+    news: tuple[Event, ...] = ()
+    roles: tuple[str, ...] = ()
 
 
 class Probe(Protocol):
@@ -35,7 +39,7 @@ class Probe(Protocol):
         """What the record calls it."""
         ...
 
-    def asks(self, moment: Moment) -> tuple[Ask, ...]:
+    def asks(self, occasion: Occasion) -> tuple[Ask, ...]:
         """Whom to ask what at this moment; empty for not now."""
         ...
 
@@ -51,15 +55,15 @@ class StrawPoll:
     times: int = 1
     name: str = "straw"
 
-    def asks(self, moment: Moment) -> tuple[Ask, ...]:
+    def asks(self, occasion: Occasion) -> tuple[Ask, ...]:
         """A ballot of all but the one about to speak last."""
-        if len(moment.asks) != 1 or moment.asks[0].kind != "statement":
+        if len(occasion.asks) != 1 or occasion.asks[0].kind != "statement":
             return ()
-        speaker = moment.asks[0].seat
-        if speaker != moment.order[-1]:
+        speaker = occasion.asks[0].seat
+        if speaker != occasion.order[-1]:
             return ()
-        ballot = table(moment.ruleset).vote_asks(
-            "vote", "voting", moment.round, moment.alive & ~(1 << speaker), moment.alive
+        ballot = table(occasion.ruleset).vote_asks(
+            "vote", "voting", occasion.round, occasion.alive & ~(1 << speaker), occasion.alive
         )
         return tuple(
             Ask(
@@ -81,10 +85,40 @@ class ReliabilityProbe:
 
     name: str = "rate"
 
-    def asks(self, moment: Moment) -> tuple[Ask, ...]:
+    def asks(self, occasion: Occasion) -> tuple[Ask, ...]:
         """One `rate` ask a voter; it is answered by a note (`text.notes.Rated`)."""
         return tuple(
             Ask(f"{ask.round}/rate/{ask.seat}", ask.seat, "rate", "voting", ask.round, None)
-            for ask in moment.asks
+            for ask in occasion.asks
             if ask.kind == "vote"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Interview:
+    """Whoever has just spoken as if it had another role says why (003 A.4).
+
+    camouflaged: whether a statement claims a role that its speaker, whose role is given, does not hold.
+    The answer is free text, with a note (`text.notes.Interviewed`).
+    """
+
+    camouflaged: Callable[[Said, str, Ruleset], bool]
+    name: str = "interview"
+
+    def asks(self, occasion: Occasion) -> tuple[Ask, ...]:
+        """One ask to each living speaker in the discussion since the last asks."""
+        return tuple(
+            Ask(
+                f"{occasion.round}/interview/{event.seat}",
+                event.seat,
+                "interview",
+                "discussion",
+                occasion.round,
+                None,
+            )
+            for event in occasion.news
+            if isinstance(event, Said)
+            and event.where == "discussion"
+            and occasion.alive >> event.seat & 1
+            and self.camouflaged(event, occasion.roles[event.seat], occasion.ruleset)
         )

@@ -31,6 +31,9 @@ VERSION = "1"
 DIMENSIONS = 512
 SMALLEST, LARGEST = 16, 2**16
 
+_REMEMBERED = 1 << 13
+"""Texts whose vectors are kept at hand: players at one table hear the same sentences and ask alike."""
+
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _UNIT = 64
 """Weights are counted in 64ths."""
@@ -137,6 +140,7 @@ class HashingEmbedder:
                 f"from {SMALLEST} to {LARGEST}"
             )
         self._dimensions = dimensions
+        self._known: dict[str, NDArray[np.float32]] = {}
 
     @property
     def dimensions(self) -> int:
@@ -160,10 +164,19 @@ class HashingEmbedder:
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder`; it never waits."""
         told(texts)
+        if len(texts) > _CHUNK:
+            parts = [await self.embed(texts[at : at + _CHUNK]) for at in range(0, len(texts), _CHUNK)]
+            return np.concatenate(parts)
+        fresh = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if fresh:
+            if len(self._known) + len(fresh) > _REMEMBERED:
+                self._known.clear()
+                fresh = list(dict.fromkeys(texts))
+            made = _embed(fresh, self._dimensions).astype(np.float32)
+            self._known.update(zip(fresh, made, strict=True))
         rows = np.zeros((len(texts), self._dimensions), np.float32)
-        for start in range(0, len(texts), _CHUNK):
-            chunk = texts[start : start + _CHUNK]
-            rows[start : start + len(chunk)] = _embed(chunk, self._dimensions)
+        for place, text in enumerate(texts):
+            rows[place] = self._known[text]
         return rows
 
     async def close(self) -> None:

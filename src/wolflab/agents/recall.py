@@ -1,0 +1,123 @@
+"""What a reflective player remembers: all its messages, and which of them it has before it (003 §3.3).
+
+A seat's messages are what it saw and its own reflections, in the order in which it met them: the
+short-term memory of 003. Freshness, informativeness and retrieval choose among them. Nothing here asks
+a model; vectors come through `io`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..models.embedders.base import Vectors
+from ..rules import DayBroke, Event, NightFell, Said, View
+from ..text.informative import OTHER, informativeness
+from ..text.notes import Reflected
+from ..text.questions import Line
+from ..text.sentences import line_sentence
+from .base import IO
+
+
+class Messages:
+    """A seat's messages so far: `lines` (each at its own place), their `scores`, their `vectors`.
+
+    A fold over the view that goes on from where it was; whatever it holds can be computed again.
+    """
+
+    def __init__(self) -> None:
+        self.lines: list[Line] = []
+        self.scores: list[int] = []
+        self.vectors: Vectors | None = None
+        self._events = self._notes = 0
+        self._round, self._phase = 0, "setup"
+
+    def read(self, view: View) -> None:
+        """Go on to the view's end."""
+        for note in view.notes[self._notes :]:
+            if isinstance(note.content, Reflected):
+                self._until(view, note.at)
+                self._add(view, note.content)
+        self._notes = len(view.notes)
+        self._until(view, len(view.events))
+
+    def _until(self, view: View, end: int) -> None:
+        for event in view.events[self._events : end]:
+            if isinstance(event, NightFell):
+                self._round, self._phase = event.round, "night"
+                continue
+            if isinstance(event, DayBroke):
+                self._phase = "day"
+            self._add(view, event)
+        self._events = max(self._events, end)
+
+    def _add(self, view: View, event: Event | Reflected) -> None:
+        place = len(self.lines)
+        self.lines.append(Line(place + 1, self._round, self._phase, event, place))
+        self.scores.append(informativeness(event, view.seat, view.ruleset))
+
+    @property
+    def embedded(self) -> int:
+        """How many messages have their vectors."""
+        return 0 if self.vectors is None else len(self.vectors)
+
+    def keep(self, vectors: Vectors) -> None:
+        """Take the vectors of the next messages. (Another ask of this seat, at the same time, may have
+        brought them already: a probe that is put twice.)
+        """
+        self.vectors = vectors if self.vectors is None else np.concatenate((self.vectors, vectors))
+
+    def recent(self, k: int) -> list[Line]:
+        """O: the last K messages."""
+        return self.lines[-k:] if k else []
+
+    def informative(self, n: int, recent: int) -> list[Line]:
+        """V: of the N messages that score highest (ties: the oldest first), those older than the last K.
+
+        What scores lowest tells nothing by the rules, and does not fill up the number.
+        """
+        told = [place for place, score in enumerate(self.scores) if score > OTHER]
+        told.sort(key=lambda place: (-self.scores[place], place))
+        older = len(self.lines) - recent
+        return [self.lines[place] for place in sorted(told[:n]) if place < older]
+
+
+def messages(view: View) -> Messages:
+    """The messages of a view's seat."""
+    fold: Messages | None = view.cache.get("messages")
+    if fold is None or fold._events > len(view.events) or fold._notes > len(view.notes):
+        fold = view.cache["messages"] = Messages()
+    fold.read(view)
+    return fold
+
+
+async def retrieve(
+    view: View, memory: Messages, questions: Sequence[str], top: int, io: IO
+) -> list[list[Line]]:
+    """U: for each question the `top` messages nearest to it in meaning, oldest first (003 §3.3).
+
+    Ties go to the oldest. A message that shares nothing with the question (cosine 0 or less) is not
+    retrieved. Messages are embedded by their content alone, without who spoke.
+    """
+    if not questions or not top:
+        return [[] for _ in questions]
+    known = memory.embedded
+    fresh = [_content(view, line) for line in memory.lines[known:]]
+    vectors = await io.embed("messages", (*fresh, *questions))
+    memory.keep(vectors[memory.embedded - known : len(fresh)])
+    assert memory.vectors is not None
+    asked, mine = vectors[len(fresh) :].astype(np.float64), memory.vectors.astype(np.float64)
+    found = []
+    # Row by row in double precision: equal vectors get equal numbers, wherever they stand.
+    for row in np.einsum("qd,nd->qn", asked, mine):
+        best = np.argsort(-row, kind="stable")[:top]
+        found.append([memory.lines[place] for place in sorted(int(p) for p in best if row[p] > 0)])
+    return found
+
+
+def _content(view: View, line: Line) -> str:
+    event = line.event
+    if isinstance(event, Said | Reflected):
+        return event.text
+    return line_sentence(line, view.seat, view.ruleset)

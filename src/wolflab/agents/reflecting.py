@@ -1,0 +1,192 @@
+"""The reflective player's way to a response (003 §3.3–3.4, Table 4): one function a step.
+
+Recall → questions → answers → reflection → suggestion; the response itself is the common last step of
+every recipe. A step whose reply cannot be used falls back to what needs no model (the first L questions,
+no answer, no reflection, no suggestion) and the turn goes on; every such reply is noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..models.base import Sampling
+from ..rules import Said
+from ..text.notes import Answered, Asked, Recalled, Reflected, Suggested
+from ..text.parsed import Listed, Written
+from ..text.questions import (
+    Aids,
+    AnswerQuestion,
+    AskQuestions,
+    ChooseQuestions,
+    Extract,
+    Line,
+    Pairs,
+    Reflect,
+    Situation,
+)
+from ..text.reflective import questionnaire
+from ..text.templates import phrases
+from .experience import choose, mask
+from .recall import Messages, messages, retrieve
+
+if TYPE_CHECKING:
+    from .language import Notes, Turn
+
+
+async def reflect(turn: Turn) -> tuple[Situation, Aids]:
+    """All steps before the response: what the turn has before it, and what it made of it."""
+    return await Reflecting(turn).steps()
+
+
+def recalled(turn: Turn) -> Situation:
+    """What a reflective player has before it in this turn: O and V as its situation (003 §3.3)."""
+    memory, recipe, seat = messages(turn.view), turn.recipe, turn.memory.seat
+    recent = memory.recent(recipe.recent if "recent" not in recipe.without else 0)
+    older = memory.informative(recipe.informative, len(recent)) if "informative" not in recipe.without else []
+    talk = [isinstance(line.event, Said) and line.event.seat != seat for line in recent]
+    return Situation(
+        turn.view.ruleset,
+        seat,
+        turn.memory.role,
+        turn.memory.pack,
+        turn.ask.round,
+        turn.ask.phase,
+        turn.memory.alive,
+        turn.memory.sheriff,
+        facts=tuple(line for line, said in zip(recent, talk, strict=True) if not said),
+        pending=tuple(line for line, said in zip(recent, talk, strict=True) if said),
+        informative=tuple(older),
+    )
+
+
+class Reflecting:
+    """One turn's steps; gone once they are taken."""
+
+    def __init__(self, turn: Turn) -> None:
+        self.turn, self.recipe = turn, turn.recipe
+        self.memory: Messages = messages(turn.view)
+        self.sampling = Sampling(self.recipe.recall_temperature, self.recipe.max_tokens)
+
+    def has(self, component: str) -> bool:
+        """Whether the recipe has this component of 003 §4.4.1."""
+        return component not in self.recipe.without
+
+    async def steps(self) -> tuple[Situation, Aids]:
+        """See the module."""
+        now = self.recall()
+        answers: Pairs = ()
+        if self.has("questions"):
+            chosen = await self.chosen(now) if self.has("predefined") else ()
+            free = await self.free(now, chosen)
+            self.turn.notes.append(("questions", Asked(chosen, free)))
+            answers = await self.answers(now, (*chosen, *free))
+        reflection = await self.reflection(now, answers) if self.has("reflection") else ""
+        suggestion = ""
+        if self.turn.agent.shelf is not None and self.has("suggestion") and self.has("reflection"):
+            suggestion = await self.suggestion(now, reflection)
+        kept = () if self.has("reflection") else answers
+        return now, Aids(reflection, suggestion, kept, self.has("reasoning"))
+
+    def recall(self) -> Situation:
+        """O and V (003 §3.3, freshness and informativeness) as the situation of all this turn's questions."""
+        now = recalled(self.turn)
+        recent = tuple(sorted(line.position for line in (*now.facts, *now.pending)))
+        self.turn.notes.append(("recall", Recalled(recent, _places(now.informative))))
+        return now
+
+    async def chosen(self, now: Situation) -> tuple[str, ...]:
+        """L of the role's nine questions; the first L where the reply cannot be used."""
+        listed, count = questionnaire(now.role, self.recipe.wording), self.recipe.choose
+        if count >= len(listed) or not count:
+            return listed[:count]
+        task = ChooseQuestions(self.turn.ask, listed, count)
+        answer = await self.turn.put("questions/choose", now, task, self.turn.notes, sampling=self.sampling)
+        return answer.questions if isinstance(answer, Listed) else listed[:count]
+
+    async def free(self, now: Situation, chosen: tuple[str, ...]) -> tuple[str, ...]:
+        """M questions of the player's own; L of them where there is no predefined set (003 §4.4.1)."""
+        count = self.recipe.ask if self.has("predefined") else self.recipe.choose
+        if not count:
+            return ()
+        task = AskQuestions(self.turn.ask, chosen, count)
+        answer = await self.turn.put("questions/ask", now, task, self.turn.notes, sampling=self.sampling)
+        return answer.questions if isinstance(answer, Listed) else ()
+
+    async def answers(self, now: Situation, questions: Sequence[str]) -> Pairs:
+        """An answer to each question from what is retrieved for it (003 Eq. 1); those that came to nothing
+        are left out. Together, unless the recipe shows the earlier answers to the later questions.
+        """
+        turn = self.turn
+        found = await retrieve(turn.view, self.memory, questions, self.recipe.retrieve, turn.io)
+        pairs: list[tuple[str, str]] = []
+
+        async def answer(number: int, earlier: Pairs) -> tuple[Notes, str]:
+            notes: Notes = []
+            task = AnswerQuestion(turn.ask, questions[number], tuple(found[number]), earlier)
+            step = f"answer/{number + 1}"
+            given = await turn.put(step, now, task, notes, sampling=self.sampling)
+            text = given.text if isinstance(given, Written) else ""
+            notes.append((step, Answered(questions[number], text, _places(found[number]))))
+            return notes, text
+
+        if self.recipe.in_turn:
+            results = []
+            for number, question in enumerate(questions):
+                results.append(await answer(number, tuple(pairs)))
+                if results[-1][1]:
+                    pairs.append((question, results[-1][1]))
+        else:
+            results = await turn.io.gather(answer(number, ()) for number in range(len(questions)))
+        turn.notes += [note for notes, _ in results for note in notes]
+        return tuple((q, text) for q, (_, text) in zip(questions, results, strict=True) if text)
+
+    async def reflection(self, now: Situation, answers: Pairs) -> str:
+        """R (003 Eq. 2); it is a message to this seat from now on."""
+        task = Reflect(self.turn.ask, answers)
+        answer = await self.turn.put("reflect", now, task, self.turn.notes, sampling=self.sampling)
+        if not isinstance(answer, Written):
+            return ""
+        self.turn.notes.append(("reflect", Reflected(answer.text)))
+        return answer.text
+
+    async def suggestion(self, now: Situation, reflection: str) -> str:
+        """S: what past games of the same role and kind of ask advise (003 Eq. 6 and 7)."""
+        turn, shelf = self.turn, self.turn.agent.shelf
+        assert shelf is not None
+        if not reflection:
+            turn.notes.append(("suggest", Suggested("", why="there is no reflection to look it up by")))
+            return ""
+        masked = mask(reflection, now.ruleset.names)
+        vector = (await turn.io.embed("experience", (masked,)))[0]
+        hits = shelf.search(vector, now.role, turn.ask.kind)
+        picked = choose(hits, shelf.good, shelf.window)
+        if picked is None:
+            why = "fewer than two are near enough" if len(hits) < 2 else "no score among them is a good one"
+            turn.notes.append(("suggest", Suggested("", len(hits), why=why)))
+            return ""
+        task = Extract(turn.ask, masked, picked.bad.response, tuple(one.response for one in picked.good))
+        answer = await turn.put("suggest", now, task, turn.notes, sampling=self.sampling)
+        text = answer.text if isinstance(answer, Written) else ""
+        if text and self.recipe.advice == "random":
+            text = self._random(len(text.split()))
+        good = tuple(one.id for one in picked.good)
+        why = "" if text else "the reply could not be used"
+        if isinstance(answer, Written) and not text:
+            why = "the model found no useful one"
+        turn.notes.append(("suggest", Suggested(text, len(hits), picked.bad.id, good, why)))
+        return text
+
+    def _random(self, words: int) -> str:
+        """Advice that has nothing to do with the game, of that many words: the placebo of the study."""
+        bank = [phrase.template for phrase in phrases("random_advice").values()]
+        text: list[str] = ["The", "best", "way", "for", "you", "is", "to"]
+        number = 0
+        while len(text) < words:
+            text += bank[self.turn.io.draw(f"suggest/random/{number}", len(bank))].split()
+            number += 1
+        return " ".join(text[:words]).rstrip(",;.") + "."
+
+
+def _places(lines: Sequence[Line]) -> tuple[int, ...]:
+    return tuple(line.position for line in lines)
