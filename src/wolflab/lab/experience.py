@@ -1,0 +1,372 @@
+"""Pools of experience: built from runs, merged, looked into, loaded for play (003 §3.4).
+
+`build` makes a file from runs, `load` gives the pool in it to any number of games, `merge` joins files,
+`inspect` says what one holds. `make` and `merged` do the same in memory, for pools that grow: each is a new
+pool, frozen while games are played with it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import __version__
+from ..agents.experience import Experience, Key, Nearness, Pool
+from ..agents.experience_block import Block
+from ..errors import StoreError
+from ..models.embedders import (
+    PAPER_EMBEDDER,
+    PAPER_EPSILON,
+    Embedder,
+    Spec,
+    Vectors,
+    digest_of,
+    require_same,
+    resolve_embedder,
+    share_above,
+    threshold_for_share,
+)
+from .experience_file import must_be_free, open_file, write
+from .experience_games import EVERYTHING, WON, Selection, Source, gather
+
+SHARE = 0.2
+"""The share of pairs that ε lets through, unless told otherwise. In ten games of 003's rules among built-in
+players, a role takes one kind of decision 14 to 40 times, in forty games 56 to 165 times. A fifth of that is
+about the six experiences that a suggestion is drawn from (one bad, five good) in the paper's smallest pool,
+and less than the 50 that are kept at most in its largest."""
+SAME = 0.9999
+"""ε is never above this: what is word for word the same is always found."""
+AT_ONCE = 1024
+"""Texts handed to an embedder in one go."""
+SAMPLE = 3000
+"""Experiences among which pairs are looked at, to set ε by."""
+
+Progress = Callable[[int, int], None]
+"""Called with (texts embedded, texts in all)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A pool, and where what is in it comes from (plain values, one for each time of building)."""
+
+    pool: Pool
+    origins: tuple[Mapping[str, Any], ...]
+
+
+async def make(
+    sources: Iterable[Source],
+    embedder: Embedder,
+    selection: Selection = EVERYTHING,
+    *,
+    share: float | None = None,
+    epsilon: float | None = None,
+    progress: Progress | None = None,
+) -> Made:
+    """A pool from the games of runs and records, in the order given.
+
+    ε is what is given; else as `share` asks (see `calibrate`); else 0.85 for the paper's embedder, and for
+    every other what `SHARE` leads to. Raises StoreError if no decision was reflected on, and whatever
+    `gather` and the embedder raise.
+    """
+    found = gather(sources, selection)
+    if not found.experiences:
+        missing = ", ".join(f"{n} {why}" for why, n in found.left_out.items())
+        raise StoreError(
+            f"there is no experience in {found.games} games{f' ({missing} left out)' if missing else ''}: it "
+            "comes from players who reflect, in games that somebody won; use runs of the recipe reflective"
+        )
+    vectors = await embedded([one.reflection for one in found.experiences], embedder, progress)
+    pool = Pool.of(found.experiences, vectors, embedder.describe(), Nearness(PAPER_EPSILON))
+    origin = {
+        "version": __version__,
+        "runs": list(found.runs),
+        "games": found.games,
+        "left_out": dict(found.left_out),
+        "selection": selection.as_dict(),
+    }
+    return Made(pool.tuned(_nearness(pool, share, epsilon)), (origin,))
+
+
+async def build(
+    sources: Iterable[Source],
+    embedder: Embedder,
+    to: Path,
+    selection: Selection = EVERYTHING,
+    *,
+    share: float | None = None,
+    epsilon: float | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Pool:
+    """`make` a pool and write it to a file; StoreError if there is one already (unless `overwrite`)."""
+    must_be_free(to, overwrite)
+    made = await make(sources, embedder, selection, share=share, epsilon=epsilon, progress=progress)
+    write(made.pool, to, made.origins, overwrite=overwrite)
+    return made.pool
+
+
+async def build_named(sources: Iterable[Source], embedder: Spec, to: Path, **options: Any) -> Pool:
+    """`build`, with an embedder by its name or settings, opened and closed for it."""
+    made = resolve_embedder(embedder)
+    try:
+        return await build(sources, made, to, **options)
+    finally:
+        await made.close()
+
+
+async def embedded(texts: Sequence[str], embedder: Embedder, progress: Progress | None = None) -> Vectors:
+    """float32 (n, d): the vectors of `texts` in their order; equal texts are embedded once."""
+    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    distinct = list(places)
+    parts = []
+    for start in range(0, len(distinct), AT_ONCE):
+        parts.append(await embedder.embed(distinct[start : start + AT_ONCE]))
+        if progress is not None:
+            progress(min(start + AT_ONCE, len(distinct)), len(distinct))
+    vectors: Vectors = np.concatenate(parts)[[places[text] for text in texts]]
+    return vectors
+
+
+def load(path: Path, embedder: Embedder) -> Pool:
+    """The pool in a file, for games whose reflections `embedder` embeds.
+
+    Raises ModelError if another embedder made it, StoreError if the file cannot be used.
+    """
+    pool = open_file(path).pool
+    require_same(pool.embedder, embedder, f"the pool {path}")
+    return pool
+
+
+# -- merging ---------------------------------------------------------------------------------------
+
+
+def merge(paths: Sequence[Path], to: Path, *, overwrite: bool = False) -> Pool:
+    """Join the pools of several files into one file; see `merged` and `write`."""
+    must_be_free(to, overwrite)
+    found = merged([Made(*open_file(path)) for path in paths], [str(path) for path in paths])
+    write(found.pool, to, found.origins, overwrite=overwrite)
+    return found.pool
+
+
+def merged(pools: Sequence[Made], names: Sequence[str] = ()) -> Made:
+    """One pool of several: each one's experiences after those of the one before, equal ones once.
+
+    ε is set anew by the first pool's share; an ε that was given to the first pool stays. names: what the
+    pools are called in an error. Raises StoreError for fewer than two pools, and if they were made with
+    different embedders.
+    """
+    if len(pools) < 2:
+        raise StoreError("merge takes two pools or more; one alone is copied like any file")
+    called = [*names, *(f"pool {n}" for n in range(len(names) + 1, len(pools) + 1))]
+    first = pools[0].pool
+    for made, name in zip(pools[1:], called[1:], strict=True):
+        other = made.pool
+        same = digest_of(other.embedder) == digest_of(first.embedder)
+        if not same or other.dimensions != first.dimensions:
+            raise StoreError(
+                f"{name} was made with the embedder {_named(other)}, and {called[0]} with {_named(first)}: "
+                "their vectors cannot be compared; build both with one embedder"
+            )
+    keys: dict[Key, None] = {key: None for made in pools for key in made.pool.held}
+    blocks = {key: _joined([made.pool.block(*key) for made in pools]) for key in keys}
+    pool = Pool.of_blocks(blocks, first.embedder, first.dimensions, first.nearness)
+    share = first.nearness.share
+    tuned = _nearness(pool, share, first.epsilon if share is None else None)
+    return Made(pool.tuned(tuned), tuple(one for made in pools for one in made.origins))
+
+
+def _joined(blocks: Sequence[Block | None]) -> Block:
+    seen: set[tuple[object, ...]] = set()
+    entries, vectors = [], []
+    for block in blocks:
+        if block is None:
+            continue
+        kept = []
+        for place, entry in enumerate(block.entries):
+            if entry not in seen:
+                seen.add(entry)
+                kept.append(place)
+        entries += [block.entries[place] for place in kept]
+        vectors.append(block.vectors[block.rows[kept]])
+    return Block.of(entries, np.concatenate(vectors))
+
+
+def _named(pool: Pool) -> str:
+    return f"{pool.embedder.get('name')!r} ({pool.dimensions} numbers, digest {digest_of(pool.embedder)})"
+
+
+# -- how near is near enough -----------------------------------------------------------------------
+
+
+def calibrate(pool: Pool, share: float = SHARE) -> Nearness:
+    """ε by the share of the pool that it lets through.
+
+    share: of the pairs of experiences of the same role and kind, but of different deals, at most so many are
+    above ε. Pairs of one deal are left out, because a game may not learn from its own. What is word for word
+    the same is found all the same, so that `reached` can be more. Without any such pair, ε is the paper's and
+    share None. Of large pools a sample is looked at, the same one every time.
+    """
+    alike = _pairs(pool)
+    if not len(alike):
+        return Nearness(PAPER_EPSILON)
+    epsilon = min(threshold_for_share(alike, share), SAME)
+    return Nearness(epsilon, share, share_above(alike, epsilon))
+
+
+def _nearness(pool: Pool, share: float | None, epsilon: float | None) -> Nearness:
+    if epsilon is None and (share is not None or pool.embedder.get("name") != PAPER_EMBEDDER):
+        return calibrate(pool, SHARE if share is None else share)
+    given = PAPER_EPSILON if epsilon is None else float(epsilon)
+    alike = _pairs(pool)
+    return Nearness(given, None, share_above(alike, given) if len(alike) else None)
+
+
+def _pairs(pool: Pool) -> NDArray[np.float32]:
+    """Similarities of pairs within role and kind, and of different deals, in a sample of the pool."""
+    ranked: list[tuple[bytes, Key, int]] = []
+    for key in pool.held:
+        block = pool.block(*key)
+        assert block is not None
+        for place, entry in enumerate(block.entries):
+            ranked.append((blake2b(repr((key, entry)).encode(), digest_size=8).digest(), key, place))
+    if len(ranked) > SAMPLE:  # by lot, but by the same lot every time
+        ranked = sorted(ranked)[:SAMPLE]
+    chosen: dict[Key, list[int]] = {}
+    for _, key, place in ranked:
+        chosen.setdefault(key, []).append(place)
+    found = [np.empty(0, np.float32)]
+    for key, places in chosen.items():
+        block = pool.block(*key)
+        assert block is not None
+        vectors = block.vectors[block.rows[places]]
+        deals = np.array([block.entries[place].deal for place in places])
+        apart = np.triu(deals[:, None] != deals[None, :], 1)
+        found.append((vectors @ vectors.T)[apart])
+    return np.concatenate(found)
+
+
+# -- looking into a pool ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a pool holds of one role in one kind of decision.
+
+    n: experiences; distinct: different vectors among them; winners: of those who won; games: from how many.
+    """
+
+    role: str
+    kind: str
+    n: int
+    distinct: int
+    winners: int
+    games: int
+    lowest: int
+    median: float
+    highest: int
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """Everything that a pool's file says, as plain values (`as_dict`).
+
+    scores: score → number of experiences. share, reached: see `Nearness`. origins: for each time of
+    building, the version, the runs, the games used and left out, and the selection. sample: experiences
+    spread evenly over the pool. bytes: of the file.
+    """
+
+    path: str
+    bytes: int
+    digest: str
+    embedder: Mapping[str, Any]
+    dimensions: int
+    experiences: int
+    games: int
+    deals: int
+    epsilon: float
+    share: float | None
+    reached: float | None
+    rows: tuple[Row, ...]
+    scores: Mapping[int, int]
+    origins: tuple[Mapping[str, Any], ...]
+    sample: tuple[Experience, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return asdict(self)
+
+
+def inspect(path: Path, sample: int = 3) -> Inspected:
+    """What a pool's file holds; reads all of it, so that damage is found. StoreError if it cannot be used."""
+    pool, origins = open_file(path)
+    rows = []
+    scores: Counter[int] = Counter()
+    games: set[str] = set()
+    deals: set[str] = set()
+    for role, kind in pool.held:
+        block = pool.block(role, kind)
+        assert block is not None
+        mine = sorted(entry.score for entry in block.entries)
+        here = {entry.game for entry in block.entries}
+        winners = sum(one > WON // 2 for one in mine)
+        rows.append(
+            Row(
+                role,
+                kind,
+                len(mine),
+                len(block.vectors),
+                winners,
+                len(here),
+                mine[0],
+                float(median(mine)),
+                mine[-1],
+            )
+        )
+        scores.update(mine)
+        games |= here
+        deals |= {entry.deal for entry in block.entries}
+    every = list(pool.experiences()) if sample > 0 else []
+    shown = min(sample, len(every))
+    return Inspected(
+        path=str(path),
+        bytes=path.stat().st_size,
+        digest=pool.digest,
+        embedder=pool.embedder,
+        dimensions=pool.dimensions,
+        experiences=len(pool),
+        games=len(games),
+        deals=len(deals),
+        epsilon=pool.epsilon,
+        share=pool.nearness.share,
+        reached=pool.nearness.reached,
+        rows=tuple(rows),
+        scores=dict(sorted(scores.items())),
+        origins=origins,
+        sample=tuple(every[(2 * at + 1) * len(every) // (2 * shown)] for at in range(shown)),
+    )
+
+
+__all__ = [
+    "EVERYTHING",
+    "SHARE",
+    "Inspected",
+    "Made",
+    "Row",
+    "Selection",
+    "build",
+    "build_named",
+    "calibrate",
+    "inspect",
+    "load",
+    "make",
+    "merge",
+    "merged",
+]

@@ -1,0 +1,325 @@
+"""A pool as a file: kept whole, joined, looked into; damaged and foreign ones met with a sentence."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import sqlite3
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from experience_helpers import (
+    HASHING,
+    Counting,
+    built,
+    experience,
+    games,
+    made_of,
+)
+from wolflab.errors import ModelError, StoreError
+from wolflab.lab import experience as lab
+from wolflab.lab import experience_file
+from wolflab.lab.experience import Made, Selection
+from wolflab.lab.experience_file import open_file, write
+from wolflab.match import run_now
+from wolflab.models.embedders import Embedder, resolve_embedder
+
+GAMES = games()
+
+
+# -- the file -------------------------------------------------------------------------------
+
+
+def test_a_file_gives_the_pool_back(tmp_path: Path) -> None:
+    pool = built(tmp_path / "p.pool")
+    assert [one.name for one in tmp_path.iterdir()] == ["p.pool"]
+    again = lab.load(shutil.copy(tmp_path / "p.pool", tmp_path / "copy"), HASHING)
+    assert again.digest == pool.digest
+    assert again.describe() == pool.describe()
+    assert again.nearness == pool.nearness
+    assert list(again.experiences()) == list(pool.experiences())
+    for n, one in enumerate(pool.experiences()):
+        if n % 97 == 0:
+            (query,) = run_now(HASHING.embed([one.reflection]))
+            assert again.search(query, *one.key, again.epsilon) == pool.search(query, *one.key, pool.epsilon)
+    first = (tmp_path / "p.pool").read_bytes()
+    built(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == first
+
+
+def test_an_embedder_by_name(tmp_path: Path) -> None:
+    spec = {"embedder": "hashing", "dimensions": 64}
+    pool = asyncio.run(lab.build_named(GAMES, spec, tmp_path / "p", selection=Selection(games=2), share=0.1))
+    assert pool.dimensions == 64
+    assert pool.nearness.share == 0.1
+    assert lab.load(tmp_path / "p", resolve_embedder(spec)).digest == pool.digest
+    with pytest.raises(ModelError, match="'hashng' is not known"):
+        asyncio.run(lab.build_named(GAMES, "hashng", tmp_path / "q"))
+
+
+def test_a_pool_can_be_read_where_nothing_can_be_written(tmp_path: Path) -> None:
+    built(tmp_path / "p")
+    (tmp_path / "p").chmod(0o444)
+    tmp_path.chmod(0o555)
+    try:
+        lab.load(tmp_path / "p", HASHING).preload()
+        assert [one.name for one in tmp_path.iterdir()] == ["p"]
+    finally:
+        tmp_path.chmod(0o755)
+
+
+def test_vectors_in_several_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(experience_file, "_PART", 7)
+    pool = built(tmp_path / "p")
+    again = lab.load(tmp_path / "p", HASHING)
+    again.preload()
+    assert list(again.experiences()) == list(pool.experiences())
+
+
+def test_another_embedder_is_refused(tmp_path: Path) -> None:
+    built(tmp_path / "p")
+    with pytest.raises(ModelError, match="p was made with the embedder 'hashing', and 'counting' was given"):
+        lab.load(tmp_path / "p", Counting())
+    other: Embedder = resolve_embedder({"embedder": "hashing", "dimensions": 64})
+    with pytest.raises(ModelError, match="dimensions 512 there and 64 here"):
+        lab.load(tmp_path / "p", other)
+
+
+def test_a_file_is_not_overwritten_unless_told_to(tmp_path: Path) -> None:
+    path = tmp_path / "p"
+    built(path, GAMES[:3])
+    before = path.read_bytes()
+    embedder = Counting()
+    with pytest.raises(StoreError, match="p exists already; name another file"):
+        asyncio.run(lab.build(GAMES, embedder, path))
+    assert not embedder.asked  # it is said before the work, not after it
+    assert path.read_bytes() == before
+    built(path, GAMES[:4], overwrite=True)
+    assert lab.inspect(path).games == 4
+
+
+@pytest.mark.parametrize("where", ["", "missing/p"])
+def test_a_place_where_no_file_can_be(tmp_path: Path, where: str) -> None:
+    with pytest.raises(StoreError, match=r"is a directory; name a file|there is no directory"):
+        built(tmp_path / where)
+
+
+def test_a_file_that_breaks_off_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "p"
+    built(path, GAMES[:3])
+    before = path.read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    for module, name in ((os, "replace"), (experience_file, "_sync")):
+        with monkeypatch.context() as patched:
+            patched.setattr(module, name, full)
+            with pytest.raises(StoreError, match=r"cannot be written there .*No space left"):
+                built(path, overwrite=True)
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["p"]
+
+
+def foreign(path: Path, what: str) -> None:
+    if what == "text":
+        path.write_text("It was a dark and stormy night.\n" * 50)
+    elif what == "empty":
+        path.write_bytes(b"")
+    elif what == "database":
+        with closing(sqlite3.connect(path)) as db:
+            db.execute("CREATE TABLE meta (key TEXT, value TEXT)")
+            db.commit()
+    elif what == "directory":
+        path.mkdir()
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [
+        ("text", "is no pool of experience, or damaged"),
+        ("empty", "is no pool of experience"),
+        ("database", "is no pool of experience"),
+        ("directory", "is a directory, and a pool is a file"),
+        ("nothing", "there is no such pool; make one with: wolflab experience build"),
+    ],
+)
+def test_what_is_no_pool_is_refused(tmp_path: Path, what: str, told: str) -> None:
+    foreign(tmp_path / "p", what)
+    for use in (
+        lambda path: lab.load(path, HASHING),
+        lab.inspect,
+        lambda path: lab.merge([path, path], path / "to"),
+    ):
+        with pytest.raises(StoreError) as refused:
+            use(tmp_path / "p")
+        if use is not lab.load:
+            assert str(tmp_path / "p") in str(refused.value)
+    with pytest.raises(StoreError, match=told):
+        lab.inspect(tmp_path / "p")
+
+
+def test_another_format_is_refused(tmp_path: Path) -> None:
+    built(tmp_path / "p")
+    with closing(sqlite3.connect(tmp_path / "p")) as db:
+        db.execute("PRAGMA user_version=2")
+    with pytest.raises(StoreError, match="is a pool of format 2, and this wolflab reads 1"):
+        lab.load(tmp_path / "p", HASHING)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE experiences SET response = response || '!' WHERE id = 5",
+        "UPDATE experiences SET score = score + 1 WHERE id = 9",
+        "UPDATE experiences SET score = 'much' WHERE id = 9",
+        "UPDATE experiences SET row = 99999 WHERE id = 2",
+        "UPDATE experiences SET row = -1 WHERE id = 2",
+        "UPDATE experiences SET row = 0 WHERE id = 3",
+        "UPDATE experiences SET row = 'x' WHERE id = 3",
+        "UPDATE experiences SET reflection = x'ff' WHERE id = 2",
+        "UPDATE experiences SET game = cast(x'ff' AS TEXT) WHERE id = 2",
+        "DELETE FROM experiences WHERE id = 4",
+        "DELETE FROM vectors WHERE block = 2",
+        "UPDATE vectors SET data = substr(data, 1, 100) WHERE block = 1",
+        "UPDATE vectors SET data = substr(data, 1, 2048) WHERE block = 1",
+        "UPDATE vectors SET data = zeroblob(length(data)) WHERE block = 1",
+        "UPDATE vectors SET data = 'text' WHERE block = 1",
+        "UPDATE vectors SET data = 7 WHERE block = 1",
+        "INSERT INTO vectors SELECT block, 9, data FROM vectors WHERE block = 1",
+        "UPDATE blocks SET n = n + 1 WHERE id = 1",
+        "UPDATE blocks SET vectors = vectors + 1 WHERE id = 1",
+        "UPDATE blocks SET vectors = 99999999999999 WHERE id = 1",
+        "UPDATE blocks SET n = -1 WHERE id = 1",
+        "UPDATE blocks SET n = 'many' WHERE id = 1",
+        "UPDATE blocks SET digest = 'x' WHERE id = 1",
+        "UPDATE blocks SET role = 'Fool' WHERE id = 1",
+        "DELETE FROM blocks WHERE id = 1",
+        "DROP TABLE blocks",
+        "DROP TABLE vectors",
+        "DELETE FROM meta WHERE key = 'embedder'",
+        "UPDATE meta SET value = '{' WHERE key = 'embedder'",
+        "UPDATE meta SET value = '[1]' WHERE key = 'embedder'",
+        "UPDATE meta SET value = '{}' WHERE key = 'embedder'",
+        "UPDATE meta SET value = '-3' WHERE key = 'dimensions'",
+        "UPDATE meta SET value = '0' WHERE key = 'dimensions'",
+        "UPDATE meta SET value = '256' WHERE key = 'dimensions'",
+        "UPDATE meta SET value = '{}' WHERE key = 'nearness'",
+        "UPDATE meta SET value = '{\"epsilon\": \"x\"}' WHERE key = 'nearness'",
+        "UPDATE meta SET value = '{\"epsilon\": NaN}' WHERE key = 'nearness'",
+        "UPDATE meta SET value = '\"0\"' WHERE key = 'digest'",
+        "UPDATE meta SET value = '3' WHERE key = 'origins'",
+    ],
+)
+def test_a_changed_file_is_found_out(tmp_path: Path, change: str) -> None:
+    path = tmp_path / "p"
+    built(path, GAMES[:4])
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute(change).rowcount != 0
+        db.commit()
+    with pytest.raises(StoreError, match=r"damaged.*copy it back"):
+        lab.inspect(path)
+
+
+def test_a_file_with_a_wrong_byte_gives_the_pool_or_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "p"
+    pool = built(path, GAMES[:2], Selection(side="winners"))
+    whole = path.read_bytes()
+    refused = 0
+    for at in [*range(0, 100, 7), *range(100, len(whole), len(whole) // 60)]:
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :])
+        try:
+            again = open_file(path).pool
+            again.preload()
+        except StoreError:
+            refused += 1
+        else:
+            assert again.digest == pool.digest
+            assert list(again.experiences()) == list(pool.experiences())
+    assert refused > 15  # the rest is room that no page uses
+    for length in (0, 1, 100, 20_000, len(whole) // 2, len(whole) - 20_000):
+        path.write_bytes(whole[:length])
+        with pytest.raises(StoreError):
+            lab.inspect(path)
+
+
+def test_a_file_that_was_replaced_after_it_was_opened_is_found_out(tmp_path: Path) -> None:
+    built(tmp_path / "p", GAMES[:3])
+    pool = lab.load(tmp_path / "p", HASHING)
+    built(tmp_path / "p", GAMES[3:6], overwrite=True)
+    with pytest.raises(StoreError, match="damaged"):
+        pool.preload()
+
+
+# -- merging --------------------------------------------------------------------------------
+
+
+def test_merging_is_building_from_everything(tmp_path: Path) -> None:
+    built(tmp_path / "a", GAMES[:5])
+    built(tmp_path / "b", GAMES[3:9])
+    merged = lab.merge([tmp_path / "a", tmp_path / "b"], tmp_path / "c")
+    whole = built(tmp_path / "whole", GAMES[:9])
+    assert merged.digest == whole.digest
+    assert merged.nearness == whole.nearness
+    shown = lab.inspect(tmp_path / "c")
+    assert shown.games == 9
+    assert [one["games"] for one in shown.origins] == [5, 6]
+    with pytest.raises(StoreError, match="c exists already"):
+        lab.merge([tmp_path / "a", tmp_path / "b"], tmp_path / "c")
+
+
+def test_pools_of_different_embedders_cannot_be_merged(tmp_path: Path) -> None:
+    write(made_of([experience()]).pool, tmp_path / "a")
+    write(made_of([experience(1)], "other").pool, tmp_path / "b")
+    with pytest.raises(StoreError, match=r"b was made with the embedder 'other'.*a with 'made up'"):
+        lab.merge([tmp_path / "a", tmp_path / "b"], tmp_path / "c")
+    assert not (tmp_path / "c").exists()
+    with pytest.raises(StoreError, match="two pools or more"):
+        lab.merge([tmp_path / "a"], tmp_path / "c")
+
+
+def test_a_given_epsilon_survives_a_merge() -> None:
+    one, other = made_of([experience(n) for n in range(30)]), made_of([experience(n) for n in range(30, 60)])
+    merged = lab.merged([one, other])
+    assert merged.pool.nearness.epsilon == 0.85
+    assert merged.pool.nearness.share is None
+    tuned = Made(one.pool.tuned(lab.calibrate(one.pool, 0.3)), one.origins)
+    assert lab.merged([tuned, other]).pool.nearness == lab.calibrate(merged.pool, 0.3)
+    assert len(merged.origins) == 2
+
+
+# -- looking into it ------------------------------------------------------------------------
+
+
+def test_inspect_tells_what_is_there(tmp_path: Path) -> None:
+    pool = built(tmp_path / "p", GAMES, Selection(games=10))
+    shown = lab.inspect(tmp_path / "p", sample=4)
+    every = list(pool.experiences())
+    assert shown.digest == pool.digest
+    assert shown.experiences == len(every) == sum(row.n for row in shown.rows)
+    assert (shown.games, shown.deals, shown.dimensions) == (10, 10, 512)
+    assert shown.scores == dict(sorted(Counter(one.score for one in every).items()))
+    assert (shown.epsilon, shown.share) == (pool.epsilon, lab.SHARE)
+    assert shown.reached == pytest.approx(lab.SHARE, abs=0.05)
+    assert shown.origins[0]["selection"] == {"games": 10}
+    assert shown.origins[0]["left_out"] == {"not asked for": 2}
+    assert len(set(shown.sample)) == 4
+    assert set(shown.sample) <= set(every)
+    assert shown.bytes == (tmp_path / "p").stat().st_size
+    assert json.loads(json.dumps(shown.as_dict()))["rows"][0]["role"] == shown.rows[0].role
+    for row in shown.rows:
+        mine = [one for one in every if one.key == (row.role, row.kind)]
+        assert row.n == len(mine)
+        assert row.winners == sum(one.score > 500 for one in mine)
+        assert row.games == len({one.game for one in mine})
+        assert row.distinct <= len({one.reflection for one in mine})
+        assert (row.lowest, row.highest) == (min(one.score for one in mine), max(one.score for one in mine))
+        assert row.median == np.median([one.score for one in mine])
+    assert not lab.inspect(tmp_path / "p", sample=0).sample
+    assert len(lab.inspect(tmp_path / "p", sample=10**6).sample) == len(every)
