@@ -9,6 +9,7 @@ import pytest
 from wolflab.errors import ExperimentError, WolflabError
 from wolflab.lab.casting import Company
 from wolflab.lab.experiment import build, load, shipped
+from wolflab.lab.place import Place
 from wolflab.match import Dealing
 
 BASE: dict[str, Any] = {"name": "x", "players": {"others": {"recipe": "random"}}}
@@ -26,12 +27,12 @@ def test_every_shipped_experiment_loads_as_written_and_on_village() -> None:
     } <= set(shipped())
     for name in shipped():
         assert load(name).name == name
-        if name != "quickstart":
-            on_village = load(name, village=True)
-            for condition in on_village.conditions:
-                for spec in on_village.cast(condition).values():
-                    model = spec.model["model"] if isinstance(spec.model, dict) else spec.model
-                    assert model == "village"
+        on_village = load(name, village=True)
+        assert on_village.built_in
+        for condition in on_village.conditions:
+            for spec in on_village.cast(condition).values():
+                model = spec.model["model"] if isinstance(spec.model, dict) else spec.model
+                assert model == "village"
 
 
 def test_presets_that_reproduce_a_table_pin_the_papers_prompting() -> None:
@@ -162,7 +163,7 @@ def test_the_most_particular_place_wins() -> None:
             for n, place in enumerate(["others", "village", "werewolves", "Seer", "sheriff", "player_7"])
         },
     }
-    casting = Company().casting(build(data), "all")
+    casting = Company(build(data)).casting(Place("all", 0, 0))
     recipes = [player.describe()["recipe"]["retries"] for player in casting(Dealing(ROLES, 4))]
     assert recipes == [2, 1, 3, 2, 4, 1, 5]
 
@@ -170,4 +171,4 @@ def test_the_most_particular_place_wins() -> None:
 def test_a_seat_without_a_player_is_named() -> None:
     data = {"name": "x", "players": {"werewolves": {"recipe": "random"}}}
     with pytest.raises(WolflabError, match=r"nobody is named for player_2 \(Villager\)"):
-        Company().casting(build(data), "all")(Dealing(ROLES, None))
+        Company(build(data)).casting(Place("all", 0, 0))(Dealing(ROLES, None))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -13,8 +16,13 @@ from ..match import Casting, Dealing, Player
 from ..models.base import Model
 from ..models.budget import Budget
 from ..models.catalog import check, listing, resolve
+from ..models.embedders import Embedder, resolve_embedder
 from ..rules import ROLES, Ruleset
-from .experiment import MODEL_FREE, Experiment, PlayerSpec
+from .embedding_cache import CachedEmbedder, EmbeddingCache
+from .experiment import Experiment
+from .place import Place
+from .pools import Pools
+from .specs import MODEL_FREE, ExperienceSpec, PlayerSpec
 
 
 async def reach(spec: str | dict[str, Any]) -> None:
@@ -26,13 +34,37 @@ async def reach(spec: str | dict[str, Any]) -> None:
         await model.close()
 
 
-class Company:
-    """All models and agents of one run of one experiment, shared between its games."""
+@dataclass(frozen=True, slots=True)
+class _Role:
+    """A player of the cast, and what it may learn from."""
 
-    def __init__(self, budget: Budget | None = None) -> None:
+    player: Player
+    experience: ExperienceSpec | None
+
+
+class Company:
+    """All models, embedders, agents and pools of one run of one experiment, shared between its games.
+
+    home: the run's directory, where vectors and pools are kept; None for a game that is not kept.
+    reading: the run is only read, and nothing is to be kept there.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        home: Path | None = None,
+        budget: Budget | None = None,
+        reading: bool = False,
+    ) -> None:
+        self.experiment = experiment
+        self.pools = Pools(experiment, home)
+        self._home = home
+        self._reading = reading
         self._models: dict[bytes, Model] = {}
+        self._embedders: dict[bytes, Embedder] = {}
         self._players: dict[bytes, Player] = {}
-        self._castings: dict[str, Casting] = {}
+        self._casts: dict[str, dict[str, _Role]] = {}
+        self._cache: EmbeddingCache | None = None
         self._budget = budget
 
     @property
@@ -40,19 +72,30 @@ class Company:
         """Every model built so far."""
         return list(self._models.values())
 
+    @property
+    def instant(self) -> bool:
+        """Whether nobody built so far ever waits."""
+        return all(player.instant for player in self._players.values())
+
     def player(self, spec: PlayerSpec) -> Player:
-        """The player that a specification describes."""
+        """The player that a specification describes, before it has seen any experience."""
         try:
             key = msgspec.json.encode(spec.model_dump(), order="sorted")
         except TypeError:
             raise ModelError(f"model {spec.model!r}: the names of its fields have to be texts") from None
         if key not in self._players:
-            if spec.recipe == MODEL_FREE:
-                self._players[key] = Player(Random())
-            else:
-                assert spec.model is not None
-                self._players[key] = Player(LanguageAgent(spec.resolved_recipe()), self._model(spec.model))
+            self._players[key] = self._built(spec)
         return self._players[key]
+
+    def _built(self, spec: PlayerSpec) -> Player:
+        if spec.recipe == MODEL_FREE:
+            return Player(Random())
+        assert spec.model is not None
+        made = spec.resolved_recipe()
+        embedders = {"messages": self.embedder(spec.embedder)} if made.reflect else {}
+        if spec.experience is not None:
+            embedders["experience"] = self.embedder(spec.experience.embedder)
+        return Player(LanguageAgent(made), self._model(spec.model), embedders)
 
     def _model(self, spec: str | dict[str, Any]) -> Model:
         key = msgspec.json.encode(spec, order="sorted")
@@ -60,29 +103,67 @@ class Company:
             self._models[key] = resolve(spec, self._budget)
         return self._models[key]
 
-    def casting(self, experiment: Experiment, condition: str) -> Casting:
-        """Who sits where in one condition. The most particular place wins.
+    def embedder(self, spec: str | Mapping[str, Any]) -> Embedder:
+        """The embedder of that name. Vectors that cost more than reading them are kept with the run."""
+        key = msgspec.json.encode(spec, order="sorted")
+        if key not in self._embedders:
+            made = resolve_embedder(spec, self._budget)
+            if made.name != "hashing" and self._home is not None:
+                if self._cache is None:
+                    there = self._home / "run.sqlite"
+                    opened = EmbeddingCache.open_for_reading if self._reading else EmbeddingCache.open
+                    self._cache = opened(there)
+                made = CachedEmbedder(made, self._cache)
+            self._embedders[key] = made
+        return self._embedders[key]
+
+    def casting(self, place: Place) -> Casting:
+        """Who sits where in one game. The most particular place wins.
 
         A seat's own name, then "sheriff", then the role, then the side, then "others".
         """
-        if condition in self._castings:
-            return self._castings[condition]
-        rules = experiment.ruleset(condition)
-        cast = {place: self.player(spec) for place, spec in experiment.cast(condition).items()}
+        cast, rules = self.cast(place.condition), self.experiment.ruleset(place.condition)
 
         def seat(dealing: Dealing) -> list[Player]:
-            return [_place(cast, rules, dealing, number) for number in range(rules.players)]
+            chosen = [_place(cast, rules, dealing, number) for number in range(rules.players)]
+            return [self._taught(one, place, dealing.deal) for one in chosen]
 
-        self._castings[condition] = seat
         return seat
 
+    def cast(self, condition: str) -> dict[str, _Role]:
+        """The players of a condition by place, built on first use."""
+        if condition not in self._casts:
+            self._casts[condition] = {
+                place: _Role(self.player(spec), spec.experience)
+                for place, spec in self.experiment.cast(condition).items()
+            }
+        return self._casts[condition]
+
+    def _taught(self, role: _Role, place: Place, deal: str) -> Player:
+        """The player with what it may learn from in this game."""
+        if role.experience is None:
+            return role.player
+        shelf = self.pools.shelf(role.experience, place, deal, role.player.embedders["experience"])
+        agent = role.player.agent
+        assert isinstance(agent, LanguageAgent)
+        return replace(role.player, agent=LanguageAgent(agent.recipe, shelf))
+
     async def close(self) -> None:
-        """Close every model."""
+        """Close every model and embedder."""
         for model in self._models.values():
             await model.close()
+        for embedder in self._embedders.values():
+            await embedder.close()
+        self.close_cache()
+
+    def close_cache(self) -> None:
+        """Let go of the file in which vectors are kept."""
+        if self._cache is not None:
+            self._cache.close()
+            self._cache = None
 
 
-def _place(cast: dict[str, Player], rules: Ruleset, dealing: Dealing, seat: int) -> Player:
+def _place(cast: Mapping[str, _Role], rules: Ruleset, dealing: Dealing, seat: int) -> _Role:
     role = dealing.roles[seat]
     places = [rules.names[seat], role, "werewolves" if ROLES[role].wolf else "village", "others"]
     if dealing.sheriff == seat:

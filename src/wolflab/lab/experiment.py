@@ -16,26 +16,16 @@ from typing import Any, Literal
 
 import msgspec
 import yaml
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    PrivateAttr,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, PrivateAttr, ValidationError, field_validator, model_validator
 
-from ..agents.recipes import Recipe, recipe
 from ..errors import ExperimentError, RulesetError
 from ..metrics.published import published
-from ..metrics.summary import MEASURES
+from ..metrics.summary import COMPARABLE, MEASURES
+from ..models.catalog import BUILT_IN
 from ..rules import Ruleset, preset
+from ..text.disguise import DISGUISES, check_disguise
 from .overrides import arms, collapse, override
-
-MODEL_FREE = "random"
-"""The recipe that needs no model."""
-
+from .specs import ExperienceSpec, Part, PlayerSpec
 
 _REACHED_BY = frozenset(
     ("base_url", "api_key_env", "max_in_flight", "timeout", "retries", "longest_wait", "price")
@@ -43,65 +33,35 @@ _REACHED_BY = frozenset(
 """Settings of a model that do not decide what it answers."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class PlayerSpec(_Part):
-    """One kind of player: a model (name, or mapping with settings) and a recipe (name, or mapping)."""
-
-    model: str | dict[str, Any] | None = None
-    recipe: str | dict[str, Any] = "deductive"
-
-    @model_validator(mode="after")
-    def _check(self) -> PlayerSpec:
-        if self.recipe == MODEL_FREE:
-            if self.model is not None:
-                raise ValueError("recipe random takes no model; remove it")
-            return self
-        self.resolved_recipe()
-        if self.model is None:
-            raise ValueError(
-                "a model is missing; write model: village, or the name of any other (wolflab models)"
-            )
-        if isinstance(self.model, dict) and "model" not in self.model:
-            raise ValueError("a model given as a mapping needs its name under 'model'")
-        return self
-
-    def resolved_recipe(self) -> Recipe:
-        """The recipe with its changed fields."""
-        try:
-            if isinstance(self.recipe, str):
-                return recipe(self.recipe)
-            fields = dict(self.recipe)
-            if "name" not in fields:
-                raise ValueError("a recipe given as a mapping needs the name it starts from under 'name'")
-            return recipe(fields.pop("name")).with_(**fields)
-        except ExperimentError as error:
-            raise ValueError(str(error)) from None
-
-
-class Budget(_Part):
+class Budget(Part):
     """Where a run stops cleanly: tokens (prompt + completion) and USD, over all its models."""
 
     tokens: int | None = Field(default=None, gt=0)
     usd: float | None = Field(default=None, gt=0)
 
 
-class Condition(_Part):
-    """One arm of an experiment: what it changes of `rules` and of `players`."""
+class Condition(Part):
+    """One arm of an experiment: what it changes of `rules` and of `players`.
+
+    deals, repeats: how much of it is played, where that is not as in the rest. first_deal: the number of
+    its first deal; games whose experience is to be collected are given deals of their own with it.
+    """
 
     rules: dict[str, Any] = Field(default_factory=dict)
     players: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    deals: int | None = Field(default=None, ge=1)
+    repeats: int | None = Field(default=None, ge=1)
+    first_deal: int = Field(default=0, ge=0)
 
 
-class Planted(_Part):
+class Planted(Part):
     """A known effect: its measure, the knob that sets it, and the conditions that it is set in."""
 
     measure: str = "persuasion"
     knob: str = ""
+    player: str = "others"
     conditions: list[str]
-    """In which it is set: the truth of each is the knob's value in `players.others.model` there."""
+    """In which it is set: the truth of each is the knob's value in `players.<player>.model` there."""
 
     @field_validator("measure")
     @classmethod
@@ -111,7 +71,28 @@ class Planted(_Part):
         return measure
 
 
-class Experiment(_Part):
+class CurveSpec(Part):
+    """Conditions along one quantity, drawn as curves in the report (003 Fig. 3).
+
+    x: what the quantity is. points: condition → its value. baseline: a condition drawn as a dashed line.
+    measures: a panel each.
+    """
+
+    x: str
+    points: dict[str, float] = Field(min_length=1)
+    measures: list[str] = Field(min_length=1)
+    baseline: str | None = None
+
+    @field_validator("measures")
+    @classmethod
+    def _measures(cls, names: list[str]) -> list[str]:
+        for name in names:
+            if name not in MEASURES:
+                raise ValueError(f"there is no {name!r}; known are {', '.join(MEASURES)}")
+        return names
+
+
+class Experiment(Part):
     """A whole experiment; see the module."""
 
     name: str
@@ -129,6 +110,10 @@ class Experiment(_Part):
     straw_polls: Literal[0, 1, 2] = 0
     """Polls before the Sheriff speaks: 1 measures DC, 2 also measures the poll against itself."""
     reliability_probe: bool = False
+    interview: bool = False
+    """Ask whoever has just claimed a role that it does not hold for its reason (003 A.4)."""
+    behaviours: bool = False
+    """Count behaviours and trust in the report, by rules on text and record."""
     concurrency: int = Field(default=16, ge=1)
     """Games in flight at once (calls in flight are limited per endpoint)."""
     workers: int = Field(default=1, ge=1)
@@ -140,6 +125,10 @@ class Experiment(_Part):
     """What `--village` changes, so that the experiment runs on the built-in player."""
     planted: Planted | None = None
     """A known effect that the analysis must recover."""
+    contrasts: list[str] = Field(default_factory=list)
+    """Further measures that conditions are compared on."""
+    curve: CurveSpec | None = None
+    """Conditions along one quantity, as curves."""
     _rulesets: dict[str, Ruleset] = PrivateAttr(default_factory=dict)
 
     @field_validator("name")
@@ -157,6 +146,14 @@ class Experiment(_Part):
         ruleset_of(value)
         return value
 
+    @field_validator("contrasts")
+    @classmethod
+    def _contrasts(cls, names: list[str]) -> list[str]:
+        for name in names:
+            if name not in COMPARABLE:
+                raise ValueError(f"there is no {name!r}; known are {', '.join(COMPARABLE)}")
+        return names
+
     @field_validator("published")
     @classmethod
     def _published(cls, names: list[str]) -> list[str]:
@@ -169,19 +166,67 @@ class Experiment(_Part):
         if not self.conditions:
             raise ValueError("conditions: at least one is needed")
         for name in self.conditions:
-            self.ruleset(name)
+            check_disguise(self.ruleset(name))
             self.cast(name)
+        for name in self.conditions:
+            self._check_experience(name)
+        for drawn in [*self.curve.points, self.curve.baseline] if self.curve else []:
+            if drawn is not None and drawn not in self.conditions:
+                raise ValueError(
+                    f"curve: there is no condition {drawn!r}; known are {', '.join(self.conditions)}"
+                )
         for name in self.planted.conditions if self.planted else ():
             if name not in self.conditions:
                 known = ", ".join(self.conditions)
                 raise ValueError(f"planted.conditions: there is no condition {name!r}; known are {known}")
         return self
 
+    def _check_experience(self, name: str) -> None:
+        """What a condition learns from must be there, and enough of it."""
+        for spec in self.experience(name):
+            source = spec.games_of
+            if source is None:
+                continue
+            if source not in self.conditions or source == name or any(self.experience(source)):
+                others = [one for one in self.conditions if one != name and not any(self.experience(one))]
+                raise ValueError(
+                    f"conditions.{name}: experience.games_of is {source!r}; use a condition without "
+                    f"experience: {', '.join(others) or 'add one'}"
+                )
+            repeats = self.conditions[name].repeats or self.repeats
+            if repeats % spec.draws:
+                raise ValueError(
+                    f"conditions.{name}: {repeats} repeats cannot be shared evenly by {spec.draws} draws; "
+                    "make repeats a multiple of draws"
+                )
+            there = len(self.places(source))
+            if (spec.games or 1) * spec.draws > there:
+                raise ValueError(
+                    f"conditions.{name}: {spec.draws} pools of {spec.games or 1} games are to be made of "
+                    f"{source}, which plays {there}; give conditions.{source} more deals"
+                )
+
+    def experience(self, condition: str) -> list[ExperienceSpec]:
+        """What the players of a condition may learn from."""
+        return [one.experience for one in self.cast(condition).values() if one.experience is not None]
+
+    def places(self, condition: str) -> list[tuple[int, int]]:
+        """(deal, repeat) of a condition's planned games, deal by deal."""
+        one = self.conditions[condition]
+        deals = range(one.first_deal, one.first_deal + (one.deals or self.deals))
+        return [(deal, repeat) for deal in deals for repeat in range(one.repeats or self.repeats)]
+
+    @property
+    def built_in(self) -> bool:
+        """Whether no model but the built-in player is asked anything."""
+        models = [one.model for name in self.conditions for one in self.cast(name).values()]
+        return {one["model"] if isinstance(one, dict) else one for one in models} <= {None, BUILT_IN}
+
     def truths(self) -> dict[str, float]:
         """The planted effect's true value by condition (0 where the knob is not turned)."""
         found = {}
         for name in self.planted.conditions if self.planted else ():
-            model = self.cast(name)["others"].model
+            model = self.cast(name)[self.planted.player].model if self.planted else None
             setting = model.get(self.planted.knob, 0.0) if self.planted and isinstance(model, dict) else 0.0
             found[name] = float(setting)
         return found
@@ -209,6 +254,8 @@ class Experiment(_Part):
             self.seed,
             self.straw_polls,
             self.reliability_probe,
+            self.interview,
+            [self.identity(one.games_of) for one in self.experience(condition) if one.games_of],
         ]
         return blake2b(msgspec.json.encode(what, order="sorted"), digest_size=16).hexdigest()
 
@@ -237,6 +284,12 @@ def ruleset_of(value: str | Mapping[str, Any]) -> Ruleset:
     if isinstance(value, str):
         return preset(value)
     changes = dict(value)
+    named = changes.get("role_names")
+    if isinstance(named, str):
+        if named not in DISGUISES:
+            known = ", ".join(DISGUISES)
+            raise RulesetError("role_names", f"no mapping is called {named!r}; use {known}, or write one")
+        changes["role_names"] = DISGUISES[named]
     return preset(changes.pop("preset", "sheriff")).with_(**changes)
 
 
@@ -265,19 +318,18 @@ def build(
 ) -> Experiment:
     """An experiment from plain values; see `load`."""
     data = copy.deepcopy(data)
-    if village:
-        if not isinstance(data.get("village"), dict):
-            raise ExperimentError(
-                f"{where}: it has no 'village' part, so it cannot run on the built-in player as is"
-            )
-        changes = data["village"]
-        data = {**data, **changes, "village": None}
+    if village and isinstance(data.get("village"), dict):
+        data = {**data, **data["village"], "village": None}
+        village = False
     written = arms(data)
     for change in overrides:
         override(data, change, Experiment.model_fields)
     collapse(data, written)
     try:
-        return Experiment(**data)
+        made = Experiment(**data)
+        if village and not made.built_in:
+            raise ExperimentError("it has no 'village' part, so it cannot run on the built-in player as is")
+        return made
     except ValidationError as error:
         raise ExperimentError(f"{where}: {_sentence(error)}") from None
     except (RulesetError, ExperimentError, TypeError) as error:

@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from .. import __version__
-from ..match import Draws, File, Filed, Match, Played, Probe, ReliabilityProbe, StrawPoll
+from ..match import Draws, File, Filed, Interview, Match, Played, Probe, ReliabilityProbe, StrawPoll
 from ..models.base import Model, Request, Response
+from ..rules import Ruleset, Said
+from ..text.camouflage import claimed_against
 from ..text.prompts import prompt_digest
 from .casting import Company
 from .experiment import Experiment
-from .store import CallRow, GameRow, Store
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Which game of an experiment: its condition, deal and repeat (and branch, for a fork)."""
-
-    condition: str
-    deal: int
-    repeat: int
-    branch: str = ""
-
-    @classmethod
-    def of(cls, row: GameRow) -> Place:
-        """The place of a stored game."""
-        return cls(row.condition, row.deal, row.repeat, row.branch)
+from .packing import CallRow
+from .place import Place
+from .store import Store
 
 
 def probes(experiment: Experiment) -> tuple[Probe, ...]:
@@ -35,7 +22,13 @@ def probes(experiment: Experiment) -> tuple[Probe, ...]:
         chosen.append(StrawPoll(experiment.straw_polls))
     if experiment.reliability_probe:
         chosen.append(ReliabilityProbe())
+    if experiment.interview:
+        chosen.append(Interview(_camouflaged))
     return tuple(chosen)
+
+
+def _camouflaged(said: Said, role: str, ruleset: Ruleset) -> bool:
+    return claimed_against(said.text, said.seat, role, ruleset) is not None
 
 
 def keys(experiment: Experiment, place: Place) -> tuple[str, str]:
@@ -48,8 +41,9 @@ def keys(experiment: Experiment, place: Place) -> tuple[str, str]:
     return deal, f"{deal}/{place.repeat}" + (f"/{place.branch}" if place.branch else "")
 
 
-def prepare(experiment: Experiment, place: Place, company: Company, file: File) -> Match:
+def prepare(company: Company, place: Place, file: File) -> Match:
     """The match for one place."""
+    experiment = company.experiment
     deal, play = keys(experiment, place)
     header = {
         "version": __version__,
@@ -60,7 +54,7 @@ def prepare(experiment: Experiment, place: Place, company: Company, file: File) 
     }
     return Match(
         experiment.ruleset(place.condition),
-        company.casting(experiment, place.condition),
+        company.casting(place),
         Draws(deal),
         Draws(play),
         header,

@@ -11,7 +11,11 @@ from ..errors import ExperimentError
 
 
 def override(data: dict[str, Any], change: str, fields: Collection[str]) -> None:
-    """Apply one ``place.to.change=value``. What it sets wins over every condition."""
+    """Apply one ``place.to.change=value``.
+
+    What it sets wins over every condition, but for the number of games: a condition that says its own
+    needs it (another learns from its games).
+    """
     path, equals, text = change.partition("=")
     if not equals or not path:
         raise ExperimentError(f"override {change!r}: write it as place.to.change=value")
@@ -29,6 +33,8 @@ def override(data: dict[str, Any], change: str, fields: Collection[str]) -> None
         others = players.get("others")
         players[keys[1]] = dict(others) if isinstance(others, dict) else {}
     _set(data, keys, value, path)
+    if len(keys) == 1 and keys[0] in ("deals", "repeats"):
+        return
     for condition in conditions.values() if isinstance(conditions, dict) else ():
         node = condition
         for key in keys[:-1]:

@@ -9,7 +9,8 @@ from ..match import Cassette, Casting, Dealing, File, Filed, Played, Player, pla
 from ..models.base import Model, Request, Response
 from ..record import GameRecord, verify
 from .casting import Company
-from .game import Place, keys, prepare
+from .game import keys, prepare
+from .place import Place
 from .store import GameRow, Store
 
 
@@ -21,6 +22,13 @@ class _Silent:
     def __init__(self, model: Model) -> None:
         self._model = model
         self.name = model.name
+
+    def __eq__(self, other: object) -> bool:
+        """As the models: whether a player changes at an election is told by comparing them."""
+        return isinstance(other, _Silent) and self._model == other._model
+
+    def __hash__(self) -> int:
+        return id(self._model)
 
     def describe(self) -> dict[str, object]:
         return self._model.describe()
@@ -49,15 +57,19 @@ class _Listening:
 
 def replay(store: Store, row: GameRow, file: File | None = None) -> Played:
     """The game played again from its committed calls; CassetteMismatch where they do not fit."""
-    match = prepare(store.experiment, Place.of(row), Company(), file or Cassette(store.calls(row.id)))
+    company = Company(store.experiment, store.path, reading=True)
+    match = prepare(company, Place.of(row), file or Cassette(store.calls(row.id)))
 
     def silent(casting: Casting) -> Casting:
         def seat(dealing: Dealing) -> list[Player]:
-            return [Player(p.agent, _Silent(p.model) if p.model else None) for p in casting(dealing)]
+            return [replace(p, model=_Silent(p.model)) if p.model else p for p in casting(dealing)]
 
         return seat
 
-    return run_now(play(replace(match, casting=silent(match.casting))))
+    try:
+        return run_now(play(replace(match, casting=silent(match.casting))))
+    finally:
+        company.close_cache()
 
 
 def requests(store: Store, row: GameRow) -> list[Request]:

@@ -3,28 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
 
 from ..errors import StoreError
+from ..metrics.conduct import conduct, lightened
 from ..metrics.data import CallTotals, Game
+from ..metrics.shapes import Curve
 from ..metrics.summary import Summary, summarise
-from ..models.catalog import BUILT_IN
 from .experiment import Experiment
+from .pools import draw_of
 from .store import Store
 
 
 def games(store: Store) -> list[Game]:
-    """Every planned game of a run, whatever became of it. Forks are left out: they are no sample."""
-    totals = store.totals()
+    """Every planned game of a run, whatever became of it. Forks are left out: they are no sample.
+
+    Records come without what only `metrics.conduct` reads, which is worked out here; with several workers,
+    in as many processes.
+    """
+    rows = [row for row in store.games() if not row.branch]
+    experiment = store.experiment
+    if experiment.workers > 1 and len(rows) > 2 * _CHUNK:
+        chunks = [[row.id for row in rows[at : at + _CHUNK]] for at in range(0, len(rows), _CHUNK)]
+        context = get_context("spawn")
+        with ProcessPoolExecutor(experiment.workers, context, _open, (store.path,)) as pool:
+            return [game for found in pool.map(_read_there, chunks) for game in found]
+    return _read(store, [row.id for row in rows])
+
+
+_CHUNK = 100
+"""Games that a process reads at a time."""
+_store: Store | None = None
+
+
+def _open(path: Path) -> None:
+    global _store
+    _store = Store.open_for_reading(path)
+
+
+def _read_there(ids: list[int]) -> list[Game]:
+    assert _store is not None
+    return _read(_store, ids)
+
+
+def _read(store: Store, ids: Sequence[int]) -> list[Game]:
+    experiment, totals = store.experiment, store.totals()
+    drawn = {
+        name: next((one for one in experiment.experience(name) if one.draws > 1), None)
+        for name in experiment.conditions
+    }
     found = []
-    for row in store.games():
-        if row.branch:
-            continue
+    for number in ids:
+        row = store.game(number)
         calls = {
             model: CallTotals(n, u.prompt_tokens, u.completion_tokens, u.cached_tokens, u.cost)
             for model, (n, u, _) in totals.get(row.id, {}).items()
         }
-        over = row.status in ("done", "void")
+        record = store.record(row.id) if row.status in ("done", "void") else None
+        spec = drawn[row.condition]
+        shown = None
+        if experiment.behaviours and row.status == "done" and record is not None:
+            shown = conduct(record)
+        if record is not None:
+            record = lightened(record)
         found.append(
             Game(
                 row.condition,
@@ -32,8 +76,10 @@ def games(store: Store) -> list[Game]:
                 row.repeat,
                 row.status,
                 row.error or None,
-                store.record(row.id) if over else None,
+                record,
                 calls,
+                0 if spec is None else draw_of(spec, row.repeat),
+                shown,
             )
         )
     return found
@@ -43,12 +89,7 @@ def _instrument(experiment: Experiment, found: list[Game]) -> bool | None:
     """As the records say (None), or, while no game is over, as the experiment says."""
     if any(game.record is not None for game in found):
         return None
-    models = {
-        spec.model["model"] if isinstance(spec.model, dict) else spec.model
-        for condition in experiment.conditions
-        for spec in experiment.cast(condition).values()
-    }
-    return models <= {None, BUILT_IN}
+    return experiment.built_in
 
 
 def summary(store: Store) -> Summary:
@@ -67,7 +108,17 @@ def summary(store: Store) -> Summary:
             "knob": experiment.planted.knob,
             "values": experiment.truths(),
         },
+        contrasts=experiment.contrasts,
+        curve=_curve(experiment),
     )
+
+
+def _curve(experiment: Experiment) -> Curve | None:
+    given = experiment.curve
+    if given is None:
+        return None
+    points = tuple(sorted(given.points.items(), key=lambda point: point[1]))
+    return Curve(given.x, points, tuple(given.measures), given.baseline)
 
 
 def compared(stores: Sequence[Store]) -> Summary:

@@ -18,6 +18,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from multiprocessing import get_context, parent_process
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -27,8 +28,11 @@ from ..models.budget import Budget
 from ..models.catalog import check
 from .casting import Company
 from .experiment import Experiment
-from .game import GameFile, Place, prepare, status
-from .store import CallRow, GameRow, Store
+from .game import GameFile, prepare, status
+from .packing import Packed, pack
+from .place import Place
+from .pools import provide
+from .store import GameRow, Store
 
 REDRAWS = 20
 """A condition gives up replacing void games once it has played this many times its planned games."""
@@ -56,14 +60,15 @@ def run(store: Store, watch: Watch = lambda progress: None, reached: bool = Fals
     return asyncio.run(_run(store, watch, reached))
 
 
-def _build(experiment: Experiment, company: Company) -> None:
-    for condition in experiment.conditions:
-        company.casting(experiment, condition)
+def _build(company: Company) -> None:
+    for condition in company.experiment.conditions:
+        company.cast(condition)
 
 
-async def preflight(experiment: Experiment, company: Company) -> None:
+async def preflight(company: Company) -> None:
     """Build every player and reach every model once; raises ModelError before any game starts."""
-    _build(experiment, company)
+    _build(company)
+    company.pools.check(company.embedder)
     for model in company.models:
         await check(model)
 
@@ -72,14 +77,14 @@ async def _run(store: Store, watch: Watch, reached: bool) -> bool:
     experiment = store.experiment
     tokens, usd = store.spent()
     budget = Budget(experiment.budget.tokens, experiment.budget.usd, tokens, Decimal(repr(usd)))
-    company = Company(budget)
+    company = Company(experiment, store.path, budget)
     try:
         rows = store.games()
         if not rows or any(row.status not in ("done", "void") for row in rows):
             if reached:
-                _build(experiment, company)
+                _build(company)
             else:
-                await preflight(experiment, company)
+                await preflight(company)
         for row in rows:
             if row.status in ("unfinished", "failed"):
                 store.stop(row.id, "planned", "")
@@ -87,19 +92,18 @@ async def _run(store: Store, watch: Watch, reached: bool) -> bool:
             [
                 (condition, deal, repeat)
                 for condition in experiment.conditions
-                for deal in range(experiment.deals)
-                for repeat in range(experiment.repeats)
+                for deal, repeat in experiment.places(condition)
             ]
         )
-        instant = all(model.instant for model in company.models)
         progress = Progress(0, 0)
-        while planned := store.games("planned"):
+        while planned := _ready(store, company):
             rows = store.games()
             progress.planned = len(rows)
-            progress.over = len(rows) - len(planned)
+            progress.over = sum(row.status != "planned" for row in rows)
             watch(progress)
-            if instant:
-                await _play_instant(store, experiment, company, planned, watch, progress)
+            await provide(store, company.pools, planned, company.embedder)
+            if company.instant:
+                await _play_instant(store, company, planned, watch, progress)
             else:
                 await _play_waiting(store, company, planned, watch, progress)
             _redraw(store, experiment)
@@ -111,13 +115,18 @@ async def _run(store: Store, watch: Watch, reached: bool) -> bool:
     return all(row.status in ("done", "void") for row in store.games())
 
 
+def _ready(store: Store, company: Company) -> list[GameRow]:
+    """The planned games whose players have what they learn from: all, unless pools are still to grow."""
+    return company.pools.ready(store.games())
+
+
 def _redraw(store: Store, experiment: Experiment) -> None:
     """Plan a further deal for every void game, once a condition's planned games are all over."""
     if not experiment.redraw_void:
         return
-    target = experiment.deals * experiment.repeats
     fresh: list[tuple[str, int, int]] = []
     for condition in experiment.conditions:
+        target = len(experiment.places(condition))
         rows = [row for row in store.games() if row.condition == condition]
         if any(row.status not in ("done", "void") for row in rows) or len(rows) >= REDRAWS * target:
             continue
@@ -141,7 +150,7 @@ async def _play_waiting(
                 return
             file = GameFile(store, row.id, store.calls(row.id))
             start = time.perf_counter()
-            match = prepare(store.experiment, Place.of(row), company, file)
+            match = prepare(company, Place.of(row), file)
             try:
                 played = await play(match)
             except* BudgetExceeded as errors:
@@ -193,44 +202,41 @@ class _Result:
     game: int
     status: str
     error: str
-    lines: list[bytes]
-    probes: list[bytes]
+    packed: Packed | None
+    """None where there is an error."""
     seconds: float
-    calls: list[CallRow]
 
 
 async def _play_instant(
     store: Store,
-    experiment: Experiment,
     company: Company,
     rows: list[GameRow],
     watch: Watch,
     progress: Progress,
 ) -> None:
     """Games whose players never wait: one after another, in one process or several."""
-    with closing(_results(experiment, company, rows)) as results:
+    with closing(_results(company, store.path, rows)) as results:
         for result in results:
-            if result.error:
+            if result.packed is None:
                 store.stop(result.game, result.status, result.error)
             else:
-                store.finish(
-                    result.game, result.status, result.lines, result.probes, result.seconds, result.calls
-                )
+                store.keep(result.game, result.status, result.packed, result.seconds)
             progress.over += 1
             progress.last = store.game(result.game)
             watch(progress)
             await asyncio.sleep(0)  # where Ctrl-C is heard
 
 
-def _results(experiment: Experiment, company: Company, rows: list[GameRow]) -> Generator[_Result, None, None]:
+def _results(company: Company, home: Path, rows: list[GameRow]) -> Generator[_Result, None, None]:
+    experiment = company.experiment
     if experiment.workers == 1 or len(rows) < 2:
         with _rare_collection():
             for row in rows:
-                yield _play_one(experiment, company, row)
+                yield _play_one(company, row)
         return
     data = experiment.model_dump(mode="json", exclude_unset=True)
     context = get_context("spawn")
-    with ProcessPoolExecutor(experiment.workers, context, _start_worker, (data,)) as pool:
+    with ProcessPoolExecutor(experiment.workers, context, _start_worker, (data, home)) as pool:
         waiting: set[Future[_Result]] = set()
         queue = iter(rows)
         try:
@@ -271,34 +277,26 @@ def _rare_collection() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-def _play_one(experiment: Experiment, company: Company, row: GameRow) -> _Result:
+def _play_one(company: Company, row: GameRow) -> _Result:
     file = GameFile(None, row.id, {})
     start = time.perf_counter()
     try:
-        played = run_now(play(prepare(experiment, Place.of(row), company, file)))
+        played = run_now(play(prepare(company, Place.of(row), file)))
     except Exception as error:  # noqa: BLE001 (the one place that records a failed game)
-        return _Result(row.id, "failed", _words(error), [], [], time.perf_counter() - start, [])
+        return _Result(row.id, "failed", _words(error), None, time.perf_counter() - start)
     assert played.writer is not None
     writer = played.writer
-    return _Result(
-        row.id,
-        status(played),
-        "",
-        writer.game.lines,
-        writer.probes.lines,
-        time.perf_counter() - start,
-        file.held,
-    )
+    packed = pack(writer.game.lines, writer.probes.lines, file.held)
+    return _Result(row.id, status(played), "", packed, time.perf_counter() - start)
 
 
-_worker: tuple[Experiment, Company] | None = None
+_worker: Company | None = None
 
 
-def _start_worker(data: dict[str, Any]) -> None:
+def _start_worker(data: dict[str, Any], home: Path) -> None:
     global _worker
     Thread(target=_end_with_driver, daemon=True).start()
-    experiment = Experiment(**data)
-    _worker = experiment, Company()
+    _worker = Company(Experiment(**data), home)
 
 
 def _end_with_driver() -> None:
@@ -312,7 +310,7 @@ def _end_with_driver() -> None:
 def _work(row: GameRow) -> _Result:
     assert _worker is not None
     with _rare_collection():
-        return _play_one(*_worker, row)
+        return _play_one(_worker, row)
 
 
 __all__ = ["Progress", "preflight", "run"]

@@ -1,0 +1,106 @@
+"""One recorded turn taken once more, with a component of the player removed (003 §4.4.1, Table 4).
+
+The seat knows what it knew then; its model is asked anew, and nothing is written down.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..agents.base import Invalid, Reply
+from ..agents.language import LanguageAgent
+from ..agents.memory import remember, situation
+from ..errors import RecordError
+from ..match import NO_FILE, Dealing, Draws, LiveIO, Player, at_once
+from ..record import GameRecord
+from ..rules import Action, SheriffDrawn, SheriffNamed
+from ..text.notes import Content
+from ..text.prompts import prompt_digest
+from ..text.wording import moderator_request
+from .casting import Company
+from .moments import Moment, moments
+from .place import Place
+from .store import GameRow, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """A turn as it was recorded, and as it was taken once more.
+
+    request: what the moderator asked, in words. action, invalid, notes: of the turn taken anew; all None
+    where nothing was removed.
+    """
+
+    moment: Moment
+    request: str
+    action: Action | None = None
+    invalid: str | None = None
+    notes: tuple[tuple[str, Content], ...] | None = None
+
+
+def moment_of(record: GameRecord, turn: str, where: str) -> Moment:
+    """The recorded turn of that ask ("2/vote/3"); RecordError lists what there is."""
+    found = {one.ask.id: one for one in moments(record, where)}
+    if turn not in found:
+        raise RecordError(f"{where}: there is no turn {turn!r}; there are {', '.join(found)}")
+    return found[turn]
+
+
+def again(store: Store, row: GameRow, turn: str, without: Sequence[str] = ()) -> Again:
+    """A recorded turn, and the same with components removed from its player.
+
+    Raises RecordError for a turn that there is none of, and for a player that does not reflect.
+    """
+    record = store.record(row.id)
+    moment = moment_of(record, turn, f"{store.path.name}, game {row.id}")
+    now = situation(moment.view, remember(moment.view, prune=False), moment.ask, "append")
+    request = f"You are asked to {moderator_request(now, moment.ask)}."
+    if not without:
+        return Again(moment, request)
+    reply = asyncio.run(_retaken(store, row, record, moment, without))
+    if isinstance(reply.action, Invalid):
+        return Again(moment, request, None, reply.action.reason, reply.notes)
+    return Again(moment, request, reply.action, None, reply.notes)
+
+
+async def _retaken(
+    store: Store, row: GameRow, record: GameRecord, moment: Moment, without: Sequence[str]
+) -> Reply:
+    company = Company(store.experiment, store.path, reading=True)
+    try:
+        player = _player(company, row, record, moment)
+        agent = player.agent
+        if not isinstance(agent, LanguageAgent) or not agent.recipe.reflect:
+            raise RecordError(
+                f"{moment.ask.id}: {record.ruleset.names[moment.ask.seat]} does not reflect, so that nothing "
+                "can be removed; see a turn of a player with the recipe reflective"
+            )
+        less = agent.recipe.with_(without=tuple(dict.fromkeys((*agent.recipe.without, *without))))
+        io = LiveIO(
+            moment.ask,
+            player.model,
+            NO_FILE,
+            Draws(record.header["play"]),
+            at_once,
+            prompt_digest(),
+            player.embedders,
+        )
+        return await replace(player, agent=LanguageAgent(less, agent.shelf)).agent.reply(
+            moment.view, moment.ask, io
+        )
+    finally:
+        await company.close()
+
+
+def _player(company: Company, row: GameRow, record: GameRecord, moment: Moment) -> Player:
+    """Who held the seat at that moment: a Sheriff by vote or lot may have handed it to another."""
+    sheriff = None
+    for event in record.events[: moment.turn.at]:
+        if isinstance(event, SheriffDrawn) or (
+            isinstance(event, SheriffNamed) and event.how in ("elected", "drawn")
+        ):
+            sheriff = event.seat
+    dealing = Dealing(record.roles, sheriff, record.header["deal"], record.header["play"])
+    return company.casting(Place.of(row))(dealing)[moment.ask.seat]

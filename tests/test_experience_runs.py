@@ -1,0 +1,258 @@
+"""Runs whose players learn from past games: pools made on the way, frozen or growing, and found again."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wolflab.errors import ExperimentError, ModelError, StoreError
+from wolflab.lab import experience, runner
+from wolflab.lab.again import again
+from wolflab.lab.experiment import build
+from wolflab.lab.place import Place
+from wolflab.lab.pools import Pools
+from wolflab.lab.replay import verify_game
+from wolflab.lab.results import games, summary
+from wolflab.lab.store import Store
+from wolflab.models.embedders import resolve_embedder
+from wolflab.text.notes import Answered, Interviewed, Reflected, Suggested
+
+DATA: dict[str, Any] = {
+    "name": "learning",
+    "rules": {"preset": "witch", "max_rounds": 2},
+    "players": {"others": {"model": "village", "recipe": "reflective"}},
+    "conditions": {
+        "none": {},
+        "frozen": {
+            "players": {
+                "village": {"experience": {"games_of": "source", "games": 2, "draws": 2, "share": 0.5}}
+            }
+        },
+        "growing": {"players": {"village": {"experience": {"grow": 1, "share": 0.5}}}},
+        "source": {"deals": 4, "repeats": 1, "first_deal": 100},
+    },
+    "deals": 2,
+    "repeats": 2,
+}
+
+
+def played(path: Path, **changes: Any) -> Store:
+    store = Store.create(path, build(copy.deepcopy(DATA) | changes))
+    assert runner.run(store)
+    return store
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return played(tmp_path_factory.mktemp("learning") / "run")
+
+
+def rows(store: Store, condition: str) -> list[Any]:
+    return [row for row in store.games() if row.condition == condition]
+
+
+def suggestions(store: Store, number: int) -> list[Suggested]:
+    record = store.record(number)
+    return [note for turn in record.turns for _, note in turn.notes if isinstance(note, Suggested)]
+
+
+def pool_of(store: Store, number: int) -> dict[str, Any] | None:
+    found = [player.get("experience") for player in store.record(number).header["players"]]
+    return next((one for one in found if one is not None), None)
+
+
+def test_every_planned_game_is_played_and_plays_back(store: Store) -> None:
+    assert {name: len(rows(store, name)) for name in DATA["conditions"]} == {
+        "none": 4, "frozen": 4, "growing": 4, "source": 4,
+    }  # fmt: skip
+    for row in store.games():
+        verify_game(store, row, agents=True)
+
+
+def test_each_repeat_has_its_own_draw_and_the_header_names_the_pool(store: Store) -> None:
+    digests: dict[int, set[str]] = {0: set(), 1: set()}
+    for row in rows(store, "frozen"):
+        described = pool_of(store, row.id)
+        assert described is not None
+        digests[row.repeat].add(described["digest"])
+        players = store.record(row.id).header["players"]
+        wolves = [seat for seat, role in enumerate(store.record(row.id).roles) if role == "Werewolf"]
+        assert all("experience" not in players[seat] for seat in wolves)
+    assert len(digests[0]) == len(digests[1]) == 1
+    assert digests[0] != digests[1]
+    assert all(pool_of(store, row.id) is None for row in rows(store, "none"))
+
+
+def test_draws_part_the_games_and_smaller_pools_are_nested(store: Store) -> None:
+    pools = Pools(store.experiment, store.path)
+    every = store.games()
+    (spec,) = store.experiment.experience("frozen")
+    taken = {
+        repeat: [row.id for row in pools.sources(every, spec, Place("frozen", 0, repeat))]
+        for repeat in (0, 1)
+    }
+    assert len(taken[0]) == len(taken[1]) == 2
+    assert not set(taken[0]) & set(taken[1])
+    smaller = spec.model_copy(update={"games": 1})
+    assert pools.sources(every, smaller, Place("frozen", 0, 0))[0].id == taken[0][0]
+
+
+def test_a_growing_pool_has_the_earlier_deals_alone(store: Store) -> None:
+    for row in rows(store, "growing"):
+        if row.deal == 0:
+            assert pool_of(store, row.id) is None
+            assert suggestions(store, row.id) == []
+        else:
+            described = pool_of(store, row.id)
+            assert described is not None
+            earlier = [one for one in rows(store, "growing") if one.deal == 0]
+            reflected = sum(
+                isinstance(note, Reflected)
+                for one in earlier
+                for turn in store.record(one.id).turns
+                if turn.invalid is None
+                for _, note in turn.notes
+            )
+            assert described["experiences"] == reflected
+
+
+def test_nothing_is_found_from_the_own_deal(tmp_path: Path) -> None:
+    """A pool of the very games that the condition plays again: only other deals may be found in it."""
+    first = played(tmp_path / "first", conditions={"none": {}})
+    pool = tmp_path / "all.pool"
+    asyncio.run(experience.build([first], resolve_embedder("hashing"), pool, share=1.0))
+    for same, expected in ((False, False), (True, True)):
+        again_ = played(
+            tmp_path / f"again-{same}",
+            conditions={"all": {}},
+            players={
+                "others": {
+                    "model": "village",
+                    "recipe": "reflective",
+                    "experience": {"pool": str(pool), "epsilon": -1.0, "same_deal": same, "limit": 500},
+                }
+            },
+        )
+        own = 0
+        for row in again_.games():
+            for one in suggestions(again_, row.id):
+                sources = [*one.good, one.bad]
+                own += sum(id.startswith(f"1/{row.deal}/") for id in sources if id)
+        assert (own > 0) is expected
+        again_.close()
+    first.close()
+
+
+def test_the_records_are_the_same_with_workers(store: Store, tmp_path: Path) -> None:
+    other = played(tmp_path / "workers", workers=2)
+    for one, two in zip(store.games(), other.games(), strict=True):
+        ours, theirs = store.record(one.id).lines, other.record(two.id).lines
+        assert ours[1:] == theirs[1:]
+        assert one[1:] == two[1:]
+    other.close()
+
+
+def test_a_run_can_be_taken_up_between_its_stages(store: Store, tmp_path: Path) -> None:
+    """As if it had been killed after the source's games: pools are made then, and the games are the same."""
+    broken = Store.create(tmp_path / "broken", build(copy.deepcopy(DATA)))
+    assert runner.run(broken)
+    for row in broken.games():
+        if row.condition != "source":
+            broken._db.execute("UPDATE games SET status = 'unfinished' WHERE id = ?", (row.id,))
+    for path in (broken.path / "pools").iterdir():
+        path.unlink()
+    broken.close()
+    resumed = Store.resume(tmp_path / "broken")
+    assert runner.run(resumed)
+    for row in store.games():
+        assert resumed.record(row.id).lines == store.record(row.id).lines
+    resumed.close()
+
+
+def test_a_turn_is_taken_again_without_a_component(store: Store) -> None:
+    row = rows(store, "frozen")[0]
+    turn = next(turn.ask for turn in store.record(row.id).turns if turn.kind == "vote")
+    whole = again(store, row, turn)
+    assert whole.notes is None
+    assert "vote for the player" in whole.request
+    less = again(store, row, turn, ["reflection"])
+    assert less.notes is not None
+    kinds = {type(note) for _, note in less.notes}
+    assert Answered in kinds
+    assert Reflected not in kinds
+    assert Suggested not in kinds
+    with pytest.raises(ExperimentError, match="without"):
+        again(store, row, turn, ["nonsense"])
+
+
+def test_conduct_is_counted_and_draws_are_told(tmp_path: Path) -> None:
+    counted = played(tmp_path / "counted", behaviours=True, interview=True, contrasts=["days", "passed"])
+    found = summary(counted)
+    named = {one.name: one for one in found.conditions}
+    shown = named["frozen"].conduct
+    assert shown is not None
+    assert shown.suggested.n > 0
+    assert shown.reasonable.n > 0
+    assert {game.draw for game in games(counted)} == {0, 1}
+    assert {one.metric for one in found.contrasts} >= {"days", "passed"}
+    answers = [
+        note
+        for row in counted.games()
+        for turn in counted.record(row.id).probes
+        for _, note in turn.notes
+        if isinstance(note, Interviewed)
+    ]
+    assert answers
+    assert all(one.text for one in answers)
+    counted.close()
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ({}, "use one of pool, games_of, grow"),
+        ({"grow": 2, "games_of": "source"}, "use one of pool, games_of, grow"),
+        ({"grow": 2, "games": 3}, "games and draws belong to games_of"),
+        ({"games_of": "nowhere"}, "nowhere"),
+        ({"games_of": "source", "games": 3, "draws": 2}, "which plays 4"),
+        ({"games_of": "growing"}, "use a condition without experience"),
+        ({"games_of": "source", "embedder": "nothing"}, "nothing"),
+        ({"pool": "x.pool", "of": "losers"}, "taken as it is"),
+    ],
+)
+def test_what_cannot_be_learned_from_is_refused(spec: dict[str, Any], words: str) -> None:
+    data = copy.deepcopy(DATA)
+    data["conditions"]["frozen"]["players"]["village"]["experience"] = spec
+    with pytest.raises(ExperimentError, match=words):
+        build(data)
+
+
+def test_experience_is_for_players_that_reflect() -> None:
+    data = copy.deepcopy(DATA)
+    data["players"]["others"]["recipe"] = "deductive"
+    with pytest.raises(ExperimentError, match="does not reflect"):
+        build(data)
+
+
+def test_a_missing_pool_and_another_embedder_are_told_before_the_first_game(tmp_path: Path) -> None:
+    players = {"others": {"model": "village", "recipe": "reflective", "experience": {"pool": "missing.pool"}}}
+    with pytest.raises(StoreError, match=r"missing\.pool"):
+        played(tmp_path / "a", players=players, conditions={"all": {}})
+    first = played(tmp_path / "first", conditions={"none": {}}, deals=1, repeats=1)
+    pool = tmp_path / "wide.pool"
+    wide = {"embedder": "hashing", "dimensions": 64}
+    asyncio.run(experience.build([first], resolve_embedder(wide), pool))
+    players["others"]["experience"] = {"pool": str(pool)}
+    with pytest.raises(ModelError, match="dimensions"):
+        played(tmp_path / "b", players=players, conditions={"all": {}})
+    players["others"]["experience"] = {"pool": str(pool), "embedder": wide}
+    taken = played(tmp_path / "c", players=players, conditions={"all": {}}, deals=1, repeats=1)
+    pool.unlink()  # the run has a copy of its own
+    for row in taken.games():
+        verify_game(taken, row, agents=True)
+    taken.close()
+    first.close()
