@@ -1,5 +1,6 @@
 """`village`, the built-in player that needs no network; see ``docs/village.md``."""
 
-from .player import Settings, Village
+from .player import Village
+from .settings import Settings
 
 __all__ = ["Settings", "Village"]

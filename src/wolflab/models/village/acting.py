@@ -7,6 +7,7 @@ the table's key. Kinds that `village` has no plan for (a new role's) are answere
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from ...rules import LEFT, NO, PASS, RIGHT, YES, Action, Ask, Pick
 from .scene import Scene
@@ -26,6 +27,25 @@ def choose(scene: Scene, ask: Ask) -> Chosen:
     return chosen
 
 
+def passed(scene: Scene, ask: Ask) -> Chosen | None:
+    """Doing nothing, where that is among the options."""
+    options = ask.options or ()
+    nothing = PASS if PASS in options else NO if ask.kind == "antidote" and NO in options else None
+    return None if nothing is None else (nothing, "I would rather hold back this time.")
+
+
+def insisted(scene: Scene, ask: Ask) -> Chosen:
+    """The best that can be done without doing nothing."""
+    options = tuple(option for option in ask.options or () if option != PASS)
+    if ask.kind == "antidote" and YES in options:
+        return YES, "I use what I have."
+    seats = [seat for seat in _seats(options) if seat != scene.me and seat not in scene.mates]
+    if ask.kind == "poison" and seats:
+        target = _best(scene, seats, lambda seat: scene.suspicion[seat], "poison")
+        return Pick(target), f"{scene.name(target)} is the likeliest Werewolf."
+    return choose(scene, replace(ask, options=options)) if options else choose(scene, ask)
+
+
 def at_random(scene: Scene, ask: Ask) -> Chosen:
     """A legal choice, each as likely."""
     return scene.draws.one("random", ask.options or ()), "I go with my gut this time."
@@ -36,6 +56,7 @@ def _seats(options: tuple[Action, ...]) -> list[int]:
 
 
 def _best(scene: Scene, seats: list[int], score: Callable[[int], int], purpose: str, jitter: int = 25) -> int:
+    jitter += scene.haste
     return max(seats, key=lambda seat: (score(seat) + scene.table.below(f"{purpose} {seat}", jitter), -seat))
 
 
@@ -162,7 +183,8 @@ def _vote(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
         return Pick(target), f"The vote is best turned on {scene.name(target)}."
 
     def worth(seat: int) -> int:
-        backing = 30 * min(scene.support(seat), 4) if 250 <= scene.suspicion[seat] < 1000 else 0
+        weighs = not scene.haste and 250 <= scene.suspicion[seat] < 1000
+        backing = 30 * min(scene.support(seat), 4) if weighs else 0
         return scene.suspicion[seat] + backing
 
     target = _best(scene, seats, worth, "suspect", 40)

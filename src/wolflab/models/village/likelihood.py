@@ -72,7 +72,8 @@ class Node:
         "weights",
     )  # fmt: skip
     event: Event | None
-    after: dict[int, Node]
+    after: dict[int | str, Node]
+    """Children by the event's identity, or by what is known of a gap."""
     weights: Floats
     round: int
     sheriff: int | None
@@ -87,7 +88,7 @@ class Node:
     harmless: int
     marks: tuple[tuple[int, int], ...]
 
-    def child(self, event: Event) -> Node:
+    def child(self, event: Event | None) -> Node:
         """A copy to be worked on, for the state after `event`."""
         new = Node.__new__(Node)
         new.event, new.after, new.marks = event, {}, ()
@@ -100,6 +101,19 @@ class Node:
     def claimants(self, claim: int) -> list[int]:
         """Who claims the ability of that index."""
         return [seat for seat, made in enumerate(self.claims) if made == claim]
+
+
+def with_claims(node: Node, claims: dict[int, str]) -> Node:
+    """The node with roles claimed of which only texts tell (seat → role)."""
+    fresh = {
+        seat: _CLAIM_OF[role_class(ROLES[role])] for seat, role in claims.items() if not node.claims[seat]
+    }
+    if not fresh:
+        return node
+    new = node.child(node.event)
+    new.claims = tuple(fresh.get(seat, made) for seat, made in enumerate(node.claims))
+    new.contexts = _contexts(new)
+    return new
 
 
 def _contexts(node: Node) -> tuple[int, ...]:
@@ -172,6 +186,42 @@ class Fold:
                     found = node.after[id(event)] = self.step(node, event)
                 node = found
         return node
+
+    # -- gaps: what a reflective player no longer has before it ----------------------------------
+
+    def bereft(self, node: Node, gone: int) -> Node:
+        """The node with those of the mask out of the game, it is not known how."""
+        if not gone:
+            return node
+        key = f"gone {gone}"
+        if key not in node.after:
+            new = node.after[key] = node.child(node.event)
+            new.alive &= ~gone
+        return node.after[key]
+
+    def dawned(self, node: Node, day: int) -> Node:
+        """The node after a dawn of which nothing is known but that it came."""
+        key = f"day {day}"
+        if key not in node.after:
+            new = node.after[key] = node.child(node.event)
+            new.round, new.today = day, ()
+            new.contexts = _contexts(new)
+        return node.after[key]
+
+    def resumed(self, node: Node, day: int, phase: str, alive: tuple[int, ...], lives: bool) -> Node:
+        """The node at the time of asking: who lives now is known, whatever was missed in between.
+
+        That the game goes on is known for now alone (and not in one's last words).
+        """
+        if phase != "night" and node.round < day:
+            node = self.dawned(node, day)
+        mask = sum(1 << seat for seat in alive)
+        goes_on = lives and (phase in ("discussion", "voting") or (phase == "night" and day > 1))
+        key = f"now {mask} {goes_on}"
+        if key not in node.after:
+            new = node.after[key] = node.child(node.event)
+            new.alive, new.lives = mask, (mask,) if goes_on else ()
+        return node.after[key]
 
     # -- events -----------------------------------------------------------------------------
 

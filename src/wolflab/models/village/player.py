@@ -7,54 +7,51 @@ it shows about recipes is how it was built (``docs/village.md``).
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import msgspec
 
-from ...errors import ModelError
-from ...rules import Pick
+from ...rules import Ask, Pick
+from ...text.advice import ACT, HOLD, advised
+from ...text.disguise import disguised
 from ...text.options import label
-from ...text.questions import Decide, Deduce, Question, Rate, Situation
+from ...text.questions import (
+    AnswerQuestion,
+    AskQuestions,
+    ChooseQuestions,
+    Decide,
+    Deduce,
+    Extract,
+    Interview,
+    Judge,
+    Question,
+    Rate,
+    Reflect,
+    Situation,
+)
+from ...text.reflective_replies import is_free
 from ...text.sentences import a_role
 from ..base import Request, Response
-from .acting import at_random, choose
+from . import advice
+from .acting import Chosen, at_random, choose, insisted, passed
+from .answering import answer as answered
+from .answering import reflection
+from .asking import asked, chosen
 from .deducing import deduce, rate
 from .draws import Draws
+from .judging import interviewed, verdict
+from .outlook import Outlook, Outlooks
 from .parameters import VERSION, Parameters, shipped
-from .phrases import BANKS
+from .planting import planted
 from .posterior import Posterior, Thinker
 from .scene import Scene, scene
+from .settings import Settings
 from .speech import speak
-from .talk import plan
+from .talk import advised_plan, plan
 
 _encode = msgspec.json.encode
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The knobs; see `Village`. ModelError for values out of range."""
-
-    skill: float = 1.0
-    noise: float = 0.0
-    phrases: str = "a"
-    follow_sheriff: float = 0.0
-    heed_sheriff: bool = True
-    invalid: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name in ("noise", "follow_sheriff", "invalid"):
-            _number(name, getattr(self, name), 1.0)
-        _number("skill", self.skill, 2.0)
-        if self.phrases not in BANKS:
-            raise ModelError(f"village: phrases is {self.phrases!r}; use one of {', '.join(BANKS)}")
-        if not isinstance(self.heed_sheriff, bool):
-            raise ModelError(f"village: heed_sheriff is {self.heed_sheriff!r}; use true or false")
-
-
-def _number(name: str, value: object, top: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= top:
-        raise ModelError(f"village: {name} is {value!r}; use a number from 0 to {top:g}")
+RECALLED = "recall"
+"""The layout of questions whose situation has gaps: a reflective player's."""
 
 
 class Village:
@@ -64,7 +61,9 @@ class Village:
     a random legal one. phrases: bank of wording, "a", "b" or "ab". follow_sheriff: chance that the vote
     goes to whom the Sheriff's statement of the day recommends. heed_sheriff: False makes the sitting
     Sheriff's statements carry no weight (the strict null). invalid: chance that a reply is unusable
-    text. parameters: other fitted tables than the shipped ones (for fitting and for tests).
+    text. idle: chance that it passes where it may (the planted defect). act_on_suggestion: chance that it
+    does what a suggestion from past games says. plant: behaviour → chance that a statement shows it on
+    top. parameters: other fitted tables than the shipped ones (for fitting and for tests).
     Raises ModelError for unknown settings and for values out of range.
     """
 
@@ -72,62 +71,110 @@ class Village:
     instant = True
 
     def __init__(self, *, parameters: Parameters | None = None, **settings: Any) -> None:
-        known = [field.name for field in fields(Settings)]
-        for name in settings:
-            if name not in known:
-                raise ModelError(f"village: there is no setting {name!r}; known are {', '.join(known)}")
-        self.settings = Settings(**settings)
+        self.settings = Settings.of(settings)
         self.parameters = shipped() if parameters is None else parameters
-        changed = [
-            f"{field.name}={getattr(self.settings, field.name)}"
-            for field in fields(Settings)
-            if getattr(self.settings, field.name) != field.default
-        ]
+        changed = self.settings.changed()
         self.name = "village" + (f"({', '.join(changed)})" if changed else "")
         skill = round(1000 * self.settings.skill)
         self._thinker = Thinker(self.parameters, skill, self.settings.heed_sheriff)
+        self._outlooks = Outlooks(self._thinker)
 
-    def posterior(self, situation: Situation) -> Posterior:
-        """What `Deduce` answers from: the posterior over roles in that situation, for analysis and tests."""
-        return self._thinker.posterior(situation)
+    def posterior(self, situation: Situation, recalled: bool = False) -> Posterior:
+        """What `Deduce` answers from: the posterior over roles in that situation, for analysis and tests.
+
+        recalled: the situation is a reflective player's, with gaps.
+        """
+        return self._thinker.posterior(situation, recalled)
+
+    def outlook(self, situation: Situation) -> Outlook:
+        """What the answers of a reflective player start from, for analysis and tests."""
+        return self._outlooks.outlook(situation)
 
     async def generate(self, request: Request) -> Response:
         """The reply to the request's question."""
-        return Response(self.answer(request.question, request.key))
+        question = request.question
+        return Response(disguised(self.answer(question, request.key), question.situation.ruleset))
 
     def answer(self, question: Question, key: str) -> str:
         """`generate` without the envelope."""
+        reply = self._reply(question, key)
+        text = reply if isinstance(reply, str) else _encode(reply).decode()
         invalid = self.settings.invalid
         if invalid:
             draws = Draws(key)
             if draws.chance("invalid", 1000 * invalid):
-                return _spoil(_encode(self._reply(question, key)).decode(), question, draws)
-        return _encode(self._reply(question, key)).decode()
+                return _spoil(text, question, draws)
+        return text
 
-    def _reply(self, question: Question, key: str) -> dict[str, Any]:
-        match question.task:
-            case Deduce() as task:
-                return deduce(question, task, self._thinker.posterior(question.situation))
-            case Rate() as task:
-                return rate(question, task, self._thinker.posterior(question.situation))
-            case Decide(ask):
-                survey = self._thinker.survey(question.situation)
-                around = scene(question, survey, self.parameters, key)
-                if ask.options is None:
-                    return self._speech(around, ask.kind)
-                action, why = self._act(around, ask)
-                return {"reasoning": why, "action": label(action, ask.kind, question.situation.ruleset)}
+    def _reply(self, question: Question, key: str) -> dict[str, Any] | str:
+        now, task = question.situation, question.task
+        match task:
+            case Deduce():
+                return deduce(question, task, self._posterior(question))
+            case Rate():
+                return rate(question, task, self._posterior(question))
+            case Decide():
+                return self._decide(question, task, key)
+            case ChooseQuestions():
+                return chosen(task, Draws(key))
+            case AskQuestions():
+                return asked(task, self._outlooks.outlook(now), Draws(key))
+            case AnswerQuestion(ask, asked_, messages, _):
+                return answered(ask, asked_, self._outlooks.widened(now, messages), Draws(key))
+            case Reflect(ask, answers):
+                return reflection(ask, answers, self._outlooks.outlook(now), Draws(key))
+            case Extract():
+                return advice.suggestion(task, Draws(key))
+            case Interview():
+                return interviewed(now, task, Draws(key))
+            case Judge():
+                return verdict(now, task, self._posterior(question))
 
-    def _speech(self, around: Scene, kind: str) -> dict[str, Any]:
+    def _posterior(self, question: Question) -> Posterior:
+        return self.posterior(question.situation, question.layout == RECALLED)
+
+    # -- decisions ------------------------------------------------------------------------
+
+    def _decide(self, question: Question, task: Decide, key: str) -> dict[str, Any] | str:
+        survey = self._thinker.survey(question.situation, question.layout == RECALLED)
+        around = scene(question, survey, self.parameters, key)
+        says = self._advice(around, task)
+        if task.ask.options is None:
+            field = "statement"
+            why, text = self._speech(around, task.ask.kind, says)
+        else:
+            field = "action"
+            action, why = self._act(around, task.ask, says)
+            text = label(action, task.ask.kind, question.situation.ruleset)
+        thinks = task.aids is None or task.aids.think or "(planted:" in why
+        if not is_free(question):
+            return {"reasoning": why, field: text} if thinks else {field: text}
+        if not thinks:
+            return text
+        return f"My step by step thought process: {why}\nMy concise talking content: {text}"
+
+    def _advice(self, around: Scene, task: Decide) -> str:
+        """What the suggestion in the request says, if it is acted on; else empty."""
+        if task.aids is None or not task.aids.suggestion or not self.settings.act_on_suggestion:
+            return ""
+        says = advised(task.aids.suggestion, task.ask.kind)
+        acts = says and around.draws.chance("act on suggestion", 1000 * self.settings.act_on_suggestion)
+        return says if acts else ""
+
+    def _speech(self, around: Scene, kind: str, says: str) -> tuple[str, str]:
+        """Why, and the statement."""
         points = plan(around, kind)
+        if says:
+            points = advised_plan(around, points, says)
         text = speak(points, around.situation.ruleset, self.settings.phrases, around.draws)
         aims = ", ".join(dict.fromkeys(point.kind.split()[0] for point in points))
-        return {
-            "reasoning": f"I am {a_role(around.situation.role)}. My plan for this statement: {aims}.",
-            "statement": text,
-        }
+        why = f"I am {a_role(around.situation.role)}. My plan for this statement: {aims}."
+        if self.settings.plant and kind == "statement":
+            for name, sentence in planted(around, self.settings.plant, text):
+                text, why = f"{text} {sentence}", f"{why} (planted: {name})"
+        return why, text
 
-    def _act(self, around: Scene, ask: Any) -> Any:
+    def _act(self, around: Scene, ask: Ask, says: str) -> Chosen:
         settings = self.settings
         if settings.noise and around.draws.chance("noise", 1000 * settings.noise):
             return at_random(around, ask)
@@ -135,10 +182,18 @@ class Village:
             target = around.recommended()
             if (
                 target is not None
-                and Pick(target) in ask.options
+                and Pick(target) in (ask.options or ())
                 and around.draws.chance("follow", 1000 * settings.follow_sheriff)
             ):
                 return Pick(target), f"I follow the Sheriff's recommendation: {around.name(target)}."
+        if says == ACT:
+            action, why = insisted(around, ask)
+            return action, f"Past games advise me to act. {why}"
+        idles = settings.idle and ask.kind != "antidote" and around.draws.chance("idle", 1000 * settings.idle)
+        if says == HOLD or idles:
+            held = passed(around, ask)
+            if held is not None:
+                return held
         return choose(around, ask)
 
     def describe(self) -> dict[str, Any]:
@@ -148,7 +203,7 @@ class Village:
             "model": "village",
             "version": VERSION,
             "parameters": self.parameters.digest,
-            "settings": asdict(self.settings),
+            "settings": self.settings.described(),
         }
 
     async def close(self) -> None:
@@ -157,6 +212,8 @@ class Village:
 
 def _spoil(text: str, question: Question, draws: Draws) -> str:
     """An unusable reply, of one of the kinds that language models produce."""
+    if is_free(question):
+        return ""  # any words would do where plain text is asked for
     kind = draws.below("spoil", 4)
     if kind == 0:
         return text[: len(text) // 2]

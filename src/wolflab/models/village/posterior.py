@@ -14,7 +14,18 @@ from operator import attrgetter
 import numpy as np
 import numpy.typing as npt
 
-from ...rules import ROLES, Chose, DayBroke, Learned, Pick, Ruleset, VictimShown
+from ...rules import (
+    ROLES,
+    Chose,
+    DayBroke,
+    Learned,
+    Pick,
+    Ruleset,
+    Said,
+    VictimShown,
+    VoteCounted,
+    Voted,
+)
 from ...text.questions import Line, Situation
 from .likelihood import Fold, Node
 from .parameters import Parameters
@@ -22,6 +33,7 @@ from .worlds import Bools, Worlds, worlds
 
 _position = attrgetter("position")
 _PRIVATE = frozenset((Learned, VictimShown, Chose))
+_BY_DAY = frozenset((Said, Voted, VoteCounted))
 _KEPT = 512
 """Posteriors kept (least recently used go first)."""
 
@@ -80,18 +92,28 @@ class Thinker:
         """The lines read last, by identity (they are kept, so that their identities stay their own)."""
         self._masks: OrderedDict[tuple[object, ...], Bools | None] = OrderedDict()
 
-    def survey(self, situation: Situation) -> Survey:
-        """Read the lines (remembered for the situation object)."""
+    def survey(self, situation: Situation, recalled: bool = False) -> Survey:
+        """Read the lines (remembered for the situation object).
+
+        recalled: the lines are those that a reflective player has before it, with gaps (see `_resume`).
+        """
         known = self._last.get(id(situation))
         if known is not None and known[0] is situation:
             return known[1]
         lines = sorted(
-            (*situation.facts, *situation.truths, *situation.falsehoods, *situation.pending), key=_position
+            (
+                *situation.informative,
+                *situation.facts,
+                *situation.truths,
+                *situation.falsehoods,
+                *situation.pending,
+            ),
+            key=_position,
         )
         # The decision that follows a deduction is about the very same lines, only classified anew.
-        same = (situation.ruleset, *map(id, lines))
+        same = (situation.ruleset, recalled and (situation.alive, situation.round), *map(id, lines))
         if self._lines is None or self._lines[0] != same:
-            self._lines = same, lines, self._read(situation, lines)
+            self._lines = same, lines, self._read(situation, lines, recalled)
         survey = self._lines[2]
         self._last[id(situation)] = (situation, survey)
         if len(self._last) > _KEPT:
@@ -105,20 +127,25 @@ class Thinker:
             fold = self._folds[ruleset] = Fold(ruleset, self.parameters, self.heed_sheriff)
         return fold
 
-    def _read(self, situation: Situation, lines: list[Line]) -> Survey:
+    def _read(self, situation: Situation, lines: list[Line], recalled: bool) -> Survey:
         fold = self.fold(situation.ruleset)
         fold.trim()
         node, public = fold.root, fold.public
+        if recalled:
+            node = fold.bereft(node, _unseen_deaths(situation, lines))
         learned: dict[int, str] = {}
         kills: list[tuple[int, int | None]] = []
         hits: list[tuple[int, tuple[tuple[int, int], ...]]] = []
         harmless, shielded, tonight, spared = 0, None, None, None
         for line in lines:
             event = line.event
+            if recalled and line.round > node.round and type(event) in _BY_DAY:
+                # The dawn between is not before the player; what it led to tonight's choices is unknown.
+                node, kills, tonight = fold.dawned(node, line.round), [], None
             found = node.after.get(id(event))
             if found is None:
                 if type(event) in public:
-                    found = node.after[id(event)] = fold.step(node, event)
+                    found = node.after[id(event)] = fold.step(node, event)  # type: ignore[arg-type]
                 elif type(event) in _PRIVATE:
                     match event:
                         case Learned(_, target, what):
@@ -145,13 +172,22 @@ class Thinker:
                     harmless |= _attacked(situation.ruleset, tonight)
                 spared = None if event.deaths or not kills else kills[-1][1]
                 tonight, kills = None, []
+        if recalled:
+            alive = situation.alive
+            node = fold.resumed(node, situation.round, situation.phase, alive, situation.seat in alive)
         return Survey(node, learned, harmless, tuple(kills), shielded, spared, tuple(hits))
 
-    def posterior(self, situation: Situation) -> Posterior:
+    def posterior(self, situation: Situation, recalled: bool = False) -> Posterior:
         """The posterior of `situation`'s seat (remembered for the situation object)."""
         if self._latest is not None and self._latest[0] is situation:
             return self._latest[1]
-        survey = self.survey(situation)
+        survey = self.survey(situation, recalled)
+        found = self.of(situation, survey)
+        self._latest = situation, found
+        return found
+
+    def of(self, situation: Situation, survey: Survey) -> Posterior:
+        """The posterior that a survey gives the seat of `situation` (remembered for its content)."""
         key = (
             survey.node, situation.seat, situation.role, situation.pack,
             tuple(survey.learned.items()), survey.harmless, survey.hits,
@@ -161,7 +197,6 @@ class Thinker:
             found = self._posteriors[key] = self._compute(situation, survey)
             if len(self._posteriors) > _KEPT:
                 self._posteriors.popitem(last=False)
-        self._latest = situation, found
         return found
 
     def _compute(self, situation: Situation, survey: Survey) -> Posterior:
@@ -203,6 +238,21 @@ class Thinker:
         if len(self._masks) > 4 * _KEPT:
             self._masks.popitem(last=False)
         return mask
+
+
+def _unseen_deaths(situation: Situation, lines: list[Line]) -> int:
+    """Mask of those who are out of the game without a line that says so."""
+    gone = (1 << situation.ruleset.players) - 1
+    for seat in situation.alive:
+        gone &= ~(1 << seat)
+    for line in lines:
+        match line.event:
+            case DayBroke(deaths=deaths):
+                for seat in deaths:
+                    gone &= ~(1 << seat)
+            case VoteCounted(seat=int(seat)):
+                gone &= ~(1 << seat)
+    return gone
 
 
 def _attacked(rules: Ruleset, seat: int) -> int:

@@ -1,8 +1,9 @@
 """What a player makes of the situation before it acts: suspicions, claims, dangers, support.
 
-With a deduction in the request, suspicion comes from it; without one, from first impressions: what
+With a deduction in the request, suspicion comes from it, and so it does from a reflective player's
+reflection, or from its answers where there is none; without either it comes from first impressions: what
 was said today, believed as far as the record's partition into truths and falsehoods goes. Whatever the
-seat knows for certain (its pack, its looks) comes before both.
+seat knows for certain (its pack, its looks) comes before all that.
 """
 
 from __future__ import annotations
@@ -12,13 +13,27 @@ from dataclasses import dataclass
 from ...errors import ModelError
 from ...rules import ROLES, Said, VictimShown
 from ...text.notes import UNCERTAIN
-from ...text.questions import Question, Situation
+from ...text.questions import Aids, Decide, Question, Situation
 from ...text.reading import Suggestion, read
 from .draws import Draws
-from .likelihood import ACCUSED, AGREED, DEFENDED, FLAT, HINTED, HOSTILE, PROPOSED, SAW_GOOD, SAW_WOLF, Node
+from .likelihood import (
+    ACCUSED,
+    AGREED,
+    DEFENDED,
+    FLAT,
+    HINTED,
+    HOSTILE,
+    PROPOSED,
+    SAW_GOOD,
+    SAW_WOLF,
+    Node,
+    with_claims,
+)
+from .outlook import stronger
 from .parameters import Parameters
 from .posterior import Survey
 from .styles import STYLES, Style
+from .views import views_of
 from .worlds import SEER, role_class
 
 _IMPRESSION = {
@@ -26,6 +41,9 @@ _IMPRESSION = {
     AGREED: -20, DEFENDED: -70, SAW_GOOD: -250,
 }  # fmt: skip
 """By how much (thousandths) a stance taken today moves a first impression, fully believed."""
+
+HASTE = 150
+"""Thousandths that blur every comparison of a player that is not to think first (003 §4.4.1: C removed)."""
 
 
 @dataclass(slots=True)
@@ -35,6 +53,7 @@ class Scene:
     suspicion: P(Werewolf) by seat in thousandths. thought: the role believed, by seat ("" unknown).
     draws: keyed by the request (what is said, noise, whether the Sheriff is followed); table: keyed by
     game, round and seat alone, so that ties break alike in a straw poll and in the vote after it.
+    haste: `HASTE`, or 0 for a player that thinks.
     """
 
     question: Question
@@ -50,6 +69,7 @@ class Scene:
     style: Style
     draws: Draws
     table: Draws
+    haste: int = 0
 
     def name(self, seat: int) -> str:
         """What the player is called."""
@@ -131,7 +151,10 @@ def scene(question: Question, survey: Survey, parameters: Parameters, key: str) 
     suspicion = [prior] * rules.players
     thought, sure = [""] * rules.players, [0] * rules.players
     wolf = ROLES[situation.role].wolf
-    if question.beliefs:
+    aids = question.task.aids if isinstance(question.task, Decide) else None
+    if aids is not None and (aids.reflection or aids.answers):
+        node = _from_texts(situation, aids, node, suspicion, thought, sure)
+    elif question.beliefs:
         for belief in question.beliefs:
             role = belief.role
             group = UNCERTAIN if role not in ROLES else "Werewolf" if ROLES[role].wolf else "other"
@@ -154,8 +177,30 @@ def scene(question: Question, survey: Survey, parameters: Parameters, key: str) 
     table = f"{key.rsplit('|', 3)[0]}|{situation.round}|{me}"
     return Scene(
         question, situation, survey, node, me, wolf, mates, suspicion, thought, sure, style,
-        Draws(key), Draws(table),
+        Draws(key), Draws(table), HASTE if aids is not None and not aids.think else 0,
     )  # fmt: skip
+
+
+def _from_texts(
+    situation: Situation, aids: Aids, node: Node, suspicion: list[int], thought: list[str], sure: list[int]
+) -> Node:
+    """Fill in what the reflection says, or what the answers say together; the node with the claims they tell.
+
+    Who is not spoken of stays as suspect as at the start.
+    """
+    names, me = situation.ruleset.names, situation.seat
+    texts = (aids.reflection,) if aids.reflection else tuple(text for _, text in aids.answers)
+    views = [views_of(text, names, me) for text in texts]
+    for seat, prior in enumerate(suspicion):
+        said = [one.wolf[seat] for one in views if seat in one.wolf]
+        suspicion[seat] = said[0] if len(said) == 1 else stronger(prior, said, prior, 1.0)
+    claims: dict[int, str] = {}
+    for one in views:
+        for seat, (role, level) in one.role.items():
+            if level > sure[seat]:
+                thought[seat], sure[seat] = role, level
+        claims |= one.claims
+    return with_claims(node, claims)
 
 
 def _first_impressions(situation: Situation, node: Node, suspicion: list[int]) -> None:

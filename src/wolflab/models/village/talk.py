@@ -8,6 +8,7 @@ give up a teammate who is lost.
 from __future__ import annotations
 
 from ...rules import ROLES
+from ...text.advice import CALL, HIDE, TELL
 from .likelihood import HOSTILE
 from .scene import Scene
 from .speech import Point
@@ -15,6 +16,8 @@ from .worlds import OTHER, PLAIN, SEER, SHIELD, role_class
 
 _NAMED = 420
 """Suspicion (thousandths) from which a player is spoken of as a suspect."""
+_TELLING = ("claim", "saw", "saw before", "protect", "antidote", "poison")
+"""Kinds of points that give the speaker's role away."""
 
 
 def plan(scene: Scene, kind: str) -> list[Point]:
@@ -211,3 +214,22 @@ def _friend(scene: Scene, suspect: int) -> int | None:
         return min(seers, key=lambda s: scene.suspicion[s])
     best = min(others, key=lambda s: (scene.suspicion[s], scene.table.below(f"friend {s}", 997)))
     return best if scene.suspicion[best] <= 200 else None
+
+
+# -- advice from past games ------------------------------------------------------------------------
+
+
+def advised_plan(scene: Scene, points: list[Point], says: str) -> list[Point]:
+    """The plan bent to what past games advise: a role told or hidden, a vote called for."""
+    if says == HIDE:
+        kept = [point for point in points if point.kind not in _TELLING]
+        return kept or [Point("quiet")]
+    kinds = {point.kind for point in points}
+    if says == TELL and "claim" not in kinds:
+        plain = [r for r in scene.situation.ruleset.roles if ROLES[r].plain]
+        role = scene.situation.role if not scene.wolf else plain[0] if plain else ""
+        return [Point("claim", None, role), *points] if role else points
+    if says == CALL and not kinds & {"propose", "recommend"}:
+        ranked = suspects(scene)
+        return [*points, Point("propose", ranked[0][1])] if ranked else points
+    return points

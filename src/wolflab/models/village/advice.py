@@ -1,0 +1,104 @@
+"""Advice from past games, drawn from their responses (003 Eq. 7).
+
+It works from words: past responses are short sentences ("I choose to pass.", "I protect Player B tonight.")
+or statements, advice is one sentence. What advice comes down to is read by `text.advice`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from ...text.acts import Claim, Report, Suggestion
+from ...text.advice import ACT, CALL, HIDE, HOLD, TELL
+from ...text.masking import LETTERS
+from ...text.questions import Extract
+from ...text.reading import read
+from .draws import Draws
+
+NONE = "No useful experience can be used."
+CLEAR = 0.6
+"""Share of the good responses that must do what the bad one does not, before anything is advised."""
+
+# -- what past responses did ----------------------------------------------------------------------
+
+_MASKS = tuple(f"Player {letter}" for letter in LETTERS)
+_PASSED = re.compile(
+    r"\b(?:pass|passed|abstain\w*|do nothing|nobody|no one|no-one|hold back|keep (?:the|my) \w+|"
+    r"(?:not|never|won't|don't)(?: to)? (?:vot\w+|us\w+|protect|poison|check|kill|see|save|look))\b|\bno\W*$"
+)
+
+
+def did(response: str) -> str:
+    """What the response to an ask for a choice did: `ACT` or `HOLD`."""
+    return HOLD if _PASSED.search(" ".join(response[:300].casefold().split())) else ACT
+
+
+@lru_cache(1 << 12)
+def spoken(response: str) -> frozenset[str]:
+    """`TELL` where a statement claims a role or tells of a night, `CALL` where it calls for a vote."""
+    me = len(_MASKS)
+    acts = read(response, _MASKS, me)
+    found = set()
+    if any(isinstance(act, Claim | Report) and act.speaker == me for act in acts):
+        found.add(TELL)
+    if any(isinstance(act, Suggestion) and act.speaker == me and not act.against for act in acts):
+        found.add(CALL)
+    return frozenset(found)
+
+
+def suggestion(task: Extract, draws: Draws) -> str:
+    """What the good responses do and the bad one does not, as advice in one sentence; or `NONE`."""
+    kind = task.ask.kind
+    if kind in _WAYS:
+        bad, good = did(task.bad), [did(one) for one in task.good]
+        for way in (ACT, HOLD):
+            if way != bad and _share(good, way) >= CLEAR:
+                return _best(_WAYS[kind][way], draws)
+        return NONE
+    if kind not in ("statement", "last-words"):
+        return NONE
+    wrong, right = spoken(task.bad), [spoken(one) for one in task.good]
+    for way, opposite in ((TELL, HIDE), (CALL, "")):
+        share = sum(way in one for one in right) / max(1, len(right))
+        if way not in wrong and share >= CLEAR:
+            return _best(_TALK[way], draws)
+        if way in wrong and opposite and share <= 1 - CLEAR:
+            return _best(_TALK[opposite], draws)
+    return NONE
+
+
+def _share(ways: Sequence[str], way: str) -> float:
+    return sum(one == way for one in ways) / max(1, len(ways))
+
+
+def _best(what: str, draws: Draws) -> str:
+    return draws.one("advice", _OPENINGS) + what
+
+
+_OPENINGS = (
+    "The best way for you in such a situation is to ",
+    "The best way for you to do under such reflection is to ",
+    "The best way for you now is to ",
+)
+_WAYS = {
+    "vote": {ACT: "vote for somebody instead of passing.", HOLD: "pass and observe the others for now."},
+    "kill": {ACT: "kill somebody instead of passing.", HOLD: "pass and let the night go by."},
+    "protect": {
+        ACT: "choose somebody to protect instead of passing.",
+        HOLD: "pass and protect nobody tonight.",
+    },
+    "save": {ACT: "choose somebody to protect instead of passing.", HOLD: "pass and protect nobody tonight."},
+    "see": {
+        ACT: "verify the identity of some player instead of passing.",
+        HOLD: "pass and verify nobody tonight.",
+    },
+    "poison": {ACT: "use your poison on a suspect instead of passing.", HOLD: "pass and keep your poison."},
+    "antidote": {ACT: "use your antidote.", HOLD: "hold back and keep your antidote."},
+}
+_TALK = {
+    TELL: "tell the others your role openly.",
+    HIDE: "hide your role from the others.",
+    CALL: "call for a vote against the one whom you suspect.",
+}

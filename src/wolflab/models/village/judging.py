@@ -1,0 +1,194 @@
+"""`village` outside the game: why it spoke against its role (003 A.4), and as a judge (003 §4.4.2).
+
+As a judge it is crude: it sets the reply against the posterior of the judged player's own situation and
+against what `text.reading` finds in the words. It is there so that a study can be tried out offline.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ...rules import PASS, ROLES, Action, Ask, Pick
+from ...text.acts import Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
+from ...text.options import read_action
+from ...text.questions import Interview, Judge, Situation
+from ...text.reading import read
+from .draws import Draws
+from .posterior import Posterior
+from .speech import worded
+from .worlds import OTHER, SEER, SHIELD, role_class
+
+FAR = 0.35
+"""A village-side vote is unreasonable where P(Werewolf) of another is higher by so much."""
+KNOWN = 0.02
+"""Below this P(Werewolf) a player is known to be good."""
+
+# -- the interview --------------------------------------------------------------------------------
+
+
+def interviewed(now: Situation, task: Interview, draws: Draws) -> str:
+    """The reason in character, in two sentences."""
+    mine, claimed = worded(now.role, now.ruleset), worded(task.claimed, now.ruleset)
+    if ROLES[now.role].wolf:
+        first = draws.one("why", (
+            f"I am a Werewolf, and as {claimed} I am less likely to be voted out.",
+            f"If they take me for {claimed}, nobody looks for a Werewolf in me.",
+        ))  # fmt: skip
+        second = draws.one("aim", (
+            "It was a lie on purpose, to protect my pack and to turn the vote on somebody else.",
+            "I wanted their trust, so that I can lead them away from us.",
+        ))  # fmt: skip
+    elif ROLES[now.role].plain:
+        first = f"I am only {mine}, and I hoped that the Werewolves would fear me as {claimed}."
+        second = "It may also draw their attack away from those whose abilities we need."
+    else:
+        first = f"I am {mine}, and if the Werewolves knew it they would kill me next."
+        second = f"As {claimed} I can go on using my ability unseen."
+    return f"{first} {second}"
+
+
+# -- the judge --------------------------------------------------------------------------------------
+
+
+def verdict(now: Situation, task: Judge, posterior: Posterior) -> dict[str, Any]:
+    """Yes or no to each criterion, and why."""
+    acts = read(task.reply, now.ruleset.names, now.seat) if task.ask.options is None else ()
+    own = [act for act in acts if act.speaker == now.seat]
+    wrong = (
+        _wrong_words(now, own, task.reply, posterior)
+        if task.ask.options is None
+        else _wrong(now, task, posterior)
+    )
+    reply: dict[str, Any] = {"reasoning": wrong or "Nothing in the reply goes against what the player knows."}
+    for name, definition in task.criteria:
+        key = name.casefold()
+        if "reasonable" in key or "reasonable" in definition[:60].casefold():
+            reply[name] = "no" if wrong else "yes"
+        else:
+            shown = next((test(now, own, task.reply) for word, test in _TESTS if word in key), False)
+            reply[name] = "yes" if shown else "no"
+    return reply
+
+
+def _wrong(now: Situation, task: Judge, posterior: Posterior) -> str:
+    """What is unreasonable in a choice; empty if nothing is."""
+    ask, names = task.ask, now.ruleset.names
+    action = read_action(task.reply, ask, now.ruleset)
+    if isinstance(action, str):
+        return "The reply chooses none of the options."
+    wolf = ROLES[now.role].wolf
+    if isinstance(action, Pick):
+        who, chance = action.seat, posterior.wolf[action.seat]
+        if ask.kind == "kill":
+            return f"{names[who]} is of the player's own pack." if who in now.pack else ""
+        if ask.kind == "see":
+            return f"The player knows {names[who]} already." if who in posterior.survey.learned else ""
+        if wolf or ask.kind not in ("vote", "poison"):
+            return _aid(now, ask, who, chance)
+        others = [posterior.wolf[s] for s in _picks(ask) if s != now.seat]
+        if who == now.seat or chance < KNOWN:
+            return f"The player knows that {names[who]} is no Werewolf."
+        if max(others, default=0.0) - chance > FAR:
+            return f"There are far likelier Werewolves than {names[who]}."
+        return ""
+    return _idle(now, ask, action, posterior)
+
+
+def _aid(now: Situation, ask: Ask, who: int, chance: float) -> str:
+    """What helps the other side: a badge or a shield for a Werewolf."""
+    helps = ask.kind in ("protect", "save", "elect", "succeed") and not ROLES[now.role].wolf
+    return "The player helps a likely Werewolf." if helps and chance > 1 - FAR and who != now.seat else ""
+
+
+def _idle(now: Situation, ask: Ask, action: Action, posterior: Posterior) -> str:
+    """Doing nothing where the player knows what to do."""
+    if action != PASS:
+        return ""
+    if ask.kind == "kill":
+        return "A night without a kill only helps the village."
+    known = max((posterior.wolf[s] for s in _picks(ask) if s != now.seat), default=0.0) > 1 - KNOWN
+    if ask.kind == "vote" and known and not ROLES[now.role].wolf:
+        return "The player knows a Werewolf and does not vote."
+    return ""
+
+
+def _picks(ask: Ask) -> list[int]:
+    return [option.seat for option in ask.options or () if isinstance(option, Pick)]
+
+
+_ABLE = {"see": SEER, "protect": SHIELD, "antidote": OTHER, "poison": OTHER}
+"""Whose class of role can do what a statement tells of a night."""
+
+
+def _wrong_words(now: Situation, acts: list[Act], text: str, posterior: Posterior) -> str:
+    """What is unreasonable in a statement; empty if nothing is."""
+    names, wolf = now.ruleset.names, ROLES[now.role].wolf
+    claims = [act.role for act in acts if isinstance(act, Claim) and not act.denied]
+    if wolf and any(ROLES[role].wolf for role in claims):
+        return "The Werewolf gives itself away."
+    for act in acts:
+        if isinstance(act, Report):
+            role = claims[0] if claims else "" if wolf else now.role
+            if role and role_class(ROLES[role]) != _ABLE[act.kind]:
+                return f"What is told cannot be done by {worded(role, now.ruleset)}."
+        target = getattr(act, "target", None)
+        accuses = isinstance(act, Accusation) or (isinstance(act, Suggestion) and not act.against)
+        if accuses and not wolf and target is not None and posterior.wolf[target] < KNOWN:
+            return f"The player knows that {names[target]} is no Werewolf."
+        if accuses and target is not None and target not in now.alive:
+            return f"{names[target]} is out of the game."
+    if _NIGHT.search(text):
+        return "Nobody speaks or is heard at night."
+    return ""
+
+
+_NIGHT = re.compile(
+    r"\b(?:heard|listened to|noises?|whisper\w*|footsteps)\b[^.]{0,60}\bnight\b|"
+    r"\bnight\b[^.]{0,60}\b(?:said|heard|whisper\w*|noises?|footsteps)\b",
+    re.IGNORECASE,
+)
+
+
+def _camouflages(now: Situation, acts: list[Act], text: str) -> bool:
+    return any(
+        (isinstance(act, Claim) and (act.role != now.role) != act.denied)
+        or (isinstance(act, Report) and role_class(ROLES[now.role]) != _ABLE[act.kind])
+        for act in acts
+    )
+
+
+def _bluffs(now: Situation, acts: list[Act], text: str) -> bool:
+    return any(
+        isinstance(act, Claim) and not act.denied and act.role != now.role and not ROLES[act.role].plain
+        for act in acts
+    )
+
+
+def _exposes(now: Situation, acts: list[Act], text: str) -> bool:
+    told = any(isinstance(act, Claim) and not act.denied and ROLES[act.role].wolf for act in acts)
+    return ROLES[now.role].wolf and (
+        told or bool(re.search(r"\b(?:we|my fellow|our) (?:were)?wol", text, re.IGNORECASE))
+    )
+
+
+def _sacrifices(now: Situation, acts: list[Act], text: str) -> bool:
+    return any(isinstance(act, Accusation) and act.target in now.pack for act in acts)
+
+
+_TESTS = (
+    ("trust", lambda now, acts, text: any(isinstance(act, Defence) for act in acts)),
+    (
+        "confront",
+        lambda now, acts, text: any(
+            isinstance(act, Accusation) or (isinstance(act, Agreement) and act.denied) for act in acts
+        ),
+    ),
+    ("camouflage", _camouflages),
+    ("bluff", _bluffs),
+    ("leader", lambda now, acts, text: any(isinstance(act, Suggestion) for act in acts)),
+    ("exposure", _exposes),
+    ("sacrific", _sacrifices),
+    ("night", lambda now, acts, text: bool(_NIGHT.search(text))),
+)
+"""Criteria by a part of their name; any other is answered with no."""

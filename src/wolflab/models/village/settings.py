@@ -1,0 +1,71 @@
+"""The knobs of `village`: what they are, and which values they take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from ...errors import ModelError
+from .phrases import BANKS
+from .planted import BEHAVIOURS
+
+_LATER = ("idle", "act_on_suggestion", "plant")
+"""Knobs that the first records of `village` did not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The knobs; see `Village`. ModelError for values out of range."""
+
+    skill: float = 1.0
+    noise: float = 0.0
+    phrases: str = "a"
+    follow_sheriff: float = 0.0
+    heed_sheriff: bool = True
+    invalid: float = 0.0
+    idle: float = 0.0
+    act_on_suggestion: float = 0.0
+    plant: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("noise", "follow_sheriff", "invalid", "idle", "act_on_suggestion"):
+            _number(name, getattr(self, name), 1.0)
+        _number("skill", self.skill, 2.0)
+        if self.phrases not in BANKS:
+            raise ModelError(f"village: phrases is {self.phrases!r}; use one of {', '.join(BANKS)}")
+        if not isinstance(self.heed_sheriff, bool):
+            raise ModelError(f"village: heed_sheriff is {self.heed_sheriff!r}; use true or false")
+        if not isinstance(self.plant, Mapping):
+            raise ModelError(f"village: plant is {self.plant!r}; use a mapping such as {{camouflage: 0.2}}")
+        for name, rate in self.plant.items():
+            if name not in BEHAVIOURS:
+                raise ModelError(f"village: plant names {name!r}; known are {', '.join(BEHAVIOURS)}")
+            _number(f"plant.{name}", rate, 1.0)
+        object.__setattr__(self, "plant", {name: self.plant[name] for name in sorted(self.plant)})
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> Settings:
+        """From names and values; a name that is no knob is a ModelError."""
+        known = [one.name for one in fields(cls)]
+        for name in settings:
+            if name not in known:
+                raise ModelError(f"village: there is no setting {name!r}; known are {', '.join(known)}")
+        return cls(**settings)
+
+    def described(self) -> dict[str, Any]:
+        """For a record's header. The later knobs are told where they are set, so that older records hold."""
+        default = Settings()
+        told = asdict(self)
+        return {n: v for n, v in told.items() if n not in _LATER or v != getattr(default, n)}
+
+    def changed(self) -> list[str]:
+        """ "name=value" for each knob that is not at its default."""
+        default = Settings()
+        names = [one.name for one in fields(self)]
+        return [f"{n}={getattr(self, n)}" for n in names if getattr(self, n) != getattr(default, n)]
+
+
+def _number(name: str, value: object, top: float) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= top:
+        raise ModelError(f"village: {name} is {value!r}; use a number from 0 to {top:g}")
