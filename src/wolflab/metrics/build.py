@@ -68,6 +68,11 @@ class Played:
         return self.game.deal
 
 
+def draws_of(played: Sequence[Played]) -> list[int]:
+    """Of each game, which draw of a pool of experience it had (all 0 where pools are not drawn)."""
+    return [each.game.draw for each in played]
+
+
 def condition(name: str, games: Sequence[Game], seed: int) -> Condition:
     """Everything about one condition. games: all of its planned games."""
     played = [Played(game) for game in games if game.status == "done" and game.record is not None]
@@ -87,7 +92,9 @@ def condition(name: str, games: Sequence[Game], seed: int) -> Condition:
             statuses["failed"],
         ),
         errors=tuple(Counter(game.error for game in games if game.error).most_common()),
-        days=mean([(each.deal, float(rounds(each.record))) for each in played], seed=seed),
+        days=mean(
+            [(each.deal, float(rounds(each.record))) for each in played], seed=seed, draws=draws_of(played)
+        ),
         leadership=leadership(played, seed) if with_sheriff else {},
         persuasion=persuasions(played, seed) if with_sheriff else {},
         ratio_null=ratio_null([each.days for each in played], seed) if with_sheriff else None,
@@ -242,15 +249,27 @@ def play(played: Sequence[Played], seed: int) -> dict[str, Estimate]:
     won = [(each.deal, village_won(each.record)) for each in played]
     votes = [(each.deal, village_votes(each.days)) for each in played]
     out = [(each.deal, eliminations(each.days)) for each in played]
+    drawn = draws_of(played)
     return {
-        "village_win": share([(deal, float(w is True), 1.0) for deal, w in won], "games", seed=seed),
-        "wolf_win": share([(deal, float(w is False), 1.0) for deal, w in won], "games", seed=seed),
-        "nobody": share([(deal, float(w is None), 1.0) for deal, w in won], "games", seed=seed),
-        "vote_hits": share([(d, float(b.hits), float(b.cast)) for d, b in votes], "votes", seed=seed),
-        "abstained": share(
-            [(d, float(b.abstained), float(b.cast + b.abstained)) for d, b in votes], "votes", seed=seed
+        "village_win": share(
+            [(deal, float(w is True), 1.0) for deal, w in won], "games", seed=seed, draws=drawn
         ),
-        "out_hits": share([(d, float(o[0]), float(o[1])) for d, o in out], "players out", seed=seed),
+        "wolf_win": share(
+            [(deal, float(w is False), 1.0) for deal, w in won], "games", seed=seed, draws=drawn
+        ),
+        "nobody": share([(deal, float(w is None), 1.0) for deal, w in won], "games", seed=seed, draws=drawn),
+        "vote_hits": share(
+            [(d, float(b.hits), float(b.cast)) for d, b in votes], "votes", seed=seed, draws=drawn
+        ),
+        "abstained": share(
+            [(d, float(b.abstained), float(b.cast + b.abstained)) for d, b in votes],
+            "votes",
+            seed=seed,
+            draws=drawn,
+        ),
+        "out_hits": share(
+            [(d, float(o[0]), float(o[1])) for d, o in out], "players out", seed=seed, draws=drawn
+        ),
     }
 
 

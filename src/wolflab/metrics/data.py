@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from ..record import GameRecord, PastTurn
 from ..rules import (
@@ -24,6 +24,9 @@ from ..rules import (
     Voted,
 )
 from ..text.notes import Belief, Deduced, Rated, trust
+
+if TYPE_CHECKING:
+    from .conduct import Conduct
 
 T = TypeVar("T")
 Status = Literal["done", "void", "planned", "unfinished", "failed"]
@@ -57,7 +60,8 @@ class Game:
     """One planned game. deal: which cards; repeat: which playing of them; calls: by model name.
 
     record is None for a game of which nothing readable is left. Only games that are "done" enter
-    averages; the others are counted (a game still planned as unfinished).
+    averages; the others are counted (a game still planned as unfinished). draw: which pool of experience
+    it had, where an experiment draws several. conduct: what `conduct` found, where it was asked for.
     """
 
     condition: str
@@ -67,6 +71,8 @@ class Game:
     error: str | None = None
     record: GameRecord | None = None
     calls: Mapping[str, CallTotals] = field(default_factory=dict)
+    draw: int = 0
+    conduct: Conduct | None = None
 
 
 @dataclass(frozen=True, slots=True)

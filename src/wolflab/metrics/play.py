@@ -143,7 +143,7 @@ def replies(record: GameRecord) -> dict[Label, Replies]:
         mine = label(record.player(turn.seat, turn.at))
         found[mine, "turns"] += 1
         found[mine, "fallbacks"] += turn.invalid is not None
-        found[mine, "attempts"] += len(turn.calls)
+        found[mine, "attempts"] += turn.made
         found[mine, "mistakes"] += sum(isinstance(content, Mistake) for _, content in turn.notes)
     return {
         one: Replies(*(found[one, name] for name in ("turns", "fallbacks", "attempts", "mistakes")))

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .data import CallTotals
 from .intervals import Estimate
 from .leadership import Null
+
+if TYPE_CHECKING:
+    from .conduct import ConductRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,8 @@ class Condition:
     persuasion: "all", "wolf", "other", "retest" (null) → persuasion rate. ratio_null: permuted labels.
     play: "village_win", "wolf_win", "nobody", "vote_hits", "abstained", "out_hits".
     survival: role → share alive at the end. usage: "calls", "prompt_tokens", "completion_tokens",
-    "cost" a game; totals by model over all games, finished or not.
+    "cost" a game; totals by model over all games, finished or not. conduct: behaviours, trust and what
+    becomes of advice, where the experiment asks for it.
     """
 
     name: str
@@ -121,6 +125,21 @@ class Condition:
     invalid: Estimate
     usage: Mapping[str, Estimate]
     totals: Mapping[str, CallTotals]
+    conduct: ConductRows | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Conditions along one quantity (pool sizes, a knob), for a drawing (003 Fig. 3).
+
+    x: what the quantity is. points: (condition, its value). baseline: the condition drawn as a dashed line.
+    measures: names that `summary.measured` knows, a panel each.
+    """
+
+    x: str
+    points: tuple[tuple[str, float], ...]
+    measures: tuple[str, ...]
+    baseline: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +206,7 @@ class Summary:
     beside: tuple[Beside, ...]
     planted: tuple[Planted, ...]
     seed: int
+    curve: Curve | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """JSON values (no NaN anywhere)."""

@@ -7,17 +7,21 @@ the report, the terminal's table and an export are made.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ..errors import ExperimentError
-from .build import Played, condition, per_game
+from .behaviours import BEHAVIOURS, SIDES, Side
+from .build import Played, condition, draws_of, per_game
+from .conduct import Conduct, ConductRows, conduct_rows
 from .data import Game
 from .intervals import Estimate, holm, paired
 from .leadership import METRICS
-from .play import is_instrument, village_won
+from .play import is_instrument, rounds, village_won
 from .published import PublishedFigure, compare, published
-from .shapes import Beside, Condition, Contrast, Planted, Summary
+from .shapes import Beside, Condition, Contrast, Curve, Planted, Summary
 
 CONTRASTED = ("ratio", "dc", "village_win")
 """The metrics that conditions are compared on; p-values are corrected within each."""
@@ -25,8 +29,36 @@ CONTRASTED = ("ratio", "dc", "village_win")
 PLAY = ("village_win", "wolf_win", "nobody", "vote_hits", "abstained", "out_hits")
 """Names of the estimates in `Condition.play`."""
 
-MEASURES = ("persuasion", *METRICS, *PLAY)
-"""What `measured` knows, and a planted effect can be measured by."""
+CONDUCT = ("reasonable", "passed", "heeded", "suggested")
+"""Names of the estimates in `Condition.conduct`."""
+
+SHOWN = {f"{name}_{side}": (name, side) for name in BEHAVIOURS for side in SIDES}
+"""Behaviours by side, a game: "camouflage_village", "camouflage_werewolves" …"""
+
+MEASURES = ("persuasion", "days", *METRICS, *PLAY, *CONDUCT, *SHOWN)
+"""What `measured` knows: what a planted effect or a curve can be measured by."""
+
+
+def _times(key: tuple[str, Side], one: Conduct) -> float:
+    return float(one.behaviours.get(key, 0))
+
+
+def _quotient(pair: Sequence[float]) -> float | None:
+    return pair[0] / pair[1] if len(pair) == 2 and pair[1] else None
+
+
+BY_GAME: Mapping[str, Callable[[Conduct], float | None]] = {
+    "passed": lambda one: _quotient([sum(x) for x in zip(*one.votes.values(), strict=True)]),
+    "reasonable": lambda one: _quotient((one.turns - one.unreasonable, one.turns)),
+    **{name: partial(_times, key) for name, key in SHOWN.items()},
+}
+"""Measures of conduct that a single game has, and conditions can be compared on."""
+
+COMPARABLE = (*CONTRASTED, "days", *METRICS, *BY_GAME)
+"""What conditions can be compared on besides `CONTRASTED`."""
+
+
+_UNBOUNDED = ("ratio", "days")
 
 COUNTERPART = {"dc": "dc_alive"}
 """Published name → ours, where they differ: 002's printed DC fits division by N_d (its released code)."""
@@ -42,6 +74,8 @@ def summarise(
     published: Sequence[str] = (),
     rows: Mapping[str, str] | None = None,
     planted: Mapping[str, Any] | None = None,
+    contrasts: Sequence[str] = (),
+    curve: Curve | None = None,
     seed: int = 0,
 ) -> Summary:
     """Everything the report needs.
@@ -51,6 +85,7 @@ def summarise(
     with (None: the first). published: names of tables to set beside ours. rows: condition → row of a
     published table, where the condition is not called like it. planted: a known effect that must be
     recovered: {"measure": "persuasion" or a metric's name, "knob": …, "values": {condition: truth}}.
+    contrasts: further measures, of `COMPARABLE`, that conditions are compared on. curve: see `Curve`.
     seed: of the resampling.
     Raises ExperimentError for an unknown baseline, published table, measure or condition.
     """
@@ -64,7 +99,9 @@ def summarise(
                     f"{where}: there is no condition {name!r}; known are {', '.join(names)}"
                 )
     by_name = {name: [game for game in games if game.condition == name] for name in names}
-    conditions = tuple(condition(name, by_name[name], seed) for name in names)
+    conditions = tuple(
+        replace(condition(name, by_name[name], seed), conduct=_conduct(by_name[name], seed)) for name in names
+    )
     if instrument is None:
         records = [game.record for game in games if game.record is not None]
         instrument = all(is_instrument(record) for record in records)
@@ -73,17 +110,25 @@ def summarise(
         description,
         instrument,
         conditions,
-        _contrasts(by_name, baseline or (names[0] if names else ""), seed),
+        _contrasts(by_name, baseline or (names[0] if names else ""), (*CONTRASTED, *contrasts), seed),
         tuple(one for table in published for one in _beside(table, conditions, rows or {})),
         _planted(planted, conditions),
         seed,
+        curve,
     )
 
 
 def measured(one: Condition, measure: str) -> Estimate | None:
-    """The condition's estimate of that name: "persuasion", a leadership metric, or a share of `play`."""
+    """The condition's estimate of that name, one of `MEASURES`; None where it was not measured."""
     if measure == "persuasion":
         return one.persuasion.get("all")
+    if measure == "days":
+        return one.days
+    if measure in CONDUCT:
+        return None if one.conduct is None else getattr(one.conduct, measure)
+    if measure in SHOWN:
+        rows = () if one.conduct is None else one.conduct.behaviours
+        return next((row.per_game for row in rows if (row.behaviour, row.side) == SHOWN[measure]), None)
     return one.leadership.get(measure) or one.play.get(measure)
 
 
@@ -105,22 +150,38 @@ def _planted(given: Mapping[str, Any] | None, conditions: Sequence[Condition]) -
     return tuple(found)
 
 
-def _contrasts(by_name: Mapping[str, Sequence[Game]], baseline: str, seed: int) -> tuple[Contrast, ...]:
-    """Every condition against the baseline, on common deals, Holm within a metric."""
+def _conduct(games: Sequence[Game], seed: int) -> ConductRows | None:
+    found = [game for game in games if game.status == "done" and game.conduct is not None]
+    shown = [(game.deal, game.conduct) for game in found if game.conduct is not None]
+    return conduct_rows(shown, seed, [game.draw for game in found])
+
+
+def _contrasts(
+    by_name: Mapping[str, Sequence[Game]], baseline: str, metrics: Sequence[str], seed: int
+) -> tuple[Contrast, ...]:
+    """Every condition that shares deals with the baseline against it, Holm within a metric."""
     played = {
         name: [Played(game) for game in games if game.status == "done" and game.record is not None]
         for name, games in by_name.items()
     }
     found: list[Contrast] = []
-    for metric in CONTRASTED:
+    for metric in dict.fromkeys(metrics):
         values = {name: _values(metric, each) for name, each in played.items()}
         tests = []
         for name in by_name:
             if name == baseline or not any(v is not None for _, v in values[name]):
                 continue
-            if any(v is not None for _, v in values[baseline]):
-                limits = None if metric == "ratio" else (-1.0, 1.0)
-                tests.append((name, paired(values[name], values[baseline], seed=seed, bounds=limits)))
+            if {deal for deal, v in values[baseline] if v is not None} & {deal for deal, _ in values[name]}:
+                limits = None if metric in _UNBOUNDED or metric in SHOWN else (-1.0, 1.0)
+                each = paired(
+                    values[name],
+                    values[baseline],
+                    seed=seed,
+                    bounds=limits,
+                    our_draws=draws_of(played[name]),
+                    their_draws=draws_of(played[baseline]),
+                )
+                tests.append((name, each))
         adjusted = holm([test.p for _, test in tests])
         found += [
             Contrast(metric, name, baseline, test.difference, test.p, p)
@@ -132,6 +193,11 @@ def _contrasts(by_name: Mapping[str, Sequence[Game]], baseline: str, seed: int) 
 def _values(metric: str, played: Sequence[Played]) -> list[tuple[int, float | None]]:
     if metric in METRICS:
         return per_game(played, METRICS[metric])
+    if metric == "days":
+        return [(each.deal, float(rounds(each.record))) for each in played]
+    if metric in BY_GAME:
+        shown = [(each.deal, each.game.conduct) for each in played]
+        return [(deal, None if one is None else BY_GAME[metric](one)) for deal, one in shown]
     return [(each.deal, float(village_won(each.record) is True)) for each in played]
 
 

@@ -1,0 +1,199 @@
+"""How far raters agree, beyond what chance would give, with intervals over deals.
+
+Labels are nominal; yes and no are the usual two. Every statistic here is a function of counts that add
+up over items, so the cluster bootstrap of `intervals` serves all of them: items of one deal are drawn
+together, for they share cards, words and often a game. It knows labels and deals; what was labelled, and
+by whom, is not its affair.
+
+Kappa falls where one label is rare, however seldom two raters differ (Feinstein & Cicchetti 1990).
+Beside it therefore stand the plain share of equal labels, and for yes-or-no labels the agreement on each
+of the two (Cicchetti & Feinstein 1990).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .intervals import NO_DATA, Estimate, Floats, divide, estimate, share, wilson
+
+Pair = tuple[int, Hashable, Hashable]
+"""(deal, one rater's label, the other's)."""
+Unit = tuple[int, Sequence[Hashable]]
+"""(deal, the labels that one item got: one a rater, in any order, raters without a label left out)."""
+
+ONE_LABEL = "every label is the same: not defined"
+"""Why there is no kappa or alpha: nothing could have gone wrong, so chance cannot be told from skill."""
+ONE_SIDED = "one rater gave a single label: 0 by construction"
+"""Why a kappa of 0 has no interval: whatever the other rater says, it is 0."""
+
+__all__ = [
+    "ONE_LABEL",
+    "ONE_SIDED",
+    "Pair",
+    "TwoRaters",
+    "Unit",
+    "agreed",
+    "cohen",
+    "difference",
+    "krippendorff",
+    "share",
+    "specific",
+    "two_raters",
+    "wilson",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class TwoRaters:
+    """Two raters on the items that both labelled; `missing` in each counts those that only one did.
+
+    agreed: share of equal labels. kappa: Cohen's. yes, no: agreement on each label (`specific`).
+    """
+
+    agreed: Estimate
+    kappa: Estimate
+    yes: Estimate
+    no: Estimate
+
+
+def two_raters(pairs: Sequence[tuple[int, bool, bool]], *, missing: int = 0, seed: int = 0) -> TwoRaters:
+    """Everything about two raters' yes-or-no labels."""
+    return TwoRaters(
+        agreed(pairs, missing=missing, seed=seed),
+        cohen(pairs, missing=missing, seed=seed),
+        specific(pairs, True, missing=missing, seed=seed),
+        specific(pairs, False, missing=missing, seed=seed),
+    )
+
+
+def agreed(pairs: Sequence[Pair], *, missing: int = 0, seed: int = 0) -> Estimate:
+    """The share of items with equal labels."""
+    return share([(deal, float(a == b), 1.0) for deal, a, b in pairs], "items", missing=missing, seed=seed)
+
+
+def cohen(pairs: Sequence[Pair], *, missing: int = 0, seed: int = 0) -> Estimate:
+    """Cohen's kappa, (p_o − p_e) / (1 − p_e), from −1 to 1 (Cohen 1960).
+
+    p_o: share of equal labels; p_e: the share expected of raters with these marginals who label
+    independently of each other. Not defined where both give one and the same label throughout; 0, without
+    an interval, where only one of them does.
+    """
+    labels = _labels([(a, b) for _, a, b in pairs])
+    size = len(labels)
+    rows = []
+    for deal, a, b in pairs:
+        counts = np.zeros((size, size))
+        counts[labels[a], labels[b]] = 1.0
+        rows.append((deal, counts.ravel().tolist()))
+
+    def kappa(sums: Floats) -> Floats:
+        tables = sums.reshape(-1, size, size)
+        n = tables.sum(axis=(1, 2))
+        equal = np.trace(tables, axis1=1, axis2=2)
+        expected = (tables.sum(axis=2) * tables.sum(axis=1)).sum(axis=1)  # n² p_e
+        return divide(n * equal - expected, n * n - expected)
+
+    found = _nominal(rows, kappa, n=len(rows), missing=missing, seed=seed)
+    if found.value is not None and 1 in (len({a for _, a, _ in pairs}), len({b for _, _, b in pairs})):
+        return replace(found, low=None, high=None, note=ONE_SIDED)
+    return found
+
+
+def specific(pairs: Sequence[Pair], label: Hashable, *, missing: int = 0, seed: int = 0) -> Estimate:
+    """Agreement on one label, 2a / (2a + b + c) (Cicchetti & Feinstein 1990; Dice's coefficient).
+
+    a: items that both give it; b, c: items that only one does. From 0 to 1: given that one rater
+    says so, how likely is it that the other does?
+    """
+    rows = [
+        (deal, (2.0 * (a == label and b == label), float((a == label) + (b == label))))
+        for deal, a, b in pairs
+        if label in (a, b)
+    ]
+    return estimate(
+        rows,
+        lambda sums: divide(sums[:, 0], sums[:, 1]),
+        n=len(rows),
+        missing=missing,
+        units="items",
+        seed=seed,
+        bounds=(0.0, 1.0),
+    )
+
+
+def krippendorff(units: Sequence[Unit], *, seed: int = 0) -> Estimate:
+    """Krippendorff's alpha for nominal labels of any number of raters, with labels missing.
+
+    1 − D_o / D_e, at most 1 (Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", §C):
+    every item with m ≥ 2 labels adds its ordered pairs, weighted 1/(m − 1), to the coincidence matrix.
+    n counts the items with two labels or more, `missing` the others.
+    """
+    paired = [(deal, list(given)) for deal, given in units if len(given) > 1]
+    labels = _labels([given for _, given in paired])
+    size = len(labels)
+    rows = []
+    for deal, given in paired:
+        counts = np.zeros(size)
+        for label in given:
+            counts[labels[label]] += 1
+        pairs = (np.outer(counts, counts) - np.diag(counts)) / (len(given) - 1)
+        rows.append((deal, pairs.ravel().tolist()))
+
+    def alpha(sums: Floats) -> Floats:
+        coincidences = sums.reshape(-1, size, size)
+        each = coincidences.sum(axis=2)
+        n = each.sum(axis=1)
+        observed = n - np.trace(coincidences, axis1=1, axis2=2)
+        expected = n * n - (each * each).sum(axis=1)  # n (n − 1) D_e
+        return 1.0 - divide((n - 1) * observed, expected)
+
+    return _nominal(rows, alpha, n=len(rows), missing=len(units) - len(paired), seed=seed)
+
+
+def difference(
+    ours: Sequence[tuple[int, float, float]],
+    theirs: Sequence[tuple[int, float, float]],
+    units: str,
+    seed: int = 0,
+) -> Estimate:
+    """Share of ours − share of theirs, deals resampled jointly. Rows: (deal, successes, trials).
+
+    n counts our trials. Deals that only one side has count for that side alone.
+    """
+    rows = [(deal, (hits, n, 0.0, 0.0)) for deal, hits, n in ours if n > 0]
+    rows += [(deal, (0.0, 0.0, hits, n)) for deal, hits, n in theirs if n > 0]
+    trials = round(sum(n for _, _, n in ours))
+    return estimate(
+        rows,
+        lambda s: divide(s[:, 0], s[:, 1]) - divide(s[:, 2], s[:, 3]),
+        n=trials if theirs else 0,
+        units=units,
+        seed=seed,
+        bounds=(-1.0, 1.0),
+    )
+
+
+def _labels(given: Sequence[Sequence[Hashable]]) -> dict[Hashable, int]:
+    """Each label's place, in order of first use."""
+    found: dict[Hashable, int] = {}
+    for labels in given:
+        for label in labels:
+            found.setdefault(label, len(found))
+    return found
+
+
+def _nominal(
+    rows: Sequence[tuple[int, Sequence[float]]],
+    statistic: Callable[[Floats], Floats],
+    *,
+    n: int,
+    missing: int,
+    seed: int,
+) -> Estimate:
+    found = estimate(rows, statistic, n=n, missing=missing, units="items", seed=seed, bounds=(-1.0, 1.0))
+    if found.value is None and n and found.note == NO_DATA:
+        return replace(found, note=ONE_LABEL)
+    return found

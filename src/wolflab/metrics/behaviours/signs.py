@@ -1,0 +1,252 @@
+"""What detectors need to know of a sentence beyond `text.reading`: who is said to have died, voted, spoken.
+
+`text.reading` finds what a speaker claims, reports, accuses and proposes. Here are the words around that:
+deaths and votes told as facts, others' words and silence cited, times ("yesterday", "night 3"), talk at
+night, the pack's own words, calls to act. Pure: sentences in, signs out, no game; whether a sign is true
+is the detectors' affair. Questions and conditions tell no facts; a call may be a question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ...rules import ROLES
+from ...text.reading import Suggestion, read
+from ...text.tokens import normal, seats_of
+from ...text.vocabulary import CONDITION, NAMED, SENTENCE
+from . import wording as w
+
+ME = -1
+"""Stands for the speaker until a statement fills their seat in."""
+NOBODY = -2
+"""No player, or nobody in particular."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """One thing that a sentence says.
+
+    kind: "died" (whom, or nobody died; what: "night", "vote" or ""), "voted" (who, whom), "cites" (who;
+    what: "words", "silence" as a thing at hand, "quiet" in the past, "mute" for a flat "said nothing"),
+    "night talk" (who), "dated" (what: "day", "night" or "vote"), "treats" (whom, as one who lives; what: the
+    verb), "stance" (whom, by what one does to others), "with me" (whom), "stranger" (what: a name of nobody
+    at the table), "looked", "shielded" (whom, at night), "pack", "mate" (whom), "kill" (whom or nobody),
+    "idle", "villagers", "sheriff" (whom), "call" (whom or nobody; what: "vote", "speak", "follow" or a role).
+    when: "", "today", "yesterday", "last night", or "day 2" / "night 2".
+    """
+
+    kind: str
+    who: int = NOBODY
+    whom: int = NOBODY
+    what: str = ""
+    when: str = ""
+
+
+def signs_of(text: str, names: Sequence[str]) -> tuple[Sign, ...]:
+    """Everything found in a statement, sentence by sentence, without repetition."""
+    return _signs_of(text, tuple(names))
+
+
+@lru_cache(1 << 14)
+def _signs_of(text: str, names: tuple[str, ...]) -> tuple[Sign, ...]:
+    found: dict[Sign, None] = {}
+    for raw in SENTENCE.findall(text.replace("’", "'").replace("‘", "'")):
+        found.update(dict.fromkeys(_sentence(raw, names)))
+    return tuple(found)
+
+
+@lru_cache(1 << 16)
+def _sentence(raw: str, names: tuple[str, ...]) -> tuple[Sign, ...]:
+    text = normal(raw, names)
+    if not text:
+        return ()
+    asks = "?" in raw
+    text = CONDITION.sub("", text).rstrip(".!;,? ")
+    found = list(_calls(text, raw, names))
+    if not asks:
+        found += _strangers(raw, names)
+        for finder in FINDERS:
+            found += finder(text)
+    return tuple(found)
+
+
+def when_of(text: str, start: int, end: int) -> str:
+    """The time told for what stands at [start, end): in its clause, else at the sentence's opening."""
+    left = max(text.rfind(stop, 0, start) for stop in w.STOPS)
+    rights = [at for at in (text.find(stop, end) for stop in w.STOPS) if at >= 0]
+    clause = text[left + 1 : min(rights, default=len(text))]
+    found = w.TIME.search(clause) or w.OPENING_TIME.match(text)
+    if found is None:
+        return ""
+    if dated := _dated(found):
+        return dated
+    return "yesterday" if found["past"] else "today" if found["now"] else "last night"
+
+
+def _dated(found: re.Match[str]) -> str:
+    """ "day 2" or "night 2" where a time names its number, else nothing."""
+    number, unit = found["number"] or found["which"], found["unit"] or found["of"]
+    return f"{unit} {w.NUMBERS.get(number, number)}" if number else ""
+
+
+def _people(words: str) -> tuple[int, ...]:
+    if words == "i" or words == "my":
+        return (ME,)
+    return seats_of(words) or (NOBODY,)
+
+
+def _factual(text: str, start: int) -> bool:
+    """Whether what begins there is told as a fact by the speaker: not wished, feared, quoted or denied."""
+    head = text[max(0, start - 60) : start]
+    return not w.UNREAL.search(re.split(r"[,;~]| but | and ", head)[-1])
+
+
+# -- facts ----------------------------------------------------------------------------------------
+
+
+def _deaths(text: str) -> Iterator[Sign]:
+    for match in w.DIED.finditer(text):
+        if not _factual(text, match.start()):
+            continue
+        when = when_of(text, match.start(), match.end())
+        how = "" if match["state"] else w.HOW.get(match["how"] or "died", "")
+        for seat in seats_of(match["who"]) or (NOBODY,):
+            yield Sign("died", whom=seat, what=how, when=when)
+    for match in w.VOTED_OUT.finditer(text):
+        if _factual(text, match.start()):
+            when = when_of(text, match.start(), match.end())
+            yield from (Sign("died", whom=seat, what="vote", when=when) for seat in seats_of(match["whom"]))
+    if (calm := w.PEACE.search(text)) and _factual(text, calm.start()):
+        yield Sign("died", what="night", when=when_of(text, calm.start(), calm.end()) or "last night")
+
+
+def _votes(text: str) -> Iterator[Sign]:
+    for pattern in (w.VOTED, w.VOTE_OF):
+        for match in pattern.finditer(text):
+            if _factual(text, match.start()):
+                when = when_of(text, match.start(), match.end())
+                whom = int(match["whom"][1:])
+                who = match["who"] or match["cast"]
+                yield from (Sign("voted", one, whom, when=when) for one in _people(who))
+
+
+CITES = (("words", w.WORDS_OF), ("mute", w.MUTE), ("silence", w.SILENCE_OF), ("quiet", w.QUIET))
+
+
+def _citations(text: str) -> Iterator[Sign]:
+    for what, patterns in CITES:
+        for pattern in patterns:
+            for match in pattern.finditer(text):
+                head = text[max(0, match.start() - 40) : match.start()]
+                if w.AWAITS.search(head) or w.YET.search(text[match.end() : match.end() + 12]):
+                    continue
+                if w.REPORTED.search(head) or (what == "words" and not _factual(text, match.start())):
+                    continue
+                when = when_of(text, match.start(), match.end())
+                yield from (Sign("cites", who, what=what, when=when) for who in _people(match["who"]))
+
+
+def _night_talk(text: str) -> Iterator[Sign]:
+    for pattern in w.NIGHT_TALK:
+        for match in pattern.finditer(text):
+            yield Sign("night talk", _people(match.groupdict().get("who") or "")[0])
+            return
+
+
+def _times(text: str) -> Iterator[Sign]:
+    for match in w.TIME.finditer(text):
+        if match["past"]:
+            yield Sign("dated", what="day", when="yesterday")
+        elif (dated := _dated(match)) and not w.FUTURE.search(text):
+            yield Sign("dated", what=dated.split()[0], when=dated)
+    if w.VOTED_AT_NIGHT.search(text):
+        yield Sign("dated", what="vote", when="last night")
+
+
+def _treatment(text: str) -> Iterator[Sign]:
+    for match in w.TREATS.finditer(text):
+        for seat in seats_of(match["whom"]):
+            yield Sign("treats", whom=seat, what=match["verb"])
+    for match in w.DEMANDS.finditer(text):
+        yield Sign("treats", whom=int(match["whom"][1:]), what="answer")
+    for match in w.STANCE.finditer(text):
+        for seat in seats_of(match["whom"]):
+            yield Sign("stance", whom=seat, what=match["verb"])
+    for match in w.LOOKED.finditer(text):
+        yield from (Sign("looked", whom=seat) for seat in seats_of(match["whom"]))
+    for match in w.SHIELDED_ONE.finditer(text):
+        yield Sign("shielded", whom=int(match["whom"][1:]))
+    for match in w.BESIDE_ME.finditer(text):
+        yield Sign("with me", whom=int((match["one"] or match["other"])[1:]))
+    for match in w.IS_SHERIFF.finditer(text):
+        who = match["one"] or match["two"]
+        if who is None or _factual(text, match.start()):
+            yield Sign("sheriff", whom=int(who[1:]) if who else ME)
+
+
+def _pack(text: str) -> Iterator[Sign]:
+    for match in w.OUR_KILL.finditer(text):
+        if _factual(text, match.start()):
+            yield from (Sign("kill", whom=seat) for seat in seats_of(match["whom"] or "") or (NOBODY,))
+    if (ours := w.OUR_PACK.search(text)) and _factual(text, ours.start()):
+        yield Sign("pack")
+    for match in w.MY_MATE.finditer(text):
+        if _factual(text, match.start()):
+            yield Sign("mate", whom=int((match["one"] or match["other"])[1:]))
+    if w.IDLE.search(text):
+        yield Sign("idle")
+    if w.VILLAGERS.search(text):
+        yield Sign("villagers")
+
+
+FINDERS: tuple[Callable[[str], Iterator[Sign]], ...] = (
+    _deaths,
+    _votes,
+    _citations,
+    _night_talk,
+    _times,
+    _treatment,
+    _pack,
+)
+
+
+@lru_cache(1 << 14)
+def mentions(text: str, names: tuple[str, ...]) -> frozenset[int]:
+    """The seats named in a text."""
+    return frozenset(seats_of(normal(text, names)))
+
+
+@lru_cache(64)
+def _known(names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(found[0] for name in names if (found := re.search(r"\d+", name)))
+
+
+def _strangers(raw: str, names: tuple[str, ...]) -> Iterator[Sign]:
+    for match in w.NUMBERED.finditer(raw.lower()):
+        if match["number"] not in _known(names):
+            yield Sign("stranger", what=match[0])
+
+
+# -- calls ----------------------------------------------------------------------------------------
+
+
+def _calls(text: str, raw: str, names: tuple[str, ...]) -> Iterator[Sign]:
+    lead = w.LEAD.search(text)
+    if lead is not None and "?" not in raw:
+        named = [act.target for act in read(raw, names, ME) if isinstance(act, Suggestion)]
+        for seat in named:
+            yield Sign("call", whom=seat, what="vote")
+        if not named and w.VOTE_HIM.search(text) and not w.THE_WOLVES.search(text):
+            yield Sign("call", what="vote")
+    if w.FOLLOW_ME.search(text):
+        yield Sign("call", what="follow")
+    for pattern in w.ROLE_CALLS:
+        for match in pattern.finditer(text):
+            role = ROLES[NAMED[match["role"]]]
+            if not role.wolf and not role.plain:
+                yield Sign("call", what=role.name)
+    for match in w.DEMANDS.finditer(text):
+        yield Sign("call", whom=int(match["whom"][1:]), what="speak")
