@@ -1,0 +1,205 @@
+"""What `wolflab annotate` shows: a sample drawn, a judge at work, raters side by side."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from ..lab.agreeing import RULE, Agreement, agree
+from ..lab.annotate import PER_CONDITION, Key, Sample, read_key, sample, write_key
+from ..lab.judging import JudgeFile, criteria, judge_by_name
+from ..lab.label_files import write_table
+from ..lab.store import Store
+from ..metrics.intervals import Estimate
+from .annotate_page import PAGE, write_page
+from .tables import cell
+
+TABLE, RESULT = "items.csv", "agreement.json"
+
+
+def draw_sample(
+    console: Console,
+    run: Path,
+    directory: Path,
+    per_condition: int = PER_CONDITION,
+    seed: int = 1,
+    kinds: Collection[str] | None = None,
+    recipes: Collection[str] | None = None,
+    reasoning: bool = False,
+) -> Sample:
+    """`wolflab annotate sample`: draw items from a run and write the table, the page and the key."""
+    with Store.open_for_reading(run) as store:
+        found = sample(store, per_condition, seed, kinds, recipes, reasoning)
+    directory.mkdir(parents=True, exist_ok=True)
+    key = write_key(found.key, directory)
+    table = write_table(found.items, directory / TABLE)
+    page = write_page(found.items, found.key.code, directory / PAGE)
+    count = len(found.key.variants)
+    _say(console, f"{len(found.items)} replies of {count} condition{'s' if count != 1 else ''}, shuffled.")
+    for condition, given in found.short:
+        _say(console, f"[yellow]{escape(condition)} has only {given} such replies.[/]")
+    _say(console, f"For raters:  {page}  or  {table}")
+    _say(console, f"Keep away from them:  {key}")
+    return found
+
+
+def judge_sample(
+    console: Console,
+    directory: Path,
+    model: str | dict[str, Any],
+    behaviours: bool | Collection[str] = False,
+    retries: int = 2,
+    run: Path | None = None,
+) -> JudgeFile:
+    """`wolflab annotate judge`: let a model judge every item that it has not judged yet.
+
+    run: where the run is now, if it was moved since the sample was drawn.
+    """
+    key = read_key(directory)
+    asked = criteria(behaviours)
+    bar = Progress(
+        TextColumn("replies judged"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+    )
+    task = bar.add_task("", total=len(key.rows))
+
+    def watch(over: int, planned: int) -> None:
+        bar.update(task, completed=over, total=planned)
+
+    with Store.open_for_reading(run_of(key, directory, run)) as store, bar:
+        found = asyncio.run(judge_by_name(key, store, model, directory, asked, retries, watch))
+    usage = found.usage
+    tokens = usage.prompt_tokens + usage.completion_tokens
+    spent = f", {tokens:,} tokens" + (f", {usage.cost:.4f} USD" if usage.cost else "") if tokens else ""
+    _say(console, f"{len(found.verdicts)} verdicts, {found.invalid} of them unusable{spent}:  {found.path}")
+    return found
+
+
+def show_agreement(
+    console: Console, directory: Path, files: Sequence[Path] = (), run: Path | None = None
+) -> Agreement:
+    """`wolflab annotate agree`: print how far raters agree and what they say of each variant."""
+    key = read_key(directory)
+    with Store.open_for_reading(run_of(key, directory, run)) as store:
+        found = agree(directory, files, store)
+    path = directory / RESULT
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(found.as_dict()), indent=1) + b"\n")
+    print_agreement(console, found)
+    _say(console, f"all numbers: {path}")
+    return found
+
+
+def run_of(key: Key, directory: Path, run: Path | None = None) -> Path:
+    """The run that a sample was drawn from: as named, where it was, or moved along with the sample."""
+    if run is not None:
+        return run
+    there = Path(key.run)
+    beside = [directory.parent, directory.parent / there.name, directory / there.name]
+    places = [there, *beside]
+    return next((place for place in places if (place / "run.sqlite").is_file()), there)
+
+
+def print_agreement(console: Console, found: Agreement) -> None:
+    """The tables: shares by variant and rater, agreement by pair, behaviours where a judge was asked."""
+    console.print(_shares(found))
+    if found.pairs:
+        console.print(_pairs(found))
+    if found.alpha is not None:
+        _say(console, f"Krippendorff's alpha of all people: {_line(found.alpha)}")
+    if found.behaviours:
+        console.print(_behaviours(found))
+    for rater in found.raters:
+        if rater.invalid:
+            _say(console, f"[yellow]{escape(rater.name)}: {rater.invalid} verdicts were unusable[/]")
+        if rater.instrument:
+            _say(console, f"[yellow]{escape(rater.name)} is no language model: an instrument check.[/]")
+    if any(rater.name == RULE for rater in found.raters):
+        _say(console, "The rule calls reasonable whatever its detectors find nothing in.")
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(text, highlight=False, soft_wrap=True)
+
+
+def _table(title: str) -> Table:
+    return Table(
+        title=title,
+        title_justify="left",
+        caption="value, 95 % interval (deals resampled), n",
+        caption_justify="left",
+        show_lines=True,
+    )
+
+
+def _shares(found: Agreement) -> Table:
+    table = _table("Reasonable replies")
+    table.add_column("variant", style="bold", overflow="fold")
+    for rater in found.raters:
+        table.add_column(f"{escape(rater.name)}\n[dim]{rater.labelled} of {found.items}[/]", justify="right")
+    rows = {(row.variant, row.rater): row for row in found.shares}
+    for variant in found.variants:
+        table.add_row(
+            escape(variant),
+            *(cell(rows[variant, rater.name].reasonable, percent=True) for rater in found.raters),
+        )
+    return table
+
+
+def _pairs(found: Agreement) -> Table:
+    table = _table("Agreement between raters")
+    table.add_column("raters", style="bold", overflow="fold")
+    for head in ("equal labels", "Cohen's kappa", "on reasonable", "on not reasonable"):
+        table.add_column(head, justify="right")
+    for row in found.pairs:
+        two = row.found
+        table.add_row(
+            f"{escape(row.one)} – {escape(row.other)}",
+            cell(two.agreed, percent=True),
+            _noted(two.kappa),
+            cell(two.yes, percent=True),
+            cell(two.no, percent=True),
+        )
+    return table
+
+
+def _behaviours(found: Agreement) -> Table:
+    table = _table("Behaviours: judge and rule")
+    table.add_column("behaviour", style="bold", overflow="fold")
+    for head in ("judge", "seen by judge", "seen by rule", "equal labels", "Cohen's kappa"):
+        table.add_column(head, justify="right", overflow="fold")
+    for row in found.behaviours:
+        table.add_row(
+            escape(row.behaviour),
+            escape(row.judge),
+            str(row.by_judge),
+            str(row.by_rule),
+            cell(row.found.agreed, percent=True),
+            _noted(row.found.kappa),
+        )
+    return table
+
+
+def _noted(one: Estimate) -> str:
+    """An estimate, and under it why it has no interval."""
+    return cell(one) + (f"\n[dim]{escape(one.note)}[/]" if one.note and one.low is None else "")
+
+
+def _line(one: Estimate) -> str:
+    if one.value is None:
+        return f"– ({one.note})"
+    interval = one.note if one.low is None or one.high is None else f"{one.low:.3f} to {one.high:.3f}"
+    return f"{one.value:.3f} ({interval}), n {one.n}"
+
+
+__all__ = ["draw_sample", "judge_sample", "print_agreement", "run_of", "show_agreement"]
