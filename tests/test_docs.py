@@ -204,7 +204,11 @@ def test_commands_and_options_exist(block: Block) -> None:
         if words[0].startswith("-"):
             continue
         assert words[0] in COMMANDS, f"{block.where}: wolflab {words[0]}"
-        known = {option for param in COMMANDS[words[0]].params for option in param.opts}
+        command = COMMANDS[words[0]]
+        if hasattr(command, "commands"):
+            assert words[1] in command.commands, f"{block.where}: wolflab {words[0]} {words[1]}"
+            command = command.commands[words[1]]
+        known = {option for param in command.params for option in param.opts}
         given = {word.partition("=")[0] for word in words[1:] if word.startswith("-")}
         assert given <= known, f"{block.where}: {shlex.join(words)}"
 
@@ -217,7 +221,7 @@ def test_runs_of_shipped_experiments_can_be_built(block: Block) -> None:
         overrides = [after for word, after in pairwise(words) if word in ("-o", "--set")]
         experiment = load(words[1], overrides, "--village" in words)
         for condition in experiment.conditions:
-            Company().casting(experiment, condition)
+            Company(experiment).cast(condition)
 
 
 @pytest.mark.parametrize("block", [b for b in ALL if b.language == "yaml"], ids=lambda block: block.where)
@@ -229,7 +233,7 @@ def test_yaml_examples_can_be_built(block: Block) -> None:
     base = {"name": "example", "players": {"others": {"recipe": "random"}}}
     experiment = build({**base, **given}, where=block.where)
     for condition in experiment.conditions:
-        Company().casting(experiment, condition)
+        Company(experiment).cast(condition)
 
 
 # -- nothing goes unmentioned ---------------------------------------------------------------

@@ -4,49 +4,17 @@ from __future__ import annotations
 
 import io
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from metrics_helpers import run
+from report_helpers import Page
 from wolflab.metrics import CallTotals, Game, Summary, summarise
 from wolflab.ui.report import render, write_report
 from wolflab.ui.report_tables import number
 from wolflab.ui.tables import print_summary
-
-VOID = {"meta", "br", "link", "img", "input", "hr", "path", "circle", "use", "line", "rect"}
-
-
-class Page(HTMLParser):
-    """Collects tags, text and whatever could load something."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.ids: list[str] = []
-        self.links: list[str] = []
-        self.tables = 0
-        self.badges = 0
-        self.svgs: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = dict(attrs)
-        if tag not in VOID:
-            self.open.append(tag)
-        if values.get("id"):
-            self.ids.append(values["id"] or "")
-        self.links += [values[k] or "" for k in ("src", "href", "action", "data", "poster") if k in values]
-        self.tables += tag == "table"
-        self.badges += values.get("class") == "check"
-        if tag == "svg" and "role" in values:
-            self.svgs.append(values.get("aria-label") or "")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag not in VOID:
-            assert self.open.pop() == tag
 
 
 def total(game: Game) -> Game:

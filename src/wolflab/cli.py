@@ -178,18 +178,30 @@ def compare(
         compare_runs(_console(), [opened.enter_context(_reading(run)) for run in runs], out)
 
 
-@app.command(epilog="Examples:  `wolflab show runs/… 1`  ·  `wolflab show runs/… 1 --as player_3 --thoughts`")
+@app.command(
+    epilog="Examples:  `wolflab show runs/… 1`  ·  `wolflab show runs/… 1 --as player_3 --thoughts`  ·  "
+    "`wolflab show runs/… 1 --turn 2/vote/3 --without reflection`"
+)
 def show(
     run: RunPath,
     game: Annotated[int, typer.Argument(help="The game's number, from 1.")],
     as_: Annotated[Optional[str], typer.Option("--as", help="One player's log: what this seat saw.")] = None,  # noqa: UP045
     thoughts: Annotated[bool, typer.Option("--thoughts", help="With what the players noted down.")] = False,
     prompts: Annotated[bool, typer.Option("--prompts", help="With every prompt and reply.")] = False,
+    turn: Annotated[
+        str | None, typer.Option(help="One turn alone, step by step: its ask, such as 2/vote/3.")
+    ] = None,
+    without: Annotated[
+        list[str], typer.Option(help="Beside that turn, the same without this component (repeatable).")
+    ] = [],  # noqa: B006
 ) -> None:
-    """Print a recorded game."""
-    from .ui.running import show_game
+    """Print a recorded game, or one turn of it."""
+    from .ui.running import show_game, show_turn_of
 
     with _reading(run) as store:
+        if turn is not None:
+            show_turn_of(_console(), store, game, turn, without)
+            return
         show_game(_console(), store, game, as_, thoughts, prompts)
 
 
@@ -257,6 +269,112 @@ def bench(
     from .lab.bench import bench as measure
 
     measure(_console(), only)
+
+
+experience = typer.Typer(help="Pools of experience that reflective players learn from.", no_args_is_help=True)
+app.add_typer(experience, name="experience")
+Pool = Annotated[Path, typer.Argument(help="A pool's file.", show_default=False)]
+PoolOut = Annotated[Path, typer.Option("-o", "--out", help="The new pool's file.", show_default=False)]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it is there.")]
+
+
+@experience.command("build", epilog="Example:  `wolflab experience build runs/… -o village.pool --games 40`")
+def experience_build(
+    runs: Annotated[list[Path], typer.Argument(help="Runs with reflective players.", show_default=False)],
+    out: PoolOut,
+    embedder: Annotated[str, typer.Option(help="hashing, minilm, sentence-transformers/… or a server's.")] = (
+        "hashing"
+    ),
+    condition: Annotated[list[str], typer.Option(help="Games of this condition alone (repeatable).")] = [],  # noqa: B006
+    games: Annotated[int | None, typer.Option(help="How many games to take (default: all).")] = None,
+    skip: Annotated[int, typer.Option(help="How many to leave out first.")] = 0,
+    side: Annotated[str, typer.Option(help="Whose experience: all, winners or losers.")] = "all",
+    shuffle: Annotated[
+        str | None, typer.Option(help="Deal responses anew to the reflections, by this key.")
+    ] = None,
+    share: Annotated[
+        float | None, typer.Option(help="Set ε so that this share of pairs is above it.")
+    ] = None,
+    epsilon: Annotated[float | None, typer.Option(help="ε itself.")] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Collect what the players of finished games thought and did."""
+    from .lab.experience import Selection
+    from .ui.experience import build_pool
+
+    chosen = Selection(tuple(condition), skip, games, side, shuffle)  # type: ignore[arg-type]  # checked there
+    build_pool(_console(), runs, out, embedder, chosen, share, epsilon, overwrite)
+
+
+@experience.command("inspect", epilog="Example:  `wolflab experience inspect village.pool --sample 5`")
+def experience_inspect(
+    pool: Pool, sample: Annotated[int, typer.Option(help="How many experiences to print.")] = 3
+) -> None:
+    """Say what a pool holds, by whom it was made and how near is near enough."""
+    from .ui.experience import inspect_pool
+
+    inspect_pool(_console(), pool, sample)
+
+
+@experience.command("merge", epilog="Example:  `wolflab experience merge a.pool b.pool -o both.pool`")
+def experience_merge(
+    pools: Annotated[list[Path], typer.Argument(help="Two pools or more.", show_default=False)],
+    out: PoolOut,
+    overwrite: Overwrite = False,
+) -> None:
+    """Join pools into one."""
+    from .ui.experience import merge_pools
+
+    merge_pools(_console(), pools, out, overwrite)
+
+
+annotate = typer.Typer(
+    help="Replies to be labelled by people and by a judge, and how far they agree.", no_args_is_help=True
+)
+app.add_typer(annotate, name="annotate")
+SampleDir = Annotated[Path, typer.Argument(help="The sample's directory.", show_default=False)]
+Moved = Annotated[Path | None, typer.Option(help="Where the run is now, if it was moved.")]
+
+
+@annotate.command("sample", epilog="Example:  `wolflab annotate sample runs/… -o labels --per-condition 50`")
+def annotate_sample(
+    run: RunPath,
+    out: Annotated[Path, typer.Option("-o", "--out", help="A directory for the sample.", show_default=False)],
+    per_condition: Annotated[int, typer.Option(help="Replies of each condition.")] = 50,
+    seed: Annotated[int, typer.Option(help="Another seed gives another sample.")] = 1,
+    kind: Annotated[list[str], typer.Option(help="statement, vote, kill … (repeatable).")] = [],  # noqa: B006
+    recipe: Annotated[list[str], typer.Option(help="Players of this recipe alone (repeatable).")] = [],  # noqa: B006
+    reasoning: Annotated[bool, typer.Option("--reasoning", help="Show the reasoning too.")] = False,
+) -> None:
+    """Draw replies blindly: a page and a table for raters, and a key to be kept from them."""
+    from .ui.annotating import draw_sample
+
+    draw_sample(_console(), run, out, per_condition, seed, kind or None, recipe or None, reasoning)
+
+
+@annotate.command("judge", epilog="Example:  `wolflab annotate judge labels --model openai/gpt-4o-mini`")
+def annotate_judge(
+    sample: SampleDir,
+    model: Annotated[str, typer.Option(help="Who judges (see `wolflab models`).", show_default=False)],
+    behaviours: Annotated[bool, typer.Option("--behaviours", help="Judge the behaviours too.")] = False,
+    run: Moved = None,
+) -> None:
+    """Let a model label the sample; what it has labelled is kept and not asked again."""
+    from .ui.annotating import judge_sample
+
+    judge_sample(_console(), sample, model, behaviours, run=run)
+
+
+@annotate.command("agree", epilog="Example:  `wolflab annotate agree labels anna.csv ben.csv`")
+def annotate_agree(
+    sample: SampleDir,
+    labels: Annotated[Optional[list[Path]], typer.Argument(help="Filled-in tables of people.")] = None,  # noqa: UP045
+    run: Moved = None,
+) -> None:
+    """How far people, rules and judge agree (κ), and what each finds in every condition."""
+    from .ui.annotating import show_agreement
+
+    show_agreement(_console(), sample, labels or [], run)
 
 
 if TYPE_CHECKING:

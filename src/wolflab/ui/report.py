@@ -12,6 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from ..metrics.shapes import Summary
+from . import report_conduct as conducted
 from . import report_leadership as led
 from . import report_prose as prose
 from . import report_sections as sections
@@ -39,12 +40,17 @@ def render(summary: Summary, notes: Sequence[str] = (), experiment: str = "") ->
         for anchor, title, make in (
             ("main", "Results", sections.main),
             ("planted", "Planted effects", sections.planted),
+            ("along", conducted.along_title(summary), conducted.along),
             ("leadership", "Opinion leadership", led.leadership),
             ("roles", "By the Sheriff's role", led.roles),
             ("words", "What the Sheriff recommends", led.words),
             ("beliefs", "Who believes whom", led.beliefs),
             ("play", "Winning and voting", sections.play),
             ("deduction", "Guessing roles", sections.deduction),
+            ("reasonable", "Reasonable replies", conducted.reasonable),
+            ("advice", "Advice from past games", conducted.advice),
+            ("behaviours", "Behaviours", conducted.behaviours),
+            ("trust", "Trust", conducted.trust),
             ("contrasts", "Differences between conditions", sections.contrasts),
             ("published", "Beside published figures", sections.beside),
             ("replies", "Replies, calls and cost", sections.replies),

@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..metrics.intervals import Estimate
@@ -28,12 +29,15 @@ _COLOURS = {
     "#0d0e0f": "var(--accent-soft)",
     "#101112": "var(--warm)",
     "#131415": "var(--card)",
+    "#161718": "var(--good)",
 }
-INK, MUTED, LINE, ACCENT, SOFT, WARM, CARD = _COLOURS
+INK, MUTED, LINE, ACCENT, SOFT, WARM, CARD, GOOD = _COLOURS
+_DASHED: Any = (0, (4, 3))
 _RC: Any = {
     "svg.fonttype": "none",
     "font.family": "DejaVu Sans",
     "font.size": 9.5,
+    "text.parse_math": False,
     "text.color": INK,
     "axes.edgecolor": LINE,
     "axes.labelcolor": MUTED,
@@ -63,18 +67,24 @@ class Panel:
     bounds: tuple[float, float] | None = None
 
 
-def forest(name: str, panels: Sequence[Panel], alt: str) -> str:
-    """Panels side by side sharing their lines' labels. Estimates without an interval have no whisker."""
+def forest(name: str, panels: Sequence[Panel], alt: str, across: int | None = None) -> str:
+    """Panels side by side sharing their lines' labels. Estimates without an interval have no whisker.
+
+    across: panels in one line of panels (None: all of them).
+    """
     import matplotlib
     from matplotlib.figure import Figure
 
-    lines = len(panels[0].rows)
+    lines, wide = len(panels[0].rows), across or len(panels)
+    deep = -(-len(panels) // wide)
     with matplotlib.rc_context({**_RC, "svg.hashsalt": name}):
-        figure = Figure(figsize=(9.6, 0.95 + 0.36 * lines), layout="constrained")
+        figure = Figure(figsize=(9.6, deep * (0.95 + 0.36 * lines)), layout="constrained")
         figure.patch.set_alpha(0)
         figure.get_layout_engine().set(w_pad=0.12)  # type: ignore[union-attr, call-arg]
-        axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-        for panel, axis in zip(panels, axes, strict=True):
+        axes = figure.subplots(deep, wide, sharey=True, squeeze=False).ravel()
+        for axis in axes[len(panels) :]:
+            axis.set_visible(False)
+        for panel, axis in zip(panels, axes, strict=False):
             _forest(axis, panel)
         axes[0].set_yticks(range(lines), [row.label for row in panels[0].rows])
         axes[0].set_ylim(lines - 0.4, -0.6)
@@ -87,7 +97,7 @@ def _forest(axis: Axes, panel: Panel) -> None:
     axis.set_title(panel.title, loc="left", fontsize=10.5, fontweight="bold", pad=10)
     axis.grid(axis="x", color=LINE, linewidth=0.7)
     if panel.reference is not None:
-        axis.axvline(panel.reference, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
+        axis.axvline(panel.reference, color=MUTED, linewidth=1, linestyle=_DASHED)
     for place, row in enumerate(panel.rows):
         if row.band is not None:
             low, high = row.band
@@ -110,7 +120,7 @@ def _forest(axis: Axes, panel: Panel) -> None:
     else:
         axis.margins(x=0.08)
     if panel.percent:
-        axis.xaxis.set_major_formatter(lambda x, _: f"{100 * x:.0f} %")
+        axis.xaxis.set_major_formatter(_percent)
     axis.tick_params(axis="both", length=0)
 
 
@@ -143,7 +153,7 @@ def calibration(name: str, curves: Sequence[Curve], alt: str) -> str:
 def _calibration(axis: Axes, curve: Curve) -> None:
     _bare(axis)
     axis.set_title(curve.title, loc="left", fontsize=10)
-    axis.plot((0, 1), (0, 1), color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
+    axis.plot((0, 1), (0, 1), color=MUTED, linewidth=1, linestyle=_DASHED)
     axis.grid(color=LINE, linewidth=0.7)
     most = max((one.n for _, one, _ in curve.points), default=1)
     for stated, one, _ in curve.points:
@@ -159,6 +169,151 @@ def _calibration(axis: Axes, curve: Curve) -> None:
     axis.set_xticks((0, 0.5, 1), ("0", "50 %", "100 %"))
     axis.set_yticks((0, 0.5, 1), ("0", "50 %", "100 %"))
     axis.tick_params(axis="both", length=0, labelcolor=MUTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a chart: (x, estimate) in the order of x; a point without an interval is hollow.
+
+    Points at one x stand side by side, and then none are joined.
+    """
+
+    label: str
+    points: tuple[tuple[float, Estimate], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """One panel of lines. baseline: a dashed level with its interval as a band."""
+
+    title: str
+    lines: tuple[Line, ...]
+    baseline: Estimate | None = None
+    percent: bool = False
+
+
+_INKS, _SYMBOLS = (ACCENT, WARM, GOOD, INK, MUTED), "osD^vP"
+
+
+def curves(name: str, charts: Sequence[Chart], across: str, alt: str) -> str:
+    """Panels of lines over one quantity, to scale; more than one line has a legend. across: its name."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    wide = {1: 1, 2: 2, 4: 2}.get(len(charts), 3)
+    deep = -(-len(charts) // wide)
+    labels = [line.label if len(line.label) <= 40 else f"{line.label[:39]}…" for line in charts[0].lines]
+    beside = min(len(labels), 100 // (max(map(len, labels)) + 8))
+    ticks = _apart({x for chart in charts for line in chart.lines for x, _ in line.points})
+    with matplotlib.rc_context({**_RC, "svg.hashsalt": name}):
+        figure = Figure(figsize=(9.6, 2.55 * deep + 0.24 * -(-len(labels) // beside)), layout="constrained")
+        figure.patch.set_alpha(0)
+        figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)  # type: ignore[union-attr, call-arg]
+        axes = figure.subplots(deep, wide, squeeze=False).ravel()
+        for axis in axes[len(charts) :]:
+            axis.set_visible(False)
+        drawn: list[Any] = []
+        for chart, axis in zip(charts, axes, strict=False):
+            drawn = _chart(axis, chart, ticks)
+            axis.set_xlabel(across)
+        if len(labels) > 1:
+            figure.legend(
+                drawn,
+                labels,
+                loc="outside upper left",
+                ncols=beside,
+                frameon=False,
+                labelcolor=INK,
+                fontsize=9.5,
+            )
+        return _svg(figure, alt)
+
+
+def _chart(axis: Axes, chart: Chart, ticks: Sequence[float]) -> list[Any]:
+    """Draw one panel; its lines, for the legend."""
+    from matplotlib.lines import Line2D
+
+    _bare(axis)
+    axis.set_title(chart.title, loc="left", fontsize=10, fontweight="bold", pad=8)
+    axis.grid(color=LINE, linewidth=0.7)
+    level = chart.baseline
+    if level is not None and level.value is not None:
+        if level.low is not None and level.high is not None:
+            axis.axhspan(level.low, level.high, color=LINE, alpha=0.55, linewidth=0, zorder=0.5)
+        axis.axhline(level.value, color=MUTED, linewidth=1.2, linestyle=_DASHED, zorder=1.5)
+    most = max((one.n for line in chart.lines for _, one in line.points), default=1) or 1
+    step = min((b - a for a, b in pairwise(ticks)), default=1.0)
+    handles: list[Any] = []
+    for place, line in enumerate(chart.lines):
+        colour, symbol = _INKS[place % len(_INKS)], _SYMBOLS[place % len(_SYMBOLS)]
+        aside = (place - (len(chart.lines) - 1) / 2) * min(0.13, 0.6 / len(chart.lines)) * step
+        _line(axis, line, aside, 0.13 * step, most, (colour, symbol))
+        handles.append(Line2D([], [], color=colour, marker=symbol, linewidth=1.1, markersize=5.5))
+    every = [one for line in chart.lines for _, one in line.points]
+    _scale(axis, every if level is None else [*every, level], chart.percent)
+    axis.set_xticks(ticks, [f"{x:g}" for x in ticks])
+    axis.margins(x=0.08)
+    axis.tick_params(axis="both", length=0, labelcolor=MUTED)
+    return handles
+
+
+def _line(axis: Axes, line: Line, aside: float, width: float, most: int, look: tuple[str, str]) -> None:
+    """One line: aside from its x, points at one x `width` apart, as large as their n is of `most`."""
+    colour, symbol = look
+    kept = [(x + aside, one.value, one) for x, one in _spread(line.points, width) if one.value is not None]
+    if len({x for x, _ in line.points}) == len(line.points):
+        axis.plot([x for x, _, _ in kept], [y for _, y, _ in kept], color=colour, linewidth=1.1, alpha=0.6)
+    for x, y, one in kept:
+        sure = one.low is not None and one.high is not None
+        if one.low is not None and one.high is not None:
+            axis.plot((x, x), (one.low, one.high), color=colour, linewidth=1.8, zorder=2)
+        axis.plot(
+            x,
+            y,
+            symbol,
+            color=colour if sure else CARD,
+            markersize=4.5 + 2.2 * (one.n / most) ** 0.5,
+            markeredgecolor=CARD if sure else colour,
+            markeredgewidth=0.9,
+            zorder=3,
+        )
+
+
+def _spread(points: Sequence[tuple[float, Estimate]], width: float) -> list[tuple[float, Estimate]]:
+    """The same points, those at one x around it."""
+    found = []
+    for k, (x, one) in enumerate(points):
+        same = [j for j, (other, _) in enumerate(points) if other == x]
+        found.append((x + (same.index(k) - (len(same) - 1) / 2) * width, one))
+    return found
+
+
+def _scale(axis: Axes, shown: Sequence[Estimate], percent: bool) -> None:
+    """Limits that hold every value and interval; never below 0 where nothing is."""
+    values = [x for one in shown for x in (one.low, one.value, one.high) if x is not None] or [0.0]
+    low, high = min(values), max(values)
+    margin = 0.1 * (high - low) or 0.1 * abs(high) or 0.1
+    bottom = low - margin
+    if low >= 0:
+        bottom = max(bottom, -0.04 * (high + margin))
+    axis.set_ylim(bottom, high + margin)
+    axis.locator_params(axis="y", nbins=5)
+    if percent:
+        axis.yaxis.set_major_formatter(_percent)
+
+
+def _percent(share: float, _: object) -> str:
+    return f"{round(100 * share, 6) + 0:g} %".replace("-", "−")
+
+
+def _apart(values: set[float]) -> list[float]:
+    """Where ticks stand: the values themselves, less those that would run into the one before."""
+    every = sorted(values)
+    found = every[:1]
+    for x in every[1:]:
+        if x - found[-1] >= 0.07 * (every[-1] - every[0]):
+            found.append(x)
+    return found
 
 
 def _bare(axis: Axes) -> None:

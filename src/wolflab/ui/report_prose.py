@@ -44,6 +44,67 @@ corrected by Holm over the conditions within each metric. Every deal counts once
 game once above, so where deals have unequally many games (void ones are replaced by further deals) a
 difference is not exactly that of the two means.</p>"""
 
+ALONG_FIGURE = """Points with 95 % intervals; each panel has its own scale, which need not begin at
+0."""
+
+ALONG_BASELINE = """The dashed line, with its interval as a band, is <b>{}</b>. Look whether the points
+leave the band, and whether they go on in one direction."""
+
+ALONG_SHARED = """The points of one figure may share deals, and what was drawn for one may be part of
+what was drawn for the next: neighbours then move together, and overlapping intervals do not show that
+two points are equal. Differences stand, deal by deal, under “Differences between conditions” where they
+were asked for."""
+
+BEHAVIOURS = """<p class="lead">What the players of each side say and do beyond the rules, counted by
+patterns on text and record. A pattern counts what can be seen, never what was meant, and is no better
+than what it reads. Longer games hold more of everything: compare conditions on the same deals.
+Definitions, examples and limits: <code>docs/behaviours.md</code>. Point at a behaviour's name for its
+definition.</p>"""
+
+BEHAVIOURS_FIGURE = """How often a game, with 95 % intervals. Every panel has its own scale, beginning
+at 0."""
+
+UNSEEN = """Not seen in any game (games: {}):"""
+
+UNSEEN_AT_MOST = (
+    """Each may still show in up to {} of a condition's games (upper end of the 95 % interval)."""
+)
+
+TRUST = """<p class="lead">Trust of one player in another, as a statement or a reflection of that day
+exhibits it (003's Trust Relationship Table). Pairs with trust: the share of ordered pairs of the
+living. Established: there today and not the day before (on day 1: all). Dissolved: there the day before
+and gone, both still living. Reciprocal: pairs that trust each other. These three are numbers a game.
+Day d averages only the games that reached day d, so later days are of other, longer games, and a line
+that rises or falls need not be a change within any of them.</p>"""
+
+TRUST_FIGURE = """By day, with 95 % intervals, conditions side by side. A point is smaller where fewer
+games reached its day, and hollow where there is no interval. Days that fewer than five deals reached
+stand in the tables alone."""
+
+TRUST_TABLES = (
+    "Pairs with trust, of the ordered pairs of the living",
+    "Trust established, relations a game",
+    "Trust dissolved, relations a game",
+    "Reciprocal trust, pairs a game",
+)
+
+REASONABLE = """<p class="lead">Replies that could be used and show no behaviour of the families
+“failure” and “hallucination”. The paper's shares (003, Fig. 4) were judged by a person, who also sees
+what no rule does; the two are not the same measure. <code>wolflab annotate sample RUN</code> draws the
+blinded sample for such a judgement.</p>"""
+
+REASONABLE_FIGURE = """With 95 % intervals; the scale need not begin at 0."""
+
+ADVICE = """<p class="lead">Decisions with advice: of players with experience, the share for which past
+games gave a suggestion. Votes passed: of the village side. Advice heeded: 1 − (passed when advised to
+act) / (passed without advice). It is 0 if such advice changes nothing, and 1 if nobody who is so
+advised passes; without votes of both kinds, or if nobody passes without advice, it cannot be
+told.</p>"""
+
+ADVICE_FIGURE = """Points with 95 % intervals; the dashed line is advice without effect. Advice comes in
+situations of its own kind, so “heeded” compares votes that may differ in more than the advice. Every
+panel has its own scale, with 0 on it."""
+
 PLANTED = """<p class="lead">Effects of a known size were put into the players on purpose. Recovered means
 that the interval holds what was put in, and leaves 0 out unless that is what was put in.</p>"""
 

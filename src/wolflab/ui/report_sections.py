@@ -7,6 +7,7 @@ from html import escape
 from ..metrics.shapes import Beside, Summary
 from ..metrics.summary import measured
 from . import report_prose as prose
+from .measures import difference_kind, measure_name
 from .report_figures import Curve, Panel, Row, calibration, forest
 from .report_tables import Kind, led_by_sheriff, name, number, p_value, shown, table
 
@@ -147,9 +148,6 @@ def deduction(summary: Summary) -> str:
 
 # -- comparisons ----------------------------------------------------------------------------------
 
-_METRIC = {"ratio": "Ratio", "dc": "DC", "village_win": "village wins", "wolf_win": "Werewolf wins"}
-_KIND: dict[str, Kind] = {"dc": "share", "village_win": "share", "wolf_win": "share", "accuracy": "share"}
-
 
 def contrasts(summary: Summary) -> str:
     """Every condition against the baseline."""
@@ -158,8 +156,8 @@ def contrasts(summary: Summary) -> str:
     rows = [
         [
             f"{escape(one.condition)} − {escape(one.baseline)}",
-            _METRIC.get(one.metric, one.metric),
-            shown(one.difference, "points" if one.metric in _KIND else "plain", signed=True),
+            escape(measure_name(one.metric)),
+            shown(one.difference, difference_kind(one.metric), signed=True),
             p_value(one.p),
             p_value(one.p_holm),
         ]
@@ -182,7 +180,7 @@ def beside(summary: Summary) -> str:
         keys = dict.fromkeys((one.metric, one.key) for one in kept)
         heads = ["row"]
         for metric, _ in keys:
-            heads += [f"{escape(_METRIC.get(metric, metric))}, published", "here", "told apart?"]
+            heads += [f"{escape(measure_name(metric))}, published", "here", "told apart?"]
         rows = []
         for row, condition in dict.fromkeys((one.row, one.condition) for one in kept):
             cells = [escape(row) + (f'<span class="n">here: {escape(condition)}</span>' if condition else "")]
@@ -225,7 +223,7 @@ def planted(summary: Summary) -> str:
     rows = [
         [
             escape(one.condition),
-            escape(f"{one.knob} → {one.measure}" if one.knob else one.measure),
+            escape(f"{one.knob} → {measure_name(one.measure)}" if one.knob else measure_name(one.measure)),
             f"{one.truth:.3f}",
             shown(one.found),
             said[one.recovered],

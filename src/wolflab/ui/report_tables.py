@@ -60,6 +60,8 @@ def shown(one: Estimate | None, kind: Kind = "plain", signed: bool = False) -> s
     counted = f"{number(one.n, 'count')} {escape(one.units)}"
     if one.deals and one.deals != one.n:
         counted += f", {one.deals} deal{'' if one.deals == 1 else 's'}"
+    if one.draws:
+        counted += f", {one.draws} draws"
     if one.missing:
         counted += f", {one.missing} missing"
     if one.value is None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
@@ -22,14 +23,17 @@ from rich.table import Table
 
 from ..errors import ExperimentError, RecordError, WolflabError
 from ..lab import runner
+from ..lab.again import again
 from ..lab.casting import Company, listing, reach
-from ..lab.experiment import Experiment, build, load, shipped
-from ..lab.game import GameFile, Place, prepare, status
+from ..lab.experiment import build, load, shipped
+from ..lab.game import GameFile, prepare, status
+from ..lab.place import Place
 from ..lab.replay import requests, verify_game
 from ..lab.store import Store, new_directory
 from ..match import play
 from ..rules import Ruleset
 from .terminal import GamePrinter, show_errors, show_record
+from .turn import show_turn
 
 
 def run_experiment(
@@ -54,8 +58,7 @@ def run_experiment(
     else:
         assert source is not None
         experiment = load(source, overrides, village)
-        company = Company()
-        asyncio.run(_preflight(company, experiment))
+        asyncio.run(_preflight(Company(experiment)))
         path = out if out is not None else new_directory(Path("runs"), experiment.name)
         store = Store.create(path, experiment)
     with store:
@@ -78,9 +81,9 @@ def run_experiment(
     return ok
 
 
-async def _preflight(company: Company, experiment: Experiment) -> None:
+async def _preflight(company: Company) -> None:
     try:
-        await runner.preflight(experiment, company)
+        await runner.preflight(company)
     finally:
         await company.close()
 
@@ -118,7 +121,10 @@ def report_run(console: Console, store: Store, out: Path | None) -> None:
     print_summary(console, found)
     path = out or store.path / "report.html"
     write_report(found, path, experiment=(store.path / "experiment.yaml").read_text(encoding="utf-8"))
-    console.print(f"run: {store.path}\nreport: {path}", highlight=False, soft_wrap=True)
+    numbers = path.with_suffix(".json")
+    numbers.write_bytes(msgspec.json.format(msgspec.json.encode(found.as_dict()), indent=1) + b"\n")
+    told = f"run: {store.path}\nreport: {path}\nits numbers as data: {numbers}"
+    console.print(told, highlight=False, soft_wrap=True)
 
 
 def compare_runs(console: Console, stores: Sequence[Store], out: Path) -> None:
@@ -157,31 +163,27 @@ def play_game(
     experiment = build(data, overrides, where="wolflab play")
     if pace is None:
         pace = 0.3 if sys.stdout.isatty() else 0.0
-    company = Company()
     store = Store.create(out, experiment) if out is not None else None
+    company = Company(experiment, out)
     try:
-        asyncio.run(_play_game(console, experiment, company, store, thoughts, pace))
+        asyncio.run(_play_game(console, company, store, thoughts, pace))
     finally:
         if store is not None:
             store.close()
 
 
 async def _play_game(
-    console: Console,
-    experiment: Experiment,
-    company: Company,
-    store: Store | None,
-    thoughts: bool,
-    pace: float,
+    console: Console, company: Company, store: Store | None, thoughts: bool, pace: float
 ) -> None:
+    experiment = company.experiment
     condition = next(iter(experiment.conditions))
     printer = GamePrinter(console, experiment.ruleset(condition), thoughts=thoughts, pace=pace)
     try:
-        await runner.preflight(experiment, company)
+        await runner.preflight(company)
         if store is not None:
             store.plan([(condition, 0, 0)])
         file = GameFile(store, 1, {})
-        match = prepare(experiment, Place(condition, 0, 0), company, file)
+        match = prepare(company, Place(condition, 0, 0), file)
         played = await play(replace(match, watch=printer.watch))
         if store is not None and played.writer is not None:
             store.finish(
@@ -204,6 +206,14 @@ def show_game(
     show_record(console, record, seat, thoughts)
     if prompts:
         _show_prompts(console, store, row.id, record.ruleset.names, seat)
+
+
+def show_turn_of(console: Console, store: Store, game: int, turn: str, without: Sequence[str]) -> None:
+    """One turn step by step (003 Table 4), and beside it the same turn with components removed."""
+    row = store.game(game)
+    if without and any(not model.startswith("village") for model in store.totals().get(game, {})):
+        console.print("[dim]Its model is asked anew for the turn without a component.[/]")
+    show_turn(console, store.record(game).ruleset, again(store, row, turn, without), without)
 
 
 def _seat(rules: Ruleset, name: str) -> int:

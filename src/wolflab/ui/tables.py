@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..metrics.intervals import Estimate
 from ..metrics.shapes import Condition, Summary
+from .measures import difference_kind, measure_name
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,7 +17,6 @@ _WIDE = 130
 """Columns from which conditions are rows; below, they are columns."""
 _HEAD, _COLUMN = 19, 17
 """Columns that the measures' names and one condition take; what does not fit goes into a further table."""
-_NAMES = {"ratio": "Ratio", "dc": "DC", "village_win": "village wins"}
 
 
 def print_summary(console: Console, summary: Summary) -> None:
@@ -36,12 +36,14 @@ def print_summary(console: Console, summary: Summary) -> None:
         if one.p_holm is not None and one.p_holm < 0.05:
             chance = "< 0.001" if one.p_holm < 0.001 else f"{one.p_holm:.3f}"
             console.print(
-                f"{escape(_NAMES.get(one.metric, one.metric))}: {escape(one.condition)} − "
-                f"{escape(one.baseline)} = {_signed(one.difference, one.metric != 'ratio')}, "
+                f"{escape(measure_name(one.metric))}: {escape(one.condition)} − {escape(one.baseline)} = "
+                f"{_signed(one.difference, difference_kind(one.metric) == 'points')}, "
                 f"p (Holm) {chance}",
                 highlight=False,
                 soft_wrap=True,
             )
+    if any(one.conduct is not None for one in summary.conditions):
+        console.print("[dim]behaviours, trust and advice: see the report[/]")
     for row in summary.conditions:
         for error, n in row.errors:
             games = "game" if n == 1 else "games"

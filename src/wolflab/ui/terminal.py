@@ -19,8 +19,6 @@ from ..record import GameRecord, PastTurn, Turn
 from ..rules import (
     EVERYONE,
     ROLES,
-    Action,
-    Answer,
     CandidatesNamed,
     Chose,
     DayBroke,
@@ -28,19 +26,17 @@ from ..rules import (
     Event,
     FirstSpeaker,
     GameEnded,
-    Lead,
     Log,
     NightFell,
     PackMet,
-    Pick,
     Ruleset,
     Said,
-    Say,
     Voted,
     Winner,
 )
-from ..text.notes import Content, Deduced, Mistake, Rated, Thought
-from ..text.sentences import listed, moderator_sentence
+from ..text.notes import Content, Mistake
+from ..text.sentences import moderator_sentence
+from .notes import acted, note_lines
 
 _WINS = {
     Winner.VILLAGE: "[bold]The village[/] wins",
@@ -188,7 +184,7 @@ class GamePrinter:
         """What a seat noted down while answering an ask."""
         if seat < 0 or (self.seat is not None and seat != self.seat) or not (notes or invalid):
             return
-        lines = [line for step, content in notes for line in self._note(step, content)]
+        lines = [line for step, content in notes for line in note_lines(step, content, self.ruleset.names)]
         if invalid:
             lines.append(f"✗ no usable reply: {invalid}")
         for line in lines:
@@ -197,24 +193,6 @@ class GamePrinter:
                     Text(f"💭 {self.ruleset.names[seat]} ({kind}) {line}", style="italic magenta"), (0, 4)
                 )
             )
-
-    def _note(self, step: str, content: Content) -> list[str]:
-        names = self.ruleset.names
-        match content:
-            case Thought(text):
-                return [text]
-            case Deduced(beliefs):
-                return [
-                    f"{names[b.target]}: {b.role}, confidence {b.confidence}, reliability {b.reliability}"
-                    + (f": {b.reasoning}" if b.reasoning else "")
-                    for b in beliefs
-                ]
-            case Rated(scores):
-                return ["trusts " + listed([f"{names[s]} {m}/10" for s, m in sorted(scores.items())])]
-            case Mistake(step, attempt, reason, reply):
-                return [f"✗ {step}, attempt {attempt + 1}: {reason} (it wrote: {reply!r})"]
-            case _:
-                return [f"{step}: {content}"]
 
 
 def show_record(
@@ -249,24 +227,10 @@ def show_errors(console: Console, game: int, record: GameRecord) -> int:
                 )
         if turn.invalid is not None:
             mistakes = mistakes or 1  # what follows from a reply that is listed above is no further one
-            stand_in = "left out" if turn.probe else f"instead: {_acted(turn.action, record.ruleset.names)}"
+            stand_in = "left out" if turn.probe else f"instead: {acted(turn.action, record.ruleset.names)}"
             console.print(
                 f"game {game} · {turn.ask} · {record.ruleset.names[turn.seat]}: {escape(turn.invalid)} "
                 f"[yellow]({escape(stand_in)})[/]"
             )
         count += mistakes
     return count
-
-
-def _acted(action: Action | None, names: Sequence[str]) -> str:
-    match action:
-        case Pick(seat):
-            return names[seat]
-        case Say(text):
-            return repr(text) if text else "silence"
-        case Lead(left):
-            return "the left neighbour speaks first" if left else "the right neighbour speaks first"
-        case Answer(yes):
-            return "yes" if yes else "no"
-        case _:
-            return "nothing chosen"

@@ -1,0 +1,103 @@
+"""What `wolflab experience` shows: a pool being built, joined, looked into."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from ..lab import experience
+from ..lab.experience import Inspected, Selection
+from ..lab.store import Store
+
+
+def build_pool(
+    console: Console,
+    runs: Sequence[Path],
+    to: Path,
+    embedder: str,
+    selection: Selection,
+    share: float | None,
+    epsilon: float | None,
+    overwrite: bool,
+) -> None:
+    """`wolflab experience build`: a pool from the finished games of one or several runs."""
+    bar = Progress(
+        TextColumn("reflections embedded"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+    )
+
+    with ExitStack() as opened:
+        stores = [opened.enter_context(Store.open_for_reading(run)) for run in runs]
+        opened.enter_context(bar)
+        task = bar.add_task("", total=None)
+        asyncio.run(
+            experience.build_named(
+                stores,
+                embedder,
+                to,
+                selection=selection,
+                share=share,
+                epsilon=epsilon,
+                overwrite=overwrite,
+                progress=lambda over, of: bar.update(task, completed=over, total=of),
+            )
+        )
+    inspect_pool(console, to, 0)
+
+
+def merge_pools(console: Console, paths: Sequence[Path], to: Path, overwrite: bool) -> None:
+    """`wolflab experience merge`: several pools into one."""
+    experience.merge(paths, to, overwrite=overwrite)
+    inspect_pool(console, to, 0)
+
+
+def inspect_pool(console: Console, path: Path, sample: int) -> None:
+    """`wolflab experience inspect`: what a pool holds, and some of it."""
+    found = experience.inspect(path, sample)
+    console.print(f"[bold]{escape(found.path)}[/]", highlight=False, soft_wrap=True)
+    for line in _about(found):
+        console.print(line, highlight=False, markup=False)
+    table = Table()
+    for title in ("role", "decision"):
+        table.add_column(title)
+    for title in ("experiences", "of winners", "games", "scores"):
+        table.add_column(title, justify="right")
+    for row in found.rows:
+        table.add_row(
+            row.role,
+            row.kind,
+            str(row.n),
+            str(row.winners),
+            str(row.games),
+            f"{row.lowest} to {row.highest}, median {row.median:g}",
+        )
+    console.print(table)
+    for one in found.sample:
+        console.print(f"\n{one.role}, {one.kind}, score {one.score} ({one.id})", markup=False)
+        console.print(f"  thought: {one.reflection}", markup=False, soft_wrap=True)
+        console.print(f"  did: {one.response}", markup=False, soft_wrap=True)
+
+
+def _about(found: Inspected) -> list[str]:
+    name = found.embedder.get("name")
+    near = f"ε = {found.epsilon:.3f}"
+    if found.share is not None:
+        near += f", set so that at most {found.share:.1%} of pairs from different deals are above it"
+    if found.reached is not None:
+        near += f" ({found.reached:.1%} are)"
+    return [
+        f"{found.experiences:,} experiences from {found.games:,} games of {found.deals:,} deals, "
+        f"{found.bytes / 1e6:.1f} MB",
+        f"embedder {name}, {found.dimensions} numbers; {near}",
+        f"digest {found.digest}",
+    ]

@@ -1,0 +1,69 @@
+"""Notes and actions in words, for whoever reads a game: the live screen, the log, one turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..rules import Action, Answer, Lead, Pick, Say
+from ..text.notes import (
+    Answered,
+    Asked,
+    Content,
+    Deduced,
+    Interviewed,
+    Mistake,
+    Rated,
+    Recalled,
+    Reflected,
+    Suggested,
+    Thought,
+)
+from ..text.sentences import a_role, listed
+
+
+def note_lines(step: str, content: Content, names: Sequence[str]) -> list[str]:
+    """A note as lines of text."""
+    match content:
+        case Thought(text):
+            return [text]
+        case Deduced(beliefs):
+            return [
+                f"{names[b.target]}: {b.role}, confidence {b.confidence}, reliability {b.reliability}"
+                + (f": {b.reasoning}" if b.reasoning else "")
+                for b in beliefs
+            ]
+        case Rated(scores):
+            return ["trusts " + listed([f"{names[s]} {m}/10" for s, m in sorted(scores.items())])]
+        case Mistake(step, attempt, reason, reply):
+            return [f"✗ {step}, attempt {attempt + 1}: {reason} (it wrote: {reply!r})"]
+        case Recalled(recent, informative):
+            older = f" and {len(informative)} older telling ones" if informative else ""
+            return [f"has the last {len(recent)} messages before it{older}"]
+        case Asked(chosen, free):
+            return [f"asks itself {len(chosen)} of the predefined questions and {len(free)} of its own"]
+        case Answered(question, answer, retrieved):
+            found = f" [{len(retrieved)} messages retrieved]" if retrieved else ""
+            return [f"{question} → {answer or '(no usable answer)'}{found}"]
+        case Reflected(text):
+            return [f"reflects: {text}"]
+        case Suggested(text, found, _, good, why):
+            if not text:
+                return [f"finds no advice in past games: {why} ({found} alike)"]
+            return [f"past games advise ({found} alike, {1 + len(good)} read): {text}"]
+        case Interviewed(claimed, text):
+            return [f"on having spoken as {a_role(claimed)}: {text}"]
+
+
+def acted(action: Action | None, names: Sequence[str]) -> str:
+    """What was done, in a few words."""
+    match action:
+        case Pick(seat):
+            return names[seat]
+        case Say(text):
+            return repr(text) if text else "silence"
+        case Lead(left):
+            return "the left neighbour speaks first" if left else "the right neighbour speaks first"
+        case Answer(yes):
+            return "yes" if yes else "no"
+        case _:
+            return "nothing chosen"
