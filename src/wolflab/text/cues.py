@@ -1,9 +1,11 @@
 """Suspicion and trust told in ways for which `text.reading` has no pattern of its own.
 
 Written for normalised sentences (see `text.tokens`), after the exact patterns have taken their share. A
-sentence is cut into clauses; a clause that holds a word of suspicion or of trust, and names a player or
-refers back to one, tells a stance towards the players nearest to that word. Negations turn it round;
-clauses that tell of others' words, wishes or open questions tell nothing. It knows words, and no game.
+sentence is cut into clauses. In each, the turns of phrase of `text.lexicon` are found, and each is scoped:
+a negation before it in the clause turns it round or drops it; an attitude ("suspect") that has another
+player for its subject is not the speaker's; what follows a verb of saying is somebody else's; what stands
+under a condition or an open question tells nothing. What remains is told of a player: a predicate of its
+subject, an attitude of its object, a pronoun of the player whom the clause before spoke of.
 """
 
 from __future__ import annotations
@@ -12,151 +14,354 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .vocabulary import MANY, NAMED
-
-WOLVES = r"(?:were)?wol(?:f|ves|fish|fy)|scum\w*|mafia|baddies?"
-SUSPICION = re.compile(
-    rf"\b(?:(?:{WOLVES})\b|evil\b|guilty?\b|sus\b|suspicio\w*|suspect\w*|shady\b|fishy\b|sketchy\b|off\b"
-    r"(?= about| with| to me|$| here| today)|smells?\b|stinks?\b|rat\b|liars?\b|lies\b|lying\b|lied\b|"
-    r"frauds?\b|fak(?:e[drs]?|ing)\b|phon(?:e)?y\b|bogus\b|dishonest\b|impost[eo]rs?\b|hiding\b|hides\b|"
-    r"evasive\b|dodg(?:e[ds]?|ing|y)\b|deflect\w*|red flags?\b|alarm\w*|uneasy\b|uncomfortable\b|nervous\b|"
-    r"worr(?:y|ie[ds]|ying|ies)\b|concern(?:s|ed|ing)?\b|bother\w*|wary\b|watch(?:ing)?\b|eyes?\b|"
-    r"observ(?:e|ing)\b|scrutin\w+|focus\b|attention\b|delve\b|rais(?:es|ed|ing) (?:\w+ )?questions\b|"
-    r"closer look\b|look(?:ing)? (?:hard|closely|more closely)\b|frame\b|mislead\w*|steer\w*|"
-    r"too (?:quiet|eager|quick|convenient|calculated|perfect|helpful|smooth|clean|hard|neat|nice|calm)\b|"
-    r"(?:so|very|really|awfully|been|stay(?:s|ed|ing)|is) (?:quiet|silent|convenient|calculated)\b|silence\b|"
-    r"convenient\b|contradict\w*|inconsisten\w*|calculated\b|playing both sides\b|slipp\w*|slip\b|"
-    r"bad feeling\b|pings?\b|pinging\b|money is on\b|distrust\w*|accus(?:e|ing)\b|threat\b|traitor\b|"
-    r"bluff\w*|partners?\b|team-?mates?\b|cahoots\b|the pack\b|(?:gut|bet|rubs me)\b|got to be\b|"
-    r"bandwagon\w*|wagons?\b|"
-    r"opportunis\w*|working together\b|holes\b|too much\b|(?:real|true|actual) \w+ would\b|pretend\w*|"
-    r"strange\w*|weird\w*|odd(?:ly)?\b|desperate\w*|panick\w*|sweating\b|caught\b|fangs\b|"
-    r"howl\w*|stalling\b|vague\b|flip-?flop\w*|lurk\w*|coasting\b|under the radar\b|agenda\b|jumpy\b|"
-    r"sneaky\b|"
-    r"fishing\b|framing\b|two-faced\b|betray\w*|deceiv\w*|decepti\w*|misdirect\w*|defensive\b|"
-    r"over(?:selling|acting|eager)\b|"
-    r"shift(?:ing|ed)? (?:the )?blame\b|screams\b|scripted\b|rehearsed\b|forced\b|performance\b|masks?\b|"
-    r"changed (?:his|her|their) (?:story|tune)\b|lean(?:s|ing)? (?:wolf|towards?)\b|lean towards?\b|"
-    r"villain\b|culprit\b|trick\w*|manipulat\w*|cover(?:ing)? (?:for|up)\b|doubt\w*)"
+from .clauses import Clause, clauses, is_subject, spoken_in
+from .grammar import (
+    ATTACKS,
+    CALLED,
+    CARRIES,
+    COPULAS,
+    CROWD,
+    FILLERS,
+    HEDGED,
+    MINE,
+    NEGATIONS,
+    NOUNS,
+    OBJECTS,
+    OPEN,
+    OWNING,
+    PARTS,
+    PEOPLE,
+    PRONOUNS,
+    PSEUDO,
+    RAISED,
+    ROLES_GOOD,
+    SAYING,
+    SHERIFF,
+    STANDING_FOR,
+    STOPS,
+    THEIRS,
+    THOUGHTS,
+    VERBAL,
+    VERBS,
+    YOURS,
 )
-TRUST = re.compile(
-    r"\b(?:trust\w*|believ(?:e|ing)(?= (?:in )?(?:@|him|her|them|you))|innocent\w*|clear(?:ed|s|ing)?\b|"
-    r"town\w*|villag\w+|solid\b|genuine\w*|honest\b|safe\b|alright\b|all right\b|legit\w*|sincere\w*|"
-    r"good(?: guy| person| player| egg| side| team)?\b|fine\b|on our side\b|ally\b|confirmed\b|vouch\w*|"
-    r"defend\b|"
-    r"clean\b|tell(?:s|ing) the truth\b|told the truth\b|benefit of the doubt\b|credible\b|convincing\b|"
-    r"real deal\b|"
-    r"(?:true|real|actual) (?:seer|doctor|guard|witch)\b|(?:the|our) (?:seer|doctor|guard|witch)\b(?!'s)|"
-    r"sure about\b|stand(?:ing)? (?:by|behind|with)\b|back(?:ing)?(?= @)|support(?:ing)?\b|one of us\b)"
+from .lexicon import (
+    ATTITUDE,
+    DROPS,
+    EITHER,
+    FLIPS,
+    GENERAL,
+    LEXICON,
+    LINKED,
+    NEEDS,
+    NEUTRAL,
+    NOUN,
+    PREDICATE,
+    Entry,
+    match,
 )
-DISTRUST = re.compile(
-    r"\b(?:not|never|nobody|hardly|no longer|stopped|stop|cannot)(?: (?:really|quite|fully|exactly|"
-    r"at all|for a second|even|once|to))*"
-    r" (?:buy(?:ing)?|like|add(?:s|ing)? up|sit(?:s|ting)? (?:right|well)|make(?:s)? (?:any )?sense|"
-    r"trust\w*|believ\w*|follow|hold(?:s)? (?:up|water))\b|"
-    r"\bno way\b|\bnot who\b|\bmakes? no sense\b|\banything but (?:innocent|clear|honest|good)\b"
-)
-NEGATED = re.compile(
-    r"\b(?:not|never|no|hardly|without|nothing|nobody|least|cannot|neither|nor|stop|less|against|"
-    r"anything but)\b"
-)
-OPEN = re.compile(
-    r"\b(?:can not (?:say|tell)|not (?:sure|saying|convinced|certain|enough|over ?look|forget|clear)|"
-    r"unsure|no read|"
-    r"hard to tell|never said|whether|who\b(?= (?:might|could|is|are|we|do|to))|what|why|wonder|"
-    r"thoughts|curious|"
-    r"anyone|everyone's|hear|remaining players|other players|each of you|if|(?:share|any|their|your|"
-    r"everyone's|our|other|clear|further) (?:\w+ ){0,3}(?:suspicions?|concerns?|suspicious)|would be|"
-    r"could have|supposed|as if|suppose|either way|evidence|"
-    r"tooth|rip|congrat\w*|verify|check|protect|was killed|died|night kill|respond|explain|ask(?:ed|ing)?)\b"
-)
-OTHERS = re.compile(
-    r"(?:@\d+|\b(?:he|she|they|who|you|somebody|someone|people|some|everyone|everybody))"
-    r"(?: has| have| had| is| are| was| were| also| just| already| both| all| even| keeps?| kept| been|"
-    r" started| tried to)* "
-    r"(?:sa(?:id|ys?|ying)|claim\w*|accus\w*|suspect\w*|th(?:ink|inks|ought)|believ\w*|vot(?:e[ds]?|"
-    r"ing)|told|tells?|"
-    r"wants?|call(?:s|ed|ing)|defend\w*|vouch\w*|trust(?:s|ed)?\b|doubts?|doubted|suggest\w*|report\w*|"
-    r"insist\w*|"
-    r"point(?:s|ed|ing)|agree\w*|ask\w*|mention\w*|push\w*)\b"
-)
-BACK = re.compile(r"\b(?:he|she|they|him|her|them|his|their|you|your|that one|this player|that player)\b")
-STRONG = re.compile(rf"\b(?:{WOLVES}|guilty|liar|fraud|evil|scum\w*|lying)\b")
-HEDGED = re.compile(
-    r"\b(?:might|may|could|perhaps|possibly|maybe|guess|bit|little|somewhat|slightly|eyes?|watch\w*|"
-    r"observ\w+|attention|focus|concern\w*|wary)\b"
-)
-CLAUSE = re.compile(
-    r"[;~]+|,(?! (?:and |or )?@\d+(?:,| and| or|$))|,? (?:but|while|because|although|though|yet|since|"
-    r"so|whereas|"
-    r"therefore|which means|then)(?= )"
-)
-NEUTRAL = re.compile(r"\b(?:former|next|new|our|the|as) (?:the )?sheriff\b")
-CROWD = re.compile(
-    r"\b(?:wolves|werewolves|players|others|each other|all|everyone|we|us|our|my|me|myself|i am)\b"
-)
-RAISED = re.compile(
-    rf"\b(?:(?:raised |made |shared |mentioned |voiced )by|(?:dis)?agree with) {MANY}(?:'s)?|"
-    rf"{MANY}'s (?=(?:concern|suspicion|accusation|worr|doubt|observation))"
-)
-"""Whose suspicion is shared: not who is suspected."""
-
-
-CALLED = re.compile(r"(?:^|[,~] ?)(@\d+)(?=,|$)")
-"""A player who is spoken to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """A stance: `seats` are suspected (`bad`) or trusted; strength 1 (hint) to 3; `role` named, or empty."""
+    """A stance: `seats` are suspected (`bad`) or trusted; strength 1 (hint) to 3."""
 
     seats: tuple[int, ...]
     bad: bool
     strength: int
 
 
-def stances(text: str, last: tuple[int, ...]) -> Iterator[Cue]:
-    """The stances told in a normalised sentence. `last`: the seats to which pronouns refer."""
-    called = CALLED.search(text) if "you" in text else None
-    if called is not None:
-        last = (int(called[1][1:]),)
-    text = RAISED.sub("", NEUTRAL.sub("", text))
-    for clause in CLAUSE.split(text):
-        groups = [
-            (match.start(), tuple(int(seat) for seat in re.findall(r"@(\d+)", match[0])))
-            for match in re.finditer(MANY, clause)
-        ]
-        named = groups[-1][1] if groups else ()
-        cue = None if OPEN.search(clause) or (not groups and not last) else _cue(clause, groups, last)
+def stances(text: str, full: str, last: tuple[int, ...]) -> Iterator[Cue]:
+    """The stances told in a normalised sentence. `full`: the same, nothing struck out, position for
+    position. `last`: the seats to which pronouns refer."""
+    text = PSEUDO.sub(_space, SHERIFF.sub(_space, RAISED.sub(_space, text)))
+    called = CALLED.search(full)
+    you = (int(called[1][1:]),) if called is not None else ()
+    mine, nearest = True, last
+    for clause in clauses(text, full):
+        named = [seats for _, seats in sorted(clause.groups.items())]
+        if not clause.tokens:
+            last = spoken_in(clause) or last
+            nearest = named[-1] if named else nearest
+            continue
+        topic = spoken_in(clause)
+        of = nearest if clause.tokens[0] in ("who", "whose", "whom") else last
+        yield from _cues(clause, of, you or last, mine)
+        nearest = named[-1] if named else nearest
+        for token in clause.tokens:
+            if token in MINE:
+                mine = True
+            elif token == "@" or token in THEIRS:
+                mine = False
+        last = topic or last
+
+
+def spoken_of(text: str, last: tuple[int, ...]) -> tuple[int, ...]:
+    """Of whom a sentence speaks, for the pronouns of the next: its last subject, or else the last named."""
+    topic: tuple[int, ...] = ()
+    for clause in clauses(text, text):
+        subject = next((seats for at, seats in clause.groups.items() if is_subject(clause, at)), ())
+        topic = subject or topic or next(iter(clause.groups.values()), ())
+    return topic or last
+
+
+def _space(match: re.Match[str]) -> str:
+    return " " * (match.end() - match.start())
+
+
+def _cues(clause: Clause, last: tuple[int, ...], you: tuple[int, ...], mine: bool) -> Iterator[Cue]:
+    tokens = clause.tokens
+    if OPEN.search(" ".join(tokens)):
+        return
+    hedged = bool(HEDGED.search(" ".join(tokens)))
+    at, bound = 0, 0
+    while at < len(tokens):
+        cue, end = None, 0
+        for entry in LEXICON.get(tokens[at], ()):
+            if here := match(entry, tokens, at):
+                cue = _scoped(entry, clause, at, here, bound, last, you, mine)
+                if cue is not None or entry.negated == DROPS:
+                    end = here
+                    break
+        if not end:
+            at += 1
+            continue
+        if cue is not None and not cue.bad and "or" in tokens[end:]:
+            return  # "loyal villagers or Werewolves"
         if cue is not None:
-            yield cue
-        last = named or last
+            yield Cue(cue.seats, cue.bad, 1 if hedged else cue.strength)
+        at, bound = end, end if cue is not None else bound
 
 
-def _cue(clause: str, groups: list[tuple[int, tuple[int, ...]]], last: tuple[int, ...]) -> Cue | None:
-    if OTHERS.search(clause):
+def _quoted(clause: Clause, at: int, mine: bool) -> bool:
+    """Does what stands at `at` belong to somebody else's words?"""
+    whose, saying = mine, False
+    for index in range(at):
+        token = clause.tokens[index]
+        if token in MINE:
+            whose = True
+        elif token in THEIRS or (token == "@" and is_subject(clause, index)):
+            whose = False
+        elif token in SAYING and not whose and index and clause.tokens[index - 1] not in OWNING:
+            after = clause.tokens[index + 1] if index + 1 < len(clause.tokens) else ""
+            saying = saying or after not in ("something", "nothing", "things", "too", "very", "so")
+        if token in ("i", "we") and not saying:
+            saying = False
+    return saying
+
+
+def _scoped(
+    entry: Entry,
+    clause: Clause,
+    at: int,
+    end: int,
+    bound: int,
+    last: tuple[int, ...],
+    you: tuple[int, ...],
+    mine: bool,
+) -> Cue | None:
+    """The stance of an entry found at tokens `at` to `end`; `bound`: where the entry before it ended."""
+    tokens = clause.tokens
+    if _quoted(clause, at, mine):
         return None
-    bad, good = DISTRUST.search(clause) or SUSPICION.search(clause), TRUST.search(clause)
-    if bad is None and good is None:
+    negated = any(token in NEGATIONS for token in tokens[max(bound, at - 12) : at])
+    bad = entry.bad
+    if entry.negated == FLIPS and negated:
+        bad = not bad
+    elif (entry.negated == DROPS and negated) or (entry.negated == NEEDS and not negated):
         return None
-    found = bad or good
-    assert found is not None
-    if groups:
-        seats = min(groups, key=lambda group: abs(group[0] - found.start()))[1]
-    elif CROWD.search(clause):
+    elif entry.negated == EITHER and not negated:
+        bad = not bad
+    seats = _target(entry, clause, at, end, last, you, mine)
+    if not seats:
         return None
-    elif BACK.search(clause) or clause.count(" ") < 3:
-        seats = last  # "Very suspicious.", said of whoever was named before
-    else:
-        return None
-    negated = bool(NEGATED.search(clause[: found.start()])) and (bad is None or bad.re is not DISTRUST)
+    return Cue(seats, bad, entry.strength)
+
+
+def _target(
+    entry: Entry,
+    clause: Clause,
+    at: int,
+    end: int,
+    last: tuple[int, ...],
+    you: tuple[int, ...],
+    mine: bool,
+) -> tuple[int, ...]:
+    tokens = clause.tokens
+    if entry.kind == NEUTRAL:
+        return ()
+    if entry.kind == GENERAL:
+        before = [index for index in clause.groups if index < at]
+        if before:
+            return clause.groups[before[-1]]
+        return next(iter(clause.groups.values()), last)
     if (
-        bad is not None
-        and negated
-        and not (STRONG.search(clause) or "suspic" in clause or "suspect" in clause)
+        tokens[at] == "suspect"
+        and tokens[end : end + 1]
+        and tokens[end] in VERBAL
+        and entry.kind == PREDICATE
     ):
-        return None
-    if found[0] in NAMED and re.search(r"\b(?:we|us|i am|all|other|the) $", clause[: found.start()]):
-        return None
-    strength = 1 if HEDGED.search(clause) else 2
-    return Cue(seats, (bad is not None) != negated, strength)
+        return ()  # the verb
+    if not entry.bad and entry.kind == PREDICATE and _attributive(tokens, at, end):
+        return ()
+    if entry.kind == LINKED and not _linked(tokens, at, end):
+        return ()
+    if entry.kind in (PREDICATE, LINKED):
+        return () if _generic(tokens, at, end) else _subject_of(clause, at, end, last, you)
+    if entry.kind == ATTITUDE and not _agent(clause, at, mine):
+        return ()
+    if entry.kind == ATTITUDE and any(token in ("had", "used") for token in tokens[max(0, at - 2) : at]):
+        return ()
+    if entry.kind == NOUN and at and tokens[at - 1] == "@" and tokens[at].endswith("s"):
+        return ()  # the verb: "@3 doubts"
+    if entry.kind == NOUN and at >= 2 and tokens[at - 1] in ("'s", "his", "her", "their", "your"):
+        return ()
+    for index in range(at, len(tokens)):
+        token = tokens[index]
+        if token == "@":
+            return clause.groups[index]
+        if index > at and (token in PRONOUNS or (token == "there" and index == end)):
+            return last
+        if index > at and token in YOURS:
+            return you
+    before = [index for index in clause.groups if index < at]
+    if before and entry.kind == ATTITUDE and not any(token in MINE for token in tokens[before[-1] : at]):
+        return ()
+    if before:
+        return clause.groups[before[-1]]
+    if entry.kind == NOUN and any(token in PRONOUNS for token in tokens[:at]):
+        return last
+    return last if {"it", "this", "that"}.intersection(tokens[end : end + 2]) else ()
+
+
+def _linked(tokens: list[str], at: int, end: int) -> bool:
+    """Is the adjective at `at` said of somebody ("seems fine"), and not of a thing ("a good idea")?"""
+    if end < len(tokens) and tokens[end] not in STOPS:
+        return False
+    index = at - 1
+    while index >= 0 and tokens[index] in FILLERS:
+        if tokens[index] == "been":
+            return True
+        index -= 1
+    return index >= 0 and (tokens[index] in COPULAS or (tokens[index] == "@" and index == at - 1))
+
+
+def _attributive(tokens: list[str], at: int, end: int) -> bool:
+    """Is a word of praise said of people in general or of somebody else ("threw an innocent man to us")?"""
+    if end - at > 1 or tokens[end : end + 1] == [] or tokens[end] not in PEOPLE:
+        return False
+    return not COPULAS.intersection(tokens[max(0, at - 6) : at])
+
+
+def _generic(tokens: list[str], at: int, end: int) -> bool:
+    """Does a noun speak of wolves or villagers as such, or of one that was caught?"""
+    if any(token in ("whoever", "anyone", "whichever", "those") for token in tokens[:at]):
+        return True
+    if end - at > 2:
+        return False
+    if tokens[end - 1] in ("wolves", "werewolves") and not COPULAS.intersection(tokens[max(0, at - 5) : at]):
+        return tokens[max(0, at - 2) : at] != ["of", "the"] and "with" not in tokens[max(0, at - 2) : at]
+    if tokens[end - 1] in ROLES_GOOD and not COPULAS.intersection(tokens[max(0, at - 6) : at]):
+        return True
+    if tokens[end - 1] not in NOUNS:
+        return False
+    if (
+        end < len(tokens)
+        and (tokens[end] in VERBS or tokens[end].endswith("ed"))
+        and end - at < 3
+        and "@" not in tokens[end : end + 2]
+    ):
+        return True
+    index = at - 1
+    while index >= 0 and tokens[index] in (
+        "a",
+        "an",
+        "the",
+        "one",
+        "first",
+        "second",
+        "last",
+        "real",
+        "other",
+        "our",
+        "of",
+        "at",
+        "least",
+        "his",
+        "fellow",
+    ):
+        index -= 1
+    return index >= 0 and tokens[index] in OBJECTS
+
+
+def _agent(clause: Clause, at: int, mine: bool) -> bool:
+    """Is an attitude at `at` the speaker's? The nearest subject before it says so."""
+    for index in range(at - 1, -1, -1):
+        token = clause.tokens[index]
+        if token in MINE:
+            return True
+        if token == "you" and clause.tokens[index + 1] in ("can", "should", "would", "could", "have", "must"):
+            return True
+        if token in THEIRS or (token == "@" and is_subject(clause, index)):
+            return False
+    return mine or not clause.tokens[:at]
+
+
+def _subject_of(
+    clause: Clause, at: int, end: int, last: tuple[int, ...], you: tuple[int, ...]
+) -> tuple[int, ...]:
+    """Who is or does what stands at `at`."""
+    tokens = clause.tokens
+    fallback: tuple[int, ...] = ()
+    it = False
+    for index in range(at - 1, -1, -1):
+        token = tokens[index]
+        if token == "@":
+            if is_subject(clause, index):
+                return clause.groups[index]
+            if _attacked(tokens, index):
+                return ()
+            if not fallback or (index and tokens[index - 1] == "by"):
+                fallback = clause.groups[index]
+        elif token in PRONOUNS and tokens[index - 1] == "of" and index > 1 and tokens[index - 2] in PARTS:
+            return ()
+        elif token in PRONOUNS and not fallback:
+            return () if _attacked(tokens, index) else last
+        elif token in YOURS and not fallback:
+            return you
+        elif token in STANDING_FOR:
+            it = True
+        elif _of_self(tokens, index, at):
+            if tokens[index + 1] in ("am", "was"):
+                return fallback
+            break
+    if fallback:
+        return fallback
+    if any(
+        token in ("everyone", "everybody", "people", "others", "somebody", "someone") for token in tokens[:at]
+    ):
+        return ()
+    for index in range(at, len(tokens)):
+        if tokens[index] == "@":
+            return clause.groups[index]
+        if index >= end and tokens[index] in ("him", "her", "them", "his", "their", "there"):
+            return last
+        if index >= end and tokens[index] == "you":
+            return you
+    if clause.groups or any(token in CROWD and not it for token in tokens[:at]):
+        return ()
+    return last if it or at == 0 or len(tokens) < 5 or tokens[0] in CARRIES else ()
+
+
+def _of_self(tokens: list[str], index: int, at: int) -> bool:
+    """Does the "I" or "we" at `index` take what stands at `at`, and not merely think it of somebody?"""
+    if tokens[index] not in ("i", "we"):
+        return False
+    if index < at - 1 and tokens[index + 1] not in ("am", "have", "was", "will", "do"):
+        return False
+    return not THOUGHTS.intersection(tokens[index:at])
+
+
+def _attacked(tokens: list[str], at: int) -> bool:
+    """Is the player at `at` the one that a push or a case is aimed at ("the case against @2 is thin")?"""
+    return at > 1 and tokens[at - 1] in ("on", "against", "at", "about", "for") and tokens[at - 2] in ATTACKS

@@ -2,79 +2,78 @@
 
 Pure and general: it reads anybody's sentences, a model's, a person's or the built-in player's, and
 knows nothing of a game but the players' names. What one player says of another's words is attributed
-to the quoted player (`speaker`) and to the one who quotes (`by`); questions and conditions are ignored.
+to the quoted player (`speaker`) and to the one who quotes (`by`); conditions are ignored, and so
+are questions whose answer is not plain.
 
-How: names become tokens, contractions are spelt out, and the text is cut into sentences. Each sentence
-is matched against a handful of patterns, from the most specific (a quotation, a report of a check) to
-the most general (X is Y); what one pattern has read is blanked for the next. Pronouns refer to the
-player last named. Sentences are cached, because talk repeats itself.
+How: names become tokens, contractions are spelt out, and the text is cut into sentences. Players who are
+meant without a name are put in. Each sentence is matched against a handful of patterns, from the most
+specific (a quotation, a report of a check) to the most general (X is Y); what one pattern has read is
+blanked for the next. Pronouns refer to the player last named. Sentences are cached: talk repeats itself.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from ..rules import ROLES
 from .acts import Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
-from .cues import CALLED, stances
+from .ballots import (
+    VOTE_OF,
+    VOTED,
+)
+from .believed import CARD, REASONED, as_results, results_told
+from .checks_told import (
+    CHECK,
+    CHECKED_THEM,
+    FIND,
+    GOT,
+    PROTECTION,
+    RESULT,
+    SHIELD,
+)
+from .claims import others_claims, own_claims
+from .cues import spoken_of
+from .frames import framed
+from .maxims import asked_plainly
+from .opinions import GOOD, ME, WEREWOLF, Opinions, last_named, struck, told_of
+from .references import ANY as STAND_IN
+from .references import resolved, spoken
+from .results import lone, verdicts, whose
+from .roles_told import (
+    CLAIM,
+    CLAIM_OF,
+    CLAIMED,
+    FOREIGN,
+    MINE,
+    OPENS,
+    OWN,
+)
 from .tokens import blanked, normal, seats_of
 from .vocabulary import (
     ACCORDING,
     AFTER,
-    AGREE,
     ASKS,
-    BADS,
-    BELIEF,
     BETWEEN,
-    CHECK,
-    CHECKED_THEM,
-    CLAIM,
-    CLAIM_OF,
-    CLAIMED,
     CONDITION,
-    DOUBTED,
-    ELLIPSIS,
-    FIND,
-    FOREIGN,
-    GOT,
-    HINTS,
+    GIVEN,
+    HE_SAYS,
     INVERTED,
-    MANY,
-    MINE,
     NAMED,
-    NOSAY,
-    OPENS,
-    OUST,
-    OWN,
-    PICKED,
+    PLAN,
     PLURALS,
-    POINTED,
     POSSESSED,
-    PROTECTION,
     QUOTED,
-    RESULT,
     ROLE,
     SENTENCE,
-    SHIELD,
     STATE,
-    SUSPECT,
-    TRUST,
-    VOTE,
-    VOTE_OF,
-    VOTED,
-    WEAK,
+    TAIL,
+    TELLS_WHAT,
 )
 
-WEREWOLF = "Werewolf"
-GOOD = "not a Werewolf"
 __all__ = ["Accusation", "Act", "Agreement", "Claim", "Defence", "Report", "Suggestion", "read"]
-
-
-_ME = -1
-"""Stands for the speaker in cached readings."""
 
 
 def read(text: str, names: Sequence[str], speaker: int) -> tuple[Act, ...]:
@@ -86,22 +85,57 @@ def read(text: str, names: Sequence[str], speaker: int) -> tuple[Act, ...]:
     return _read(text, tuple(names), speaker)
 
 
+AHEAD = re.compile(r"\b(?:he|she|him|her|his)\b", re.IGNORECASE)
+"""A pronoun near the beginning, before anybody is named."""
+LIKEWISE = re.compile(r"\bso (?:is|are|does|do|was)\b|\bsame\b|\w(?:n't| not)\b(?:$|[,;~.!])")
+
+
 @lru_cache(1 << 14)
 def _read(text: str, names: tuple[str, ...], speaker: int) -> tuple[Act, ...]:
     found: dict[Act, None] = {}
     last: tuple[int, ...] = ()
     checking: tuple[int, ...] = ()
+    pair: tuple[int, ...] = ()
+    mood: bool | None = None
+    seer = False
+    if AHEAD.search(text[:30]):
+        seats = set(seats_of(normal(text, names)))
+        last = tuple(seats) if len(seats) == 1 else ()  # "He is lying. Vote player 3."
     for raw in SENTENCE.findall(text.replace("’", "'").replace("‘", "'")):
-        acts, last, checking = _sentence(raw, names, last, checking)
+        acts, last, checking, named = _sentence(
+            raw,
+            names,
+            last,
+            checking,
+            pair if STAND_IN.search(raw.lower()) else (),
+            mood if LIKEWISE.search(raw.lower()) else None,
+        )
+        mood = next(
+            (
+                isinstance(act, Accusation)
+                for act in reversed(acts)
+                if isinstance(act, Accusation | Defence) and act.speaker == ME
+            ),
+            mood,
+        )
+        pair = spoken(named, pair)
+        told = seer and CARD.search(raw.lower()) is not None and not REASONED.search(raw.lower())
+        seer = seer or Claim(ME, "Seer", False, ME) in acts
         for act in acts:
-            one = replace(act, speaker=speaker if act.speaker == _ME else act.speaker, by=speaker)
-            if isinstance(one, Report) and one.target == _ME:
+            if told and isinstance(act, Defence) and act.speaker == ME and act.strength == 3 and not act.role:
+                act = Report(ME, "see", act.target, GOOD, act.by)
+            one = replace(act, speaker=speaker if act.speaker == ME else act.speaker, by=speaker)
+            if isinstance(one, Report) and one.target == ME:
                 one = replace(one, target=speaker)
             if isinstance(one, Defence) and one.speaker == one.target and one.role:
                 one = Claim(one.speaker, one.role, False, speaker)  # "player_3 is the Seer", says player_3
             if isinstance(one, Claim | Report) or one.target != one.speaker:
                 found[one] = None
-    return tuple(found)
+    return (
+        tuple(as_results(found, speaker))
+        if any(isinstance(act, Claim | Report) and act.speaker != speaker for act in found)
+        else tuple(found)
+    )
 
 
 # -- sentences -------------------------------------------------------------------------------------
@@ -109,48 +143,68 @@ def _read(text: str, names: tuple[str, ...], speaker: int) -> tuple[Act, ...]:
 
 @lru_cache(1 << 16)
 def _sentence(
-    raw: str, names: tuple[str, ...], last: tuple[int, ...], checking: tuple[int, ...]
-) -> tuple[tuple[Act, ...], tuple[int, ...], tuple[int, ...]]:
-    """Read one sentence: (acts, who "they" will be, whose check the next sentence may tell of)."""
+    raw: str,
+    names: tuple[str, ...],
+    last: tuple[int, ...],
+    checking: tuple[int, ...],
+    pair: tuple[int, ...],
+    mood: bool | None,
+) -> tuple[tuple[Act, ...], tuple[int, ...], tuple[int, ...], str]:
+    """Read one sentence: (acts, who "they" will be, whose check the next sentence may tell of, its players).
+
+    pair: the two players spoken of before, for "both of them" and "the other";
+    mood: whether the stance told last was suspicion, for "so is player 6"."""
     text = normal(raw, names)
-    if not text or "?" in raw or ASKS.match(text):
-        return (), _last(text, last), ()
-    text = CONDITION.sub("", text).rstrip(".!;, ")
+    if "{" in raw:
+        return (), last, (), ""  # data, not talk
+    named = text = resolved(text, pair)
+    asked = "?" in raw
+    if asked and not ASKS.match(text) and (tail := TAIL.search(text)):
+        text, asked = text[: tail.start()], False
+    if asked and (stated := asked_plainly(text)):
+        text, asked = stated, False
+    elif not text or (ASKS.match(text) and (asked or not TELLS_WHAT.match(text))):
+        reader = _Reader(text, last, ())
+        reader.asked()
+        return tuple(reader.acts), spoken_of(text, last), (), named
+    text = GIVEN.sub(_unless_planned, text)
+    text = CONDITION.sub("", text).rstrip(".!?;, ")
     reader = _Reader(text, last, checking)
     reader.run()
-    return tuple(reader.acts), _last(text, last), reader.checking
+    if LIKEWISE.search(text):
+        reader.likewise(mood)
+    if any(isinstance(act, Claim) and act == Claim(ME, "Seer", False, ME) for act in reader.acts):
+        reader.acts = results_told(reader.acts, reader.full)
+    acts = tuple(reader.acts)
+    if asked:  # "player_2 says he is the Seer?" still tells what player_2 says
+        acts = tuple(act for act in acts if isinstance(act, Claim) and act.speaker != ME)
+    if "?" in raw:
+        plain = _Reader(named, last, ())
+        plain.asked()
+        acts = (*acts, *plain.acts)
+    return acts, spoken_of(text, last), reader.checking, named
 
 
-def _last(text: str, last: tuple[int, ...]) -> tuple[int, ...]:
-    named = re.findall(MANY, text)
-    return seats_of(named[-1]) if named else last
+def _unless_planned(match: re.Match[str]) -> str:
+    """What stands under a condition is told only where it announces or asks for something."""
+    return match[0] if PLAN.search(match["then"]) else ""
 
 
-class _Reader:
+class _Reader(Opinions):
     """One sentence being read. `text` shrinks as patterns take their share; `me` is whose words it is."""
 
-    def __init__(self, text: str, last: tuple[int, ...], checking: tuple[int, ...], me: int = _ME) -> None:
-        self.text, self.full, self.last, self.me = text, text, last, me
-        self.was = checking
-        self.checking: tuple[int, ...] = ()
-        self.acts: list[Act] = []
-
     def run(self) -> None:
+        self.text = self.full = VOTE_OF.sub(r"\1's vote", self.text)
+        self._tell(framed(self.text, self.last))
         self._quotes()
         self._own()
         self._checks()
+        self._shapes()
         self._claims()
+        self._free_claims()
         self._votes()
         self._states(self.text)
         self._stances()
-
-    def _each(self, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
-        """Matches from left to right, each blanked once the caller has dealt with it."""
-        at = 0
-        while match := pattern.search(self.text, at):
-            at = match.end()
-            yield match
-            self.text = blanked(self.text, match)
 
     def _quote(self, who: int, words: str) -> None:
         if MINE.match(words):
@@ -161,16 +215,28 @@ class _Reader:
         )
         words = re.sub(r"^(?:he|she|they|i) (?:is|are|was|were|am)\b", "i am", words)
         words = re.sub(r"^(?:he|she|they) ", "i ", words)
-        if re.match(rf"(?:a|an|the|our|not)? ?(?:real |true )?{ROLE}", words):
+        words = re.sub(
+            r"^(?:(?:as|being|to be|at being|himself|herself|themselves|themself)\b ?)+", "", words
+        )
+        if re.match(
+            rf"(?:(?:a|an|the|our|just|only|simply) )*(?:not )?(?:real |true "
+            rf")?{ROLE}(?!'s)",
+            words,
+        ):
             words = "i am " + words
         inner = _Reader(words, self.last, (), me=who)
         inner.run()
-        self.acts.extend(act for act in inner.acts if act.speaker == who or who == _ME)
+        self.acts.extend(act for act in inner.acts if act.speaker == who or who == ME)
 
     def _quotes(self) -> None:
-        self.text = VOTE_OF.sub(r"\1's vote", self.text)
         for match in CLAIMED.finditer(self.text):
             seats = seats_of(match["who"])
+            if (
+                re.search(r"\b(?:pretend|pos(?:es|ing|ed)\b)", match[0])
+                and not ROLES[NAMED[match["role"]]].wolf
+            ):
+                told = seats or last_named(self.text[: match.start()], self.last)
+                self.acts.extend(Accusation(self.me, seat, 2, self.me) for seat in told)
             if len(seats) > 1 and not ROLES[NAMED[match["role"]]].wolf:
                 self.acts.extend(Claim(seat, NAMED[match["role"]], False, self.me) for seat in seats)
                 self.text = blanked(self.text, match)
@@ -179,8 +245,12 @@ class _Reader:
                 self._quote(seat, match[1])
         for pattern in (ACCORDING, QUOTED):
             for match in self._each(pattern):
-                self._quote(int(match[1][1:]), match[2])
-        self.text = VOTED.sub("~", self.text)
+                if not re.search(r"\b(?:think|thought|believe)\w*(?: that)? i am\b", match[0]):
+                    self._quote(int(match[1][1:]), match[2])
+        for match in self._each(HE_SAYS):
+            for seat in self._who(match["who"], last_named(self.text[: match.start()], self.last))[:1]:
+                self._quote(seat, match["what"])
+        self.text = VOTED.sub(struck, self.text)
         for match in self._each(BETWEEN):
             who, verb = int(match[1][1:]), match[2]
             for seat in seats_of(match[3]):
@@ -212,17 +282,37 @@ class _Reader:
             start = found.end()
             self._results(self.me, seats_of(self.text[start : start + 60]), start, found)
         elif them := CHECKED_THEM.search(self.text):
-            whom = _last(self.text[: them.start()], self.last)
+            whom = last_named(self.text[: them.start()], self.last)
             told = self._results(self.me, whom, 0, None)
             self.checking = () if told else whom
         elif self.was:
             self._results(self.me, self.was, 0, None)
+        if not any(isinstance(act, Report) and act.kind == "see" for act in self.acts):
+            self._free_results()
+
+    def _free_results(self) -> None:
+        """What `text.results` finds of checks after the exact patterns."""
+        told = False
+        by = whose(self.text)
+        if by is not None:
+            who = int(by[1:]) if by else self.me
+            for them, what, start, end in list(verdicts(self.text)):
+                said = GOOD if what == "good" else what
+                self.acts.extend(Report(who, "see", seat, said, self.me) for seat in seats_of(them))
+                self._strike(start, end)
+                told = True
+        if not told and (whom := self.checking or self.was) and (what := lone(self.text)):
+            said = GOOD if what == "good" else what
+            self.acts.extend(Report(self.me, "see", seat, said, self.me) for seat in whom)
+            self.text, told = "~" * len(self.text), True
+        if told:
+            self.checking = ()
 
     def _results(self, who: int, whom: tuple[int, ...], start: int, head: re.Match[str] | None) -> bool:
         """Read what a check showed from `start` on; True when a result was told."""
         rest, told = self.text[start:], False
         if head is not None and head.re is CHECK:
-            rest = (f"@{whom[-1]}" if whom[-1] != _ME else "they") + rest
+            rest = (f"@{whom[-1]}" if whom[-1] != ME else "they") + rest
         elif head is None:
             rest = " " + rest
         after = AFTER.search(rest)
@@ -234,24 +324,26 @@ class _Reader:
             for seat in self._who(match["subj"], whom or self.last):
                 if head is None and whom and seat not in whom:
                     continue
-                self.acts.append(Report(who, "see", seat, _what(match), self.me))
+                self.acts.append(Report(who, "see", seat, told_of(match), self.me))
                 told = True
         result = None if told else RESULT.search(rest)
         if result is not None:
-            self.acts.extend(Report(who, "see", seat, _what(result), self.me) for seat in whom)
+            self.acts.extend(Report(who, "see", seat, told_of(result), self.me) for seat in whom)
             told = True
         if told:
             cut = head.start() if head is not None else 0
-            self.text = self.text[:cut] + "~" + later
+            self.text = self.text[:cut] + "~" * (len(self.text) - cut - len(later)) + later
         return told
-
-    def _who(self, subject: str, last: tuple[int, ...]) -> tuple[int, ...]:
-        return seats_of(subject) if subject[0] == "@" else last
 
     def _claims(self) -> None:
         for match in self._each(POSSESSED):
             before = self.text[: match.start()]
-            if re.search(r"\b(?:see|suspect|accuse|consider|regard|view|treat|trust)s? $", before):
+            if ROLES[NAMED[match["role"]]].wolf:
+                if re.search(r"\b(?:i|we)\b[^@]*$", before) and not re.search(
+                    r"\b(?:not|never|out)\b", before
+                ):
+                    self._state(match, seats_of(match[1]), match["role"], False, 2)
+            elif re.search(r"\b(?:see|suspect|accuse|consider|regard|view|treat|trust)s? $", before):
                 self._state(match, seats_of(match[1]), match["role"], False, 2)
             else:
                 who = int(match[1][1:])
@@ -260,13 +352,14 @@ class _Reader:
                     stance: Act = Defence(self.me, who, 2, "", self.me)
                     self.acts.append(Accusation(self.me, who, 1, self.me) if believed[1] else stance)
         for pattern in (CLAIMED, CLAIM_OF):
-            for match in self._each(pattern):
+            for match in pattern.finditer(self.text):
                 word = match["role"]
                 if not ROLES[NAMED[word]].wolf:
                     denied = bool(re.search(r"\b(?:not|never)\b", match[0]))
                     self.acts.extend(
                         Claim(s, NAMED[word], denied, self.me) for s in self._who(match["who"], self.last)
                     )
+                self._strike(match.end("who"), match.end())
 
     def _own(self) -> None:
         for match in CLAIM.finditer(self.text):
@@ -274,6 +367,10 @@ class _Reader:
             loose = (match["head"].endswith("as") or ROLES[NAMED[word]].wolf) and (
                 match["tail"] is None or (match["head"].endswith("as") and not OPENS.search(before))
             )
+            if match["head"].endswith("as") and re.match(
+                r", @\d+ (?:should|would|could|must|has|ought|might|will)\b", self.text[match.end() :]
+            ):
+                loose = True  # "As the Seer, player_3 should have known"
             if word not in PLURALS and not loose and not FOREIGN.search(before):
                 denied = bool(re.search(r"\b(?:not|never|no|neither)\b", match["fill"]))
                 self.acts.append(Claim(self.me, NAMED[word], denied, self.me))
@@ -285,114 +382,19 @@ class _Reader:
                 self.acts.append(Claim(self.me, NAMED[word], denied, self.me))
                 self.text = blanked(self.text, match)
 
-    def _votes(self) -> None:
-        for match in self._each(VOTE):
-            head = self.text[max(0, match.start() - 25) : match.start()]
-            against = bool(match["neg"]) or bool(re.search(r"\b(?:not|never|against|before)\b[^,]*$", head))
-            if match["verb"] == "vote against" or match["verb"] == "voting against":
-                against = bool(re.search(r"\b(?:not|never)\b", match["neg"] or ""))
-            against = against or bool(re.search(r"\b(?:mistake|wrong|unwise|hasty|foolish)(?: to)? $", head))
-            if re.search(
-                r"'s $|\b(?:his|her|their) $|\bwhy (?:we|you)|"
-                r"\b(?:wants?|wanted|trying|tried) (?:us |you |me )?(?:all )?(?:to )?$|\b(?:@\d+|he|she|"
-                r"they|who)(?: (?:and|also|all|both))* $",
-                head,
-            ):
-                continue
-            for seat in seats_of(match["whom"]) or _last(self.text[: match.start()], self.last):
-                self.acts.append(Suggestion(self.me, seat, against, self.me))
-        for match in self._each(OUST):
-            for seat in self._who(match["subj"], self.last):
-                self.acts.append(Suggestion(self.me, seat, bool(match["neg"]), self.me))
-
-    def _states(self, text: str) -> None:
-        for match in self._each(STATE):
-            head = re.split(r",|\bbut\b|;|~", self.text[: match.start()])[-1]
-            if match["subj"] == "it" or NOSAY.search(head):
-                continue
-            clause = head + match.group(0)
-            strength = 1 if WEAK.search(clause) else 2 if BELIEF.search(clause) else 3
-            negated = bool(DOUBTED.search(head))
-            if re.search(r"\b(?:not|never|cannot|no)\b", match["cop"] + match["fill"]):
-                negated = not negated
-            if match["cop"] == "as" and not re.search(r"see|suspect|consider|regard|view|treat|trust", head):
-                continue
-            seats = self._who(match["subj"], self.last or _last(head, ()))
-            named = _last(self.text[: match.start()], ())
-            if match["subj"][0] != "@":
-                called = CALLED.search(self.full) if match["subj"] == "you" else None
-                seats = seats_of(called[1]) if called else named or self.last or _last(self.full, ())
-            if match["cop"].startswith(("came back", "came up", "come back", "comes back")):
-                self.acts.extend(Report(self.me, "see", seat, _what(match), self.me) for seat in seats)
-                continue
-            self._state(match, seats, match["pred"], negated, strength)
-            for more in ELLIPSIS.finditer(text, match.end()):
-                self._state(more, seats_of(more[1]), match["pred"], bool(more[2]), strength)
-
-    def _state(
-        self, match: re.Match[str], seats: tuple[int, ...], word: str, negated: bool, strength: int
-    ) -> None:
-        role = NAMED.get(word, "")
-        if "not to be" in word or "untrustworthy" in word:
-            bad = True
-        else:
-            bad = bool(role and ROLES[role].wolf) or bool(re.fullmatch(f"(?:{BADS}|{HINTS})", word))
-        if re.fullmatch(HINTS, word):
-            strength = min(strength, 2)
-        for seat in seats:
-            if bad != negated:
-                if negated and role:
-                    continue  # "is not the Seer" says nothing of being a Werewolf
-                self.acts.append(Accusation(self.me, seat, strength, self.me))
-            else:
-                named = role if role and not negated else ""
-                self.acts.append(Defence(self.me, seat, strength, named, self.me))
-
-    def _stances(self) -> None:
-        for pattern in (POINTED, PICKED):
-            for match in self._each(pattern):
-                self.acts.extend(Accusation(self.me, s, 2, self.me) for s in seats_of(match["whom"]))
-        for match in self._each(SUSPECT):
-            weak = WEAK.search(self.text[max(0, match.start() - 20) : match.start()])
-            for seat in seats_of(match["whom"]):
-                if match["neg"]:
-                    self.acts.append(Defence(self.me, seat, 1, "", self.me))
-                else:
-                    mild = weak or "eye" in match["word"]
-                    strength = 3 if match["word"].startswith("accus") else 1 if mild else 2
-                    self.acts.append(Accusation(self.me, seat, strength, self.me))
-        for match in self._each(AGREE):
-            whom = int((match["whom"] or match["whom2"])[1:])
-            self.acts.append(Agreement(self.me, whom, bool(match["neg"]), self.me))
-        for match in self._each(TRUST):
-            head = self.text[max(0, match.start() - 12) : match.start()]
-            for seat in seats_of(match["whom"]):
-                if match["neg"] or re.search(r"\bnot (?:\w+ )?$", head):
-                    self.acts.append(Accusation(self.me, seat, 1, self.me))
-                else:
-                    self.acts.append(Defence(self.me, seat, 2, "", self.me))
-        told = {getattr(act, "target", None) for act in self.acts if not isinstance(act, Suggestion)}
-        for cue in stances(NOSAY.sub("~", self.text), self.last or _last(self.full, ())):
-            for seat in cue.seats:
-                if seat not in told:
-                    one = (
-                        Accusation(self.me, seat, cue.strength, self.me)
-                        if cue.bad
-                        else Defence(self.me, seat, cue.strength, "", self.me)
-                    )
-                    self.acts.append(one)
-                    told.add(seat)
-
-
-def _what(match: re.Match[str]) -> str:
-    """The result that an "X is Y" tells."""
-    word = match["pred"]
-    head = match.group(0)[: match.start("pred") - match.start()]
-    negated = bool(re.search(r"\b(?:not|never|no|cannot)\b", head))
-    role = NAMED.get(word, "")
-    bad = bool(role and ROLES[role].wolf) or bool(re.fullmatch(f"(?:{BADS}|{HINTS})", word))
-    if bad:
-        return GOOD if negated else WEREWOLF
-    if negated:
-        return "" if role else WEREWOLF
-    return role or GOOD
+    def _free_claims(self) -> None:
+        """What `text.claims` finds of claims after the exact patterns."""
+        told = {(act.speaker, act.role) for act in self.acts if isinstance(act, Claim)}
+        for found in own_claims(self.text):
+            if (self.me, found.role) not in told:
+                self.acts.append(Claim(self.me, found.role, found.denied, self.me))
+                told.add((self.me, found.role))
+            self._strike(found.start, found.end)
+        for found in others_claims(self.text):
+            for seat in self._who(found.who, last_named(self.full[: found.start], self.last)):
+                if (seat, found.role) not in told:
+                    self.acts.append(Claim(seat, found.role, found.denied, self.me))
+                    told.add((seat, found.role))
+                if found.sham:
+                    self.acts.append(Accusation(self.me, seat, 2, self.me))
+            self._strike(found.start, found.end)

@@ -1,4 +1,4 @@
-"""From a sentence as written to the normal form that `text.vocabulary`'s patterns expect.
+"""From a sentence as written to the normal form that the patterns of `text.reading` expect.
 
 A player's name, however it is spelt ("player_3", "Player 3", "P3", a bare number where one is meant),
 becomes ``@`` and the seat; a number that names nobody becomes "somebody".
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from .vocabulary import BARE, LISTED, SUBJECT, WORDS
+from .spelling import ASIDE, BARE, LISTED, LONE, REWRITES, SUBJECT
 
 SPELT = {
     word: str(number)
@@ -29,7 +29,8 @@ def _namer(names: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int], dic
             numbers[digits[1]] = seat
     words = "|".join(re.escape(name) for name in sorted(exact, key=len, reverse=True))
     pattern = re.compile(
-        rf"(?<!\w)(?:(?P<name>{words})(?!\w)|(?:players?|numbers?|seat|no\.|p|#)[ _#]?(?P<number>\d+|"
+        rf"(?<!\w)(?!(?<=my )number one\b|(?<=the )number one\b|(?<=seer )number "
+        rf")(?:(?P<name>{words})(?!\w)|(?:players?|numbers?|seat|no\.|p|#)[ _#]?(?P<number>\d+|"
         rf"{'|'.join(SPELT)})(?!\w))"
     )
     return pattern, exact, numbers
@@ -52,6 +53,9 @@ def normal(raw: str, names: tuple[str, ...]) -> str:
             head += " "
         return head + (f"@{seat}" if seat is not None else "somebody")
 
+    def lone(match: re.Match[str]) -> str:
+        return f"@{numbers[match[1]]}" if match[1] in numbers else match[0]
+
     text = pattern.sub(token, raw.lower().strip())
     text = BARE.sub(number, text)
     text = SUBJECT.sub(lambda m: f"@{numbers[m[1]]}" if m[1] in numbers else m[1], text)
@@ -59,9 +63,15 @@ def normal(raw: str, names: tuple[str, ...]) -> str:
     while before != text:
         before = text
         text = LISTED.sub(number, text)
-    for what, by in WORDS:
-        text = what.sub(by, text)
-    return text.strip()
+    text = LONE.sub(lone, text)
+    before = None
+    while before != text:
+        before = text
+        text = LISTED.sub(number, text)
+    for needed, what, by in REWRITES:
+        if needed in text:
+            text = what.sub(by, text)
+    return ASIDE.sub(r"\1 ; ", text).strip()
 
 
 def seats_of(many: str) -> tuple[int, ...]:

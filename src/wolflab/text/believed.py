@@ -1,0 +1,69 @@
+"""What a claim makes of the words beside it: a Seer tells results, and who believes the Seer goes along.
+
+For `text.reading`, on acts that are read already.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from .acts import Accusation, Act, Claim, Defence, Report
+from .opinions import GOOD, ME, WEREWOLF
+
+REASONED = re.compile(
+    r"\b(?:so|therefore|hence|must|because|since|means?|thus|claim\w*|certainly|surely|lying|counter\w*|think|believe)\b"
+)
+"""Words of an argument: the verdict beside them need not be a result."""
+CARD = re.compile(
+    r"\b(?:clean|clear|cleared|green|good|human|not an? (?:were)?wolf|isn't an? (?:were)?wolf|"
+    r"no (?:were)?wolf)\b"
+)
+"""Of somebody's card, a Seer says this flatly only after a check."""
+
+
+def results_told(acts: list[Act], text: str) -> list[Act]:
+    """The acts of a sentence in which the speaker comes out as the Seer: a flat verdict is a result."""
+    if REASONED.search(text):
+        return acts
+    told = list(acts)
+    for index, act in enumerate(told):
+        if isinstance(act, Accusation | Defence) and act.speaker == ME and act.strength == 3:
+            what = WEREWOLF if isinstance(act, Accusation) else act.role or GOOD
+            told[index] = Report(ME, "see", act.target, what, act.by)
+    return told
+
+
+def as_results(found: Iterable[Act], me: int) -> Iterator[Act]:
+    """What somebody who claims to be the Seer says flatly of a card is the result of a check."""
+    acts = list(found)
+    seers = {act.speaker for act in acts if isinstance(act, Claim) and act.role == "Seer" and not act.denied}
+    for act in acts:
+        if (
+            isinstance(act, Accusation | Defence)
+            and act.speaker in seers - {me}
+            and act.target != act.speaker
+        ):
+            what = WEREWOLF if isinstance(act, Accusation) else act.role or GOOD
+            acts.append(Report(act.speaker, "see", act.target, what, act.by))
+            yield acts[-1]
+        else:
+            yield act
+    yield from _gone_along_with(acts, me)
+
+
+def _gone_along_with(acts: list[Act], me: int) -> Iterator[Act]:
+    """A check that the speaker believes whoever tells of it is the speaker's opinion too."""
+    trusted = {act.target for act in acts if isinstance(act, Defence) and act.speaker == me}
+    judged = {act.target for act in acts if isinstance(act, Accusation | Defence) and act.speaker == me}
+    for act in acts:
+        if (
+            isinstance(act, Report)
+            and act.kind == "see"
+            and act.speaker in trusted
+            and act.target not in judged | {me}
+        ):
+            if act.what == WEREWOLF:
+                yield Accusation(me, act.target, 2, me)
+            else:
+                yield Defence(me, act.target, 2, "", me)

@@ -1,0 +1,96 @@
+"""A normalised sentence cut into clauses, and of whom each speaks; it knows words, and no game."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .grammar import BOUNDARY, DEGREE, NEGATIONS, PERCEIVING, PREPOSITIONS, SAYING
+from .tokens import seats_of
+from .vocabulary import MANY
+
+TOKEN = re.compile(rf"{MANY}|@\d+|'s|[a-z]+(?:['-][a-z]+)*|\d+|=|~+|[,;]")
+
+
+_PERSONS = frozenset(("i", "we", "he", "she", "they", "it", "you", "let", "the"))
+
+
+@dataclass(slots=True)
+class Clause:
+    """Tokens of a clause with its players as one token each; `groups`: index of such a token → seats."""
+
+    tokens: list[str]
+    groups: dict[int, tuple[int, ...]]
+
+
+def clauses(text: str, full: str) -> Iterator[Clause]:
+    """Cut a sentence into clauses; a list of players is one token. What other patterns have taken is a
+    clause without tokens that tells only of whom it spoke."""
+    found = list(TOKEN.finditer(text))
+    tokens = [match[0] for match in found]
+    now = Clause([], {})
+    for at, token in enumerate(tokens):
+        if token[0] == "~" or (token in BOUNDARY and _cuts(tokens, at, now)):
+            if now.tokens:
+                yield now
+            now = Clause([], {})
+            struck = re.findall(MANY, full[found[at].start() : found[at].end()]) if token[0] == "~" else ()
+            if struck:
+                yield Clause([], {0: seats_of(struck[0])})
+        elif token[0] == "@":
+            now.groups[len(now.tokens)] = seats_of(token)
+            now.tokens.append("@")
+        else:
+            now.tokens.append(token)
+    if now.tokens:
+        yield now
+
+
+def _cuts(tokens: list[str], at: int, now: Clause) -> bool:
+    """Does the boundary word at `at` part two clauses (and not two words of a list)?"""
+    token = tokens[at]
+    after = tokens[at + 1] if at + 1 < len(tokens) else ""
+    if token == "given" and at and tokens[at - 1] in ("has", "have", "had", "not", "been", "never", "was"):
+        return False
+    if (
+        token == "so"
+        and at
+        and tokens[at - 1] in DEGREE
+        and after[:1] not in ("@", ",")
+        and after not in _PERSONS
+    ):
+        return False
+    if token == "yet" and after in ("", "to", ",") and at:
+        return False
+    if token == "as":
+        return after in ("i", "he", "she", "they", "we", "it") or after[:1] == "@"
+    if token == "," and after[:1] == "@" and not now.groups:  # "my suspects: 2 and 5"
+        beyond = tokens[at + 2] if at + 2 < len(tokens) else ","
+        return not (now.tokens and beyond in BOUNDARY and len(now.tokens) < 7)
+    if token in ("and", "or"):
+        before = tokens[at - 1] if at else ""
+        return token == "and" and before not in NEGATIONS
+    return True
+
+
+def is_subject(clause: Clause, at: int) -> bool:
+    """Is the player at `at` in the place of a subject, not behind a preposition or a verb?"""
+    if at == 0:
+        return True
+    before = clause.tokens[at - 1]
+    if before in PREPOSITIONS:
+        return False
+    if (at > 1 and clause.tokens[at - 2] == "to") or (
+        before.endswith(("ed", "ing")) and before not in PERCEIVING and at > 1
+    ):
+        return False
+    return not (before in SAYING and before not in ("think", "believe", "say", "thinks", "feel"))
+
+
+def spoken_in(clause: Clause) -> tuple[int, ...]:
+    """Of whom a clause speaks: its first subject, or else its first player."""
+    for at, seats in clause.groups.items():
+        if is_subject(clause, at):
+            return seats
+    return next(iter(clause.groups.values()), ())
