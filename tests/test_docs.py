@@ -28,7 +28,8 @@ from wolflab.agents.random import Random
 from wolflab.agents.recipes import RECIPES, Recipe
 from wolflab.cli import app
 from wolflab.lab.casting import Company
-from wolflab.lab.experiment import Budget, Experiment, build, load, shipped
+from wolflab.lab.experiment import Experiment, build, load, shipped
+from wolflab.lab.specs import Budget
 from wolflab.match import Draws, Match, everybody, play, run_now
 from wolflab.metrics import Game, summarise
 from wolflab.metrics.data import CallTotals

@@ -173,6 +173,57 @@ def test_a_run_can_be_taken_up_between_its_stages(store: Store, tmp_path: Path) 
     resumed.close()
 
 
+def test_void_games_of_a_source_are_replaced_before_a_pool_is_made_after_a_cut(tmp_path: Path) -> None:
+    """A run cut between a source's last planned game and the replacement of its void ones."""
+    changes: dict[str, Any] = {
+        "rules": {"preset": "sheriff", "sheriff": "contested", "max_rounds": 2},
+        "conditions": {
+            "source": {"deals": 4, "first_deal": 100},
+            "pool": {"players": {"others": {"experience": {"games_of": "source"}}}},
+        },
+        "deals": 1,
+        "repeats": 1,
+    }
+    whole = played(tmp_path / "whole", **changes)
+    sources = rows(whole, "source")
+    assert len(sources) > 4  # some were void and replaced
+    cut = Store.create(tmp_path / "cut", build(copy.deepcopy(DATA) | changes))
+    assert runner.run(cut)
+    later = [row.id for row in cut.games() if row.condition == "pool" or row.deal >= 104]
+    for number in later:
+        cut._db.execute("DELETE FROM records WHERE game = ?", (number,))
+        cut._db.execute("DELETE FROM games WHERE id = ?", (number,))
+    for path in (cut.path / "pools").iterdir():
+        path.unlink()
+    cut.close()
+    resumed = Store.resume(tmp_path / "cut")
+    assert runner.run(resumed)
+    ours, theirs = ({r[1:]: store.record(r.id).lines for r in store.games()} for store in (whole, resumed))
+    assert ours == theirs
+    whole.close()
+    resumed.close()
+
+
+def test_games_that_teach_nothing_leave_their_players_without_experience(tmp_path: Path) -> None:
+    """With one round nobody wins, so there is nothing to learn; the run goes on all the same."""
+    rules = {"preset": "witch", "max_rounds": 1}
+    store = played(tmp_path / "run", rules=rules)
+    assert all(pool_of(store, row.id) is None for row in store.games())
+    for row in store.games():
+        verify_game(store, row, agents=True)
+    store.close()
+
+
+def test_conditions_alike_in_name_have_pools_of_their_own() -> None:
+    data = copy.deepcopy(DATA)
+    for name in ("grow-a", "grow_a"):
+        data["conditions"][name] = {"players": {"village": {"experience": {"grow": 1}}}}
+    experiment = build(data)
+    pools = Pools(experiment, Path("run"))
+    paths = {pools.path(experiment.experience(name)[0], Place(name, 1, 0)) for name in ("grow-a", "grow_a")}
+    assert len(paths) == 2
+
+
 def test_a_turn_is_taken_again_without_a_component(store: Store) -> None:
     row = rows(store, "frozen")[0]
     turn = next(turn.ask for turn in store.record(row.id).turns if turn.kind == "vote")
@@ -222,12 +273,37 @@ def test_conduct_is_counted_and_draws_are_told(tmp_path: Path) -> None:
         ({"games_of": "growing"}, "use a condition without experience"),
         ({"games_of": "source", "embedder": "nothing"}, "nothing"),
         ({"pool": "x.pool", "of": "losers"}, "taken as it is"),
+        ({"games_of": "source", "draws": 4}, "multiple of draws"),
+        ({"games_of": "source", "window": [995, 993]}, "backwards"),
     ],
 )
 def test_what_cannot_be_learned_from_is_refused(spec: dict[str, Any], words: str) -> None:
     data = copy.deepcopy(DATA)
     data["conditions"]["frozen"]["players"]["village"]["experience"] = spec
     with pytest.raises(ExperimentError, match=words):
+        build(data)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"planted": {"player": "nobody", "conditions": ["none"]}}, "nobody is called 'nobody'"),
+        ({"curve": {"x": "x", "points": {"none": float("nan")}, "measures": ["days"]}}, "finite"),
+        ({"curve": {"x": "x", "points": {"nowhere": 1}, "measures": ["days"]}}, "nowhere"),
+        ({"curve": {"x": "x", "points": {"none": 1}, "measures": ["beauty"]}}, "beauty"),
+        ({"contrasts": ["beauty"]}, "beauty"),
+        ({"deals": 10**12}, "deals"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused_before_the_first_game(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(ExperimentError, match=words):
+        build(copy.deepcopy(DATA) | changes)
+
+
+def test_a_source_that_does_not_reflect_is_refused() -> None:
+    data = copy.deepcopy(DATA)
+    data["conditions"]["source"]["players"] = {"others": {"recipe": "vanilla"}}
+    with pytest.raises(ExperimentError, match="nobody in source writes reflections"):
         build(data)
 
 

@@ -54,7 +54,7 @@ def made_up(deal: int, pool: int) -> Conduct:
     days += [table_of(3, ((3, 4), (4, 3)))] if deal in (0, 2) else []
     advised = {"act": (deal % 2, 4)} if pool else {}
     return Conduct(
-        seen, tuple(days), 40, deal % 4, {None: (2, 4), **advised}, (deal + pool, 60) if pool else (0, 0)
+        seen, tuple(days), 40, deal % 4, {"": (2, 4), **advised}, (deal + pool, 60) if pool else (0, 0)
     )  # type: ignore[dict-item]
 
 

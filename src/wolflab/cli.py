@@ -198,6 +198,8 @@ def show(
     """Print a recorded game, or one turn of it."""
     from .ui.running import show_game, show_turn_of
 
+    if without and turn is None:
+        raise typer.BadParameter("--without belongs to --turn: name the turn to be taken again")
     with _reading(run) as store:
         if turn is not None:
             show_turn_of(_console(), store, game, turn, without)

@@ -138,6 +138,11 @@ class Recipe:
         object.__setattr__(self, "attributes", tuple(self.attributes))
         object.__setattr__(self, "without", tuple(self.without))
 
+    @property
+    def teaches(self) -> bool:
+        """Whether its games can be learned from: it writes reflections."""
+        return self.reflect and "reflection" not in self.without
+
     def _refuse(self, name: str, wanted: str) -> NoReturn:
         raise ExperimentError(
             f"recipe {self.name!r}, field {name}: got {getattr(self, name)!r}; use {wanted}"

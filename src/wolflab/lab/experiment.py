@@ -20,76 +20,17 @@ from pydantic import Field, PrivateAttr, ValidationError, field_validator, model
 
 from ..errors import ExperimentError, RulesetError
 from ..metrics.published import published
-from ..metrics.summary import COMPARABLE, MEASURES
+from ..metrics.summary import COMPARABLE
 from ..models.catalog import BUILT_IN
 from ..rules import Ruleset, preset
 from ..text.disguise import DISGUISES, check_disguise
 from .overrides import arms, collapse, override
-from .specs import ExperienceSpec, Part, PlayerSpec
+from .specs import MODEL_FREE, MOST, Budget, Condition, CurveSpec, ExperienceSpec, Part, Planted, PlayerSpec
 
 _REACHED_BY = frozenset(
     ("base_url", "api_key_env", "max_in_flight", "timeout", "retries", "longest_wait", "price")
 )
 """Settings of a model that do not decide what it answers."""
-
-
-class Budget(Part):
-    """Where a run stops cleanly: tokens (prompt + completion) and USD, over all its models."""
-
-    tokens: int | None = Field(default=None, gt=0)
-    usd: float | None = Field(default=None, gt=0)
-
-
-class Condition(Part):
-    """One arm of an experiment: what it changes of `rules` and of `players`.
-
-    deals, repeats: how much of it is played, where that is not as in the rest. first_deal: the number of
-    its first deal; games whose experience is to be collected are given deals of their own with it.
-    """
-
-    rules: dict[str, Any] = Field(default_factory=dict)
-    players: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    deals: int | None = Field(default=None, ge=1)
-    repeats: int | None = Field(default=None, ge=1)
-    first_deal: int = Field(default=0, ge=0)
-
-
-class Planted(Part):
-    """A known effect: its measure, the knob that sets it, and the conditions that it is set in."""
-
-    measure: str = "persuasion"
-    knob: str = ""
-    player: str = "others"
-    conditions: list[str]
-    """In which it is set: the truth of each is the knob's value in `players.<player>.model` there."""
-
-    @field_validator("measure")
-    @classmethod
-    def _measure(cls, measure: str) -> str:
-        if measure not in MEASURES:
-            raise ValueError(f"there is no {measure!r}; known are {', '.join(MEASURES)}")
-        return measure
-
-
-class CurveSpec(Part):
-    """Conditions along one quantity, drawn as curves in the report (003 Fig. 3).
-
-    x: what the quantity is. points: condition → its value. baseline: a condition drawn as a dashed line.
-    measures: a panel each.
-    """
-
-    x: str
-    points: dict[str, float] = Field(min_length=1)
-    measures: list[str] = Field(min_length=1)
-    baseline: str | None = None
-
-    @field_validator("measures")
-    @classmethod
-    def _measures(cls, names: list[str]) -> list[str]:
-        for name in names:
-            if name not in MEASURES:
-                raise ValueError(f"there is no {name!r}; known are {', '.join(MEASURES)}")
-        return names
 
 
 class Experiment(Part):
@@ -103,8 +44,8 @@ class Experiment(Part):
     players: dict[str, PlayerSpec]
     conditions: dict[str, Condition] = Field(default_factory=lambda: {"all": Condition()})
     seed: int = 1
-    deals: int = Field(default=10, ge=1)
-    repeats: int = Field(default=1, ge=1)
+    deals: int = Field(default=10, ge=1, le=MOST)
+    repeats: int = Field(default=1, ge=1, le=MOST)
     redraw_void: bool = True
     """Play a further deal for every void game, until the planned number of games counts."""
     straw_polls: Literal[0, 1, 2] = 0
@@ -179,6 +120,16 @@ class Experiment(Part):
             if name not in self.conditions:
                 known = ", ".join(self.conditions)
                 raise ValueError(f"planted.conditions: there is no condition {name!r}; known are {known}")
+            if self.planted is not None and self.planted.player not in self.cast(name):
+                raise ValueError(
+                    f"planted.player: nobody is called {self.planted.player!r} in {name}; "
+                    f"known are {', '.join(self.cast(name))}"
+                )
+        try:
+            self.truths()
+        except (TypeError, ValueError):
+            knob = self.planted.knob if self.planted else ""
+            raise ValueError(f"planted.knob: {knob!r} is not set to a number in every condition") from None
         return self
 
     def _check_experience(self, name: str) -> None:
@@ -192,6 +143,14 @@ class Experiment(Part):
                 raise ValueError(
                     f"conditions.{name}: experience.games_of is {source!r}; use a condition without "
                     f"experience: {', '.join(others) or 'add one'}"
+                )
+            if not any(
+                one.recipe != MODEL_FREE and one.resolved_recipe().teaches
+                for one in self.cast(source).values()
+            ):
+                raise ValueError(
+                    f"conditions.{name}: nobody in {source} writes reflections, so nothing can be learned "
+                    "from its games; let its players reflect"
                 )
             repeats = self.conditions[name].repeats or self.repeats
             if repeats % spec.draws:
@@ -255,7 +214,11 @@ class Experiment(Part):
             self.straw_polls,
             self.reliability_probe,
             self.interview,
-            [self.identity(one.games_of) for one in self.experience(condition) if one.games_of],
+            [
+                [self.identity(one.games_of), self.places(one.games_of)]
+                for one in self.experience(condition)
+                if one.games_of
+            ],
         ]
         return blake2b(msgspec.json.encode(what, order="sorted"), digest_size=16).hexdigest()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
@@ -18,13 +19,16 @@ from ..agents.experience import Pool
 from ..agents.shelf import Shelf
 from ..errors import ExperimentError
 from ..models.embedders import Embedder
-from .experience import Selection, build, load
+from .experience import build, load
+from .experience_games import Selection, gather
 from .experiment import Experiment
 from .place import Place
 from .specs import ExperienceSpec
 from .store import GameRow, Store
 
 FOLDER = "pools"
+_AT_HAND = 32
+"""Pools kept in memory; a growing one leaves its earlier states behind."""
 EmbedderOf = Callable[[str | Mapping[str, Any]], Embedder]
 
 
@@ -35,7 +39,7 @@ class Pools:
 
     def __init__(self, experiment: Experiment, home: Path | None) -> None:
         self.experiment, self.home = experiment, home
-        self._open: dict[Path, Pool] = {}
+        self._open: OrderedDict[Path, Pool] = OrderedDict()
 
     def path(self, spec: ExperienceSpec, place: Place) -> Path | None:
         """Where the pool for a game's player lies or will lie; None where it has none yet."""
@@ -69,11 +73,14 @@ class Pools:
     def shelf(self, spec: ExperienceSpec, place: Place, deal: str, embedder: Embedder) -> Shelf | None:
         """The pool as a game may see it; ModelError where another embedder made it."""
         path = self.path(spec, place)
-        if path is None:
+        if path is None or _empty(path).exists():
             return None
         if path not in self._open:
             self._open[path] = load(path, embedder)
             self._open[path].preload()  # a first search would otherwise hold up every other game
+            while len(self._open) > _AT_HAND:
+                self._open.popitem(last=False)
+        self._open.move_to_end(path)
         window = None if spec.window is None else (spec.window[0], spec.window[1])
         return Shelf(
             self._open[path], spec.epsilon, spec.limit, spec.good, window, None if spec.same_deal else deal
@@ -141,16 +148,21 @@ async def provide(store: Store, pools: Pools, rows: Sequence[GameRow], embedder:
         place = Place.of(row)
         for spec in pools.experiment.experience(row.condition):
             path = pools.path(spec, place)
-            if path is None or path.exists():
+            if path is None or path.exists() or _empty(path).exists():
                 continue
             path.parent.mkdir(exist_ok=True)
             if spec.pool is not None:
-                shutil.copyfile(spec.pool, path)
+                half = path.with_suffix(".part")
+                shutil.copyfile(spec.pool, half)
+                half.replace(path)
                 continue
             sources = pools.sources(everything, spec, place)
             records = [store.record(one.id) for one in sources]
             kept = Selection(side="losers" if spec.of == "losers" else "all", shuffle=_shuffle(spec, path))
-            await build(records, embedder(spec.embedder), path, kept, share=spec.share)
+            if gather(records, kept).experiences:
+                await build(records, embedder(spec.embedder), path, kept, share=spec.share)
+            else:
+                _empty(path).touch()
 
 
 def draw_of(spec: ExperienceSpec, repeat: int) -> int:
@@ -161,6 +173,11 @@ def draw_of(spec: ExperienceSpec, repeat: int) -> int:
 def _shuffle(spec: ExperienceSpec, path: Path) -> str | None:
     """By which lot responses are dealt anew; None for not at all."""
     return path.stem if spec.of == "shuffled" else None
+
+
+def _empty(path: Path) -> Path:
+    """Stands for a pool that came to nothing: no game of its source was won, so its players learn nothing."""
+    return path.with_suffix(".empty")
 
 
 def _plain(text: str) -> str:

@@ -96,6 +96,7 @@ async def _run(store: Store, watch: Watch, reached: bool) -> bool:
             ]
         )
         progress = Progress(0, 0)
+        _redraw(store, experiment)  # a run may have been cut between its last game and this
         while planned := _ready(store, company):
             rows = store.games()
             progress.planned = len(rows)

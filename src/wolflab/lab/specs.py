@@ -1,17 +1,18 @@
-"""Who plays, as an experiment writes it: a model, a recipe, and what past games may teach.
+"""The parts of an experiment: players, what past games may teach them, conditions, curves, plants.
 
 Validated where it is written; turning it into players is `casting`'s work.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from ..agents.experience import GOOD, LIMIT
 from ..agents.recipes import Recipe, recipe
 from ..errors import ExperimentError, ModelError
+from ..metrics.summary import MEASURES
 from ..models.embedders import resolve_embedder
 
 MODEL_FREE = "random"
@@ -65,6 +66,10 @@ class ExperienceSpec(Part):
             raise ValueError(
                 "experience: a pool from a file is taken as it is; of and share are for building"
             )
+        if self.window is not None and self.window[0] > self.window[1]:
+            raise ValueError(
+                f"experience.window: {list(self.window)} runs backwards; write the lower score first"
+            )
         _embedder(self.embedder)
         return self
 
@@ -116,3 +121,66 @@ class PlayerSpec(Part):
             return recipe(fields.pop("name")).with_(**fields)
         except ExperimentError as error:
             raise ValueError(str(error)) from None
+
+
+MOST = 10_000_000
+"""Deals, repeats, or the number of a deal."""
+
+
+class Budget(Part):
+    """Where a run stops cleanly: tokens (prompt + completion) and USD, over all its models."""
+
+    tokens: int | None = Field(default=None, gt=0)
+    usd: float | None = Field(default=None, gt=0)
+
+
+class Condition(Part):
+    """One arm of an experiment: what it changes of `rules` and of `players`.
+
+    deals, repeats: how much of it is played, where that is not as in the rest. first_deal: the number of
+    its first deal; games whose experience is to be collected are given deals of their own with it.
+    """
+
+    rules: dict[str, Any] = Field(default_factory=dict)
+    players: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    deals: int | None = Field(default=None, ge=1, le=MOST)
+    repeats: int | None = Field(default=None, ge=1, le=MOST)
+    first_deal: int = Field(default=0, ge=0, le=MOST)
+
+
+class Planted(Part):
+    """A known effect: its measure, the knob that sets it, and the conditions that it is set in."""
+
+    measure: str = "persuasion"
+    knob: str = ""
+    player: str = "others"
+    conditions: list[str]
+    """In which it is set: the truth of each is the knob's value in `players.<player>.model` there."""
+
+    @field_validator("measure")
+    @classmethod
+    def _measure(cls, measure: str) -> str:
+        if measure not in MEASURES:
+            raise ValueError(f"there is no {measure!r}; known are {', '.join(MEASURES)}")
+        return measure
+
+
+class CurveSpec(Part):
+    """Conditions along one quantity, drawn as curves in the report (003 Fig. 3).
+
+    x: what the quantity is. points: condition → its value. baseline: a condition drawn as a dashed line.
+    measures: a panel each.
+    """
+
+    x: str
+    points: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = Field(min_length=1)
+    measures: list[str] = Field(min_length=1)
+    baseline: str | None = None
+
+    @field_validator("measures")
+    @classmethod
+    def _measures(cls, names: list[str]) -> list[str]:
+        for name in names:
+            if name not in MEASURES:
+                raise ValueError(f"there is no {name!r}; known are {', '.join(MEASURES)}")
+        return names
