@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import io
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from embedding_server import EmbeddingServer
 from wolflab.errors import ExperimentError, ModelError, StoreError
 from wolflab.lab import experience, runner
 from wolflab.lab.again import again
@@ -18,8 +22,10 @@ from wolflab.lab.pools import Pools
 from wolflab.lab.replay import verify_game
 from wolflab.lab.results import games, summary
 from wolflab.lab.store import Store
+from wolflab.metrics.behaviours import trust_tables
 from wolflab.models.embedders import resolve_embedder
 from wolflab.text.notes import Answered, Interviewed, Reflected, Suggested
+from wolflab.ui.trust import TRUSTS, show_trust
 
 DATA: dict[str, Any] = {
     "name": "learning",
@@ -222,6 +228,51 @@ def test_conditions_alike_in_name_have_pools_of_their_own() -> None:
     pools = Pools(experiment, Path("run"))
     paths = {pools.path(experiment.experience(name)[0], Place(name, 1, 0)) for name in ("grow-a", "grow_a")}
     assert len(paths) == 2
+
+
+def test_vectors_of_a_server_are_kept_with_the_run(tmp_path: Path) -> None:
+    """Each text is embedded once; with the server gone, the run still plays back, prompts and notes."""
+    loop = asyncio.new_event_loop()
+    thread = Thread(target=loop.run_forever)
+    thread.start()
+    server = EmbeddingServer(dimensions=16)
+    asyncio.run_coroutine_threadsafe(server.start(), loop).result(20)
+    try:
+        embedder = {"embedder": "vectors-1", "base_url": server.base_url}
+        spec = {"games_of": "source", "embedder": embedder, "share": 0.9}
+        player = {"model": "village", "recipe": "reflective", "embedder": embedder}
+        store = played(
+            tmp_path / "run",
+            players={"others": player},
+            conditions={
+                "source": {"first_deal": 100},
+                "pool": {"players": {"village": {"experience": spec}}},
+            },
+            deals=2,
+            repeats=1,
+        )
+        sent = [text for body in server.bodies for text in body["input"]]
+        assert len(sent) == len(set(sent)) > 50
+    finally:
+        asyncio.run_coroutine_threadsafe(server.stop(), loop).result(20)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(20)
+        loop.close()
+    assert any(suggestions(store, row.id) for row in rows(store, "pool"))
+    for row in store.games():
+        verify_game(store, row, agents=True)
+    store.close()
+
+
+def test_one_games_trust_is_drawn_day_by_day(store: Store) -> None:
+    out = io.StringIO()
+    row = store.games()[0]
+    show_trust(Console(file=out, width=100), store.record(row.id))
+    printed = out.getvalue()
+    tables = trust_tables(store.record(row.id))
+    assert [f"day {table.day}" in printed for table in tables] == [True] * len(tables)
+    marks = sum(len(table.relations) for table in tables)
+    assert printed.count(TRUSTS) == marks + 1  # and one in the legend
 
 
 def test_a_turn_is_taken_again_without_a_component(store: Store) -> None:

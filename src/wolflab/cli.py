@@ -188,6 +188,7 @@ def show(
     as_: Annotated[Optional[str], typer.Option("--as", help="One player's log: what this seat saw.")] = None,  # noqa: UP045
     thoughts: Annotated[bool, typer.Option("--thoughts", help="With what the players noted down.")] = False,
     prompts: Annotated[bool, typer.Option("--prompts", help="With every prompt and reply.")] = False,
+    trust: Annotated[bool, typer.Option("--trust", help="Who trusts whom, day by day, instead.")] = False,
     turn: Annotated[
         str | None, typer.Option(help="One turn alone, step by step: its ask, such as 2/vote/3.")
     ] = None,
@@ -197,10 +198,14 @@ def show(
 ) -> None:
     """Print a recorded game, or one turn of it."""
     from .ui.running import show_game, show_turn_of
+    from .ui.trust import show_trust
 
     if without and turn is None:
         raise typer.BadParameter("--without belongs to --turn: name the turn to be taken again")
     with _reading(run) as store:
+        if trust:
+            show_trust(_console(), store.record(game))
+            return
         if turn is not None:
             show_turn_of(_console(), store, game, turn, without)
             return
@@ -358,13 +363,17 @@ def annotate_sample(
 def annotate_judge(
     sample: SampleDir,
     model: Annotated[str, typer.Option(help="Who judges (see `wolflab models`).", show_default=False)],
+    set_: Annotated[
+        list[str], typer.Option("-o", "--set", help="A setting of the model: base_url=… (repeatable).")
+    ] = [],  # noqa: B006
     behaviours: Annotated[bool, typer.Option("--behaviours", help="Judge the behaviours too.")] = False,
     run: Moved = None,
 ) -> None:
     """Let a model label the sample; what it has labelled is kept and not asked again."""
+    from .lab.overrides import with_settings
     from .ui.annotating import judge_sample
 
-    judge_sample(_console(), sample, model, behaviours, run=run)
+    judge_sample(_console(), sample, with_settings(model, set_), behaviours, run=run)
 
 
 @annotate.command("agree", epilog="Example:  `wolflab annotate agree labels anna.csv ben.csv`")

@@ -66,6 +66,8 @@ class Experiment(Part):
     """What `--village` changes, so that the experiment runs on the built-in player."""
     planted: Planted | None = None
     """A known effect that the analysis must recover."""
+    baseline: str | None = None
+    """The condition that the others are compared with; the first, unless said."""
     contrasts: list[str] = Field(default_factory=list)
     """Further measures that conditions are compared on."""
     curve: CurveSpec | None = None
@@ -111,6 +113,10 @@ class Experiment(Part):
             self.cast(name)
         for name in self.conditions:
             self._check_experience(name)
+        if self.baseline is not None and self.baseline not in self.conditions:
+            raise ValueError(
+                f"baseline: there is no condition {self.baseline!r}; known are {', '.join(self.conditions)}"
+            )
         for drawn in [*self.curve.points, self.curve.baseline] if self.curve else []:
             if drawn is not None and drawn not in self.conditions:
                 raise ValueError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import yaml
@@ -41,6 +41,22 @@ def override(data: dict[str, Any], change: str, fields: Collection[str]) -> None
             node = node.get(key) if isinstance(node, dict) else None
         if isinstance(node, dict):
             node.pop(keys[-1], None)
+
+
+def with_settings(model: str, changes: Sequence[str]) -> str | dict[str, Any]:
+    """A model's name with settings written as ``name=value`` (YAML values)."""
+    if not changes:
+        return model
+    spec: dict[str, Any] = {"model": model}
+    for change in changes:
+        name, equals, text = change.partition("=")
+        if not equals or not name:
+            raise ExperimentError(f"setting {change!r}: write it as name=value")
+        try:
+            spec[name] = yaml.safe_load(text)
+        except (yaml.YAMLError, ValueError, RecursionError):
+            spec[name] = text
+    return spec
 
 
 def _set(data: dict[str, Any], keys: list[str], value: Any, path: str) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from ..errors import RecordError
 from ..match import Cassette, Casting, Dealing, File, Filed, Played, Player, play, run_now
-from ..models.base import Model, Request, Response
+from ..models.base import Model, Request, Response, Usage
+from ..models.embedders import Embedder
+from ..models.embedders.base import Vectors
 from ..record import GameRecord, verify
 from .casting import Company
 from .game import keys, prepare
@@ -40,6 +44,32 @@ class _Silent:
         pass
 
 
+class _Kept:
+    """Stands where an embedder stood: its vectors come from the run, so nobody waits."""
+
+    instant = True
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.name, self.version = embedder.name, embedder.version
+        self.usage, self.dimensions, self.digest = Usage(), embedder.dimensions, embedder.digest
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Kept) and self._embedder == other._embedder
+
+    def __hash__(self) -> int:
+        return id(self._embedder)
+
+    def describe(self) -> dict[str, Any]:
+        return self._embedder.describe()
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        return await self._embedder.embed(texts)
+
+    async def close(self) -> None:
+        pass
+
+
 class _Listening:
     """A cassette that keeps the requests it is asked."""
 
@@ -55,6 +85,12 @@ class _Listening:
         self._cassette.put(key, digest, request, response, model)
 
 
+def _silenced(player: Player) -> Player:
+    embedders: dict[str, Embedder] = {what: _Kept(one) for what, one in player.embedders.items()}
+    model = None if player.model is None else _Silent(player.model)
+    return replace(player, model=model, embedders=embedders)
+
+
 def replay(store: Store, row: GameRow, file: File | None = None) -> Played:
     """The game played again from its committed calls; CassetteMismatch where they do not fit."""
     company = Company(store.experiment, store.path, reading=True)
@@ -62,7 +98,7 @@ def replay(store: Store, row: GameRow, file: File | None = None) -> Played:
 
     def silent(casting: Casting) -> Casting:
         def seat(dealing: Dealing) -> list[Player]:
-            return [replace(p, model=_Silent(p.model)) if p.model else p for p in casting(dealing)]
+            return [_silenced(player) for player in casting(dealing)]
 
         return seat
 

@@ -108,6 +108,7 @@ def summary(store: Store) -> Summary:
             "knob": experiment.planted.knob,
             "values": experiment.truths(),
         },
+        baseline=experiment.baseline,
         contrasts=experiment.contrasts,
         curve=_curve(experiment),
     )
@@ -128,6 +129,8 @@ def compared(stores: Sequence[Store]) -> Summary:
     """
     if len(stores) < 2:
         raise StoreError("compare takes two runs or more; one alone is shown by: wolflab report RUN")
+    if len({store.path.resolve() for store in stores}) < len(stores):
+        raise StoreError("compare was given one run twice; name different runs")
     first = stores[0]
     found: list[Game] = []
     for store in stores:

@@ -57,15 +57,11 @@ class ExperienceSpec(Part):
     def _check(self) -> ExperienceSpec:
         given = [name for name in ("pool", "games_of", "grow") if getattr(self, name) is not None]
         if len(given) != 1:
-            raise ValueError(
-                f"experience: {' and '.join(given) or 'nothing'} given; use one of pool, games_of, grow"
-            )
+            raise ValueError(f"{' and '.join(given) or 'nothing'} given; use one of pool, games_of, grow")
         if given[0] != "games_of" and (self.games or self.draws > 1):
-            raise ValueError("experience: games and draws belong to games_of; remove them")
+            raise ValueError("games and draws belong to games_of; remove them")
         if given[0] == "pool" and (self.of != "all" or self.share is not None):
-            raise ValueError(
-                "experience: a pool from a file is taken as it is; of and share are for building"
-            )
+            raise ValueError("a pool from a file is taken as it is; of and share are for building")
         if self.window is not None and self.window[0] > self.window[1]:
             raise ValueError(
                 f"experience.window: {list(self.window)} runs backwards; write the lower score first"

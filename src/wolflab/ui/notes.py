@@ -38,7 +38,8 @@ def note_lines(step: str, content: Content, names: Sequence[str]) -> list[str]:
             return [f"✗ {step}, attempt {attempt + 1}: {reason} (it wrote: {reply!r})"]
         case Recalled(recent, informative):
             older = f" and {len(informative)} older telling ones" if informative else ""
-            return [f"has the last {len(recent)} messages before it{older}"]
+            latest = f"last {len(recent)} messages" if len(recent) != 1 else "last message"
+            return [f"has the {latest} before it{older}"]
         case Asked(chosen, free):
             return [f"asks itself {len(chosen)} of the predefined questions and {len(free)} of its own"]
         case Answered(question, answer, retrieved):

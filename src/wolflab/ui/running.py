@@ -216,9 +216,14 @@ def show_turn_of(console: Console, store: Store, game: int, turn: str, without: 
     show_turn(console, store.record(game).ruleset, again(store, row, turn, without), without)
 
 
+def _bare(name: str) -> str:
+    """A name however it is spelled: "player_3" for "Player 3"."""
+    return name.casefold().replace("_", " ")
+
+
 def _seat(rules: Ruleset, name: str) -> int:
     for seat, known in enumerate(rules.names):
-        if name == known or (
+        if _bare(name) == _bare(known) or (
             name.isdigit() and known.endswith(name) and not known[: -len(name)][-1:].isdigit()
         ):
             return seat

@@ -206,7 +206,7 @@ def show_record(
     for index in range(len(record.events) + 1):
         if thoughts:
             for turn in at.get(index, []):
-                kind = f"probe {turn.probe}: {turn.kind}" if turn.probe else turn.kind
+                kind = f"probe {turn.probe}: {turn.ask}" if turn.probe else turn.ask
                 printer.notes(turn.seat, kind, turn.notes, turn.invalid)
         end = min((other for other in at if other > index), default=len(record.events))
         if index == 0 or index in at:

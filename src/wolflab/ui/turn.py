@@ -36,6 +36,14 @@ def _steps(notes: Notes, action: Action | None, invalid: str | None, ruleset: Ru
     """003 Table 4's rows: questions and answers, reflection, suggestion, thoughts, final response."""
     rows: list[Text] = []
     number = 0
+    shown = (Answered, Reflected, Suggested, Thought, Asked)
+    others = [
+        line
+        for step, one in notes
+        if not isinstance(one, shown)
+        for line in note_lines(step, one, ruleset.names)
+    ]
+    rows += [Text(line, style="dim") for line in others]
     for heading, kinds in (
         ("Questions and answers", (Answered,)),
         ("Reflection", (Reflected,)),
@@ -49,19 +57,12 @@ def _steps(notes: Notes, action: Action | None, invalid: str | None, ruleset: Ru
             if isinstance(content, Answered):
                 number += 1
                 rows.append(Text(f"{number}. {content.question}", style="cyan"))
-                rows.append(Text(f"   {content.answer or '(no usable answer)'}"))
+                found = f"  [{len(content.retrieved)} messages retrieved]" if content.retrieved else ""
+                rows.append(Text(f"   {content.answer or '(no usable answer)'}{found}"))
             elif isinstance(content, Reflected | Thought):
                 rows.append(Text(content.text))
             else:
                 rows += [Text(line) for line in note_lines("", content, ruleset.names)]
-    shown = (Answered, Reflected, Suggested, Thought, Asked)
-    others = [
-        line
-        for step, one in notes
-        if not isinstance(one, shown)
-        for line in note_lines(step, one, ruleset.names)
-    ]
-    rows += [Text(line, style="dim") for line in others]
     rows.append(Text("Final response", style="bold"))
     final = f"no usable reply: {invalid}" if invalid else acted(action, ruleset.names)
     rows.append(Text(final, style="red" if invalid else "green"))
