@@ -25,10 +25,11 @@ class Embedder(Protocol):
     """Anything that turns texts into vectors whose dot product is their cosine similarity.
 
     name: as written in experiments ("hashing", "openai/text-embedding-3-small"). instant: it never
-    waits for a network, and may be driven without an event loop. dimensions: d; None until the first
-    vectors came, where only the server or the weights know. version: of whatever decides the vectors
-    (algorithm, weights, revision); "" where nobody tells. digest: 16 hex digits of `describe()`; what
-    was made with one digest cannot be compared with what another made. usage: of all calls so far.
+    waits, neither for a network nor for a thread, and may be driven without an event loop. dimensions: d;
+    None until the first vectors came, where only the server or the weights know. version: of whatever
+    decides the vectors (algorithm, weights, revision); "" where nobody tells. digest: 16 hex
+    digits of `describe()`; what was made with one digest cannot be compared with what another made.
+    usage: of all calls so far.
     """
 
     name: str

@@ -51,7 +51,8 @@ class SentenceEmbedder:
     Texts beyond the model's window (384 tokens for all-mpnet-base-v2) are cut by the model.
     """
 
-    instant = True
+    instant = False
+    """In an event loop it waits for its thread."""
     usage = Usage()
 
     def __init__(
