@@ -3,6 +3,9 @@
 A test may talk to this machine (loopback, Unix sockets) and to nothing else. An attempt to reach any
 other address raises `NetworkLocked`, and fails the test even where the code under test swallows the
 error, because the attempt is also written down and looked at when the test ends.
+
+Property tests try the same examples every time, so that a change is judged by itself and not by luck.
+`pytest --hypothesis-profile=default` looks for new ones.
 """
 
 from __future__ import annotations
@@ -12,8 +15,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from network_lock import NetworkLocked, is_local
+
+settings.register_profile("repeatable", derandomize=True)
+settings.load_profile("repeatable")
 
 
 @pytest.fixture

@@ -102,7 +102,7 @@ class Turn:
 
     async def deduce(self, targets: tuple[int, ...]) -> dict[int, Belief]:
         """Judge `targets`, in one call or one each, gathered; returns the latest belief about everybody."""
-        now = self.situation(self.recipe.alpha)
+        now = self.situation()
         each = self.recipe.deduce == "each"
         previous = self._shown(self.memory.beliefs, now)
 
@@ -140,8 +140,7 @@ class Turn:
 
     async def choose(self, beliefs: dict[int, Belief] | None) -> Reply:
         """The action or the statement, under fresh beliefs if there are any."""
-        alpha = None if self.recipe.deduce == "none" else self.recipe.alpha
-        now = self.situation(alpha, beliefs)
+        now = self.situation(beliefs)
         return await self.respond(now, None, self._shown(beliefs or {}, now))
 
     async def respond(self, now: Situation, aids: Aids | None, beliefs: tuple[Belief, ...] = ()) -> Reply:
@@ -155,7 +154,7 @@ class Turn:
 
     async def rate(self) -> Reply:
         """The reliability probe: how far each of the others is to be believed, from the view as it stands."""
-        now = self.situation(None if self.recipe.deduce == "none" else self.recipe.alpha)
+        now = self.situation()
         targets = tuple(seat for seat in self.memory.alive if seat != self.memory.seat)
         answer = await self.put("rate", now, Rate(self.ask, targets), self.notes)
         if not isinstance(answer, RatedReply):
@@ -169,7 +168,7 @@ class Turn:
         claimed = claimed_against(said[-1], seat, role, self.view.ruleset) if said else None
         if claimed is None:
             return Reply(Invalid("the last statement claims no other role"), tuple(self.notes))
-        now = self.situation(None if self.recipe.deduce == "none" else self.recipe.alpha)
+        now = self.situation()
         answer = await self.put("interview", now, Interview(self.ask, claimed), self.notes)
         if not isinstance(answer, Written):
             return self._invalid(answer)
@@ -181,10 +180,11 @@ class Turn:
 
     # -- asking the model -----------------------------------------------------------------
 
-    def situation(self, alpha: int | None, beliefs: dict[int, Belief] | None = None) -> Situation:
+    def situation(self, beliefs: dict[int, Belief] | None = None) -> Situation:
         """What the seat knows, as a question tells it; see `memory.situation`."""
         if self.recipe.reflect:
             return recalled(self)
+        alpha = None if self.recipe.deduce == "none" else self.recipe.alpha
         return situation(self.view, self.memory, self.ask, self.recipe.layout, alpha, beliefs)
 
     def _shown(self, beliefs: dict[int, Belief], now: Situation) -> tuple[Belief, ...]:

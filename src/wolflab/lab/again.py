@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 from ..agents.base import Invalid, Reply
 from ..agents.language import LanguageAgent
-from ..agents.memory import remember, situation
 from ..errors import RecordError
 from ..match import NO_FILE, Dealing, Draws, LiveIO, Player, at_once
 from ..record import GameRecord
@@ -19,6 +18,7 @@ from ..rules import Action, SheriffDrawn, SheriffNamed
 from ..text.notes import Content
 from ..text.prompts import prompt_digest
 from ..text.wording import moderator_request
+from .annotate import situation_of
 from .casting import Company
 from .moments import Moment, moments
 from .place import Place
@@ -55,7 +55,7 @@ def again(store: Store, row: GameRow, turn: str, without: Sequence[str] = ()) ->
     """
     record = store.record(row.id)
     moment = moment_of(record, turn, f"{store.path.name}, game {row.id}")
-    now = situation(moment.view, remember(moment.view, prune=False), moment.ask, "append")
+    now = situation_of(moment.view, moment.ask)
     request = f"You are asked to {moderator_request(now, moment.ask)}."
     if not without:
         return Again(moment, request)

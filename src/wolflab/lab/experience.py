@@ -53,6 +53,10 @@ Progress = Callable[[int, int], None]
 """Called with (texts embedded, texts in all)."""
 
 
+class NothingToLearn(StoreError):
+    """No decision in the given games was reflected on, or nobody won any of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Made:
     """A pool, and where what is in it comes from (plain values, one for each time of building)."""
@@ -73,13 +77,13 @@ async def make(
     """A pool from the games of runs and records, in the order given.
 
     ε is what is given; else as `share` asks (see `calibrate`); else 0.85 for the paper's embedder, and for
-    every other what `SHARE` leads to. Raises StoreError if no decision was reflected on, and whatever
+    every other what `SHARE` leads to. Raises NothingToLearn if no decision was reflected on, and whatever
     `gather` and the embedder raise.
     """
     found = gather(sources, selection)
     if not found.experiences:
         missing = ", ".join(f"{n} {why}" for why, n in found.left_out.items())
-        raise StoreError(
+        raise NothingToLearn(
             f"there is no experience in {found.games} games{f' ({missing} left out)' if missing else ''}: it "
             "comes from players who reflect, in games that somebody won; use runs of the recipe reflective"
         )

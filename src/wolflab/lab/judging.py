@@ -93,7 +93,7 @@ class JudgeFile:
     def usage(self) -> Usage:
         """Tokens and USD of all calls."""
         every = [verdict.usage for verdict in self.verdicts]
-        return _sum(every)
+        return sum(every, Usage())
 
 
 def criteria(behaviours: bool | Collection[str] = False) -> tuple[Criterion, ...]:
@@ -199,25 +199,16 @@ async def _ask(
         spent.append(response.usage)
         found = parse(question, response.text)
         if isinstance(found, Verdict):
-            return JudgedItem(item, dict(found.labels), found.reasoning, "", attempt + 1, _sum(spent))
+            return JudgedItem(item, dict(found.labels), found.reasoning, "", attempt + 1, sum(spent, Usage()))
         reason = found.reason if isinstance(found, Problem) else "the reply is no verdict"
         corrections = (*corrections, (response.text, reason))
-    return JudgedItem(item, None, "", reason, retries + 1, _sum(spent))
+    return JudgedItem(item, None, "", reason, retries + 1, sum(spent, Usage()))
 
 
 def question_of(moment: Moment, asked: tuple[Criterion, ...] = (REASONABLE,)) -> Question:
     """The question that puts a reply before a judge: what its player knew, and nothing of how it played."""
     task = Judge(moment.ask, clean(reply_in_words(moment)), asked)
     return Question(situation_of(moment.view, moment.ask), task, layout="append")
-
-
-def _sum(every: Collection[Usage]) -> Usage:
-    return Usage(
-        sum(one.prompt_tokens for one in every),
-        sum(one.completion_tokens for one in every),
-        sum(one.cached_tokens for one in every),
-        sum(one.cost for one in every),
-    )
 
 
 # -- the file ---------------------------------------------------------------------------------

@@ -270,13 +270,7 @@ def total(calls: Iterable[CallRow]) -> list[Total]:
 
 
 def _sum(model: str, calls: list[CallRow]) -> Total:
-    usages = [call.response.usage for call in calls]
-    usage = Usage(
-        sum(one.prompt_tokens for one in usages),
-        sum(one.completion_tokens for one in usages),
-        sum(one.cached_tokens for one in usages),
-        sum(one.cost for one in usages),
-    )
+    usage = sum((call.response.usage for call in calls), Usage())
     return Total(model, len(calls), usage, sum(call.response.latency for call in calls))
 
 

@@ -19,8 +19,7 @@ from ..agents.experience import Pool
 from ..agents.shelf import Shelf
 from ..errors import ExperimentError
 from ..models.embedders import Embedder
-from .experience import build, load
-from .experience_games import Selection, gather
+from .experience import NothingToLearn, Selection, build, load
 from .experiment import Experiment
 from .place import Place
 from .specs import ExperienceSpec
@@ -159,9 +158,9 @@ async def provide(store: Store, pools: Pools, rows: Sequence[GameRow], embedder:
             sources = pools.sources(everything, spec, place)
             records = [store.record(one.id) for one in sources]
             kept = Selection(side="losers" if spec.of == "losers" else "all", shuffle=_shuffle(spec, path))
-            if gather(records, kept).experiences:
+            try:
                 await build(records, embedder(spec.embedder), path, kept, share=spec.share)
-            else:
+            except NothingToLearn:
                 _empty(path).touch()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
@@ -13,6 +13,7 @@ from ..metrics.conduct import conduct, lightened
 from ..metrics.data import CallTotals, Game
 from ..metrics.shapes import Curve
 from ..metrics.summary import Summary, summarise
+from ..models.base import Usage
 from .experiment import Experiment
 from .pools import draw_of
 from .store import Store
@@ -31,26 +32,31 @@ def games(store: Store) -> list[Game]:
         context = get_context("spawn")
         with ProcessPoolExecutor(experiment.workers, context, _open, (store.path,)) as pool:
             return [game for found in pool.map(_read_there, chunks) for game in found]
-    return _read(store, [row.id for row in rows])
+    return _read(store, [row.id for row in rows], store.totals())
 
 
+Totals = Mapping[int, Mapping[str, tuple[int, Usage, float]]]
+"""`Store.totals`."""
 _CHUNK = 100
 """Games that a process reads at a time."""
-_store: Store | None = None
+_opened: tuple[Store, Totals] | None = None
+"""Of a reading process: the run, and its totals, which are added up once."""
 
 
 def _open(path: Path) -> None:
-    global _store
-    _store = Store.open_for_reading(path)
+    global _opened
+    store = Store.open_for_reading(path)
+    _opened = store, store.totals()
 
 
 def _read_there(ids: list[int]) -> list[Game]:
-    assert _store is not None
-    return _read(_store, ids)
+    assert _opened is not None
+    store, totals = _opened
+    return _read(store, ids, totals)
 
 
-def _read(store: Store, ids: Sequence[int]) -> list[Game]:
-    experiment, totals = store.experiment, store.totals()
+def _read(store: Store, ids: Sequence[int], totals: Totals) -> list[Game]:
+    experiment = store.experiment
     drawn = {
         name: next((one for one in experiment.experience(name) if one.draws > 1), None)
         for name in experiment.conditions

@@ -38,6 +38,16 @@ class Conduct:
     votes: Mapping[str, tuple[int, int]]
     suggested: tuple[int, int]
 
+    @property
+    def passed(self) -> tuple[int, int]:
+        """(votes passed, all), whatever was advised."""
+        return sum(p for p, _ in self.votes.values()), sum(n for _, n in self.votes.values())
+
+    @property
+    def reasonable(self) -> tuple[int, int]:
+        """(replies that no rule objects to, all)."""
+        return self.turns - self.unreasonable, self.turns
+
 
 @dataclass(frozen=True, slots=True)
 class ConductRows:
@@ -102,13 +112,8 @@ def conduct_rows(
     return ConductRows(
         rows_of([(deal, one.behaviours) for deal, one in found], seed, draws),
         trust_rows_of([(deal, one.trust) for deal, one in found], seed, draws),
-        share(
-            [(deal, float(one.turns - one.unreasonable), float(one.turns)) for deal, one in found],
-            "replies",
-            seed=seed,
-            draws=draws,
-        ),
-        share([(deal, *_all_votes(one)) for deal, one in found], "votes", seed=seed, draws=draws),
+        _shares([(deal, one.reasonable) for deal, one in found], "replies", seed, draws),
+        _shares([(deal, one.passed) for deal, one in found], "votes", seed, draws),
         estimate(
             votes,
             _heeded,
@@ -118,18 +123,15 @@ def conduct_rows(
             seed=seed,
             draws=draws,
         ),
-        share(
-            [(deal, float(one.suggested[0]), float(one.suggested[1])) for deal, one in found],
-            "decisions",
-            seed=seed,
-            draws=draws,
-        ),
+        _shares([(deal, one.suggested) for deal, one in found], "decisions", seed, draws),
     )
 
 
-def _all_votes(one: Conduct) -> tuple[float, float]:
-    """(passed, all)."""
-    return float(sum(p for p, _ in one.votes.values())), float(sum(n for _, n in one.votes.values()))
+def _shares(
+    rows: Sequence[tuple[int, tuple[int, int]]], units: str, seed: int, draws: Sequence[int] | None
+) -> Estimate:
+    """The pooled share of (hits, trials) pairs, one a game."""
+    return share([(deal, float(a), float(b)) for deal, (a, b) in rows], units, seed=seed, draws=draws)
 
 
 def _heeded(sums: Floats) -> Floats:

@@ -43,13 +43,13 @@ def _times(key: tuple[str, Side], one: Conduct) -> float:
     return float(one.behaviours.get(key, 0))
 
 
-def _quotient(pair: Sequence[float]) -> float | None:
-    return pair[0] / pair[1] if len(pair) == 2 and pair[1] else None
+def _quotient(pair: tuple[int, int]) -> float | None:
+    return pair[0] / pair[1] if pair[1] else None
 
 
 BY_GAME: Mapping[str, Callable[[Conduct], float | None]] = {
-    "passed": lambda one: _quotient([sum(x) for x in zip(*one.votes.values(), strict=True)]),
-    "reasonable": lambda one: _quotient((one.turns - one.unreasonable, one.turns)),
+    "passed": lambda one: _quotient(one.passed),
+    "reasonable": lambda one: _quotient(one.reasonable),
     **{name: partial(_times, key) for name, key in SHOWN.items()},
 }
 """Measures of conduct that a single game has, and conditions can be compared on."""

@@ -49,6 +49,14 @@ class Usage:
     cached_tokens: int = 0
     cost: float = 0.0
 
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.cost + other.cost,
+        )
+
 
 class Response(NamedTuple):
     """What came back. `finish`: "stop", "length", "filter" or "refused"; `latency` in seconds.
