@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from reading.measure import load, rates, score, wanted
+from reading.measure import SETS, load, rates, score, wanted
 from wolflab.models.village.phrases import BANKS
 from wolflab.models.village.speech import Point, phrase
 from wolflab.rules import SHERIFF, WITCH, Ruleset
@@ -247,13 +247,22 @@ def test_no_statement_takes_long_to_read(said: str) -> None:
 
 FLOORS = {
     "test": {
-        "claims": (0.96, 0.96),
-        "quoted_claims": (0.93, 0.75),
+        "claims": (0.96, 0.98),
+        "quoted_claims": (0.94, 0.85),
         "denials": (1.0, 0.87),
-        "accusations": (0.90, 0.86),
-        "defences": (0.91, 0.87),
+        "accusations": (0.92, 0.88),
+        "defences": (0.95, 0.90),
         "reports": (0.89, 0.73),
-        "votes": (0.96, 0.83),
+        "votes": (1.0, 0.83),
+    },
+    "train3a": {
+        "claims": (1.0, 1.0),
+        "quoted_claims": (1.0, 0.55),
+        "denials": (1.0, 1.0),
+        "accusations": (0.90, 0.88),
+        "defences": (0.84, 0.84),
+        "reports": (0.85, 0.66),
+        "votes": (0.71, 0.71),
     },
     "train2a": {
         "accusations": (0.78, 0.40),
@@ -262,22 +271,31 @@ FLOORS = {
     "papers": {
         "claims": (1.0, 1.0),
         "quoted_claims": (1.0, 1.0),
-        "accusations": (0.92, 0.91),
+        "accusations": (0.92, 0.92),
         "defences": (0.90, 0.87),
         "reports": (0.93, 0.88),
         "votes": (1.0, 1.0),
+    },
+    "train3b": {
+        "claims": (1.0, 0.93),
+        "quoted_claims": (1.0, 0.80),
+        "denials": (1.0, 1.0),
+        "accusations": (0.97, 0.98),
+        "defences": (0.95, 0.95),
+        "reports": (1.0, 0.89),
+        "votes": (1.0, 0.94),
     },
     "train": {
         "claims": (1.0, 0.92),
         "quoted_claims": (0.97, 0.87),
         "denials": (1.0, 0.93),
-        "accusations": (0.97, 0.93),
-        "defences": (0.98, 0.88),
+        "accusations": (0.97, 0.94),
+        "defences": (0.99, 0.88),
         "reports": (0.91, 0.66),
         "votes": (1.0, 0.84),
     },
 }
-"""Precision and recall as measured, rounded down. Only `test` and `train2a` were unseen."""
+"""Precision and recall as measured, rounded down. Only `test`, `train2a` and `train3a` were unseen."""
 
 
 SCOPES: tuple[tuple[str, str], ...] = (
@@ -359,6 +377,61 @@ SCOPES: tuple[tuple[str, str], ...] = (
     ("I trusted player_3, but now I see that he is a wolf.", "5 accuses 3"),
     ("Everything player_3 told us was a lie.", "5 accuses 3"),
     ("player_3, you are a terrible liar.", "5 accuses 3"),
+    # one sentence only says whether the last is true of somebody else
+    ("I don't think player_2 is our problem. player_6 is.", "5 defends 2; 5 accuses 6"),
+    ("player_2 is town. player_6 is not.", "5 defends 2; 5 accuses 6"),
+    ("player_2 is suspicious. player_6 is too.", "5 accuses 2; 5 accuses 6"),
+    ("player_2 is the most likely wolf, followed by player_6.", "5 accuses 2; 5 accuses 6"),
+    ("player_1, player_2 and player_6 voted alike. I suspect all three.",
+     "5 accuses 1; 5 accuses 2; 5 accuses 6"),
+    # naming the problem, exceptions, superlatives
+    ("Forget player_2, the real issue is player_6.", "5 accuses 6"),
+    ("The problem is that player_3 voted before us.", ""),
+    ("I trust everyone except player_6.", "5 accuses 6"),
+    ("I suspect everyone except player_6.", "5 defends 6"),
+    ("player_6 casts doubt on everyone except player_7.", "5 accuses 6"),
+    ("player_2 and player_6 are the least likely to be Werewolves.", "5 defends 2; 5 defends 6"),
+    ("Nobody is more suspicious than player_6.", "5 accuses 6"),
+    ("Nobody is more trustworthy than player_6.", "5 defends 6"),
+    ("I can't afford to trust player_6.", "5 accuses 6"),
+    ("I trust player_2, but not player_6.", "5 defends 2; 5 accuses 6"),
+    ("I used to trust player_6, but that vote changed my mind.", "5 accuses 6"),
+    # somebody's doing judged further on, interests, what came of it
+    ("player_6's attempts to turn the vote on player_1 are concerning.", "5 accuses 6"),
+    ("That makes player_6's attack on player_1 look even worse.", "5 accuses 6"),
+    ("player_6 is more interested in saving player_1 than in finding the wolves.", "5 accuses 6"),
+    ("player_6 is more interested in finding wolves than in talking.", "5 defends 6"),
+    ("Thanks to player_6 we lynched an innocent.", "5 accuses 6"),
+    ("Thanks to player_6 we lynched a wolf.", "5 defends 6"),
+    # whose deed or haste it is
+    ("player_6 was too quick to believe player_1.", "5 accuses 6"),
+    ("player_6 caught player_1 lying.", "5 accuses 1"),
+    ("Whoever attacked player_1 is a wolf.", ""),
+    ("Everyone is piling onto player_2.", ""),
+    ("Everyone is piling onto player_2, and I don't like it.", "5 defends 2"),
+    ("I suspect player_2 because he defended player_6, who turned out to be a wolf.", "5 accuses 2"),
+    ("I vote to kill player_2, who is the remaining werewolf.", "5 accuses 2; 5 proposes 2"),
+    # turncoats, counterclaims
+    ("First player_6 said he trusted me, now he accuses me.", "5 accuses 6"),
+    ("player_6 claims the Guard, but I am the Guard.", "5 claims Guard; 6 claims Guard; 5 accuses 6"),
+    ("player_6 claims the Guard, and I am the Seer.", "5 claims Seer; 6 claims Guard"),
+    ("player_6 is acting like the Seer.", ""),
+    # questions whose answer is plain
+    ("Why would player_6 lie about that?", "5 defends 6"),
+    ("Why did player_6 lie about that?", "5 accuses 6"),
+    ("What is player_6 afraid of?", "5 accuses 6"),
+    ("Why would the wolves keep player_6 alive?", "5 accuses 6"),
+    ("If I had to pick somebody now, it would be player_6.", "5 accuses 6"),
+    ("If player_2 is honest, and I think he is, then player_6 is a wolf.", "5 defends 2; 5 accuses 6"),
+    # typing
+    ("player_6 u were way too happy when player_2 got voted out", "5 accuses 6"),
+    ("cant trust player_6", "5 accuses 6"),
+    # checks that others tell of, and checks told in two sentences
+    ("player_4 claims Seer, and his check on player_2 came back good.",
+     "4 claims Seer; 4 see 2 not a Werewolf"),
+    ("player_4 claimed Seer and named player_3 as a wolf.", "4 claims Seer; 4 see 3 Werewolf"),
+    ("I've checked two players. player_2 came up as a Werewolf, player_3 as a villager.",
+     "5 see 2 Werewolf; 5 see 3 Villager"),
 )  # fmt: skip
 
 
@@ -398,7 +471,8 @@ def test_words_that_its_author_did_not_write_are_read_no_worse_than_documented(n
 def test_the_labelled_sets_are_large_and_well_formed() -> None:
     entries = load("test") + load("papers")
     assert len(entries) >= 300
-    for entry in load("dev") + load("train") + load("train2a") + load("train2b") + entries:
+    others = [entry for name in SETS if name not in ("test", "papers") for entry in load(name)]
+    for entry in others + entries:
         first = entry.get("first", 1)
         seats = range(first, first + entry["players"])
         assert entry["speaker"] in seats, entry["text"]

@@ -1,11 +1,11 @@
 """How well `text.reading` reads words that its author did not write: precision, recall and F1 per act.
 
     python tests/reading/measure.py                # every set, and test + papers together
-    python tests/reading/measure.py --misses       # what went wrong, in dev, train and train2b only
+    python tests/reading/measure.py --misses       # what went wrong, in the sets that were looked at only
     python tests/reading/measure.py --set train    # one set only (may be repeated)
 
-`train`, `train2b`, `dev` and `papers` were known while the reader was written; `test` and `train2a` (the
-first 150 utterances of train2.yaml) were not.
+`train`, `train2b`, `train3b`, `dev` and `papers` were known while the reader was written; `test`, `train2a`
+(the first 150 utterances of train2.yaml) and `train3a` (the first 120 of train3.yaml) were not.
 
 The labels' format and the definitions stand in docs/reading.md. Counted is every pair (utterance, act): an
 accusation is a speaker's target, a claim a player and a role, a report who tells of whose card and which
@@ -29,21 +29,24 @@ ACTS = ("claims", "quoted_claims", "denials", "accusations", "defences", "report
 SETS = {
     "train": " (tuned on)",
     "train2b": " (tuned on)",
+    "train3b": " (tuned on)",
     "dev": " (looked at)",
     "papers": " (known)",
     "train2a": " (unseen)",
+    "train3a": " (unseen)",
     "test": " (unseen)",
 }
-UNSEEN = 150
-"""So many utterances at the head of train2.yaml were kept apart."""
+UNSEEN = {"train2": 150, "train3": 120}
+"""So many utterances at the head of a file were kept apart: the set with an "a"."""
+LOOKED_AT = ("dev", "train", "train2b", "train3b")
 Score = dict[str, Counter[str]]
 
 
 def load(which: str) -> list[dict[str, Any]]:
     """The labelled utterances of one of `SETS`."""
-    if which.startswith("train2"):
-        entries = yaml.safe_load((HERE / "train2.yaml").read_text(encoding="utf-8"))
-        return entries[:UNSEEN] if which == "train2a" else entries[UNSEEN:]
+    if (file := which[:-1]) in UNSEEN:
+        entries = yaml.safe_load((HERE / f"{file}.yaml").read_text(encoding="utf-8"))
+        return entries[: UNSEEN[file]] if which.endswith("a") else entries[UNSEEN[file] :]
     name = which if which in ("papers", "train") else "blind"
     entries = yaml.safe_load((HERE / f"{name}.yaml").read_text(encoding="utf-8"))
     return [entry for entry in entries if name == "papers" or entry["set"] == which]
@@ -147,7 +150,7 @@ def main() -> None:
     """The command; see the module."""
     parser = argparse.ArgumentParser(description="How well text.reading reads words it was not made on.")
     parser.add_argument(
-        "--misses", action="store_true", help="print what is read wrongly in dev, train and train2b"
+        "--misses", action="store_true", help=f"print what is read wrongly in {', '.join(LOOKED_AT)}"
     )
     parser.add_argument(
         "--set", action="append", choices=SETS, help="measure this set only (may be repeated)"
@@ -155,7 +158,7 @@ def main() -> None:
     arguments = parser.parse_args()
     chosen = arguments.set or list(SETS)
     if arguments.misses:
-        _misses([entry for which in ("dev", "train", "train2b") if which in chosen for entry in load(which)])
+        _misses([entry for which in LOOKED_AT if which in chosen for entry in load(which)])
     sets = {which: load(which) for which in chosen}
     for which, entries in sets.items():
         _table(f"{which}{SETS[which]}", entries)

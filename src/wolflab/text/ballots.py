@@ -13,6 +13,13 @@ VOTED = re.compile(
 
 VOTE_OF = re.compile(r"(@\d+)'s votes? (?:for|against|on) @\d+")
 
+VOTING = re.compile(
+    r"\b(?:vot|elimin|lynch|exil|hang|execut|banish|nominat|kick|tak|send|get|focus|cast|choos|chang|mov|"
+    r"switch|"
+    r"stick|stay|keep|stand|put|plac|park)"
+)
+"""Some word of every `VOTE`; without one there is none."""
+
 VOTE = re.compile(
     r"(?P<lead>let us|we should|we must|we need to|should|i will|i am going to|going to|"
     r"i want to|i would|plan to|i|i am|"
@@ -24,7 +31,9 @@ VOTE = re.compile(
     r"lynch(?:ing)?|exil(?:e|ing)|vote goes to|focus (?:our|your) votes? on|"
     r"cast (?:my|our|your) votes? (?:for|against|on)|hang(?:ing)?|banish(?:ing)?|execut(?:e|ing)|"
     r"(?:vot(?:e|ing)|choose) to (?:kill|hang|lynch|eliminate|exile|remove|banish)|"
-    r"(?:chang|mov|switch)(?:e|ing) my vote to|(?:put(?:ting)?|plac(?:e|ing)|park(?:ing)?) (?:my|our|"
+    r"(?:chang|mov|switch)(?:e|ing) (?:my vote )?to|(?:stick|stay|keep|stand)(?:ing)? (?:with |by )?my "
+    r"vote (?:on|for)|"
+    r"(?:put(?:ting)?|plac(?:e|ing)|park(?:ing)?) (?:my|our|"
     r"your) votes? on|"
     r"voting accordingly,|vote(?: today)?(?:,| is)|nominat(?:e|ing)|get(?= @\d+ out)|kick(?:ing)? out|"
     r"take out|send(?:ing)? home|"
@@ -61,6 +70,8 @@ BALLOT = re.compile(
 """A vote told in other ways; the target in one of the groups."""
 
 OUST = re.compile(
+    rf"(?P<with>@\d+)(?= and (?:his|her|their)(?: \w+){{1,3}} (?:have|need|must|should|ought)(?: to)? "
+    rf"(?:go|leave)\b)|"
     rf"(?P<subj>{MANY}|\bhe|\bshe|\bthey)(?P<neg> (?:should|must|does|do) not)?"
     r"(?: (?:gets?|has|have|is|are) my vote|(?: really| simply)? (?:has|have|needs?|must|should|"
     r"ought)(?: to)? "

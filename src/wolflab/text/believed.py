@@ -12,7 +12,8 @@ from .acts import Accusation, Act, Claim, Defence, Report
 from .opinions import GOOD, ME, WEREWOLF
 
 REASONED = re.compile(
-    r"\b(?:so|therefore|hence|must|because|since|means?|thus|claim\w*|certainly|surely|lying|counter\w*|think|believe)\b"
+    r"\b(?:so|therefore|hence|must|because|since|means?|thus|claim\w*|certainly|surely|lying|counter\w*|"
+    r"think|believe)\b"
 )
 """Words of an argument: the verdict beside them need not be a result."""
 CARD = re.compile(
@@ -50,6 +51,20 @@ def as_results(found: Iterable[Act], me: int) -> Iterator[Act]:
         else:
             yield act
     yield from _gone_along_with(acts, me)
+
+
+def contested(told: list[Act]) -> Iterator[Act]:
+    """The acts of a sentence; who claims in it what the speaker claims too is held to be lying."""
+    yield from told
+    own = {act.role for act in told if isinstance(act, Claim) and act.speaker == ME and not act.denied}
+    own -= {"Villager", WEREWOLF}
+    if not own:
+        return
+    judged = {act.target for act in told if isinstance(act, Accusation | Defence) and act.speaker == ME}
+    for act in told:
+        if isinstance(act, Claim) and act.speaker not in judged | {ME} and act.role in own and not act.denied:
+            judged.add(act.speaker)
+            yield Accusation(ME, act.speaker, 2, ME)
 
 
 def _gone_along_with(acts: list[Act], me: int) -> Iterator[Act]:

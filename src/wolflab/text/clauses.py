@@ -82,7 +82,7 @@ def is_subject(clause: Clause, at: int) -> bool:
     if before in PREPOSITIONS:
         return False
     if (at > 1 and clause.tokens[at - 2] == "to") or (
-        before.endswith(("ed", "ing")) and before not in PERCEIVING and at > 1
+        before.endswith(("ed", "ing")) and before not in PERCEIVING and (at > 1 or before[-1] == "d")
     ):
         return False
     return not (before in SAYING and before not in ("think", "believe", "say", "thinks", "feel"))

@@ -41,6 +41,7 @@ from .grammar import (
     STOPS,
     THEIRS,
     THOUGHTS,
+    TOLD_OF,
     VERBAL,
     VERBS,
     YOURS,
@@ -142,6 +143,8 @@ def _quoted(clause: Clause, at: int, mine: bool) -> bool:
             whose = True
         elif token in THEIRS or (token == "@" and is_subject(clause, index)):
             whose = False
+        elif token == "called" and index and clause.tokens[index - 1] in COPULAS:
+            continue  # "is called deflection"
         elif token in SAYING and not whose and index and clause.tokens[index - 1] not in OWNING:
             after = clause.tokens[index + 1] if index + 1 < len(clause.tokens) else ""
             saying = saying or after not in ("something", "nothing", "things", "too", "very", "so")
@@ -206,14 +209,18 @@ def _target(
         return ()
     if entry.kind == LINKED and not _linked(tokens, at, end):
         return ()
+    if tokens[at] == "caught" and tokens[at + 1 : at + 2] == ["@"]:
+        return clause.groups[at + 1]  # "@5 caught @6 lying"
     if entry.kind in (PREDICATE, LINKED):
         return () if _generic(tokens, at, end) else _subject_of(clause, at, end, last, you)
-    if entry.kind == ATTITUDE and not _agent(clause, at, mine):
+    if entry.kind == ATTITUDE and (not _agent(clause, at, mine) or _thought_of(tokens, end)):
         return ()
     if entry.kind == ATTITUDE and any(token in ("had", "used") for token in tokens[max(0, at - 2) : at]):
         return ()
     if entry.kind == NOUN and at and tokens[at - 1] == "@" and tokens[at].endswith("s"):
         return ()  # the verb: "@3 doubts"
+    if entry.kind == NOUN and tokens[end - 1] in NOUNS and _hunted(tokens, at):
+        return ()  # "he warned us about the wolf"
     if entry.kind == NOUN and at >= 2 and tokens[at - 1] in ("'s", "his", "her", "their", "your"):
         return ()
     for index in range(at, len(tokens)):
@@ -232,6 +239,11 @@ def _target(
     if entry.kind == NOUN and any(token in PRONOUNS for token in tokens[:at]):
         return last
     return last if {"it", "this", "that"}.intersection(tokens[end : end + 2]) else ()
+
+
+def _thought_of(tokens: list[str], end: int) -> bool:
+    """Does a verb follow the player on whom an attitude ends ("I believe @5 is …": no belief in @5)?"""
+    return tokens[end - 1] == "@" and end < len(tokens) and tokens[end] in TOLD_OF
 
 
 def _linked(tokens: list[str], at: int, end: int) -> bool:
@@ -272,6 +284,11 @@ def _generic(tokens: list[str], at: int, end: int) -> bool:
         and "@" not in tokens[end : end + 2]
     ):
         return True
+    return _hunted(tokens, at)
+
+
+def _hunted(tokens: list[str], at: int) -> bool:
+    """Is what stands at `at` the object of a hunt or a word of warning ("we must find the wolf")?"""
     index = at - 1
     while index >= 0 and tokens[index] in (
         "a",
@@ -304,7 +321,7 @@ def _agent(clause: Clause, at: int, mine: bool) -> bool:
             return True
         if token in THEIRS or (token == "@" and is_subject(clause, index)):
             return False
-    return mine or not clause.tokens[:at]
+    return mine or not (at or clause.tokens[at].endswith("ed"))  # "…, and blamed @6": whoever it was
 
 
 def _subject_of(
@@ -348,6 +365,8 @@ def _subject_of(
             return last
         if index >= end and tokens[index] == "you":
             return you
+    if tokens[0] in ("i", "we") and not clause.groups and {"find", "found", "consider"} & {*tokens[1:2]}:
+        return last  # "…, which I find strange"
     if clause.groups or any(token in CROWD and not it for token in tokens[:at]):
         return ()
     return last if it or at == 0 or len(tokens) < 5 or tokens[0] in CARRIES else ()

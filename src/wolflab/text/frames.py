@@ -18,9 +18,21 @@ from .vocabulary import MANY
 
 _END = r"(?=,? (?:but|yet|although|though|so|and (?:i|he|she|they))\b|, (?:which|and)\b|;|~|$)"
 _CLAUSE = rf"[^;~]*?{_END}"
+_CROWD_ON = (
+    r"\b(?:everyone|everybody|people|half the \w+|most of (?:you|us)|the whole \w+|all of you|you all|too "
+    r"many|"
+    r"so many|they|others)(?: \w+)?(?: (?:is|are|was|were|keeps?|has|have|been|just|all|now))* "
+    r"(?:pil(?:e|ing|ed)|jump(?:ing|ed)?|gang(?:ing|ed)?|hop(?:ping|ped)?|turn(?:ing|ed)?|rush(?:ing|ed)?|"
+    r"dogpil\w+|com(?:e|ing)|go(?:ing)?)(?: up| down)? (?:on|onto|after|at|against)"
+)
+"""A crowd that goes after somebody: its suspicion, not the speaker's."""
 _PAST = tuple(
     re.compile(pattern)
     for pattern in (
+        r"(?<=@\d)\d?,? who (?:\w+ )?(?:turned out|turns out|flipped|was revealed|has turned out|proved|"
+        r"died)\b"
+        r"[^;~,]*",
+        rf"{_CROWD_ON} {MANY}(?!'s)",
         r"\bi (?:(?:initially|first|once|originally|briefly|even|really|did|also|foolishly|wrongly|"
         r"previously|earlier|"
         r"at first|only|just) )*(?:trusted|defended|supported|backed|vouched for|believed in|followed|"
@@ -40,7 +52,7 @@ _PAST = tuple(
         r"regret) (?:what i "
         rf"said |everything i said |my (?:words|vote|accusation|suspicions?) )?(?:back )?(?:about|of|on|"
         rf"against)? ?{MANY}"
-        r"[^;~]*",
+        r"[^;~,]*",
         rf"\bi (?:took|mistook|had|had taken|saw) {MANY} (?:for|as|down as|down for|at) [^;~]*?(?=,? but\b|"
         rf",? and (?:you|"
         r"he|she|they)|;|~|$)",
@@ -65,7 +77,8 @@ _PAST = tuple(
         r"[^;~]*?(?=,? (?:but|until|before|though)\b)",
         rf"\b(?:less|not as|not so|no longer) (?:\w+ )?(?:suspicious|wary|worried|concerned|sceptical|"
         rf"skeptical) (?:of|about) {MANY}",
-        rf"\bi (?:voted|was voting|have voted|had voted) (?:for|against|with) {MANY}[^;~]*",
+        rf"\bi (?:voted|was voting|have voted|had voted) (?:for|against|with) {MANY}[^;~]*?(?= because\b|"
+        rf";|~|$)",
         rf"\bi (?:was|am|have been) (?:\w+ )?(?:wrong|mistaken) (?:about|on) {MANY}(?! being)",
         r"\b(?:would like|want|wish|hope|would love|trying|tried) to (?:trust|believe|clear|support|"
         r"like)(?: in)? "
@@ -106,7 +119,8 @@ _PAST = tuple(
         rf"me\b{_CLAUSE}",
         rf"{MANY} (?:keeps? |has |just |also |still )*(?:calls?|called|accus\w+|suspects?|suspected|"
         rf"blames?|blamed|thinks?|voted for) (?:that )?"
-        rf"(?:me|i am)\b(?! to (?:draw|distract|save|hide|deflect|cover|divert|protect)){_CLAUSE}",
+        r"(?:me|i am)\b(?! to (?:draw|distract|save|hide|deflect|cover|divert|protect))[^;~]*?"
+        rf"(?:{_END}|(?=,? (?:because|since|as) (?:he|she|they)\b))",
         r"\b(?:careful|cautious|slow|hesitant|reluctant|wary|early|soon) (?:with|about|of|to|"
         r"in|before) (?:accus\w+|call\w*|"
         rf"condemn\w*|blam\w+|judg\w+|that \w+|this \w+|labell?\w*|hang\w*|lynch\w*)[^;~]*?{MANY}{_CLAUSE}",
@@ -143,6 +157,8 @@ _TURNED = tuple(
         rf"\b(?:calling|accusing|suspecting|blaming|hanging|condemning|labell?ing) {WHO}[^;~@]*? (?:is|"
         rf"would be|was|seems) (?:\w+ )?(?:"
         rf"{GROUNDLESS}|unwise|foolish|premature|unreasonable)\b",
+        rf"\b(?:calling|accusing|suspecting|blaming) {WHO}[^;~@]*? (?:makes? (?:no|little) sense|does not "
+        rf"make|is not (?:fair|right))\b",
         r"\b(?:disagree|do not agree|refuse to (?:believe|accept|think)|deny|not buy|do not accept|reject "
         r"the idea|do not buy the idea) (?:that )?"
         rf"{WHO} (?:is|was|are|could be|being)\b[^;~,]*?\b(?:{WOLF}|suspicious|lying|a liar)\b",
@@ -151,6 +167,8 @@ _TURNED = tuple(
         rf"attack\w*|blam\w+) {WHO}[^;~]*?,? but i (?:do not|can not|fail to|am not) (?:see|agree|buy|"
         rf"understand|believe|share|get|convinced)"
         r"[^;~]*",
+        rf"{_CROWD_ON} {WHO}[^;~@]*?\bi (?:am not|do not|would not|will not|can not|dislike|refuse|"
+        rf"disagree)[^;~@]*",
         rf"\bnot (?:think|believe|see|imagine) (?:that )?{WHO} (?:would|could|will|did|was|has|is) (?:\w+ "
         rf")?(?:lie|lied|lying|betray|deceive|kill|"
         rf"killed|hurt|invent|fake|faking|harm|do that|do such|hiding|pretending)\b{_CLAUSE}",
@@ -165,6 +183,31 @@ _WANTS = re.compile(
 """Somebody works on the others' opinion: held against them where the speaker contradicts, and not theirs "
 "to tell."""
 _ALL_WORDS = (
+    (re.compile(rf"{WHO} (?:always |keeps |just )?(?:says?|said|saying) one thing\b"), True),
+    (
+        re.compile(
+            rf"{WHO} (?:(?:is|was|has|just|also|now) )*(?:claim(?:s|ed|ing)?|took|taking|stole|steals|"
+            rf"stealing|stolen) (?:to (?:be|"
+            r"have) )?(?:my|the same) (?:role|card|claim|job)\b(?! for)"
+        ),
+        True,
+    ),
+    (
+        re.compile(
+            rf"\bi (?:used to|no longer) (?:suspect|doubt|distrust|accuse|fear) {WHO}(?: \w+){{0,4}}(?:,? "
+            rf"but\b[^@;~]*)?$"
+        ),
+        False,
+    ),
+    (
+        re.compile(
+            rf"\bi (?:initially |first |at first |really |originally )?(?:used to (?:trust|like|believe)|"
+            rf"trusted|believed|defended|"
+            rf"liked|supported|backed|vouched for) {WHO}(?: \w+){{0,4}},? (?:but|until|till)\b"
+            r"(?! (?:not|only|then)? ?(?:he|she|they)? ?(?:died|was killed|i still|also|i do not trust @))"
+        ),
+        True,
+    ),
     (
         re.compile(
             rf"\b(?:everything|all|whatever|what|most of what|half of what)(?: that)? {WHO} (?:has |just "
@@ -225,10 +268,24 @@ _ALL_WORDS = (
 """What is said of all that somebody says."""
 
 
+_TURNCOAT = re.compile(
+    rf"{WHO} (?:first |originally |initially |once )?(?:said|claimed|told (?:us|me)|swore|accused|trusted|"
+    rf"defended|insisted)\b"
+    r"[^;~]*?(?:,|,? and|,? but|,? then) (?:now|today|suddenly) (?:he|she|they|you|@\d+)? ?(?:suddenly |"
+    r"also )?"
+    r"(?:is (?:the|a|an|suddenly|claiming|saying|accusing|defending)|are the|claims|says|accuses|denies|"
+    r"defends|suspects|"
+    r"thinks|trusts)\b"
+)
+"""Who says one thing first and another now; what is said is read all the same."""
+
+
 def framed(text: str, last: tuple[int, ...]) -> Iterator[Shape]:
     """The clauses that tell nothing (no seats), and those that tell the opposite of their words."""
     if "@" not in text and not last:
         return
+    if turncoat := _TURNCOAT.search(text):
+        yield Shape(seats_of(turncoat["who"]), True, 2, turncoat.end(), turncoat.end())
     for pattern in _TURNED:
         for match in pattern.finditer(text):
             yield Shape(seats_of(match["who"]), False, 2, match.start(), match.end())

@@ -30,6 +30,8 @@ SHERIFF = re.compile(
 )
 
 RAISED = re.compile(
+    rf"\b(?:everyone|everybody|anyone|anybody|all|nobody|no-one)(?: \w+)?,? (?:except|but|besides|other than|"
+    rf"apart from)(?: for)? {MANY}|"
     rf"\b(?:(?:raised |made |shared |mentioned |voiced |pointed out )by|(?:dis)?agree with) {MANY}(?:'s)?|"
     rf"{MANY}'s (?=(?:concern|suspicion|accusation|worr|doubt|observation)s?(?: that| about| on| of|$))"
 )
@@ -82,12 +84,14 @@ OPEN = re.compile(
     r"enough|over ?look|forget|"
     r"necessarily|accus\w+|claiming|calling)|unsure|undecided|too (?:early|soon)|no (?:strong )?(?:read|"
     r"opinion|idea)|"
-    r"hard to (?:tell|say|read)|never said|whether|who(?= (?:might|could|is|are|we|do|to|among|the "
+    r"hard to (?:tell|say|read)|never said|whether|(?<!wolf )(?<!one )(?<!person )(?<!player )who(?= "
+    r"(?:might|could|is|are|we|do|to|among|the "
     r"wol\w+))|what (?:if|do|"
     r"does|did|is|are|was|were)|why (?:do|does|did|is|are)|wonder\w*|thoughts|curious(?! (?:how|that))|"
     r"(?:to|will|should|let us|must|we) hear|hear from|other players|each of you|(?:share|any|their|your|"
     r"everyone's|our|other|further) (?:\w+ ){0,2}(?:suspicions?|concerns?|suspicious)|it would be|"
-    r"(?:he|she|they|it|i|we|@) (?:would|could) have|had @\d+ been|supposed|as if|suppose|either way|"
+    r"(?:he|she|they|it|i|we|@) (?:would|could) have|had @\d+ been|supposed|(?<!acting )(?<!acts "
+    r")(?<!talks )(?<!behaves )(?<!acted )as if|suppose|either way|"
     r"tooth|rip|congrat\w*|(?:should|could|will|please|let us|must|seer|i would|may|might) (?:\w+ "
     r")?(?:check|verify|protect|save|peek|inspect|investigate)\b|was killed|died|night kill|(?:to|please|"
     r"should|must|you|will) (?:explain|respond)|ask(?! @ why)|asking|"
@@ -122,7 +126,8 @@ FILLERS = _set(
 STOPS = _set("to in for by with at on now here today so far from as or and if this than enough i right")
 
 OBJECTS = _set(
-    "catch caught catching find finding found hang lynch lynched kill killed eliminate eliminated hunt "
+    "about warn warned catch caught catching find finding found hang lynch lynched kill killed eliminate "
+    "eliminated hunt "
     "hunting by "
     "against between called calling call calls for another expose exposed vote voted voting accuse "
     "accused fight "
@@ -156,6 +161,11 @@ CARRIES = _set(
     "even "
     "clearly obviously probably definitely not never always too very whose who and then very"
 )
+TOLD_OF = _set(
+    "is are was were has have had does did might may could must would will can keeps seems looks sounds "
+    "wants knows"
+)
+"""Behind a player, these tell something of the player."""
 STANDING_FOR = _set("it that this man guy fellow woman lady dude chap girl boy")
 """What refers back to a player without being a pronoun of persons."""
 OWNING = _set("'s his her their your my the a an this that no any our")

@@ -113,6 +113,8 @@ _IRREGULAR = {
     "show": "show shows showed shown showing",
     "let": "let lets letting",
     "set": "set sets setting",
+    "steal": "steal steals stole stolen stealing",
+    "freeze": "freeze freezes froze frozen freezing",
 }
 
 

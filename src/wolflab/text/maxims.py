@@ -43,6 +43,15 @@ _MAXIMS: tuple[tuple[re.Pattern[str], bool], ...] = tuple(
         (r"\b(?:not|no|never|hardly|do not believe in|too (?:neat|good) to be) (?:a |any |mere |pure |just "
          r"|such |that "
          r"(?:sort|kind) of |sheer )*(?:coincidences?|chance|accident|luck)\b", True),
+        (rf"(?<!only )(?<!like )(?<!how )\b(?:an?|any) {GOOD} (?:would|could) have\b", True),
+        (rf"\b(?:it|that) is (?:always |only |usually |just )?(?:the )?{WOLF} (?:who|that) (?!(?:won|"
+            rf"killed|attacked|did|"
+         r"died|are|is)\b)", True),
+        (r"\b(?:when|whenever|if) (?:someone|somebody|a player|people|players|a person)\b[^;~@]*,? (?:i|"
+            r"that) "
+         r"(?:get|gets|become|becomes|grow|start to get|makes me|always makes me) (?:\w+ )?(?:suspicious|"
+         r"wary|"
+         r"uneasy|nervous|worried)$", True),
         (r"\bno (?:smoke|fire) without\b|\bspeaks volumes\b|\bsays it all\b|\btells you (?:everything|"
          r"all)\b|"
          r"\bdraw your own conclusions?\b|\bdo the math\b|\bsee the pattern\b", True),
@@ -54,7 +63,7 @@ _MAXIMS: tuple[tuple[re.Pattern[str], bool], ...] = tuple(
 KINDS = re.compile(
     rf"\b(?:{WOLF}|{GOOD}|who|coincidences?|chance|accident|luck|smoke|fire|volumes|says|tells|draw|math|"
     rf"crime|"
-    r"pattern|sin|proof)\b"
+    r"pattern|sin|proof|suspicious|wary|uneasy|nervous|worried)\b"
 )
 """Some word of every general truth."""
 _NAMED_WOLF = re.compile(
@@ -102,9 +111,38 @@ _RHETORIC: tuple[tuple[re.Pattern[str], bool], ...] = tuple(
         (rf"\bwhy (?:are|do) (?:we|you|people|all of you) (?:all )?(?:even |still )+(?:talking about|"
          rf"discuss\w*|"
          rf"suspect\w*|accus\w+|push\w*|hound\w*|picking on|after|going after|want) {WHO}", False),
-        (rf"\bwhy (?:did|do|would|does|are|is|were|was) (?:you|he|she|they|{WHO}) (?:keep |always |still |"
+        (rf"\bwhy would (?:you|he|she|they|{WHO}) (?:even |ever )?(?:lie|fake|invent|make (?:it|that|"
+            rf"this) up)\b",
+         False),
+        (rf"\bwhat (?:is|was|are) (?:{WHO}|he|she|they) (?:so |really |actually |trying to |even "
+            rf")*(?:afraid of|"
+         r"scared of|hid(?:e|ing)\b|nervous about|worried about|up to|playing at|covering up|not "
+         r"telling)", True),
+        (rf"\bwhy (?:did|do|does|are|is|were|was) (?:you|he|she|they|{WHO}) (?:keep |always |still |"
          rf"just )?(?:l(?:ie|ied|ying)|fak\w+|"
          r"invent\w*|betray\w*|deceiv\w+|dodg\w+|hiding|protect\w* (?:the )?(?:wolves|wolf))\b", True),
+        (rf"\bwhy (?:would|did|do|have|are) (?:the |any )?{WOLF} (?:\w+ )?(?:keep|leave|leaving|keeping|"
+            rf"spare|left|kept|spared|"
+         rf"not (?:kill|attack|bite)|let|ignor\w+) {WHO}", True),
+        (rf"\bwhy (?:did|does|has|is|was|would|have|do) not (?:{WHO}|he|she|they)\b", True),
+        (rf"\bwhy (?:does|did|would) {WHO} (?:want|need|care|insist|keep) (?:to )?(?:know|on|so|who|us|"
+            rf"about|push\w*|ask\w*)\b",
+         True),
+        (rf"\bhow come {WHO} (?:is|was|has|did|does|knew|knows|only|suddenly|never)\b", True),
+        (r"\bwho (?:are|is|do) (?:you|he|she|they)(?: think (?:you|he|she) (?:are|is))? (?:trying to "
+            r")?(?:fool|kid|trick|"
+         r"deceiv)\w*", True),
+        (rf"\bwhy (?:is|are|has|have|does|do|did) (?:nobody|no-one|no one|we not|you not|not we|everyone "
+            rf"ignoring|"
+         rf"everybody ignoring|we ignoring|everyone forgetting)(?: else)?\b[^;~@]*? {WHO}", True),
+        (r"\b(?:did|has|does|have) (?:anyone|anybody|nobody|no-one|no one|someone)(?: else)?(?: also| "
+            r"even)? (?:notice|"
+         rf"noticed|caught|catch|spot|spotted|find it \w+)(?: how| that| the way)? {WHO}(?! (?:\w+ "
+         rf")?(?:protect|sav|"
+         r"help|died|dead))", True),
+        (rf"\bwhat (?:has|have|did|does|is) {WHO} (?:ever |actually |really |even )*(?:done|do|"
+            rf"contribut\w+|offer\w*|"
+         r"given|brought|added|doing) (?:for|to|us|so far)\b", True),
         (rf"\bwho else (?:\w+ )?(?:but|than|if not|except) {WHO}", True),
         (rf"\bwho (?:\w+ )?(?:died|made|appointed|put)[^~]*{WHO}", True),
     )
@@ -118,7 +156,8 @@ _STATING = re.compile(
     r"(?:noticed?|see|"
     r"seen|catch|caught|hear|heard|realise|realize|find it \w+)(?: how| that| the way)(?! anything)|can "
     r"you "
-    r"believe(?: how| that)?|(?:do|did) you (?:not )?(?:see|notice|realise|realize|hear)(?: how| that)|is "
+    r"believe(?: how| that)?|(?:do|did) you (?:all |not )?(?:see|notice|realise|realize|hear)(?: how| "
+    r"that)|is "
     r"it just "
     r"me,? or(?: is| does| has| was)?|you know (?:who|what)) ?(?P<what>(?!anything|whether|if).*)$"
 )

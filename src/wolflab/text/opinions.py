@@ -14,10 +14,11 @@ from .ballots import (
     BALLOT,
     OUST,
     VOTE,
+    VOTING,
 )
 from .cues import stances
 from .grammar import CALLED
-from .listing import listed, same, unlike
+from .listing import bare, listed, next_in_line, same, unlike
 from .maxims import rhetoric
 from .results import whose
 from .shape import Shape
@@ -36,6 +37,7 @@ from .vocabulary import (
     NOSAY,
     OTHERS_DO,
     PICKED,
+    PICKED_IT,
     PLURALS,
     POINTED,
     ROLE,
@@ -55,6 +57,17 @@ EAGER = re.compile(
     r"rushing|ready|desperate|determined) to $"
 )
 """Before "accuse": a haste that is held against somebody."""
+WHOEVER = re.compile(
+    r"\b(?:whoever|(?:anyone|anybody|somebody|someone|those|the (?:one|player|person|people)) who)(?: "
+    r"\w+){1,3} $"
+)
+"""Before "@3 is a wolf": it is told of whoever did something to @3."""
+THEIR_HASTE = re.compile(
+    r"(?:@\d+|\b(?:he|she|they|who))(?:(?!\b(?:i|we|us|me)\b)[^,;~@])* (?:quick|eager|keen|fast|hasty|"
+    r"happy|ready|"
+    r"willing|wants?|wanted|trying|tried|tries|rushed|rushing|began|started|refus\w+|chose|asked \w+) to $"
+)
+"""Before "clear" or "believe": it is somebody else who does so."""
 WEREWOLF = "Werewolf"
 GOOD = "not a Werewolf"
 ME = -1
@@ -96,7 +109,7 @@ class Opinions:
         self.text = self.text[:start] + "~" * (end - start) + self.text[end:]
 
     def _votes(self) -> None:
-        for match in self._each(VOTE):
+        for match in self._each(VOTE) if VOTING.search(self.text) else ():
             head = self.text[max(0, match.start() - 25) : match.start()]
             against = bool(match["neg"]) or bool(re.search(r"\b(?:not|never|against|before)\b[^,]*$", head))
             if match["verb"] == "vote against" or match["verb"] == "voting against":
@@ -129,7 +142,7 @@ class Opinions:
             for seat in self._who(target, last_named(self.text[: match.start()], self.last)):
                 self.acts.append(Suggestion(self.me, seat, against, self.me))
         for match in self._each(OUST):
-            for seat in self._who(match["subj"], self.last):
+            for seat in self._who(match["subj"] or match["with"], self.last):
                 self.acts.append(Suggestion(self.me, seat, bool(match["neg"]), self.me))
 
     def _shapes(self) -> None:
@@ -140,10 +153,18 @@ class Opinions:
             text = NOSAY.sub(struck, self.text)
         self._tell(shapes(text, last_named(text, ()) if "@" in text else self.last))
 
-    def likewise(self, mood: bool | None) -> None:
-        """ "So is player 6": the same as of the one before, in this sentence or (`mood`) in the last."""
+    def likewise(self, before: tuple[bool, bool] | None) -> None:
+        """ "So is player 6": the same as of the one before, in this sentence or in the last.
+
+        before: whether the last stance was suspicion, and told by a denial."""
+        mood = before[0] if before is not None else None
         others = same(self.full)
         seats = others or unlike(self.full)
+        if not seats and (after := next_in_line(self.full)):
+            others, seats, mood = after, after, None
+        if not seats and before is not None:
+            seats, as_before = bare(self.full, before[1])
+            others = seats if as_before else ()
         told = [act for act in self.acts if isinstance(act, Accusation | Defence) and act.speaker == self.me]
         told = [act for act in told if act.target not in seats]
         if told:
@@ -176,10 +197,10 @@ class Opinions:
             self._strike(shape.start, shape.end)
 
     def _states(self, text: str) -> None:
-        for match in self._each(NEITHER):
+        for match in self._each(NEITHER) if "@" in self.text else ():
             if re.search(r"\b(?:wol|werewol|evil|guilty|suspicious)", self.full[: match.start()]):
                 self.acts.extend(Defence(self.me, s, 2, "", self.me) for s in seats_of(match["whom"]))
-        for match in self._each(UNFIT):
+        for match in self._each(UNFIT) if "@" in self.text else ():
             if not ROLES[NAMED[match["role"]]].wolf and match["role"] not in PLURALS:
                 self.acts.append(Accusation(self.me, int(match["whom"][1:]), 2, self.me))
             else:
@@ -200,6 +221,8 @@ class Opinions:
                 continue  # what death has shown
             if either and re.match(ROLE, self.text[match.end() + either.end() :]):
                 self._strike(match.end(), len(self.text))
+                continue
+            if role_played(match) or WHOEVER.search(head):
                 continue
             if match["subj"] == "it" or NOSAY.search(head + match.group(0)):
                 continue
@@ -262,10 +285,12 @@ class Opinions:
                 self.acts.append(Defence(self.me, seat, strength, named, self.me))
 
     def _stances(self) -> None:
-        for pattern in (POINTED, PICKED):
+        for pattern in (POINTED, PICKED, PICKED_IT) if "@" in self.text else ():
+            if pattern is PICKED_IT and "it " not in self.text:
+                continue
             for match in self._each(pattern):
                 self.acts.extend(Accusation(self.me, s, 2, self.me) for s in seats_of(match["whom"]))
-        for match in self._each(SUSPECT):
+        for match in self._each(SUSPECT) if "@" in self.text else ():
             if OTHERS_DO.search(head := self.text[: match.start()]) or re.search(
                 r"\btoo (?:early|soon) to $", head
             ):
@@ -282,16 +307,21 @@ class Opinions:
                     mild = weak or "eye" in match["word"]
                     strength = 3 if match["word"].startswith("accus") else 1 if mild else 2
                     self.acts.append(Accusation(self.me, seat, strength, self.me))
-        for match in self._each(AGREE):
+        for match in self._each(AGREE) if "@" in self.text else ():
             for seat in seats_of(match["whom"] or match["whom2"]):
                 self.acts.append(Agreement(self.me, seat, bool(match["neg"]), self.me))
-        for match in self._each(TRUST):
-            head = self.text[max(0, match.start() - 16) : match.start()]
+        for match in self._each(TRUST) if "@" in self.text else ():
+            head = self.text[max(0, match.start() - 30) : match.start()]
+            if THEIR_HASTE.search(self.text[: match.start()]):
+                continue
             for seat in seats_of(match["whom"]):
                 if match["neg"] or re.search(
                     r"\b(?:nobody|no-one) (?:\w+ )?$|"
                     r"\bnot (?:(?!solely|only|just|blindly)\w+ )?$|\b(?:hard|difficult|tough|"
-                    r"struggling?) to $",
+                    r"struggling?) to $|\bnot (?:afford|dare|ready|willing|able|"
+                    r"going|prepared|want|inclined|wise|safe|about)(?: enough)? to $|\bnot (?:sure|"
+                    r"certain|convinced)(?: that)?(?: i| we)?(?: can| "
+                    r"should| really)* $",
                     head,
                 ):
                     self.acts.append(Accusation(self.me, seat, 1, self.me))
@@ -308,6 +338,21 @@ class Opinions:
                     )
                     self.acts.append(one)
                     told.add(seat)
+
+
+def role_played(match: re.Match[str]) -> bool:
+    """Is it only said that somebody acts like the holder of a village role?"""
+    role = NAMED.get(match["pred"], "")
+    return (
+        role not in ("", "Villager")
+        and not ROLES[role].wolf
+        and re.search(
+            r"\b(?:acting|behaving|playing|looking|sounding|sounds?|looks?) (?:\w+ )?like\b|"
+            r"\bacting as\b",
+            match[0],
+        )
+        is not None
+    )
 
 
 def told_of(match: re.Match[str]) -> str:

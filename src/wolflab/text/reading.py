@@ -24,7 +24,7 @@ from .ballots import (
     VOTE_OF,
     VOTED,
 )
-from .believed import CARD, REASONED, as_results, results_told
+from .believed import CARD, REASONED, as_results, contested, results_told
 from .checks_told import (
     CHECK,
     CHECKED_THEM,
@@ -37,11 +37,13 @@ from .checks_told import (
 from .claims import others_claims, own_claims
 from .cues import spoken_of
 from .frames import framed
+from .listing import DENIED, compares
 from .maxims import asked_plainly
 from .opinions import GOOD, ME, WEREWOLF, Opinions, last_named, struck, told_of
+from .quoting import CALLED_AS, in_first_person
 from .references import ANY as STAND_IN
 from .references import resolved, spoken
-from .results import lone, verdicts, whose
+from .results import HIS_CHECK, lone, verdicts, whose
 from .roles_told import (
     CLAIM,
     CLAIM_OF,
@@ -66,7 +68,6 @@ from .vocabulary import (
     PLURALS,
     POSSESSED,
     QUOTED,
-    ROLE,
     SENTENCE,
     STATE,
     TAIL,
@@ -87,7 +88,6 @@ def read(text: str, names: Sequence[str], speaker: int) -> tuple[Act, ...]:
 
 AHEAD = re.compile(r"\b(?:he|she|him|her|his)\b", re.IGNORECASE)
 """A pronoun near the beginning, before anybody is named."""
-LIKEWISE = re.compile(r"\bso (?:is|are|does|do|was)\b|\bsame\b|\w(?:n't| not)\b(?:$|[,;~.!])")
 
 
 @lru_cache(1 << 14)
@@ -96,9 +96,9 @@ def _read(text: str, names: tuple[str, ...], speaker: int) -> tuple[Act, ...]:
     last: tuple[int, ...] = ()
     checking: tuple[int, ...] = ()
     pair: tuple[int, ...] = ()
-    mood: bool | None = None
+    mood: tuple[bool, bool] | None = None
     seer = False
-    if AHEAD.search(text[:30]):
+    if len(set(AHEAD.findall(text[:30].lower()))) == 1:
         seats = set(seats_of(normal(text, names)))
         last = tuple(seats) if len(seats) == 1 else ()  # "He is lying. Vote player 3."
     for raw in SENTENCE.findall(text.replace("’", "'").replace("‘", "'")):
@@ -108,11 +108,11 @@ def _read(text: str, names: tuple[str, ...], speaker: int) -> tuple[Act, ...]:
             last,
             checking,
             pair if STAND_IN.search(raw.lower()) else (),
-            mood if LIKEWISE.search(raw.lower()) else None,
+            mood if compares(raw.lower()) else None,
         )
         mood = next(
             (
-                isinstance(act, Accusation)
+                (isinstance(act, Accusation), DENIED.search(raw) is not None)
                 for act in reversed(acts)
                 if isinstance(act, Accusation | Defence) and act.speaker == ME
             ),
@@ -148,16 +148,16 @@ def _sentence(
     last: tuple[int, ...],
     checking: tuple[int, ...],
     pair: tuple[int, ...],
-    mood: bool | None,
+    mood: tuple[bool, bool] | None,
 ) -> tuple[tuple[Act, ...], tuple[int, ...], tuple[int, ...], str]:
     """Read one sentence: (acts, who "they" will be, whose check the next sentence may tell of, its players).
 
     pair: the two players spoken of before, for "both of them" and "the other";
-    mood: whether the stance told last was suspicion, for "so is player 6"."""
+    mood: whether the stance told last was suspicion, and told by a denial: for "so is player 6"."""
     text = normal(raw, names)
     if "{" in raw:
         return (), last, (), ""  # data, not talk
-    named = text = resolved(text, pair)
+    named = text = resolved(text, pair, last)
     asked = "?" in raw
     if asked and not ASKS.match(text) and (tail := TAIL.search(text)):
         text, asked = text[: tail.start()], False
@@ -171,11 +171,11 @@ def _sentence(
     text = CONDITION.sub("", text).rstrip(".!?;, ")
     reader = _Reader(text, last, checking)
     reader.run()
-    if LIKEWISE.search(text):
+    if compares(text):
         reader.likewise(mood)
     if any(isinstance(act, Claim) and act == Claim(ME, "Seer", False, ME) for act in reader.acts):
         reader.acts = results_told(reader.acts, reader.full)
-    acts = tuple(reader.acts)
+    acts = tuple(contested(reader.acts))
     if asked:  # "player_2 says he is the Seer?" still tells what player_2 says
         acts = tuple(act for act in acts if isinstance(act, Claim) and act.speaker != ME)
     if "?" in raw:
@@ -188,6 +188,10 @@ def _sentence(
 def _unless_planned(match: re.Match[str]) -> str:
     """What stands under a condition is told only where it announces or asks for something."""
     return match[0] if PLAN.search(match["then"]) else ""
+
+
+SOMEBODY = (-2,)
+"""Stands for players who were checked and will be named."""
 
 
 class _Reader(Opinions):
@@ -209,22 +213,7 @@ class _Reader(Opinions):
     def _quote(self, who: int, words: str) -> None:
         if MINE.match(words):
             return  # "player_3 says I am a Werewolf"
-        words = re.sub(r"^to have\b", "i have", words)
-        words = re.sub(
-            r"\b(?:his|her|their) (?=check|vision|investigation|inspection|result|peek)", "my ", words
-        )
-        words = re.sub(r"^(?:he|she|they|i) (?:is|are|was|were|am)\b", "i am", words)
-        words = re.sub(r"^(?:he|she|they) ", "i ", words)
-        words = re.sub(
-            r"^(?:(?:as|being|to be|at being|himself|herself|themselves|themself)\b ?)+", "", words
-        )
-        if re.match(
-            rf"(?:(?:a|an|the|our|just|only|simply) )*(?:not )?(?:real |true "
-            rf")?{ROLE}(?!'s)",
-            words,
-        ):
-            words = "i am " + words
-        inner = _Reader(words, self.last, (), me=who)
+        inner = _Reader(in_first_person(words), self.last, (), me=who)
         inner.run()
         self.acts.extend(act for act in inner.acts if act.speaker == who or who == ME)
 
@@ -247,6 +236,8 @@ class _Reader(Opinions):
             for match in self._each(pattern):
                 if not re.search(r"\b(?:think|thought|believe)\w*(?: that)? i am\b", match[0]):
                     self._quote(int(match[1][1:]), match[2])
+        for match in self._each(CALLED_AS):
+            self._quote(int(match["who"][1:]), f"{match['whom']} is {match['what']}")
         for match in self._each(HE_SAYS):
             for seat in self._who(match["who"], last_named(self.text[: match.start()], self.last))[:1]:
                 self._quote(seat, match["what"])
@@ -278,14 +269,14 @@ class _Reader(Opinions):
             whom = seats_of(check["whom"] or check["mine"]) or (who,)
             told = self._results(who, whom, check.end(), check)
             self.checking = () if told or who != self.me else whom
-        elif found := FIND.search(self.text):
+        elif "@" in self.text and (found := FIND.search(self.text)):
             start = found.end()
             self._results(self.me, seats_of(self.text[start : start + 60]), start, found)
         elif them := CHECKED_THEM.search(self.text):
             whom = last_named(self.text[: them.start()], self.last)
             told = self._results(self.me, whom, 0, None)
             self.checking = () if told else whom
-        elif self.was:
+        elif self.was and self.was != SOMEBODY:
             self._results(self.me, self.was, 0, None)
         if not any(isinstance(act, Report) and act.kind == "see" for act in self.acts):
             self._free_results()
@@ -294,6 +285,11 @@ class _Reader(Opinions):
         """What `text.results` finds of checks after the exact patterns."""
         told = False
         by = whose(self.text)
+        if by is None and (his := HIS_CHECK.search(self.text)):
+            teller = last_named(self.full[: his.start()], self.last)
+            by = f"@{teller[0]}" if len(teller) == 1 else None
+        elif by is None and self.was == SOMEBODY:
+            by = ""
         if by is not None:
             who = int(by[1:]) if by else self.me
             for them, what, start, end in list(verdicts(self.text)):
@@ -301,7 +297,10 @@ class _Reader(Opinions):
                 self.acts.extend(Report(who, "see", seat, said, self.me) for seat in seats_of(them))
                 self._strike(start, end)
                 told = True
-        if not told and (whom := self.checking or self.was) and (what := lone(self.text)):
+        if by == "" and not told and "@" not in self.full:
+            self.checking = self.checking or SOMEBODY  # "I have checked two players": who comes next
+        whom = self.checking or self.was
+        if not told and whom and whom != SOMEBODY and (what := lone(self.text)):
             said = GOOD if what == "good" else what
             self.acts.extend(Report(self.me, "see", seat, said, self.me) for seat in whom)
             self.text, told = "~" * len(self.text), True

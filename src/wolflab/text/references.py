@@ -90,8 +90,19 @@ _YOU = re.compile(
 _FORMS = {"be": " is", "were": " was", "have": " has", "do": " does", "your": "'s", "you": ""}
 
 
+_ALL = re.compile(
+    r"\b(?:all (?:three|four|five|of them)|(?:the|these|those) (?:three|four|five)(?: of them)?|every one "
+    r"of them|"
+    r"each of them)(?! (?:players|people|wol\w+|were\w+|who|that|nights?|days?|votes?|of (?:us|you)))\b"
+)
+_FIRST = re.compile(r"^(?:(?:and|but|so|ok|hey|well|wow|oh|lol),? )?(@\d+),? (?=you(?:r)?\b)")
+
+
 def _spoken_to(text: str) -> str:
-    """ "You" is the player called by name, where only one player is named."""
+    """ "You" is the player called by name in front, or where only one player is named."""
+    if (first := _FIRST.match(text)) is not None:
+        text = _YOU.sub(lambda match: first[1] + _FORMS[match.lastgroup or "you"], text[first.end() :])
+        return text if first[1] in text else f"{first[1]}, {text}"
     called = _CALLED.search(text)
     if called is None or len(set(seats_of(text))) != 1:
         return text
@@ -109,8 +120,12 @@ def spoken(text: str, pair: Pair) -> Pair:
     return pair
 
 
-def resolved(text: str, pair: Pair) -> str:
-    """`text` with the players put in for whom its words stand. `pair`: whom the talk was of before."""
+def resolved(text: str, pair: Pair, group: tuple[int, ...] = ()) -> str:
+    """`text` with the players put in for whom its words stand.
+
+    pair: the two spoken of last; group: those whom the sentence before told of together."""
+    if len(group) > 2:
+        text = _ALL.sub(" and ".join(f"@{seat}" for seat in group), text)
     if "you" in text:
         text = _spoken_to(text)
     if (" one" in text or " other" in text or " second" in text) and _WOLF.search(text):
@@ -145,4 +160,4 @@ def resolved(text: str, pair: Pair) -> str:
     text = _FORMER.sub(former, text)
     for pattern in (_BOTH, _BOTH_ALONE, _TOGETHER):
         text = pattern.sub(both, text)
-    return APART.sub(r"\1 ; and \2", _OTHER.sub(other, text))
+    return APART.sub(r"\1 ; and \3", _OTHER.sub(other, text))

@@ -20,7 +20,7 @@ _BAD = (
 _GOOD = (
     r"green|white|gold|good|clean|clear(?:ed)?|innocent|human|village|town|negative|safe|harmless|pure|"
     r"fine|"
-    r"one of us|on our side|on the good side|village-aligned|gold water|nothing|okay|ok|certified|"
+    r"one of us|on our side|on the good side|village-aligned|gold water|nothing(?! to)|okay|ok|certified|"
     r"nothing (?:evil|wrong|bad|suspicious|wolfish|dark)"
 )
 _VERDICT = rf"(?P<bad>{_BAD})\b|(?P<role>{ROLE})|(?P<good>{_GOOD})\b"
@@ -86,6 +86,11 @@ _WHOSE = re.compile(
     r"[^~;@]*? (?:claim|introduc|reveal|came out|come out|says|said|announc|declar|report|has a|have a|"
     r"got a|with a|had a))"
 )
+HIS_CHECK = re.compile(
+    rf"\b(?:his|her|their) (?:[\w']+ )?{_MAGIC} (?:on|of|for|at|into|showed|shows|said|"
+    rf"says)\b"
+)
+"""Somebody else's check, told with a pronoun."""
 _CUT = re.compile(
     r",? (?:and |but |so )?(?:honestly|personally|i (?:also |really )?(?:think|believe|suspect|trust|"
     r"lean|vote|say|propose|suggest|want)|"

@@ -84,6 +84,7 @@ CLAIM = re.compile(
 )
 
 OPENS = re.compile(
-    r"(?:^|[,;~]|\b(?:and|but|so|that|i|i am|ability|power|speaking|role|position|duty|" r"myself))\s*$"
+    r"(?:^|[,;~]|\b(?:and|but|so|that|since|because|i|i am|ability|power|speaking|role|position|duty|"
+    r"myself))\s*$"
 )
 """What may stand before an "as the Seer" that speaks of oneself."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from .vocabulary import MANY
@@ -30,3 +31,8 @@ class Shape:
     strength: int
     start: int
     end: int
+
+
+def denied(before: str) -> bool:
+    """Do the words before a shape deny it?"""
+    return re.search(r"\b(?:not|never|nobody|doubt)\b[^,;~]*$", before) is not None

@@ -11,11 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .lexicon import TONE
+from .comparing import comparisons
 from .maxims import KINDS, maxims
-from .shape import GROUNDLESS, WHO, WOLF, Shape
+from .pointing import pointed
+from .shape import GROUNDLESS, WHO, WOLF, Shape, denied
 from .tokens import seats_of
-from .vocabulary import MANY, ROLE
+from .vocabulary import ROLE
 
 _VILLAGE = r"(?:seer|doctor|guard|witch|hunter|prophet|medic|bodyguard)"
 _ADVERBS = (
@@ -23,7 +24,8 @@ _ADVERBS = (
     r"again|"
     r"always|only|also|all|both|simply|honestly|personally|now|today|here|then|yes|yep|ok|okay|well|right|"
     r"for me|for sure|for now|i think|i say|i guess|in my opinion|imo|to me|folks|guys|everyone|people|"
-    r"friends|my friends|100|no doubt|without a doubt|hands down|lol|and))*+"
+    r"friends|my friends|above all|first of all|mainly|in particular|especially|100|no doubt|without a "
+    r"doubt|hands down|lol|and))*+"
 )
 _LEAD = r"(?:^|[~;] ?|, ?)(?:(?:and|but|so|ok|okay|well|yes|yep|honestly|no|now|then|still|again),? )*"
 _TAIL = rf"{_ADVERBS}(?=$|[;~])"
@@ -69,7 +71,7 @@ _POINTS = tuple(
         rf"\bmy (?:top|main|first|prime|strongest|biggest|only|last) (?:one|two|three|pair|pick|picks|"
         rf"names?|"
         rf"guess(?:es)?)\b[^,;~@]* (?:is|are|would be|,|remain|remains) {WHO}(?!'s)",
-        rf"\b(?:leaves|leaving|leave)(?: us| me)?(?: only| just| with)* {WHO}(?: only| alone)?{_TAIL}",
+        rf"\b(?:leaves|leaving|leave)(?: us| me)?(?: only| just| with)* {WHO}(?: only)?{_TAIL}",
         rf"\b(?:words?|names?|bones|gut|answer|thinking|picks?|verdict|conclusion|suspects?|simple|feeling|"
         rf"guess|list|suspicion|"
         rf"culprits?|candidates?|hunch|wolf|werewolf|liar|head|force|pick one|choose one|simple)(?: here| "
@@ -95,15 +97,17 @@ _POINTS = tuple(
         rf"more suspicious) {WHO} \w+",
         rf"(?:^|[,;~] ?)(?:and|so|imo|tbh|idk|nah|yeah|calling it now|i say|honestly|hence|therefore|now|"
         rf"then|which means|thus)?"
-        rf",? ?(?:it|that|this) (?:is|would be|must be|has to be|can only be) (?:you,? |clearly |obviously "
+        rf"(?:by (?:the |simple )?(?:process of )?elimination,? )?,? ?(?:it|that|this) (?:is|would be|"
+        rf"must be|has to be|can only be) (?:you,? |clearly |obviously "
         rf"|just |none other than )?"
-        rf"{WHO}{_TAIL}",
+        rf"{WHO}(?:{_TAIL}|(?=,? and (?:he|she|they|i|we|my|that)\b))",
         rf"\b(?:(?:it|that) (?:is|comes|boils|leaves it)|narrow\w*|boil\w*) (?:it |that |things |all "
         rf")?(?:down )?(?:to|between) (?:either )?{WHO}",
         rf"\btrust {WHO}(?: \w+)? as (?:far|much) as (?:i|you|one|a|my)\b",
         rf"{WHO} (?:he |she )?(?:is|was) (?:the )?(?:only|sole|first|last|very first) (?:one|player|person|"
         rf"name|man)? ?(?:who|to|that|with|without|here "
-        r"who|on) (?:\w+ )?(?:skip\w*|argu\w+|not|gain\w*|benefit\w*|knew|know|laugh\w*|refus\w+|defend\w*|"
+        r"who|on|left who|remaining who) (?:\w+ )?(?:could|can|might|skip\w*|argu\w+|not|gain\w*|"
+        r"benefit\w*|knew|know|laugh\w*|refus\w+|defend\w*|"
         r"avoid\w*|wanted|join\w*|"
         r"every|jump\w*|hop\w*|push\w*|attack\w*|accus\w+|never|object\w*|smil\w+|suggest\w*|switch\w*|"
         r"chang\w+|point\w*|alibi|information|explanation|defen[cs]e)\b",
@@ -114,7 +118,7 @@ _POINTS = tuple(
         r"kidding|shame on you|how dare you|how convenient|"
         r"gotcha|busted|caught you|"
         rf"wolf|liar|right|yeah sure|of course|congratulations)\b,? {WHO}$",
-        rf"\b(?:trust|believe|back|follow) @\d+,? (?:and )?not {WHO}",
+        rf"\b(?:trust|believe|back|follow) @\d+(?P<from>,? (?:and |but )?not) {WHO}(?!\w)",
         rf"\bthat makes (?:\w+ )?{WHO} (?:a|the|our|one of the) {WOLF}",
         rf"\bi (?:am|have been) (?:on ?to|after|watching|done with|through with|sick of|tired of|fed up "
         rf"with) {WHO}",
@@ -134,13 +138,15 @@ _POINTS = tuple(
         rf"{_LEAD}(?:obviously|definitely|clearly|easily|still|again|always|easy|probably|def),? (?:it is "
         rf")?{WHO}"
         rf"{_TAIL}",
-        rf"^{WHO}(?:,? (?:obviously|definitely|clearly|easily|easy|again|for sure|of course|100|no doubt|"
+        rf"^{WHO}(?:,? (?:for me|and it is not close|obviously|definitely|clearly|easily|easy|again|for "
+        rf"sure|of course|100|no doubt|"
         r"hands down|that is who|all day|all the way))+$",
         rf"\b(?:answers? to the (?:name|number)|(?:goes|go) by the (?:name|number)|wears? the (?:face|"
         rf"mask) of|"
         rf"by the name of|(?:name|number) is|it says|hides? (?:behind|in|inside)|belongs? to|leads?(?: "
         rf"straight| "
-        rf"right)?(?: back)? to|points?(?: straight| right)?(?: back)? (?:to|at)) {WHO}(?!'s (?:claim|"
+        rf"right)?(?: back)? to|points?(?: straight| right)?(?: back)? (?:to|at|towards?)) {WHO}(?!'s "
+        rf"(?:claim|"
         rf"vote))"
         r"(?=$|[,;~])",
         rf"\b(?:look|turn|gaze)(?: \w+)? (?:rather |instead |again |hard |closely |closer |no further than "
@@ -173,7 +179,11 @@ _CLEARS = tuple(
         r"(?:hang|lynch|vote|kill|"
         rf"eliminate|suspect|distrust|doubt|turn on|turn against|blame|fight|attack)(?: out| for| off| "
         rf"against)? {WHO}",
-        rf"\b(?:sooner|rather) (?:vote|hang|lynch|eliminate|lose|suspect|see)\b[^;~]*? than (?:for |on |"
+        rf"\b(?:wolves|werewolves|wolf|pack) (?:\w+ )?(?:want|wanted|wants|need|needed) {WHO} (?:dead|"
+        rf"gone|out|lynched|killed|"
+        r"eliminated|hanged|silenced)\b",
+        rf"\b(?:sooner|rather) (?:vote|hang|lynch|eliminate|lose|suspect|see)\b[^;~]*? (?P<from>than) "
+        rf"(?:for |on |"
         rf"against |vote for |hang "
         rf"|lose )?{WHO}",
         rf"{WHO} (?:is|are|would be|comes?|stands?|ranks?|sits?) (?:\w+ )?(?:the )?(?:very )?(?:last|"
@@ -218,25 +228,6 @@ _CLEARS = tuple(
         rf"\bnot have {WHO} (?:bullied|accused|hanged|lynched|slandered|blamed|called)",
         rf"\b(?:would not|could not|will not|can not|never) (?:hurt|harm) a (?:fly|soul|lamb),? {WHO}",
     )
-)
-_COMPARED = re.compile(
-    rf"{WHO}(?:'s (?:[\w-]+ ){{0,3}}?[\w-]+)?,? (?:is|are|was|were|seems?|seemed|looks?|looked|sounds?|"
-    rf"sounded|"
-    r"feels?|felt|has been|reads?|strikes me as|appears?|does|did|comes? (?:across|over|off) as|"
-    r"(?:makes|made)(?= (?:\w+ )?(?:more|less) sense))"
-    r"(?: (?:to me|so|much|far|way|a lot|even|still|clearly|definitely|a bit|a little|slightly|just|"
-    r"somewhat|"
-    r"infinitely|considerably|significantly|marginally|no|any|like|as|to be|being|been|a|the))*"
-    r" (?:(?P<more>more|less|not as|not so|nowhere near as|nowhere as|nearly as) (?P<adj>[\w-]+)(?: \w+)?|"
-    rf"(?P<er>[\w-]+er|worse)) (?:than|as) (?:that of |what )?(?P<than>{MANY}|he|she|they|anyone|anybody|"
-    rf"everyone|"
-    r"everybody|most|the (?:others?|rest))(?:'s(?: \w+)?| (?:is|was|does|did))?"
-)
-_PREFERRED = re.compile(
-    rf"\b(?:(?P<verb>trust|believe|prefer|back|follow|side with|pick|choose|take|listen to) "
-    rf"(?P<who>{MANY})(?:'s "
-    rf"[\w-]+)? (?:over|above|before|rather than|more than|instead of|any day over) (?:i would |i |i will "
-    rf")?(?:trust |believe )?(?P<than>{MANY})(?:'s [\w-]+)?)"
 )
 _EVALUATED = re.compile(
     rf"(?:(?P<by>@\d+)'s (?:[\w-]+ ){{0,2}}?)?\b{_ACCUSING} (?:against|on|of|at|about|towards?) "
@@ -304,6 +295,7 @@ def shapes(text: str, last: tuple[int, ...]) -> Iterator[Shape]:
         if last and KINDS.search(text):
             yield from maxims(text, last)
         return
+    yield from pointed(text)
     for match in _BALLERINA.finditer(text):
         yield Shape(seats_of(match["who"]), True, 2, match.start(), match.end())
     for match in _NO_SEER.finditer(text):
@@ -318,7 +310,7 @@ def shapes(text: str, last: tuple[int, ...]) -> Iterator[Shape]:
             bad = not bad
         if match["verb"] or match["dir"] not in ("more", "less"):
             yield Shape(seats_of(match["who"]), bad or match["dir"] in ("worse", "harder"), 2, *match.span())
-    yield from _comparisons(text)
+    yield from comparisons(text)
     for match in _EVALUATED.finditer(text):
         if match["idle"]:
             yield Shape(seats_of(match["who"]), False, 2, match.start(), match.end())
@@ -331,36 +323,17 @@ def shapes(text: str, last: tuple[int, ...]) -> Iterator[Shape]:
             yield Shape(seats_of(match["by"]), True, 2, match.start(), match.end())
     for pattern in _CLEARS:
         for match in pattern.finditer(text):
-            yield Shape(seats_of(match["who"] or "") or last, False, 2, match.start(), match.end())
+            yield Shape(seats_of(match["who"] or "") or last, False, 2, _from(match), match.end())
     for pattern in _POINTS:
         for match in pattern.finditer(text):
             if not (
-                _denied(text[: match.start()]) or _praised(text[: match.end()]) or _UNDECIDED.search(text)
+                denied(text[: match.start()])
+                or _praised(text[: match.end()])
+                or _UNDECIDED.search(text, _turn(text, match.start()))
             ):
-                yield Shape(seats_of(match["who"] or "") or last, True, 2, match.start(), match.end())
+                yield Shape(seats_of(match["who"] or "") or last, True, 2, _from(match), match.end())
     if KINDS.search(text):
         yield from maxims(text, last)
-
-
-def _comparisons(text: str) -> Iterator[Shape]:
-    for match in _COMPARED.finditer(text):
-        if match["er"]:
-            bad = TONE.get(match["er"], TONE.get(match["er"][:-2], TONE.get(match["er"][:-3] + "y")))
-        else:
-            bad = TONE.get(match["adj"])
-            if bad is not None and match["more"] != "more":
-                bad = not bad
-        if bad is not None and re.search(r"\bno $", text[: match.start("more")] if match["more"] else ""):
-            yield Shape((), bad, 1, match.start(), match.end())
-        elif bad is not None:
-            yield Shape(seats_of(match["who"]), bad, 2, match.start(), match.end())
-    for match in _PREFERRED.finditer(text):
-        if not _denied(text[: match.start()]):
-            yield Shape(seats_of(match["who"]), False, 2, match.start(), match.end())
-
-
-def _denied(before: str) -> bool:
-    return re.search(r"\b(?:not|never|nobody|doubt)\b[^,;~]*$", before) is not None
 
 
 _UNDECIDED = re.compile(
@@ -372,6 +345,16 @@ _PRAISE = re.compile(
     r"witch|hunter|saved|"
     r"protected|sheriff|villager|sense|hero|thank\w*)\b"
 )
+
+
+def _from(match: re.Match[str]) -> int:
+    """Where a shape begins that leaves the words before it to be read."""
+    return match.start("from" if "from" in match.re.groupindex else 0)
+
+
+def _turn(text: str, at: int) -> int:
+    """Where the part of a sentence begins that holds `at`: behind the last "but"."""
+    return max(0, text.rfind(" but ", 0, at))
 
 
 def _praised(words: str) -> bool:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 
 APART = re.compile(
-    r"\b((?:trust|believe|like|support|defend|doubt|suspect|with|for|against) @\d+),? and (@\d+)"
-    r"(?= (?:is|was|has|looks|seems|does|sounds|claims|says|tells|thinks|wants|keeps|knows|accuses|"
+    r"\b((?:trust|believe|like|support|defend|doubt|suspect|with|for|against) (@\d+))(?:,? and|, "
+    r"(?!\2\b)) ?(@\d+)"
+    r"(?= (?:is|was|has|had|must|looks|seems|does|sounds|claims|says|tells|thinks|wants|keeps|knows|accuses|"
     r"suspects|defends|lies|acts)\b)"
 )
 """No list of players: "I trust @2, and @3 is lying"."""
@@ -74,8 +75,76 @@ REWRITES = (
     ("ain", re.compile(r"\bi ain'?t\b"), "i am not"),
     ("ain", re.compile(r"\bain'?t\b"), "is not"),
     ("", re.compile(r"\b(?:i'm|im)\b"), "i am"),
+    ("i, @", re.compile(r"\bi, @\d+, (?=am\b|was\b|have\b|did\b|do\b|will\b|say\b|claim\b)"), "i "),
+    (" u", re.compile(r"\bu (?:r|are)\b|\bur (?=a\b|the\b|so\b|lying|not\b|acting|too\b)"), "you are "),
+    (" u", re.compile(r"\bu\b"), "you"),
+    (" ur", re.compile(r"\bur\b"), "your"),
+    (
+        "least ",
+        re.compile(
+            r"\b(is|are|was|were|seems?|looks?|sounds?|find @\d+) (?:the |by far the |probably the |"
+            r"perhaps the |"
+            r"one of the |among the |to me the )?least (?:likely (?:to be |to have |candidates? for )?)?"
+        ),
+        r"\1 not ",
+    ),
+    (
+        "what @",
+        re.compile(
+            r"\bwhat (@\d+) (?:has )?(?:said|announced|claimed|told us|says|revealed)(?: \w+){0,2} (?:was|"
+            r"is) that\b"
+        ),
+        r"\1 said that",
+    ),
+    (
+        "if ",
+        re.compile(
+            r"\bif ([^,;]{1,80}),? (?:and|which) i (?:do |really |firmly )?(?:think|believe|am sure|am "
+            r"certain|trust)"
+            r"(?: (?:he|she|they|it|so|that|him|her|them))?(?: (?:is|are|does|do|did|has|was))?, ?(?:then )?"
+        ),
+        r"\1, then ",
+    ),
+    (
+        ", who ",
+        re.compile(
+            r"(@\d+), who (is|was|might be|may be|could be|must be|seems|looks|appears|sounds) "
+            r"(?![^~]*\bthan\b)(?!claim|say|the one|accus|still|\w+ed\b)([^,;~@]*)$"
+        ),
+        r"\1 ; \1 \2 \3",
+    ),
+    (
+        "if i ",
+        re.compile(
+            r"\bif i (?:\w+ ){1,4}?(?:choose|pick|guess|name|bet|decide|say)(?: (?!between|from)\w+){0,3}?, "
+            r"(?:then |it (?:would|will|must|has to) (?:have to )?be |i would (?:say|go with|pick|choose|"
+            r"guess|name) |it is )*"
+            r"(?=@\d+(?: \w+)?(?:$|[,;.!]))"
+        ),
+        "my pick is ",
+    ),
+    ("one another", re.compile(r"\bone another\b"), "each other"),
+    (
+        "neither @",
+        re.compile(r"\bneither (@\d+) nor (@\d+) (is|are|was|were|seems?|looks?|has|have|sounds?|does|do)\b"),
+        r"\1 and \2 \3 not",
+    ),
+    ("namely", re.compile(r",? namely,? (?=@)"), " "),
     ("ive", re.compile(r"\b(?:ive)\b"), "i have"),
-    ("nt", re.compile(r"\b(is|are|was|do|does|did)nt\b"), r"\1 not"),
+    ("nt", re.compile(r"\b(is|are|was|were|do|does|did|has|have|had|would|could|should)nt\b"), r"\1 not"),
+    ("nt", re.compile(r"\bcant\b"), "can not"),
+    ("nt", re.compile(r"\bwont\b"), "will not"),
+    ("gotta", re.compile(r"\bgotta\b"), "has to"),
+    ("be @", re.compile(r"^(?:has|have) to be (?=@)|^must be (?=@)"), "it has to be "),
+    (
+        "if i ",
+        re.compile(
+            r"\bif i (?:die|am dead|am gone|am killed|get killed|do not (?:wake|survive|make it)|am "
+            r"(?:attacked|next))\b[^,;@]*, "
+            r"(?:then )?it (?:was|is|will be|will have been|must be|must have been|has to be) (?=@)"
+        ),
+        "my pick is ",
+    ),
     (
         "'s",
         re.compile(
@@ -91,7 +160,18 @@ REWRITES = (
     ("'ll", re.compile(r"'ll\b"), " will"),
     ("'d", re.compile(r"'d\b"), " would"),
     ("'s got", re.compile(r"\b(it|he|she|that)'s got\b"), r"\1 has got"),
-    ("'s", re.compile(r"\b(he|she|it|that|who)'s\b"), r"\1 is"),
+    (
+        "'s",
+        re.compile(
+            r"\b(he|she|it|@\d+)'s (?=(?:been|given(?! away)|done|had|said|told|made|gone|taken|kept|lied|"
+            r"voted|"
+            r"claimed|changed|pushed|contradicted|avoided|dodged|defended|attacked|ignored|answered|tried|"
+            r"spent|"
+            r"started|refused|failed|earned|helped|already \w+ed|never \w+ed) (?!by\b|of\b))"
+        ),
+        r"\1 has ",
+    ),
+    ("'s", re.compile(r"\b(he|she|it|that|who|what|how|why|where)'s\b"), r"\1 is"),
     (
         "'s",
         re.compile(
@@ -128,7 +208,8 @@ REWRITES = (
     ),
     ("", re.compile(r"\s+"), " "),
     (" ,", re.compile(r" ,"), ","),
-    ("and @", APART, r"\1 ; and \2"),
+    (" @", APART, r"\1 ; and \3"),
+    ("on the other", re.compile(r"(@\d+|\b(?:he|she|they)) on the other hand (?=\w)"), r"\1 "),
     (
         ", ",
         re.compile(
@@ -183,6 +264,7 @@ LONE = re.compile(
 """A number standing alone where nothing says that it counts something: a player."""
 
 ASIDE = re.compile(
-    r"\b((?:unlike|compared (?:with|to)|in contrast to|as opposed to|like|apart from|besides) @\d+), (?=@)"
+    r"\b((?:unlike|between @\d+ and|compared (?:with|to)|in contrast to|as opposed to|like|apart from|"
+    r"besides) @\d+), (?=@)"
 )
 """A comparison in front of a player is no list of players."""

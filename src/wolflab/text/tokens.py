@@ -19,6 +19,10 @@ SPELT = {
 }
 
 
+DIGIT = re.compile(r"(?<![@\d])\d")
+"""A number that is no player yet."""
+
+
 @lru_cache(64)
 def _namer(names: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int], dict[str, int]]:
     exact = {name.lower(): seat for seat, name in enumerate(names)}
@@ -57,6 +61,8 @@ def normal(raw: str, names: tuple[str, ...]) -> str:
         return f"@{numbers[match[1]]}" if match[1] in numbers else match[0]
 
     text = pattern.sub(token, raw.lower().strip())
+    if not DIGIT.search(text):
+        return _rewritten(text)
     text = BARE.sub(number, text)
     text = SUBJECT.sub(lambda m: f"@{numbers[m[1]]}" if m[1] in numbers else m[1], text)
     before = None
@@ -68,6 +74,11 @@ def normal(raw: str, names: tuple[str, ...]) -> str:
     while before != text:
         before = text
         text = LISTED.sub(number, text)
+    return _rewritten(text)
+
+
+def _rewritten(text: str) -> str:
+    """`text` with contractions and habits of typing spelt out."""
     for needed, what, by in REWRITES:
         if needed in text:
             text = what.sub(by, text)

@@ -108,7 +108,7 @@ PLAN = re.compile(
 
 SAYS = (
     r"(?:says|said|claims|claimed|states|stated|insists|insisted|mentioned|mentions|"
-    r"told (?:us|everyone)|announced|"
+    r"told (?:us(?: all)?|everyone|everybody|the (?:table|village|town|group|others)|you(?: all)?)|announced|"
     r"reports|reported|is claiming|was claiming|argues|argued|believes|believed|thinks|"
     r"thought|declared|suggests|"
     r"suggested|revealed|is saying|keeps? (?:on )?(?:saying|telling us|claiming|insisting|repeating)|"
@@ -116,23 +116,29 @@ SAYS = (
     r"told me|swears|swore|maintains|maintained|proclaims|proclaimed|asserts|asserted|alleges|alleged|"
     r"was saying|hinted|hints)"
 )
+_HANDS_OVER = (
+    r",? but\b|, (?:so|yet|and|i|which|however)\b|;| and (?:i|that is|it is)\b| while\b| because\b|"
+    rf",? (?:cuz|coz|cause)\b|(?:,? and|,) (?:@\d+|he|she) (?:has |also |then )?{SAYS}\b"
+)
+"""Where the words that somebody is quoted with end."""
 HE_SAYS = re.compile(
     rf"(?:^|[,~] ?|\b(?:and|but|so|that|because|since) )(?P<who>he|she|they)(?: has| have| also| just| "
     rf"already| still| openly| now| keeps)* {SAYS}"
     r"(?! (?:very|so|something|nothing|too|little|things|the same|more|less))(?: today| yesterday| "
     r"earlier)?,?(?: that| to be| to have been| being)?"
-    r" (?P<what>.*?)(?=,? but\b|, (?:so|yet|and|i|which|however)\b|;| and i\b| while\b| because\b|$)"
+    rf" (?P<what>.*?)(?={_HANDS_OVER}|$)"
 )
 QUOTED = re.compile(
-    r"(?<!\bof )(?<!\bon )(?<!\binto )(@\d+)"
+    r"(?<!\bof )(?<!\bon )(?<!\binto )(?<!\bwhat )(@\d+)"
     r"(?: has| have| also| just| already| still| openly| now| both| yesterday|"
     rf" earlier)* (?:{SAYS}|(?:saw|found|checked|discovered|learned|knows|confirmed)(?= that))"
     r"(?: today| yesterday| earlier)?,?(?: that| to be| to have been| themselves as|"
     r" himself as| herself as| being)?"
-    r" (.*?)(?=,? but\b|, (?:so|yet|and|i|which|however)\b|;| and i\b| while\b| because\b|$)"
+    rf" (.*?)(?={_HANDS_OVER}|$)"
 )
 TAIL = re.compile(
-    r",? ?[,-] ?(?:where|why|what|how|who|when|which|is (?:it|he|she|that|there)|are (?:they|you|we)|do "
+    r",? ?[,-] ?(?:so |and |but |then )?(?:where|why|what|how|who|when|which|is (?:it|he|she|that|there)|"
+    r"are (?:they|you|we)|do "
     r"(?:you|we)|(?:has|have|had|was|were|would|will|could|can|did|does|do|is|are)(?: not)? "
     r"(?:he|she|they|it|you|we)|does|did|"
     r"don't|is not|are not|do not|does not|did not|right|no|eh|huh|ok|okay|can (?:you|we|anyone)|could|"
@@ -188,7 +194,7 @@ DOUBTED = re.compile(
     r"\b(?:do|does|can|did|would) not (?:really |fully |necessarily )?(?:think|believe|see|"
     r"say|buy)\b|\b(?:refuse to|hard to|not going to|can not) (?:believe|think|see|imagine)\b|\brule "
     r"out\b|(?<!no )(?<!not )(?<!never )(?<!without )(?<!any )(?<!without a )\bdoubt\b|"
-    r"\bno (?:evidence|proof|reason|way)\b|\b(?:impossible|unlikely|hardly)\b"
+    r"(?<!\bfor )(?<!\bwith )\bno (?:evidence|proof|reason|way)\b|\b(?:impossible|unlikely|hardly)\b"
 )
 WEAK = re.compile(
     r"\b(?:might|may|could|perhaps|possibly|maybe|guess|suspect|wonder|a bit|a little|"
@@ -212,7 +218,8 @@ ASKS = re.compile(
 
 
 INVERTED = re.compile(
-    r"^([^~]*?),? (?:says|said|claims|claimed|goes|announced|declared) (@\d+|he\b|she\b|they\b)(?=,|$)"
+    r"^(?!(?:and |but |so )?(?:my|the|every|all|common|something)\b[^,~@]* (?:says|said|tells) @)"
+    r"([^~]*?),? (?:says|said|claims|claimed|goes|announced|declared) (@\d+|he\b|she\b|they\b)(?=,|$)"
 )
 ELLIPSIS = re.compile(
     rf"({MANY})(?: (?:definitely|certainly|clearly|probably|surely|also|most))* (?:is|are|was|"
@@ -224,7 +231,7 @@ NEITHER = re.compile(rf"\b(?:neither|nor) (?:is|are|was|were|do i think) (?P<who
 UNFIT = re.compile(rf"(?P<whom>@\d+) (?:is|are|was) (?:no|not any) (?P<role>{ROLE})(?!')")
 """A player denied a role scornfully: "@2 is no Seer"."""
 NOSAY = re.compile(
-    r"\b(?:not|never) (?:claim(?:ed|ing)?|accus(?:ed?|ing)|(?:say|said|saying)(?= (?:that|@\d+|he|she|"
+    r"\b(?:not|never) (?:claim(?:ed|ing)?|accus(?:ed?|ing)|(?:say|said|saying)(?= (?:that(?!,)|@\d+|he|she|"
     r"they|it|i|you|anyone)\b))\b.*$"
 )
 AFTER = re.compile(
@@ -232,16 +239,20 @@ AFTER = re.compile(
     r"lean))\b"
 )
 """Where the speaker goes on from a check's result to an opinion."""
+_OUT = (
+    r"(?: (?:probably|clearly|definitely|either|both|on|one of|either of|between|among)){0,2} "
+    rf"(?P<whom>{MANY})(?!\w)(?!'s| (?:is|are|was|who|should|to|or|for me))"
+)
 PICKED = re.compile(
     r"(?:(?:wolf|werewol(?:f|ves)|wolves|culprit|liar|traitor|suspects?) (?:here |left |today )?(?:is|"
-    r"are|has to be|must be|can only be|might be)|"
-    r"(?:^|[,~] ?|\bthink |\bsay |\bsure |\bconvinced |\bcertain |\bbet |\bbelieve |\bfeel |\bguess |"
-    r"\bconfident |\bpositive |\bclear |\btelling you,? )it (?:is|has to be|has got to be|must be|"
-    r"can only be)|"
+    r"are|has to be|must be|can only be|might be|may be|could be|would be)|"
     r"\bi (?:would |will )?(?:say|pick|choose|guess|name)|"
-    r"\b(?:money|finger|pick|name) (?:is|is on|points to|points at))"
-    rf"(?: probably| clearly| definitely| either| both| on)? (?P<whom>{MANY})(?!\w)(?! (?:is|are|was|"
-    rf"who|should|to|or|for me))"
+    rf"\b(?:money|finger|pick|name) (?:is|is on|points to|points at)){_OUT}"
+)
+PICKED_IT = re.compile(
+    r"(?:^|[,~] ?|\b(?:think|say|sure|convinced|certain|bet|believe|feel|guess|confident|positive|clear|and|"
+    r"telling you,?|odds are|chances are|looks like) )it (?:is|has to be|has got to be|must be|can only be|"
+    rf"might be|may be|could be){_OUT}"
 )
 """The one who is pointed out stands behind the verb."""
 SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")

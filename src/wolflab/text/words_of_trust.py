@@ -27,43 +27,46 @@ on; ^count on; sure of|about; ^like _? reads|read|tone|reasoning|logic; benefit 
 """
 
 PREDICATES_GOOD = """
-the village 's? interests|interest|best|good; golden; ruled out; what|who he|she|they says|say|claims|claim
-he|she|they; ^prove himself|herself|themselves|reliable|right|honest|trustworthy|true; being|been|gets|
-getting|got|was set up; being|been|gets|getting|got bullied|hounded|wronged|railroaded|blamed|mobbed;
-^expose|nail us? a|the|two|our|another wolf|werewolf; ^give|bring|hand us a|the|two wolf|wolves; has|have|
-earned|earn|deserves|deserve|gained|won|gets|got my|our|full|complete|total|utmost|every|all full|complete|
-total|utmost|every|entire|own? trust|confidence|faith|support|backing|respect; the last person|one|player;
-no angel of death; a saint; straight as; straight arrow|shooter|up|talker; true blue; true to _ word; as
-good as; good as gold; a keeper; spotless; blameless; faultless; guiltless; unblemished; stainless;
-upright; upstanding; honourable; honorable; principled; dependable; steadfast; faithful; devoted;
-dedicated; selfless; brave; courageous; heroic; a hero; thoughtful; insightful; perceptive; constructive;
-productive; cooperative; collaborative; level-headed; levelheaded; even-handed; fair-minded; balanced;
-measured; rational; sensible; reasonable; coherent; cogent; well-reasoned; well-argued; sharp; diligent;
-hardworking; engaged; invested; forthright; frank; upfront; up-front; up front; open; openly; unguarded;
-authentic; heartfelt; earnest; believable; bona fide; kosher; an open book; right side; one of the good;
-among the good|righteous|innocent|innocents; on the level; good intentions|intent|heart; in good; best
-interests|interest; interest of the village|town; helping us|the|village|town; works|working|worked for|
-with the|us village|town|us; ^seek|want|search|hunt|look the|for truth|wolves|werewolves; ^save|protect|
-shield me|us|the village|lives|my; hunting wolves|the|for wolves; wolf hunting; solving; trying to help|
-solve; ^try to help|solve; acquitted; exonerated; vindicated; absolved; off the hook; the clear; nothing to
-hide|fear; being|been|gets|getting|got framed|scapegoated|smeared|railroaded|misread|targeted; clean bill;
-clean record|slate; cleared himself|herself|themselves; ^clear himself|herself|themselves; above board; no
-threat; villagerish; proven|confirmed innocent|villager|town; villagery|towny; worth trusting|believing;
-can|could be trusted; no wolf|werewolf|scum|baddie|liar|traitor; anything but evil|guilty|suspicious|wolf;
-innocence; did|done nothing wrong|bad|suspicious; right about|on; trustworthy; trusted; innocent; cleared;
-proven; wolf|wolves|werewolves target|victim|kill|prey; town|village|good|trust|trusted|safe|green|clear|
-innocent pile|list|bucket|camp|column|pool|circle; out of the|my|our pool|list; straight with; nothing
-wrong|bad; decent; genuine; honest; sincere; transparent; consistent; forthcoming; straightforward; candid;
-credible; plausible; legit; legitimate; truthful; reliable; loyal; harmless; human; townie; townsperson;
-townsfolk; towny; townish; villagery; villager; civilian; village-aligned; village-sided; pro-village;
-pro-town; a? good guy|person|player|egg|side|team|one|folk|people; not a? wolf|werewolf|wolves|werewolves|
-scum; on our|the|my side|village's; on the village|good|town|right side; with us; one of us|ours|the good;
-our ally; ally; allies; real deal|thing|one; confirmed; tells|telling|told|speaking|spoke the truth; ^tell
-the truth; above suspicion; in the clear; beyond suspicion|doubt; off my list|radar; ^ring true; ^check
-out; ^read|lean|look|seem|sound town|village|villager|good|innocent|genuine|human|clean|fine|honest|
-villagery; real|true|actual|genuine|our|the|confirmed seer|doctor|guard|witch|sheriff|villager|prophet; the
-benefit of the doubt; has|have|earned|earn|deserves|deserve|gained|won _? trust|confidence; convincing;
-well-intentioned; well-meaning; good intentions|faith|instincts; pure; ^prove _? innocence;
+catches|caught|catching|spotted|unmasked us? a|the|two|our|another|every wolf|werewolf|wolves|liar;
+straight|honest|clear|full answer|answers; ^give us|me|you|everyone? straight|honest|clear|good|full answer|
+answers|reasons|reasoning; the village 's? interests|interest|best|good; golden; ruled out; what|who he|she|
+they says|say|claims|claim he|she|they; ^prove himself|herself|themselves|reliable|right|honest|trustworthy|
+true; being|been|gets|getting|got|was set up; being|been|gets|getting|got bullied|hounded|wronged|
+railroaded|blamed|mobbed; ^expose|nail us? a|the|two|our|another wolf|werewolf; ^give|bring|hand us a|the|
+two wolf|wolves; has|have|earned|earn|deserves|deserve|gained|won|gets|got my|our|full|complete|total|
+utmost|every|all full|complete|total|utmost|every|entire|own? trust|confidence|faith|support|backing|
+respect; the last person|one|player; no angel of death; a saint; straight as; straight arrow|shooter|up|
+talker; true blue; true to _ word; as good as; good as gold; a keeper; spotless; blameless; faultless;
+guiltless; unblemished; stainless; upright; upstanding; honourable; honorable; principled; dependable;
+steadfast; faithful; devoted; dedicated; selfless; brave; courageous; heroic; a hero; thoughtful;
+insightful; perceptive; constructive; productive; cooperative; collaborative; level-headed; levelheaded;
+even-handed; fair-minded; balanced; measured; rational; sensible; reasonable; coherent; cogent;
+well-reasoned; well-argued; sharp; diligent; hardworking; engaged; invested; forthright; frank; upfront;
+up-front; up front; open; openly; unguarded; authentic; heartfelt; earnest; believable; bona fide; kosher;
+an open book; right side; one of the good; among the good|righteous|innocent|innocents; on the level; good
+intentions|intent|heart; in good; best interests|interest; interest of the village|town; helping us|the|
+village|town; works|working|worked for|with the|us village|town|us; ^seek|want|search|hunt|look the|for
+truth|wolves|werewolves; ^save|protect|shield me|us|the village|lives|my; hunting wolves|the|for wolves;
+wolf hunting; solving; trying to help|solve; ^try to help|solve; acquitted; exonerated; vindicated;
+absolved; off the hook; the clear; nothing to hide|fear; being|been|gets|getting|got framed|scapegoated|
+smeared|railroaded|misread|targeted; clean bill; clean record|slate; cleared himself|herself|themselves;
+^clear himself|herself|themselves; above board; no threat; villagerish; proven|confirmed innocent|villager|
+town; villagery|towny; worth trusting|believing; can|could be trusted; no wolf|werewolf|scum|baddie|liar|
+traitor; anything but evil|guilty|suspicious|wolf; innocence; did|done nothing wrong|bad|suspicious; right
+about|on; trustworthy; trusted; innocent; cleared; proven; wolf|wolves|werewolves target|victim|kill|prey;
+town|village|good|trust|trusted|safe|green|clear|innocent pile|list|bucket|camp|column|pool|circle; out of
+the|my|our pool|list; straight with; nothing wrong|bad; decent; genuine; honest; sincere; transparent;
+consistent; forthcoming; straightforward; candid; credible; plausible; legit; legitimate; truthful;
+reliable; loyal; harmless; human; townie; townsperson; townsfolk; towny; townish; villagery; villager;
+civilian; village-aligned; village-sided; pro-village; pro-town; a? good guy|person|player|egg|side|team|
+one|folk|people; not a? wolf|werewolf|wolves|werewolves|scum; on our|the|my side|village's; on the village|
+good|town|right side; with us; one of us|ours|the good; our ally; ally; allies; real deal|thing|one;
+confirmed; tells|telling|told|speaking|spoke the truth; ^tell the truth; above suspicion; in the clear;
+beyond suspicion|doubt; off my list|radar; ^ring true; ^check out; ^read|lean|look|seem|sound town|village|
+villager|good|innocent|genuine|human|clean|fine|honest|villagery; real|true|actual|genuine|our|the|confirmed
+seer|doctor|guard|witch|sheriff|villager|prophet; the benefit of the doubt; has|have|earned|earn|deserves|
+deserve|gained|won _? trust|confidence; convincing; well-intentioned; well-meaning; good intentions|faith|
+instincts; pure; ^prove _? innocence;
 """
 
 LINKED_GOOD = """
@@ -90,6 +93,8 @@ UNDESERVED = """
 """
 
 IGNORED = """
+sure of it|that|this|course; ^change my mind|opinion;
+i|we have|had nothing to|more;
 what happened|happens to?; to be frank|honest|fair|clear|sure|blunt|precise; not going anywhere; ^make up
 my|his|her|our|their|your mind|minds; spoken|said|voted|spoke yet; ^defend yourself|himself|herself|
 themselves; ^be quiet please|everyone; on guard; my guard; watch out everyone; the truth will|is|comes;
