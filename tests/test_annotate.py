@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -283,6 +284,45 @@ def test_another_run_is_not_taken_for_the_samples(drawn: Sample, tmp_path: Path)
         sampled_moments(drawn.key, other)
 
 
+def test_a_twin_run_is_not_taken_for_the_samples(store: Store, drawn: Sample, tmp_path: Path) -> None:
+    """The same experiment by name, seed, conditions and deals, but its models answered otherwise."""
+    model = {"model": "village", "invalid": 0.3}
+    players = {"others": {"model": model, "recipe": {"name": "vanilla", "retries": 0}}}
+    with played(tmp_path / "r", experiment(ARMS, players=players)) as twin:
+        places = [row[:4] for row in store.games()]
+        assert [row[:4] for row in twin.games()] == places
+        with pytest.raises(StoreError, match=r"was played otherwise .* name the right one with --run"):
+            sampled_moments(drawn.key, twin)
+        other = sample(twin, 30)
+    mine = {(row.variant, row.deal, row.repeat, row.ask) for row in drawn.key.rows}
+    assert mine & {(row.variant, row.deal, row.repeat, row.ask) for row in other.key.rows}
+    assert not {item.id for item in other.items} & {item.id for item in drawn.items}
+    labels = tmp_path / "anna.csv"
+    labels.write_text(f"id,reasonable\n{other.items[0].id},yes\n")
+    with pytest.raises(WolflabError, match="is none of this sample's"):
+        read_labels(labels, drawn.key)
+
+
+def test_the_same_run_copied_is_the_samples(store: Store, drawn: Sample, tmp_path: Path) -> None:
+    shutil.copytree(store.path, tmp_path / "copy")
+    with Store.open_for_reading(tmp_path / "copy") as copy:
+        assert set(sampled_moments(drawn.key, copy)) == {item.id for item in drawn.items}
+
+
+def test_a_key_from_before_keys_were_tied_to_games_is_read(
+    store: Store, drawn: Sample, tmp_path: Path
+) -> None:
+    path = write_key(drawn.key, tmp_path)
+    data = json.loads(path.read_text())
+    data["wolflab annotation key"] = 1
+    for row in data["rows"]:
+        del row["head"]
+    path.write_text(json.dumps(data))
+    key = read_key(tmp_path)
+    assert {row.head for row in key.rows} == {""}
+    assert set(sampled_moments(key, store)) == {item.id for item in drawn.items}
+
+
 # -- label files ----------------------------------------------------------------------------
 
 HOSTILE = (
@@ -381,6 +421,29 @@ def test_rows_that_cannot_be_understood_are_named(
     path.write_text("id,reasonable,reason,comment\n" + rows.format(*ids))
     with pytest.raises(WolflabError, match=words.format(*ids)):
         read_labels(path, drawn.key)
+
+
+@pytest.mark.parametrize("column", ["id", "reasonable", "reason", "comment", "rater", "reply"])
+def test_a_huge_cell_makes_no_huge_message(drawn: Sample, tmp_path: Path, column: str) -> None:
+    """Also where the row is wrong for another reason, such as a label given twice."""
+    cells = {
+        "id": drawn.items[0].id,
+        "reasonable": "yes",
+        "reason": "",
+        "comment": "",
+        "rater": "",
+        "reply": "",
+    }
+    path = tmp_path / "anna.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(cells))
+        writer.writeheader()
+        writer.writerows([cells | {column: "x" * 100_000}] * 2)
+    with pytest.raises(WolflabError) as refused:
+        read_labels(path, drawn.key)
+    assert len(str(refused.value)) < 400 + len(str(path))
+    if column in ("id", "reasonable", "reason", "rater"):
+        assert "(100,000 characters)" in str(refused.value)
 
 
 def test_files_that_are_no_tables_are_refused(drawn: Sample, tmp_path: Path) -> None:

@@ -198,6 +198,52 @@ def test_a_line_cut_short_is_judged_anew(store: Store, drawn: Sample, tmp_path: 
         asyncio.run(judge(drawn.key, store, rest, path))
 
 
+def test_a_verdict_given_twice_is_refused(store: Store, drawn: Sample, tmp_path: Path) -> None:
+    """Two files joined by hand, say: each verdict would count twice, in tokens and in what was unusable."""
+    path = tmp_path / "judge-x.jsonl"
+    asyncio.run(judge(drawn.key, store, Jury(said), path))
+    whole = path.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    path.write_bytes(whole + lines[3])
+    words = rf"line 26: {drawn_item(lines[3])} was judged before, in line 4; remove one"
+    with pytest.raises(WolflabError, match=words):
+        read_verdicts(path, drawn.key)
+    idle = Jury(said)
+    with pytest.raises(WolflabError, match=words):
+        asyncio.run(judge(drawn.key, store, idle, path))
+    assert not idle.requests
+
+
+def drawn_item(line: bytes) -> str:
+    return str(json.loads(line)["item"])
+
+
+@pytest.mark.parametrize(
+    ("line", "change", "words"),
+    [
+        (2, {"item": "x" * 5000}, "line 3: 'x+' is none of this sample's items"),
+        (
+            2,
+            {"labels": {"good": True}},
+            r"line 3: its labels are not those that were asked for \(reasonable\)",
+        ),
+        (0, {"criteria": None}, "line 1: not the head of a file of verdicts"),
+        (0, {"model": 3}, "line 1: not the head of a file of verdicts"),
+    ],
+)
+def test_verdicts_that_do_not_belong_here_are_named(
+    store: Store, drawn: Sample, tmp_path: Path, line: int, change: dict[str, Any], words: str
+) -> None:
+    path = tmp_path / "judge-x.jsonl"
+    asyncio.run(judge(drawn.key, store, Jury(said), path))
+    lines = path.read_bytes().splitlines()
+    lines[line] = json.dumps(json.loads(lines[line]) | change).encode()
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    with pytest.raises(WolflabError, match=words) as refused:
+        read_verdicts(path, drawn.key)
+    assert len(str(refused.value)) < 400 + len(str(path))
+
+
 def test_verdicts_of_another_kind_never_share_a_file(store: Store, drawn: Sample, tmp_path: Path) -> None:
     path = tmp_path / "judge-x.jsonl"
     asyncio.run(judge(drawn.key, store, Jury(said), path))

@@ -19,7 +19,7 @@ from wolflab.errors import RulesetError
 from wolflab.models.village.phrases import BANKS
 from wolflab.models.village.speech import Point, phrase
 from wolflab.rules import DOCTOR, PRESETS, ROLES, SHERIFF, WITCH, Ruleset
-from wolflab.rules.naming import completed, plural
+from wolflab.rules.naming import completed, own_words, plural
 from wolflab.text.digest import question_digest
 from wolflab.text.disguise import (
     INVENTED,
@@ -140,7 +140,8 @@ FILLER += ["VILLAGE", "Village", "side", "é", "12", "-", "/", "„"]
 )
 def test_any_talk_of_roles_comes_back(named: Ruleset, parts: list[str], glue: str) -> None:
     text = glue.join(parts)
-    verb = r"(?i)\bguard\s+player|\bi\s+(?:not\s+)?guard"  # a role shown as a verb is read as one where it may stand
+    # a role shown as a verb is read as one where it may stand
+    verb = r"(?i)\bguard\s+player|\bi\s+(?:not\s+)?guard"
     assume("Guard" not in named.role_names.values() or not re.search(verb, disguised(text, named)))
     back = there_and_back(text, named)
     if "DJ" in named.role_names.values():  # a name in capitals cannot be shouted
@@ -483,15 +484,61 @@ def test_players_who_are_called_like_a_role_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "word", ["moderator", "vote", "Sheriff", "night", "round", "statement", "teammate", "format"]
+    "word",
+    ["Vote", "votes", "Kill", "killed", "Day", "Night", "moderator", "Sheriff", "round", "statement", "save"],
 )
-def test_words_of_the_prompts_are_refused(word: str) -> None:
+def test_words_of_the_game_are_refused(word: str) -> None:
+    with pytest.raises(RulesetError, match="a word that the game itself needs") as refused:
+        DOCTOR.with_(role_names={"Seer": word})
+    assert refused.value.field == "role_names"
+
+
+@pytest.mark.parametrize(
+    ("word", "why"),
+    [
+        *((word, "prompts use for something else") for word in ("teammate", "format", "voting", "poisoning")),
+        *((word, "players need when they talk") for word in ("suspect", "Liar", "lynch", "checked", "our")),
+        *((word, "players need when they talk") for word in ("badge", "innocent", "counter-claim", "must")),
+    ],
+)
+def test_words_of_prompts_and_talk_are_refused(word: str, why: str) -> None:
     named = DOCTOR.with_(role_names={"Seer": word})
-    with pytest.raises(RulesetError, match="prompts use for something else") as refused:
+    with pytest.raises(RulesetError, match=why) as refused:
         check_disguise(named)
     assert refused.value.field == "role_names"
-    with pytest.raises(RulesetError, match="prompts use"):
+    with pytest.raises(RulesetError, match=why):
         disguised("", named)
+
+
+SAID = [
+    re.sub(r"\{\w+\}", " ", template) for bank in BANKS.values() for row in bank.values() for template in row
+]
+SAID += [path.read_text(encoding="utf-8") for path in (*TEMPLATES, *GOLDEN)]
+
+
+def test_no_word_of_prompts_and_built_in_talk_can_be_a_name() -> None:
+    """A name is no word of the templates, of whole prompts or of the built-in player's phrases.
+
+    A word that stands in code and not in a template has to be added to `text.taken`.
+    """
+    words = {word for text in SAID for word in re.findall("[a-z]{2,}", text.lower())}
+    assert len(words) > 700
+    own = {word for role in (*ROLES, "village", "wolf pack") for word in own_words(role).all}
+    free = []
+    for word in sorted(words - own):
+        try:
+            check_disguise(WITCH.with_(role_names={"Witch": word}))
+        except RulesetError:
+            continue
+        free.append(word)
+    assert free == []
+
+
+def test_long_names_are_not_repeated_in_full() -> None:
+    for given_names in ({"Seer": "x" * 100_000}, {"y" * 100_000: "elf"}, "z" * 100_000):
+        with pytest.raises(RulesetError) as refused:
+            WITCH.with_(role_names=given_names)
+        assert len(str(refused.value)) < 300
 
 
 @EVERY

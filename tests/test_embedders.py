@@ -439,6 +439,15 @@ def test_embeddings_count_to_the_budget_and_stop_at_its_end():
     assert budget.spent_tokens == words + sum(-(-len(text) // 4) for text in TEXTS)
     with pytest.raises(BudgetExceeded, match="budget of 60 tokens is spent"):
         ask(budget=budget)
+
+    async def uncounted() -> Usage:
+        async with serving(usage=False) as here:
+            embedder = EndpointEmbedder("e", "e", PROVIDERS["custom"], Settings(base_url=here.base_url))
+            await embedder.embed(TEXTS)
+            await embedder.close()
+            return embedder.usage
+
+    assert play(uncounted()).prompt_tokens == sum(-(-len(text) // 4) for text in TEXTS)
     with pytest.raises(ModelError, match="needs price for a budget in USD"):
         ask(budget=Budget(usd=1.0))
 
@@ -642,6 +651,29 @@ def test_a_text_is_embedded_once_and_keeps_its_vector(tmp_path: Path):
         assert resumed.usage == Usage()
         assert cache.spent() == (4, 2.0), "what was spent before is known to the resumed run"
         assert cache.counts() == [({"name": "counting"}, 4)]
+
+
+def test_what_was_paid_in_vain_is_kept_too(tmp_path: Path):
+    """Of the requests for some texts one was answered and paid for, and another failed."""
+
+    class Failing(Counting):
+        async def embed(self, texts: Sequence[str]) -> np.ndarray[Any, Any]:
+            await super().embed(texts[:1])
+            raise ServerError("the second request failed")
+
+    path = tmp_path / "run.sqlite"
+    with EmbeddingCache.open(path) as cache:
+        embedder = CachedEmbedder(Failing(), cache)
+        for paid in (1, 2):
+            with pytest.raises(ServerError):
+                run_now(embedder.embed(["a", "b"]))
+            assert cache.spent() == (paid, 0.5 * paid)
+        assert cache.get("counting", [text_hash("a")]) == {}
+        run_now(CachedEmbedder(Counting(), cache).embed(["a", "b"]))
+    with EmbeddingCache.open(path) as cache:
+        assert cache.spent() == (4, 2.0)
+        with pytest.raises(StoreError, match="6 dimensions, and it now gives 5"):
+            run_now(CachedEmbedder(Counting(dimensions=5), cache).embed(["c"]))
 
 
 def test_embedders_do_not_see_each_others_vectors(tmp_path: Path):

@@ -168,8 +168,8 @@ def test_what_is_no_pool_is_refused(tmp_path: Path, what: str, told: str) -> Non
 def test_another_format_is_refused(tmp_path: Path) -> None:
     built(tmp_path / "p")
     with closing(sqlite3.connect(tmp_path / "p")) as db:
-        db.execute("PRAGMA user_version=2")
-    with pytest.raises(StoreError, match="is a pool of format 2, and this wolflab reads 1"):
+        db.execute("PRAGMA user_version=3")
+    with pytest.raises(StoreError, match="is a pool of format 3, and this wolflab reads 1 and 2"):
         lab.load(tmp_path / "p", HASHING)
 
 

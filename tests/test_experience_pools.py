@@ -76,7 +76,7 @@ def test_every_reflected_and_valid_decision_is_an_experience(record: GameRecord)
         assert one.role == record.roles[turn.seat]
         assert one.kind == turn.kind
         assert one.seat == turn.seat
-        assert one.game == record.header["play"]
+        assert one.game == f"{record.header['condition']}|{record.header['play']}"
         assert one.deal == record.header["deal"]
         # the dead too score as their side
         won = ROLES[one.role].wolf == wolves_won
@@ -163,7 +163,7 @@ def keys(selection: Selection) -> list[str]:
 
 
 def test_pools_are_nested_in_game_order() -> None:
-    every = [f"s/{n}/0" for n in range(12)]
+    every = [f"x|s/{n}/0" for n in range(12)]
     assert keys(Selection()) == every
     assert keys(Selection(games=3)) == every[:3]
     assert keys(Selection(games=7)) == every[:7]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import copy
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -147,7 +149,7 @@ def test_nothing_is_found_from_the_own_deal(tmp_path: Path) -> None:
         for row in again_.games():
             for one in suggestions(again_, row.id):
                 sources = [*one.good, one.bad]
-                own += sum(id.startswith(f"1/{row.deal}/") for id in sources if id)
+                own += sum(f"|1/{row.deal}/" in id for id in sources if id)
         assert (own > 0) is expected
         again_.close()
     first.close()
@@ -230,14 +232,26 @@ def test_conditions_alike_in_name_have_pools_of_their_own() -> None:
     assert len(paths) == 2
 
 
-def test_vectors_of_a_server_are_kept_with_the_run(tmp_path: Path) -> None:
-    """Each text is embedded once; with the server gone, the run still plays back, prompts and notes."""
+@contextmanager
+def embedding_server(**settings: Any) -> Iterator[EmbeddingServer]:
+    """One in a loop of its own, so that runs can be played here."""
     loop = asyncio.new_event_loop()
     thread = Thread(target=loop.run_forever)
     thread.start()
-    server = EmbeddingServer(dimensions=16)
+    server = EmbeddingServer(**settings)
     asyncio.run_coroutine_threadsafe(server.start(), loop).result(20)
     try:
+        yield server
+    finally:
+        asyncio.run_coroutine_threadsafe(server.stop(), loop).result(20)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(20)
+        loop.close()
+
+
+def test_vectors_of_a_server_are_kept_with_the_run(tmp_path: Path) -> None:
+    """Each text is embedded once; with the server gone, the run still plays back, prompts and notes."""
+    with embedding_server(dimensions=16) as server:
         embedder = {"embedder": "vectors-1", "base_url": server.base_url}
         spec = {"games_of": "source", "embedder": embedder, "share": 0.9}
         player = {"model": "village", "recipe": "reflective", "embedder": embedder}
@@ -253,15 +267,41 @@ def test_vectors_of_a_server_are_kept_with_the_run(tmp_path: Path) -> None:
         )
         sent = [text for body in server.bodies for text in body["input"]]
         assert len(sent) == len(set(sent)) > 50
-    finally:
-        asyncio.run_coroutine_threadsafe(server.stop(), loop).result(20)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(20)
-        loop.close()
     assert any(suggestions(store, row.id) for row in rows(store, "pool"))
     for row in store.games():
         verify_game(store, row, agents=True)
     store.close()
+
+
+@pytest.mark.parametrize("counting", [True, False])
+def test_what_embedding_cost_before_a_stop_counts_after_it(tmp_path: Path, counting: bool) -> None:
+    """A spent budget stays spent, also where the server counts no tokens and they are estimated."""
+    with embedding_server(dimensions=16, usage=counting) as server:
+        embedder = {"embedder": "vectors-1", "base_url": server.base_url}
+        data = {
+            "name": "thrift",
+            "rules": {"preset": "witch", "max_rounds": 2},
+            "players": {"others": {"model": "village", "recipe": "reflective", "embedder": embedder}},
+            "deals": 2,
+            "budget": {"tokens": 400},
+        }
+        with Store.create(tmp_path / "run", build(data)) as store:
+            assert not runner.run(store)
+            assert any("budget of 400 tokens" in (row.error or "") for row in store.games("unfinished"))
+            spent, _ = store.spent()
+        asked = len(server.bodies)
+        assert spent >= 400
+        with Store.resume(tmp_path / "run") as store:
+            assert not runner.run(store)
+            assert store.spent()[0] == spent
+        assert len(server.bodies) == asked > 0
+        text = (tmp_path / "run" / "experiment.yaml").read_text()
+        (tmp_path / "run" / "experiment.yaml").write_text(text.replace("tokens: 400", "tokens: 4000000"))
+        with Store.resume(tmp_path / "run") as store:
+            assert runner.run(store)
+            assert store.spent()[0] > spent
+        sent = [one for body in server.bodies for one in body["input"]]
+        assert len(sent) == len(set(sent))
 
 
 def test_one_games_trust_is_drawn_day_by_day(store: Store) -> None:

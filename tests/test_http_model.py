@@ -311,9 +311,11 @@ def test_a_reply_in_parts_is_joined():
     assert reply.text == answer(PROMPT)
 
 
-def test_no_usage_is_no_tokens():
+def test_a_server_that_does_not_count_is_counted_for():
+    [counted], *_ = ask()
     [reply], *_ = ask(server={"usage": False})
-    assert reply.usage == Usage()
+    assert 0 < reply.usage.prompt_tokens < 4 * counted.usage.prompt_tokens
+    assert 0 < reply.usage.completion_tokens < 4 * counted.usage.completion_tokens
 
 
 def test_a_prompt_beyond_the_window_is_not_sent():

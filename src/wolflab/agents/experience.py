@@ -41,8 +41,8 @@ class Experience:
 
     reflection, response: R and G, the players' names masked. score: s of Eq. 4, 1000 − T for a winner and T
     for a loser, T being the day on which the game ended. role, kind: who decided what ("Guard", "protect").
-    game, deal, seat, ask: where it comes from, as in the record (the keys of the game's draws and of its
-    cards).
+    game, deal, seat, ask: where it comes from, as in the record (game: its condition and the key of its
+    draws, "condition|1/4/0"; deal: the key of its cards).
     """
 
     reflection: str

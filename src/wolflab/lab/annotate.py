@@ -23,6 +23,7 @@ from ..agents.memory import remember, situation
 from ..errors import StoreError, WolflabError
 from ..metrics.play import label as player_label
 from ..record import GameRecord, PastTurn
+from ..record.chain import hash_of
 from ..rules import Ask, Say, View
 from ..text.clean import clean
 from ..text.notes import Mistake, Thought
@@ -36,7 +37,9 @@ from .store import GameRow, Store
 
 PER_CONDITION = 50
 """Replies of each variant in 003 Fig. 4."""
-KEY_FILE, KEY_FORMAT = "key.json", 1
+KEY_FILE, KEY_FORMAT = "key.json", 2
+_UNTIED = 1
+"""The format of keys that do not say of which games they are: read, and only their places are compared."""
 SILENT = "(says nothing)"
 
 _LETTERS = "bcdfghjkmnpqrstvwxz"
@@ -67,7 +70,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class KeyRow:
-    """Where an item comes from. variant: the condition; who: model and recipe; ask: as in the record."""
+    """Where an item comes from. variant: the condition; who: model and recipe; ask: as in the record.
+
+    head: the last hash of its game's chain, which no other game has, also not the same one played anew.
+    """
 
     id: str
     variant: str
@@ -76,6 +82,7 @@ class KeyRow:
     repeat: int
     ask: str
     who: str
+    head: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,10 +268,12 @@ def _item_and_key(
     store: Store, row: GameRow, moment: Moment, record: GameRecord, seed: int, reasoning: bool
 ) -> tuple[Item, KeyRow]:
     turn, ask = moment.turn, moment.ask
+    head = hash_of(record.lines[-1])
     place = (store.experiment.name, store.experiment.seed, row.condition, row.deal, row.repeat, ask.id)
-    code = _letters(f"{seed}|{'|'.join(map(str, place))}")
+    # With the game's own hash: labels of another run of the same experiment must not fit.
+    code = _letters(f"{seed}|{'|'.join(map(str, place))}|{head}")
     who = str(player_label(record.player(turn.seat, turn.at)))
-    key = KeyRow(code, row.condition, row.id, row.deal, row.repeat, ask.id, who)
+    key = KeyRow(code, row.condition, row.id, row.deal, row.repeat, ask.id, who, head)
     return item_of(moment, code, reasoning), key
 
 
@@ -313,7 +322,13 @@ def sampled_moments(key: Key, store: Store) -> dict[str, Moment]:
                 f"{store.path} is not the run that this sample was drawn from (game {game} is another); "
                 "name the right one with --run"
             )
-        for moment in moments(store.record(game), f"{store.path.name}, game {game}"):
+        record = store.record(game)
+        if told.head not in ("", hash_of(record.lines[-1])):
+            raise StoreError(
+                f"{store.path} is not the run that this sample was drawn from: its game {game} was played "
+                "otherwise (the same experiment, run anew?); name the right one with --run"
+            )
+        for moment in moments(record, f"{store.path.name}, game {game}"):
             if moment.ask.id in wanted:
                 found[wanted[moment.ask.id].id] = moment
     lost = next((row for row in key.rows if row.id not in found), None)
@@ -348,7 +363,7 @@ def read_key(directory: Path) -> Key:
     try:
         data: dict[str, Any] = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
         version = data.pop("wolflab annotation key", None)
-        if version == KEY_FORMAT:
+        if version in (_UNTIED, KEY_FORMAT):
             return msgspec.convert(data, Key)
     except FileNotFoundError:
         raise WolflabError(
@@ -356,4 +371,6 @@ def read_key(directory: Path) -> Key:
         ) from None
     except (msgspec.DecodeError, msgspec.ValidationError) as error:
         raise WolflabError(f"{path}: not the key of a sample ({error}); draw the sample again") from None
-    raise WolflabError(f"{path}: format {version}, this wolflab reads {KEY_FORMAT}; draw the sample again")
+    raise WolflabError(
+        f"{path}: format {str(version)[:20]}, this wolflab reads up to {KEY_FORMAT}; draw the sample again"
+    )

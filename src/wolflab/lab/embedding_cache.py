@@ -133,20 +133,23 @@ class EmbeddingCache:
                 "INSERT OR IGNORE INTO embeddings VALUES (?, ?, ?)",
                 [(number, text, row.tobytes()) for text, row in zip(hashes, blobs, strict=True)],
             )
-            self._db.execute(
-                "UPDATE embedders SET prompt_tokens = prompt_tokens + ?, cost = cost + ? WHERE id = ?",
-                (usage.prompt_tokens, usage.cost, number),
-            )
+            self._add(number, usage)
+
+    def charge(self, embedder: Embedder, usage: Usage) -> None:
+        """Count what was paid for vectors that never came: some of the requests had been answered."""
+        with _usable(self.path), self._transaction():
+            self._add(self._numbered(embedder, 0), usage)
+
+    def _add(self, number: int, usage: Usage) -> None:
+        self._db.execute(
+            "UPDATE embedders SET prompt_tokens = prompt_tokens + ?, cost = cost + ? WHERE id = ?",
+            (usage.prompt_tokens, usage.cost, number),
+        )
 
     def spent(self) -> tuple[int, float]:
         """Tokens and USD of everything put here: what a resumed run adds to its budget."""
         with _usable(self.path):
-            if not self._tables():
-                return 0, 0.0
-            row = self._db.execute(
-                "SELECT coalesce(sum(prompt_tokens), 0), coalesce(sum(cost), 0.0) FROM embedders"
-            ).fetchone()
-        return int(row[0]), float(row[1])
+            return spent_on_vectors(self._db)
 
     def counts(self) -> list[tuple[Mapping[str, Any], int]]:
         """(description, vectors) of every embedder in the file."""
@@ -172,7 +175,7 @@ class EmbeddingCache:
         return None if row is None else (int(row[0]), int(row[1]))
 
     def _numbered(self, embedder: Embedder, dimensions: int) -> int:
-        """The embedder's row, made if it is new."""
+        """The embedder's row, made if it is new. dimensions: 0 where no vector has come."""
         row = self._embedder(embedder.digest)
         if row is None:
             words = json.dumps(embedder.describe(), sort_keys=True, ensure_ascii=False)
@@ -182,7 +185,9 @@ class EmbeddingCache:
             )
             assert done.lastrowid is not None
             return done.lastrowid
-        if row[1] != dimensions:
+        if not row[1]:
+            self._db.execute("UPDATE embedders SET dimensions = ? WHERE id = ?", (dimensions, row[0]))
+        elif dimensions and row[1] != dimensions:
             raise StoreError(
                 f"{self.path} holds vectors of {embedder.name!r} with {row[1]} dimensions, and it now gives "
                 f"{dimensions}: is it still the same model? If not, start a new run"
@@ -265,18 +270,37 @@ class CachedEmbedder:
         done = asyncio.Event()
         self._pending |= dict.fromkeys(hashes, done)
         try:
-            vectors = await self.inner.embed(texts)
+            try:
+                vectors = await self.inner.embed(texts)
+            except BaseException:
+                if self.cache.writable and self._seen != self.inner.usage:
+                    self.cache.charge(self.inner, self._spent())
+                raise
             fresh = dict(zip(hashes, vectors, strict=True))
             if not self.cache.writable:
                 return fresh
-            usage, self._seen = _since(self._seen, self.inner.usage), self.inner.usage
-            self.cache.put(self.inner, hashes, vectors, usage)
+            self.cache.put(self.inner, hashes, vectors, self._spent())
             # Another process may have been quicker: what is stored counts.
             return fresh | self.cache.get(self.digest, hashes)
         finally:
             for one in hashes:
                 del self._pending[one]
             done.set()
+
+    def _spent(self) -> Usage:
+        """What was paid since it was last asked, by whoever embeds at the same time too."""
+        usage, self._seen = _since(self._seen, self.inner.usage), self.inner.usage
+        return usage
+
+
+def spent_on_vectors(db: sqlite3.Connection) -> tuple[int, float]:
+    """Tokens and USD of all that was embedded for a run's file, in vain too; nothing where nothing was."""
+    if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'embedders'").fetchone():
+        return 0, 0.0
+    row = db.execute(
+        "SELECT coalesce(sum(prompt_tokens), 0), coalesce(sum(cost), 0.0) FROM embedders"
+    ).fetchone()
+    return int(row[0]), float(row[1])
 
 
 def _since(before: Usage, now: Usage) -> Usage:

@@ -1,25 +1,23 @@
 """Pools of experience: built from runs, merged, looked into, loaded for play (003 §3.4).
 
 `build` makes a file from runs, `load` gives the pool in it to any number of games, `merge` joins files,
-`inspect` says what one holds. `make` and `merged` do the same in memory, for pools that grow: each is a new
-pool, frozen while games are played with it.
+`inspect` says what one holds. `make` and `merged` do the same in memory. `extend` adds a state to the file of
+a pool that grows; each state is a pool of its own, frozen while games are played with it.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__
-from ..agents.experience import Experience, Key, Nearness, Pool
+from ..agents.experience import Key, Nearness, Pool
 from ..agents.experience_block import Block
 from ..errors import StoreError
 from ..models.embedders import (
@@ -34,8 +32,10 @@ from ..models.embedders import (
     share_above,
     threshold_for_share,
 )
-from .experience_file import must_be_free, open_file, write
-from .experience_games import EVERYTHING, WON, Selection, Source, gather
+from .experience_file import must_be_free, write
+from .experience_games import EVERYTHING, Gathered, Selection, Source, gather
+from .experience_growing import Growing, open_pool
+from .experience_inspect import Inspected, Row, inspect
 
 SHARE = 0.2
 """The share of pairs that ε lets through, unless told otherwise. In ten games of 003's rules among built-in
@@ -89,14 +89,51 @@ async def make(
         )
     vectors = await embedded([one.reflection for one in found.experiences], embedder, progress)
     pool = Pool.of(found.experiences, vectors, embedder.describe(), Nearness(PAPER_EPSILON))
-    origin = {
+    return Made(pool.tuned(_nearness(pool, share, epsilon)), (_origin(found, selection),))
+
+
+def _origin(found: Gathered, selection: Selection) -> dict[str, Any]:
+    return {
         "version": __version__,
         "runs": list(found.runs),
         "games": found.games,
         "left_out": dict(found.left_out),
         "selection": selection.as_dict(),
     }
-    return Made(pool.tuned(_nearness(pool, share, epsilon)), (origin,))
+
+
+async def extend(
+    growing: Growing,
+    deals: int,
+    sources: Iterable[Source],
+    embedder: Embedder,
+    selection: Selection = EVERYTHING,
+    *,
+    share: float | None = None,
+) -> Pool | None:
+    """Add to a growing pool what the games since its last state teach; the pool as it is then.
+
+    deals: how many deals it holds then. sources: the games that are new, in their order. selection: whose
+    experience; its `shuffle` deals responses anew among all that the pool holds. None where nothing has
+    been learned so far. Raises ModelError if another embedder made the file.
+    """
+    require_same(growing.embedder, embedder, f"the pool {growing.path}")
+    found = gather(sources, replace(selection, shuffle=None))
+    known = growing.places(growing.deals[-1]) if growing.deals else {}
+    before = growing.state(growing.deals[-1]).vectors if growing.deals else 0
+    fresh = list(dict.fromkeys(one.reflection for one in found.experiences if one.reflection not in known))
+    known |= {text: before + number for number, text in enumerate(fresh)}
+    places = [known[one.reflection] for one in found.experiences]
+    vectors = await embedded(fresh, embedder) if fresh else np.empty((0, 0), np.float32)
+    return growing.add(
+        deals,
+        found.experiences,
+        places,
+        vectors,
+        selection.shuffle,
+        lambda pool: _nearness(pool, share, None),
+        _origin(found, selection),
+    )
 
 
 async def build(
@@ -144,7 +181,7 @@ def load(path: Path, embedder: Embedder) -> Pool:
 
     Raises ModelError if another embedder made it, StoreError if the file cannot be used.
     """
-    pool = open_file(path).pool
+    pool = open_pool(path).pool
     require_same(pool.embedder, embedder, f"the pool {path}")
     return pool
 
@@ -155,7 +192,7 @@ def load(path: Path, embedder: Embedder) -> Pool:
 def merge(paths: Sequence[Path], to: Path, *, overwrite: bool = False) -> Pool:
     """Join the pools of several files into one file; see `merged` and `write`."""
     must_be_free(to, overwrite)
-    found = merged([Made(*open_file(path)) for path in paths], [str(path) for path in paths])
+    found = merged([Made(*open_pool(path)) for path in paths], [str(path) for path in paths])
     write(found.pool, to, found.origins, overwrite=overwrite)
     return found.pool
 
@@ -257,107 +294,6 @@ def _pairs(pool: Pool) -> NDArray[np.float32]:
     return np.concatenate(found)
 
 
-# -- looking into a pool ---------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What a pool holds of one role in one kind of decision.
-
-    n: experiences; distinct: different vectors among them; winners: of those who won; games: from how many.
-    """
-
-    role: str
-    kind: str
-    n: int
-    distinct: int
-    winners: int
-    games: int
-    lowest: int
-    median: float
-    highest: int
-
-
-@dataclass(frozen=True, slots=True)
-class Inspected:
-    """Everything that a pool's file says, as plain values (`as_dict`).
-
-    scores: score → number of experiences. share, reached: see `Nearness`. origins: for each time of
-    building, the version, the runs, the games used and left out, and the selection. sample: experiences
-    spread evenly over the pool. bytes: of the file.
-    """
-
-    path: str
-    bytes: int
-    digest: str
-    embedder: Mapping[str, Any]
-    dimensions: int
-    experiences: int
-    games: int
-    deals: int
-    epsilon: float
-    share: float | None
-    reached: float | None
-    rows: tuple[Row, ...]
-    scores: Mapping[int, int]
-    origins: tuple[Mapping[str, Any], ...]
-    sample: tuple[Experience, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        return asdict(self)
-
-
-def inspect(path: Path, sample: int = 3) -> Inspected:
-    """What a pool's file holds; reads all of it, so that damage is found. StoreError if it cannot be used."""
-    pool, origins = open_file(path)
-    rows = []
-    scores: Counter[int] = Counter()
-    games: set[str] = set()
-    deals: set[str] = set()
-    for role, kind in pool.held:
-        block = pool.block(role, kind)
-        assert block is not None
-        mine = sorted(entry.score for entry in block.entries)
-        here = {entry.game for entry in block.entries}
-        winners = sum(one > WON // 2 for one in mine)
-        rows.append(
-            Row(
-                role,
-                kind,
-                len(mine),
-                len(block.vectors),
-                winners,
-                len(here),
-                mine[0],
-                float(median(mine)),
-                mine[-1],
-            )
-        )
-        scores.update(mine)
-        games |= here
-        deals |= {entry.deal for entry in block.entries}
-    every = list(pool.experiences()) if sample > 0 else []
-    shown = min(sample, len(every))
-    return Inspected(
-        path=str(path),
-        bytes=path.stat().st_size,
-        digest=pool.digest,
-        embedder=pool.embedder,
-        dimensions=pool.dimensions,
-        experiences=len(pool),
-        games=len(games),
-        deals=len(deals),
-        epsilon=pool.epsilon,
-        share=pool.nearness.share,
-        reached=pool.nearness.reached,
-        rows=tuple(rows),
-        scores=dict(sorted(scores.items())),
-        origins=origins,
-        sample=tuple(every[(2 * at + 1) * len(every) // (2 * shown)] for at in range(shown)),
-    )
-
-
 __all__ = [
     "EVERYTHING",
     "SHARE",
@@ -368,6 +304,7 @@ __all__ = [
     "build",
     "build_named",
     "calibrate",
+    "extend",
     "inspect",
     "load",
     "make",

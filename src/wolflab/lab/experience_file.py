@@ -25,6 +25,8 @@ from ..models.embedders import digest_of
 
 FORMAT = 1
 """Raised whenever a reader of the old one would misread the new."""
+FORMAT_GROWING = 2
+"""A pool that grows (`experience_growing`): it shares the kind of file, not its tables."""
 APPLICATION = 0x574F4C46
 """Tells a pool from any other SQLite file."""
 
@@ -63,18 +65,28 @@ def write(
     Raises StoreError if there is a file already (unless `overwrite`), and where none can be written.
     """
     must_be_free(path, overwrite)
+    with fresh_file(path, FORMAT) as db:
+        db.executescript(_SCHEMA)
+        db.execute("BEGIN")
+        _write(db, pool, origins)
+        db.execute("COMMIT")
+
+
+@contextmanager
+def fresh_file(path: Path, version: int) -> Iterator[sqlite3.Connection]:
+    """A new SQLite file to be filled, which takes its name once it is whole and on the disk.
+
+    Raises StoreError where none can be written.
+    """
     fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         fresh.unlink(missing_ok=True)
         with closing(sqlite3.connect(fresh, isolation_level=None)) as db:
             db.execute("PRAGMA page_size=16384")
             db.execute(f"PRAGMA application_id={APPLICATION}")
-            db.execute(f"PRAGMA user_version={FORMAT}")
+            db.execute(f"PRAGMA user_version={version}")
             db.execute("PRAGMA journal_mode=OFF")  # a file that breaks off is thrown away
-            db.executescript(_SCHEMA)
-            db.execute("BEGIN")
-            _write(db, pool, origins)
-            db.execute("COMMIT")
+            yield db
         _sync(fresh)
         os.replace(fresh, path)
     except (sqlite3.Error, OSError) as error:
@@ -159,8 +171,8 @@ def open_file(path: Path) -> Opened:
         )
     if not path.is_file():
         raise StoreError(f"{path}: there is no such pool; make one with: wolflab experience build")
-    with _readable(path), closing(_connect(path)) as db:
-        _check_format(db, path)
+    with readable(path), closing(_connect(path)) as db:
+        check_format(db, path, FORMAT)
         meta = {key: json.loads(value) for key, value in db.execute("SELECT key, value FROM meta")}
         places: dict[Key, _Place] = {}
         held: dict[Key, Held] = {}
@@ -192,7 +204,7 @@ class _Place(NamedTuple):
 
 
 def _read_block(path: Path, place: _Place, dimensions: int, digest: str) -> Block:
-    with _readable(path), closing(_connect(path)) as db:
+    with readable(path), closing(_connect(path)) as db:
         (size,) = db.execute(
             "SELECT total(length(data)) FROM vectors WHERE block = ?", (place.id,)
         ).fetchone()
@@ -229,19 +241,34 @@ def _connect(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
 
 
-def _check_format(db: sqlite3.Connection, path: Path) -> None:
+def format_of(path: Path) -> int | None:
+    """The format of the pool in a file; None where there is no pool that could be read."""
+    if not path.is_file():
+        return None
+    try:
+        with closing(_connect(path.absolute())) as db:
+            if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+                return None
+            return int(db.execute("PRAGMA user_version").fetchone()[0])
+    except sqlite3.Error:
+        return None
+
+
+def check_format(db: sqlite3.Connection, path: Path, wanted: int) -> None:
+    """StoreError for what is no pool, or one of another format than `wanted`."""
     if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
         raise StoreError(f"{path} is no pool of experience; make one with: wolflab experience build")
     found = db.execute("PRAGMA user_version").fetchone()[0]
-    if found != FORMAT:
+    if found != wanted:
         raise StoreError(
-            f"{path} is a pool of format {found}, and this wolflab reads {FORMAT}; use the version that made "
-            "it, or build it anew"
+            f"{path} is a pool of format {found}, and this wolflab reads {FORMAT} and {FORMAT_GROWING}; use "
+            "the version that made it, or build it anew"
         )
 
 
 @contextmanager
-def _readable(path: Path) -> Iterator[None]:
+def readable(path: Path) -> Iterator[None]:
+    """Turns what goes wrong with a damaged file into a StoreError."""
     try:
         yield
     except sqlite3.Error as error:

@@ -89,13 +89,22 @@ def experiences_of(record: GameRecord) -> list[Experience]:
                 score(ROLES[role].wolf == wolves_won, day),
                 role,
                 turn.kind,
-                str(record.header["play"]),
+                game_key(record),
                 str(record.header["deal"]),
                 turn.seat,
                 turn.ask,
             )
         )
     return found
+
+
+def game_key(record: GameRecord) -> str:
+    """A game among those of its experiment: its condition, and the key of its draws.
+
+    Conditions share deals and draws, so that without the condition two games would be one.
+    """
+    condition, play = str(record.header.get("condition", "")), str(record.header["play"])
+    return f"{condition}|{play}" if condition else play
 
 
 def _reflection(turn: PastTurn) -> str:

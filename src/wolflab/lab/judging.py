@@ -266,7 +266,18 @@ def _decoded(data: bytes, path: Path) -> tuple[dict[str, Any], tuple[JudgedItem,
     head = _of_line(path, 1, lines[0] if lines else b"", dict[str, Any])
     if head.get("wolflab verdicts") != FORMAT:
         raise WolflabError(f"{path}: not a file of verdicts in format {FORMAT}")
-    return head, tuple(_of_line(path, n, line, JudgedItem) for n, line in enumerate(lines[1:], 2))
+    seen: dict[str, int] = {}
+    verdicts = []
+    for number, line in enumerate(lines[1:], 2):
+        verdict = _of_line(path, number, line, JudgedItem)
+        before = seen.setdefault(verdict.item, number)
+        if before != number:
+            raise WolflabError(
+                f"{path}, line {number}: {verdict.item[:40]} was judged before, in line {before}; remove one "
+                "of the two, or it would count twice"
+            )
+        verdicts.append(verdict)
+    return head, tuple(verdicts)
 
 
 def _of_line(path: Path, number: int, line: bytes, type: type[T]) -> T:
@@ -282,8 +293,21 @@ def read_verdicts(path: Path, key: Key) -> JudgeFile:
     head, verdicts = _decoded(data[: data.rfind(b"\n") + 1], path)
     if head.get("sample") != key.code:
         raise WolflabError(f"{path}: these are verdicts on another sample; move the file to its directory")
-    named = tuple((str(name), str(definition)) for name, definition in head["criteria"])
-    return JudgeFile(path, str(head["model"]), named, verdicts)
+    try:
+        named = msgspec.convert(head.get("criteria"), tuple[Criterion, ...])
+        model = msgspec.convert(head.get("model"), str)
+    except msgspec.ValidationError as error:
+        raise WolflabError(f"{path}, line 1: not the head of a file of verdicts ({error})") from None
+    ids, wanted = {row.id for row in key.rows}, {name for name, _ in named}
+    for number, verdict in enumerate(verdicts, 2):
+        wrong = ""
+        if verdict.item not in ids:
+            wrong = f"{verdict.item[:40]!r} is none of this sample's items"
+        elif verdict.labels is not None and set(verdict.labels) != wanted:
+            wrong = f"its labels are not those that were asked for ({', '.join(sorted(wanted))})"
+        if wrong:
+            raise WolflabError(f"{path}, line {number}: {wrong}; remove that line")
+    return JudgeFile(path, model, named, verdicts)
 
 
 # -- the rule ---------------------------------------------------------------------------------

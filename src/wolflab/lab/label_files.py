@@ -31,8 +31,13 @@ SHOWN = ("id", "player", "role", "time", "known", "asked", "reply", "reasoning")
 FILLED = ("reasonable", "reason", "comment")
 """The columns that a rater fills in: yes or no; for no, one of `REASONS`; whatever there is to add."""
 
+NAME = 80
+"""Characters of a rater's name: it heads a column of every table."""
 CELL = 32_000
 """Characters of a cell; spreadsheets cut at 32,767."""
+
+_SHOWN = 40
+"""Characters of a cell that a message quotes."""
 
 _YES = frozenset(("yes", "y", "true", "1", "reasonable", "ja", "oui", "si", "wahr", "vrai"))
 _NO = frozenset(("no", "n", "false", "0", "unreasonable", "not reasonable", "nein", "non", "falsch", "faux"))
@@ -190,16 +195,26 @@ def _label(cells: Mapping[str, str], ids: set[str], stem: str) -> Label | str | 
     item = unguarded(cells.get("id", "").strip()).casefold()
     word, reason, comment = (unguarded(cells.get(name, "").strip()) for name in FILLED)
     if item not in ids:
-        return f"the id {item[:40]!r} is none of this sample's; is this another sample's file?"
+        return f"the id {_quoted(item)} is none of this sample's; is this another sample's file?"
     if not word:
         return f"{item} has a reason but no label; fill in reasonable: yes or no" if reason else None
     said = word.casefold()
     if said not in _YES | _NO:
-        return f"{item} is labelled {word[:40]!r}; write yes or no"
+        return f"{item} is labelled {_quoted(word)}; write yes or no"
     kind = reason.casefold().replace(" ", "-")
     if kind and kind not in REASONS:
-        return f"{item} has the reason {reason[:40]!r}; use one of {', '.join(REASONS)}"
+        return f"{item} has the reason {_quoted(reason)}; use one of {', '.join(REASONS)}"
     if kind and said in _YES:
         return f"{item} is called reasonable and has the reason {kind}; a reason is for what is not"
     rater = unguarded(cells.get("rater", "").strip()) or stem
+    if len(rater) > NAME or not rater.isprintable():
+        return (
+            f"the rater's name {_quoted(rater)} fits in no table; write {NAME} characters at most, in one "
+            "line (without a column rater it is the file's name)"
+        )
     return Label(item, rater, said in _YES, kind, comment)
+
+
+def _quoted(cell: str) -> str:
+    """What a cell holds, as far as a sentence can show it."""
+    return repr(cell) if len(cell) <= _SHOWN else f"{cell[:_SHOWN]!r} … ({len(cell):,} characters)"

@@ -15,6 +15,7 @@ from ..record import GameRecord, verify
 from .casting import Company
 from .game import keys, prepare
 from .place import Place
+from .pools import Pools
 from .store import GameRow, Store
 
 
@@ -128,7 +129,7 @@ def _check_place(store: Store, row: GameRow, record: GameRecord, where: str) -> 
 
 
 def verify_game(store: Store, row: GameRow, agents: bool) -> None:
-    """Check one finished game: chains and rules, and with `agents` every prompt's hash and every note.
+    """Check one finished game: chains, rules and its pools; with `agents` every prompt's hash and every note.
 
     Raises RecordError or CassetteMismatch with the first difference.
     """
@@ -136,6 +137,7 @@ def verify_game(store: Store, row: GameRow, agents: bool) -> None:
     where = f"{store.path.name}, game {row.id}"
     verify(record, where)
     _check_place(store, row, record, where)
+    Pools(store.experiment, store.path).verify(Place.of(row), record.header.get("players", ()), where)
     if not agents:
         return
     writer = replay(store, row).writer

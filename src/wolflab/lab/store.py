@@ -12,6 +12,7 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ from ..metrics.data import Status
 from ..models.base import Usage
 from ..record import GameRecord, read
 from . import store_calls
+from .embedding_cache import spent_on_vectors
 from .experiment import Experiment, load
 from .packing import CallRow, Packed, Unpacked, pack, unpack
 from .store_files import locked, must_be_new, must_exist, new_directory, readable, unusable
@@ -244,8 +246,10 @@ class Store:
             store_calls.insert(self._db, game, [row])
 
     def spent(self) -> tuple[int, float]:
-        """Tokens (prompt and completion) and USD of all committed calls."""
-        return store_calls.spent(self._db)
+        """Tokens (prompt and completion) and USD of all committed calls, and of what was embedded."""
+        tokens, usd = store_calls.spent(self._db)
+        more, dearer = spent_on_vectors(self._db)
+        return tokens + more, float(Decimal(repr(usd)) + Decimal(repr(dearer)))
 
     def totals(self) -> dict[int, dict[str, tuple[int, Usage, float]]]:
         """Per game and model: calls, usage summed, latency summed (seconds)."""

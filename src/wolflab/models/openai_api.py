@@ -270,12 +270,12 @@ class OpenAIModel:
         counted = isinstance(usage, dict)
         prompt, completion, cached = counts(usage if isinstance(usage, dict) else {})
         price = self.settings.price or Price()
-        if self._budget is not None:
-            # A server that does not count must not make a budget endless.
-            spent = (prompt, completion) if counted else (estimate(body["messages"]), tokens(text))
-            cost = price.cost(*spent, cached)
-            self._budget.add(Usage(*spent, cached, cost), estimated=not counted)
+        if not counted:
+            # A server that does not count must not make a budget endless, neither now nor after a resume.
+            prompt, completion = estimate(body["messages"]), tokens(text)
         cost = price.cost(prompt, completion, cached)
+        if self._budget is not None:
+            self._budget.add(Usage(prompt, completion, cached, cost), estimated=not counted)
         return Response(text, Usage(prompt, completion, cached, cost), finish, latency)
 
     # -- when it fails ----------------------------------------------------------------------

@@ -22,6 +22,13 @@ PACK = "wolf pack"
 """The Werewolves' side in one word; never a key of `Ruleset.role_names`, see `completed`."""
 LONGEST = 40
 """Characters of a shown name."""
+_SHOWN = 60
+"""Characters of what was given that an error repeats."""
+_OF_THE_GAME = """
+ballot card dawn day deal death election game moderator name night pass phase player role round seat sheriff
+speech statement tie turn vote winner
+"""
+"""What the rules themselves speak of, beside what the roles do at night. Talk has more: `text.taken`."""
 
 _NAME = re.compile(r"[A-Za-z]++(?:[ -][A-Za-z]++)*+")
 
@@ -159,7 +166,9 @@ def check_role_names(role_names: object, player_name: str) -> None:
     Every role that exists may be renamed, dealt or not: players may speak of roles that nobody holds.
     """
     if not isinstance(role_names, Mapping):
-        raise RulesetError("role_names", f"got {role_names!r}; use a mapping of roles and names to show")
+        raise RulesetError(
+            "role_names", f"got {_quoted(role_names)}; use a mapping of roles and names to show"
+        )
     players = {form for word in re.findall(r"[a-z]+", player_name.lower()) for form in (word, plural(word))}
     for key, name in role_names.items():
         _check_name(key, name, players)
@@ -183,20 +192,42 @@ def check_role_names(role_names: object, player_name: str) -> None:
 def _check_name(key: object, name: object, players: set[str]) -> None:
     if key not in ROLES and key != VILLAGE:
         known = ", ".join([*sorted(ROLES), VILLAGE])
-        raise RulesetError("role_names", f"unknown role {key!r}; known are {known}")
+        raise RulesetError("role_names", f"unknown role {_quoted(key)}; known are {known}")
     if not isinstance(name, str) or not _NAME.fullmatch(name) or len(name) > LONGEST:
         raise RulesetError(
             "role_names",
-            f"{key}: got {name!r}; use English letters with single spaces or hyphens, {LONGEST} characters "
-            "at most",
+            f"{key}: got {_quoted(name)}; use English letters with single spaces or hyphens, {LONGEST} "
+            "characters at most",
         )
     if plural(name).lower() == name.lower():
         raise RulesetError("role_names", f"{key}: {name!r} is its own plural; take a word with a plural form")
+    taken = shown_words(name).all & _words_of_the_game()
+    if taken and name.lower() not in _words_of_roles():
+        raise RulesetError(
+            "role_names", f"{key}: {name!r} is a word that the game itself needs; take another"
+        )
     clash = players & set(re.findall(r"[a-z]+", f"{name} {plural(name)}".lower()))
     if clash:
         raise RulesetError(
             "role_names", f"{key}: {name!r} holds {clash.pop()!r}, which is a player's name; take another"
         )
+
+
+@cache
+def _words_of_the_game() -> frozenset[str]:
+    duties = [duty for role in ROLES.values() for duty in role.duties]
+    words = {word for duty in duties for word in (duty.kind, duty.verb, duty.past)}
+    return frozenset(words | {form for word in _OF_THE_GAME.split() for form in _plurals(word) | {word}})
+
+
+@cache
+def _words_of_roles() -> frozenset[str]:
+    return frozenset(word for role in ROLES for word in own_words(role).all)
+
+
+def _quoted(given: object) -> str:
+    words = repr(given)
+    return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"
 
 
 def _check_owner(key: str, name: str, shown: Mapping[str, str]) -> None:

@@ -19,12 +19,13 @@ from functools import lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from ..errors import RulesetError
 from ..rules import Ruleset
 from ..rules.naming import completed, own_words, plural, shown_words
 from .rules_text import rules_text
+from .taken import forms_of, words_of_talk
 
 UNRELATED: Mapping[str, str] = MappingProxyType(
     {
@@ -268,15 +269,23 @@ _ALSO_SAID = (
 
 
 def _check_words(out: _Pass, back: _Pass, ruleset: Ruleset) -> None:
-    """Look for shown names among what is left of the prompts' words without the roles' own."""
+    """Look for shown names among what is left of the prompts' words without the roles' own, and in talk."""
     said = (_ALSO_SAID, rules_text(ruleset, "own"), rules_text(ruleset, "paper"), *_templates())
-    for text in said:
-        taken = back.pattern.search(out.pattern.sub("\n", text))
+    rest = [out.pattern.sub("\n", text) for text in said]
+    for text in rest:
+        taken = back.pattern.search(text)
         if taken:
-            raise RulesetError(
-                "role_names",
-                f"{taken['word']!r} is a word that the prompts use for something else; take another name",
-            )
+            _refuse(taken["word"], "a word that the prompts use for something else")
+    prompts, talk = forms_of(rest), words_of_talk()
+    for form in back.targets:
+        if _letters(form) in prompts:
+            _refuse(form, "a form of a word that the prompts use for something else")
+        if _letters(form) in talk:
+            _refuse(form, "an everyday word that players need when they talk")
+
+
+def _refuse(word: str, why: str) -> NoReturn:
+    raise RulesetError("role_names", f"{word!r} is {why}; take another name")
 
 
 @lru_cache(1)

@@ -29,7 +29,7 @@ class Embedder(Protocol):
     None until the first vectors came, where only the server or the weights know. version: of whatever
     decides the vectors (algorithm, weights, revision); "" where nobody tells. digest: 16 hex
     digits of `describe()`; what was made with one digest cannot be compared with what another made.
-    usage: of all calls so far.
+    usage: of all calls so far, estimated where the server does not count.
     """
 
     name: str

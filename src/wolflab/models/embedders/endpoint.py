@@ -208,14 +208,13 @@ class EndpointEmbedder:
         return [found[place] for place in range(n)]
 
     def _count(self, usage: object, texts: list[str]) -> None:
+        # A server that does not count must make no budget endless, neither now nor after a resume.
         counted = isinstance(usage, dict)
-        prompt = counts(usage)[0] if isinstance(usage, dict) else 0
-        price = self.settings.price or Price()
+        spent = counts(usage)[0] if isinstance(usage, dict) else sum(map(tokens, texts))
+        cost = (self.settings.price or Price()).cost(spent, 0)
         if self._budget is not None:
-            spent = prompt if counted else sum(map(tokens, texts))
-            self._budget.add(Usage(spent, 0, 0, price.cost(spent, 0)), estimated=not counted)
-        before = self.usage
-        self.usage = Usage(before.prompt_tokens + prompt, 0, 0, before.cost + price.cost(prompt, 0))
+            self._budget.add(Usage(spent, 0, 0, cost), estimated=not counted)
+        self.usage = self.usage + Usage(spent, 0, 0, cost)
 
     def _at(self) -> str:
         return f"embedder {self.name!r}: the server at {public_url(self.endpoint.base_url)}"

@@ -26,7 +26,7 @@ from ...errors import ModelError
 from ..base import Usage
 from .base import Vectors, digest_of, told
 
-VERSION = "1"
+VERSION = "2"
 """Raise it with any change that changes a vector."""
 DIMENSIONS = 512
 SMALLEST, LARGEST = 16, 2**16
@@ -205,7 +205,18 @@ def _embed(texts: Sequence[str], dimensions: int) -> NDArray[np.float64]:
 
 
 def _features(text: str) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
-    """Hashes and weights of all features of a text, repeated ones repeatedly."""
+    """Hashes and weights of all features of a text, repeated ones repeatedly. Its lines are read apart, since
+    a policy's observation repeats most of them from turn to turn.
+    """
+    found = [_of_line(line) for line in text.split("\n")]
+    if len(found) == 1:
+        return found[0]
+    return np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found])
+
+
+@lru_cache(maxsize=1 << 13)
+def _of_line(text: str) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+    """Hashes and weights of the features of one line."""
     words = _WORD.findall(text.lower().replace("’", "'"))
     if not words:
         return np.empty(0, np.uint32), np.empty(0)
