@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import msgspec
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
 from ..lab.agreeing import RULE, Agreement, agree
 from ..lab.annotate import PER_CONDITION, Key, Sample, read_key, sample, write_key
@@ -20,9 +20,14 @@ from ..lab.label_files import write_table
 from ..lab.store import Store
 from ..metrics.intervals import Estimate
 from .annotate_page import PAGE, write_page
+from .fitted import print_fitted
 from .tables import cell
 
 TABLE, RESULT = "items.csv", "agreement.json"
+_WIDE = 120
+"""Columns from which two names stand on one line."""
+_NOTE = 18
+"""Columns of a remark under a number."""
 
 
 def draw_sample(
@@ -112,13 +117,13 @@ def run_of(key: Key, directory: Path, run: Path | None = None) -> Path:
 
 def print_agreement(console: Console, found: Agreement) -> None:
     """The tables: shares by variant and rater, agreement by pair, behaviours where a judge was asked."""
-    console.print(_shares(found))
+    _shares(console, found)
     if found.pairs:
-        console.print(_pairs(found))
+        _pairs(console, found)
     if found.alpha is not None:
         _say(console, f"Krippendorff's alpha of all people: {_line(found.alpha)}")
     if found.behaviours:
-        console.print(_behaviours(found))
+        _behaviours(console, found)
     for rater in found.raters:
         if rater.invalid:
             _say(console, f"[yellow]{escape(rater.name)}: {rater.invalid} verdicts were unusable[/]")
@@ -132,67 +137,58 @@ def _say(console: Console, text: str) -> None:
     console.print(text, highlight=False, soft_wrap=True)
 
 
-def _table(title: str) -> Table:
-    return Table(
-        title=title,
-        title_justify="left",
-        caption="value, 95 % interval (deals resampled), n",
-        caption_justify="left",
-        show_lines=True,
-    )
+_CAPTION = "value, 95 % interval (deals resampled), n"
 
 
-def _shares(found: Agreement) -> Table:
-    table = _table("Reasonable replies")
-    table.add_column("variant", style="bold", overflow="fold")
-    for rater in found.raters:
-        table.add_column(f"{escape(rater.name)}\n[dim]{rater.labelled} of {found.items}[/]", justify="right")
+def _shares(console: Console, found: Agreement) -> None:
     rows = {(row.variant, row.rater): row for row in found.shares}
-    for variant in found.variants:
-        table.add_row(
+    heads = (f"{escape(rater.name)}\n[dim]{rater.labelled} of {found.items}[/]" for rater in found.raters)
+    cells = [
+        [
             escape(variant),
             *(cell(rows[variant, rater.name].reasonable, percent=True) for rater in found.raters),
-        )
-    return table
+        ]
+        for variant in found.variants
+    ]
+    print_fitted(console, "Reasonable replies", ["variant", *heads], cells, _CAPTION)
 
 
-def _pairs(found: Agreement) -> Table:
-    table = _table("Agreement between raters")
-    table.add_column("raters", style="bold", overflow="fold")
-    for head in ("equal labels", "Cohen's kappa", "on reasonable", "on not reasonable"):
-        table.add_column(head, justify="right")
-    for row in found.pairs:
-        two = row.found
-        table.add_row(
-            f"{escape(row.one)} – {escape(row.other)}",
-            cell(two.agreed, percent=True),
-            _noted(two.kappa),
-            cell(two.yes, percent=True),
-            cell(two.no, percent=True),
-        )
-    return table
+def _pairs(console: Console, found: Agreement) -> None:
+    between = " " if console.width >= _WIDE else "\n"
+    heads = ("raters", "equal\nlabels", "Cohen's\nkappa", "on\nreasonable", "on not\nreasonable")
+    cells = [
+        [
+            f"{escape(row.one)} –{between}{escape(row.other)}",
+            cell(row.found.agreed, percent=True),
+            _noted(row.found.kappa),
+            cell(row.found.yes, percent=True),
+            cell(row.found.no, percent=True),
+        ]
+        for row in found.pairs
+    ]
+    print_fitted(console, "Agreement between raters", heads, cells, _CAPTION)
 
 
-def _behaviours(found: Agreement) -> Table:
-    table = _table("Behaviours: judge and rule")
-    table.add_column("behaviour", style="bold", overflow="fold")
-    for head in ("judge", "seen by judge", "seen by rule", "equal labels", "Cohen's kappa"):
-        table.add_column(head, justify="right", overflow="fold")
-    for row in found.behaviours:
-        table.add_row(
+def _behaviours(console: Console, found: Agreement) -> None:
+    heads = ("behaviour", "judge", "seen by\njudge", "seen by\nrule", "equal\nlabels", "Cohen's\nkappa")
+    cells = [
+        [
             escape(row.behaviour),
             escape(row.judge),
             str(row.by_judge),
             str(row.by_rule),
             cell(row.found.agreed, percent=True),
             _noted(row.found.kappa),
-        )
-    return table
+        ]
+        for row in found.behaviours
+    ]
+    print_fitted(console, "Behaviours: judge and rule", heads, cells, _CAPTION)
 
 
 def _noted(one: Estimate) -> str:
     """An estimate, and under it why it has no interval."""
-    return cell(one) + (f"\n[dim]{escape(one.note)}[/]" if one.note and one.low is None else "")
+    why = "\n".join(f"[dim]{escape(line)}[/]" for line in wrap(one.note, _NOTE))
+    return cell(one) + (f"\n{why}" if why and one.low is None else "")
 
 
 def _line(one: Estimate) -> str:

@@ -8,10 +8,13 @@ from ..rules import Action, Answer, Lead, Pick, Say
 from ..text.notes import (
     Answered,
     Asked,
+    Chosen,
     Content,
     Deduced,
     Interviewed,
     Mistake,
+    Planned,
+    Proposed,
     Rated,
     Recalled,
     Reflected,
@@ -53,6 +56,19 @@ def note_lines(step: str, content: Content, names: Sequence[str]) -> list[str]:
             return [f"past games advise ({found} alike, {1 + len(good)} read): {text}"]
         case Interviewed(claimed, text):
             return [f"on having spoken as {a_role(claimed)}: {text}"]
+        case Planned(perspective, text):
+            return [
+                f"plans: {text}" if perspective == "own" else f"plans, as the others would see it: {text}"
+            ]
+        case Proposed(candidates):
+            return [
+                f"could {number}. {one.action}" + (f": {one.reasoning}" if one.reasoning else "")
+                for number, one in enumerate(candidates, 1)
+            ]
+        case Chosen(number, probabilities, value):
+            odds = ", ".join(f"{100 * p:.0f} %" for p in probabilities)
+            worth = "" if value is None else f", expects {value:+.2f}"
+            return [f"takes {number + 1}." + (f" (of {odds}{worth})" if odds else "")]
 
 
 def acted(action: Action | None, names: Sequence[str]) -> str:

@@ -176,10 +176,7 @@ def _unseen(
 ) -> str:
     """What nobody showed, and what that leaves open."""
     missed = [(b, side) for b in family for side in SIDES if (b, side) not in seen]
-    shares = [
-        row.share for b, side in missed for _, rows in kept if (row := _row(rows, b.name, side)) is not None
-    ]
-    if not shares:
+    if not any(_row(rows, b.name, side) for b, side in missed for _, rows in kept):
         return ""
     names = []
     for behaviour in family:
@@ -189,9 +186,27 @@ def _unseen(
             names.append(f"{behaviour_name(behaviour.name)}{whose}")
     games = [(one.name, rows.behaviours[0].share.n) for one, rows in kept if rows.behaviours]
     counted = ", ".join(f"{escape(label)} {number(n, 'count')}" for label, n in games)
-    most = max((one.high for one in shares if one.high is not None), default=None)
-    left = "" if most is None else prose.UNSEEN_AT_MOST.format(number(most, "share"))
-    return f'<p class="lead">{prose.UNSEEN.format(counted)} {escape(", ".join(names))}. {left}</p>'
+    return (
+        f'<p class="lead">{prose.UNSEEN.format(counted)} {escape(", ".join(names))}. '
+        f"{_at_most(missed, kept)}</p>"
+    )
+
+
+def _at_most(missed: Sequence[tuple[Behaviour, Side]], kept: Sequence[_Shown]) -> str:
+    """In what share of its games each condition may still show them; conditions alike are named together."""
+    limits: dict[str, list[str]] = {}
+    for one, rows in kept:
+        shares = [row.share.high for b, side in missed if (row := _row(rows, b.name, side)) is not None]
+        ends = [high for high in shares if high is not None]
+        limits.setdefault(number(max(ends), "share") if ends else "", []).append(name(one))
+    few = limits.pop("", None)
+    each = [prose.UNSEEN_OF.format(limit, _listed(names)) for limit, names in limits.items()]
+    told = [prose.UNSEEN_AT_MOST.format("; ".join(each))] if each else []
+    return " ".join([*told, prose.UNSEEN_FEW.format(_listed(few))] if few else told)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), names[-1]])
 
 
 def _definitions(family: Sequence[Behaviour]) -> str:

@@ -66,9 +66,11 @@ at 0."""
 
 UNSEEN = """Not seen in any game (games: {}):"""
 
-UNSEEN_AT_MOST = (
-    """Each may still show in up to {} of a condition's games (upper end of the 95 % interval)."""
-)
+UNSEEN_AT_MOST = """Each may still show in up to {} (upper ends of the 95 % intervals)."""
+
+UNSEEN_OF = """{} of the games of {}"""
+
+UNSEEN_FEW = """Too few games of {} to tell."""
 
 TRUST = """<p class="lead">Trust of one player in another, as a statement or a reflection of that day
 exhibits it (003's Trust Relationship Table). Pairs with trust: the share of ordered pairs of the
@@ -104,6 +106,23 @@ told.</p>"""
 ADVICE_FIGURE = """Points with 95 % intervals; the dashed line is advice without effect. Advice comes in
 situations of its own kind, so “heeded” compares votes that may differ in more than the advice. Every
 panel has its own scale, with 0 on it."""
+
+TROUBLE = """What is counted here says more of replies than of play. Every one of them, and why:
+<code>wolflab errors RUN</code>"""
+
+INTERVIEWS = """<p class="lead">Whoever claims a role that it does not hold, as far as its words are read
+rightly, is asked for its reason, outside the game (003, A.4). Nothing of it reaches a player. Longer games
+hold more interviews.</p>"""
+
+INTERVIEW_QUOTES = """<p class="lead">What had been said, and the reason given for it. One of each kind in
+turn, drawn by lot. A reason is what a player tells about itself, not what made it speak.</p>"""
+
+GROWING = """<p class="lead">The pool grows with the games played, and is taken anew at barriers. Later
+points are of other deals, so that a line may rise or fall with the cards: look whether it leaves the other
+condition's, which played the same deals.</p>"""
+
+GROWING_FIGURE = """Who learns: {}, from a pool taken anew {}. Points with 95 % intervals, barriers put
+together where one alone has too few deals; they stand at their mean. The scale need not begin at 0."""
 
 PLANTED = """<p class="lead">Effects of a known size were put into the players on purpose. Recovered means
 that the interval holds what was put in, and leaves 0 out unless that is what was put in.</p>"""

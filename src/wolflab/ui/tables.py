@@ -1,12 +1,14 @@
-"""The main table for the terminal. It knows a `Summary` and nothing else; rich is imported when it draws."""
+"""The main table for the terminal. It knows a `Summary` and `Extras`; rich is imported when it draws."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..lab.extras import Extras
 from ..metrics.intervals import Estimate
 from ..metrics.shapes import Condition, Summary
+from .arms import marked
 from .measures import difference_kind, measure_name
 
 if TYPE_CHECKING:
@@ -19,10 +21,15 @@ _HEAD, _COLUMN = 19, 17
 """Columns that the measures' names and one condition take; what does not fit goes into a further table."""
 
 
-def print_summary(console: Console, summary: Summary) -> None:
-    """The main table, what a finished game cost, the differences, and what went wrong."""
+def print_summary(
+    console: Console,
+    summary: Summary,
+    extras: Extras = Extras(),  # noqa: B008 (frozen)
+) -> None:
+    """The main table, what its conditions stand for, the differences that show, and what went wrong."""
     from rich.markup import escape
 
+    summary, extras = marked(summary, extras)
     count = len(summary.conditions)
     at_once = count if console.width >= _WIDE else (console.width - _HEAD) // _COLUMN
     for first in range(0, count, max(1, at_once)):
@@ -32,6 +39,7 @@ def print_summary(console: Console, summary: Summary) -> None:
         console.print(
             "[yellow]Instrument check: no language model played. This says nothing about models.[/]"
         )
+    _print_differs(console, extras)
     for one in summary.contrasts:
         if one.p_holm is not None and one.p_holm < 0.05:
             chance = "< 0.001" if one.p_holm < 0.001 else f"{one.p_holm:.3f}"
@@ -48,6 +56,21 @@ def print_summary(console: Console, summary: Summary) -> None:
         for error, n in row.errors:
             games = "game" if n == 1 else "games"
             console.print(f"[red]{escape(row.name)}, {n} {games}:[/] {escape(error)}", highlight=False)
+    for model in extras.troubled:
+        told = f"{model.words} Look at them with: wolflab errors RUN"
+        console.print(f"[yellow]{escape(told)}[/]", highlight=False, soft_wrap=True)
+
+
+def _print_differs(console: Console, extras: Extras) -> None:
+    """A line for each condition whose settings are not the baseline's."""
+    from rich.markup import escape
+
+    kept = [one for one in extras.differs if one.settings]
+    if kept:
+        console.print(f"What differs from {escape(kept[0].baseline)}:", highlight=False, soft_wrap=True)
+    for one in kept:
+        told = f"  [bold]{escape(one.condition)}[/]: {escape('; '.join(one.settings))}"
+        console.print(told, highlight=False, soft_wrap=True)
 
 
 def main_table(summary: Summary, width: int | None = None) -> Table:

@@ -15,6 +15,7 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
+from ..lab.heard import Unusable
 from ..record import GameRecord, PastTurn, Turn
 from ..rules import (
     EVERYONE,
@@ -221,10 +222,8 @@ def show_errors(console: Console, game: int, record: GameRecord) -> int:
         for step, content in turn.notes:
             if isinstance(content, Mistake):
                 mistakes += 1
-                console.print(
-                    f"game {game} · {turn.ask} · {record.ruleset.names[turn.seat]} · {step}, attempt "
-                    f"{content.attempt + 1}: {escape(content.reason)}\n    [dim]{escape(content.reply)}[/]"
-                )
+                where = f"{turn.ask} · {record.ruleset.names[turn.seat]} · {step}"
+                _show_mistake(console, game, where, content.attempt, content.reason, content.reply)
         if turn.invalid is not None:
             mistakes = mistakes or 1  # what follows from a reply that is listed above is no further one
             stand_in = "left out" if turn.probe else f"instead: {acted(turn.action, record.ruleset.names)}"
@@ -234,3 +233,16 @@ def show_errors(console: Console, game: int, record: GameRecord) -> int:
             )
         count += mistakes
     return count
+
+
+def show_unusable(console: Console, game: int, names: Sequence[str], unusable: Sequence[Unusable]) -> None:
+    """As `show_errors`, of a game that is not over: what its calls on file show."""
+    for one in unusable:
+        where = f"{one.ask} · {names[one.seat]} · {one.step}"
+        _show_mistake(console, game, where, one.attempt, one.reason, one.reply)
+
+
+def _show_mistake(console: Console, game: int, where: str, attempt: int, reason: str, reply: str) -> None:
+    console.print(
+        f"game {game} · {where}, attempt {attempt + 1}: {escape(reason)}\n    [dim]{escape(reply)}[/]"
+    )

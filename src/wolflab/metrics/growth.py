@@ -1,0 +1,105 @@
+"""Learning curves: how often the village wins while a pool of experience grows with the games played.
+
+A growing pool is taken anew every so many deals, a barrier each; the games between two barriers have learned
+from the same deals. Games are put together, barrier by barrier, until a point has enough deals for an
+interval. Later points meet other cards, so another condition's games of the same deals stand beside them.
+It knows deals and who won, nothing of pools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .intervals import MIN_DEALS, Estimate, share
+
+POINTS = 8
+"""Points of a curve at most."""
+
+Won = tuple[int, bool]
+"""A finished game: its deal, and whether the village won."""
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthPoint:
+    """Games that had learned from `low` to `high` deals (mean: `learned`): how often the village won.
+
+    beside: the same of the other condition's games of the same deals; None without one.
+    """
+
+    learned: float
+    low: int
+    high: int
+    wins: Estimate
+    beside: Estimate | None
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """A condition's curve. every: deals between barriers; who: the places whose players learn."""
+
+    condition: str
+    every: int
+    who: tuple[str, ...]
+    beside: str | None
+    points: tuple[GrowthPoint, ...]
+
+
+def growth(
+    condition: str,
+    games: Sequence[Won],
+    first: int,
+    every: int,
+    who: Sequence[str],
+    beside: str | None = None,
+    others: Sequence[Won] = (),
+    seed: int = 0,
+) -> Growth:
+    """The curve of a condition whose first deal is `first` and whose pool grows every `every` deals.
+
+    beside, others: a condition to be set beside it, and its games.
+    """
+
+    def barrier(deal: int) -> int:
+        return (deal - first) // every * every
+
+    points = []
+    for group in _groups([barrier(deal) for deal in sorted({deal for deal, _ in games})]):
+        mine = [one for one in games if barrier(one[0]) in group]
+        deals = {deal for deal, _ in mine}
+        same = [one for one in others if one[0] in deals]
+        points.append(
+            GrowthPoint(
+                sum(barrier(deal) for deal, _ in mine) / len(mine),
+                min(group),
+                max(group),
+                _wins(mine, seed),
+                _wins(same, seed) if beside is not None else None,
+            )
+        )
+    return Growth(condition, every, tuple(who), beside, tuple(points))
+
+
+def _wins(games: Sequence[Won], seed: int) -> Estimate:
+    return share([(deal, float(won), 1.0) for deal, won in games], "games", seed=seed)
+
+
+def _groups(barriers: Sequence[int]) -> list[list[int]]:
+    """Neighbouring barriers put together. barriers: one for each deal, ascending."""
+    each = sorted(set(barriers))
+    least = max(MIN_DEALS, -(-len(barriers) // POINTS))
+    found: list[list[int]] = []
+    deals = least
+    for one in each:
+        if deals >= least:
+            found.append([])
+            deals = 0
+        found[-1].append(one)
+        deals += barriers.count(one)
+    if len(found) > 1 and deals < least:
+        last = found.pop()
+        found[-1] += last
+    return found
+
+
+__all__ = ["POINTS", "Growth", "GrowthPoint", "Won", "growth"]

@@ -1,0 +1,75 @@
+"""A warning while a run goes on: most replies of a model cannot be used. Once a model; the run goes on.
+
+It counts from what is stored, when a model has answered 50 times, 100 times, 200 times and so on, so that a
+long run is looked at no more often than a short one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+
+from ..lab.extras import troubled
+from ..lab.heard import MANY, Ledger
+from ..lab.store import Store
+
+_GAMES = 64
+"""Finished games after which players that never wait are trusted: to look costs them more than to play."""
+
+
+class HeardStore(Store):
+    """A store that tells of each call once it is committed. told: the name of the model that answered."""
+
+    told: Callable[[str], None] | None = None
+
+    def commit_call(self, game: int, row: Any) -> None:
+        """See `Store.commit_call`."""
+        super().commit_call(game, row)
+        if self.told is not None:
+            self.told(row.model)
+
+
+class Alarm:
+    """See the module. It belongs to one run of one store; close it when the run is over."""
+
+    def __init__(self, console: Console, store: Store) -> None:
+        self._console = console
+        self._ledger = Ledger(store)
+        self._run = store.path
+        self._calls: Counter[str] = Counter()
+        self._games = 0
+        self._warned: set[str] = set()
+
+    def __enter__(self) -> Alarm:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ledger.close()
+
+    def called(self, model: str) -> None:
+        """A call was committed."""
+        self._calls[model] += 1
+        times, rest = divmod(self._calls[model], MANY)
+        if not rest and times & (times - 1) == 0 and model not in self._warned:
+            self._look()
+
+    def game_over(self) -> None:
+        """A game came to an end. Only this is heard of players that never wait."""
+        self._games += 1
+        games = self._games
+        if not self._calls and games <= _GAMES and games & (games - 1) == 0:
+            self._look()
+
+    def _look(self) -> None:
+        for one in troubled(self._ledger):
+            if one.model not in self._warned:
+                self._warned.add(one.model)
+                told = f"{one.words} The run goes on; see: wolflab errors {self._run}"
+                self._console.print(f"[yellow]{escape(told)}[/]", highlight=False, soft_wrap=True)
+
+
+__all__ = ["Alarm", "HeardStore"]

@@ -1,0 +1,211 @@
+"""Replies that cannot be used are counted from what is stored, and a model that gives mostly such is named.
+
+A game that was stopped has no record: its replies are read from its calls, as the players would read them.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import sqlite3
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from rich.console import Console
+
+import http_server
+from wolflab.lab import runner
+from wolflab.lab.experiment import build
+from wolflab.lab.extras import extras
+from wolflab.lab.heard import MANY, Ledger, Tally, of_record
+from wolflab.lab.results import summary
+from wolflab.lab.store import Store
+from wolflab.text.notes import Mistake
+from wolflab.ui.report import render
+from wolflab.ui.running import list_errors, report_run, run_experiment
+
+NONSENSE = http_server.Fault("text", body="Well, I would rather not say.")
+
+
+def over_http(server: http_server.FakeServer, retries: int = 2, **changes: Any) -> dict[str, Any]:
+    model = {"model": "wolf-1", "base_url": server.base_url, "retries": 1, "timeout": 20}
+    return {
+        "name": "heard",
+        "rules": {"preset": "sheriff", "max_rounds": 2},
+        "players": {"others": {"model": model, "recipe": {"name": "vanilla", "retries": retries}}},
+        "deals": 2,
+        "straw_polls": 1,
+        "concurrency": 2,
+        **changes,
+    }
+
+
+def quiet() -> Console:
+    return Console(width=200, file=io.StringIO())
+
+
+def printed(console: Console) -> str:
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def filed(path: Path) -> int:
+    with sqlite3.connect(path / "run.sqlite") as db:
+        return int(db.execute("SELECT count(*) FROM calls").fetchone()[0])
+
+
+def stopped(path: Path, retries: int, tokens: int = 40_000) -> None:
+    """A run that its budget stops in its first games; every third reply is of no use."""
+    with http_server.running() as server:
+        for _ in range(400):
+            server.faults.append(NONSENSE)
+            server.faults.extend([http_server.Fault("parts")] * 2)
+        with Store.create(path, build(over_http(server, retries, budget={"tokens": tokens}))) as store:
+            assert not runner.run(store)
+            assert not store.games("done")
+
+
+@pytest.mark.parametrize("retries", [0, 2])
+def test_what_a_stopped_game_holds_is_what_it_notes_once_it_is_over(tmp_path: Path, retries: int) -> None:
+    stopped(tmp_path / "r", retries)
+    with Store.open_for_reading(tmp_path / "r") as store, Ledger(store) as ledger:
+        heard = {row.id: ledger.unfinished(row) for row in store.games()}
+        assert [row.status for row in store.games()] == ["unfinished"] * 2
+    found = {
+        (game, one.ask, one.step, one.attempt, one.reason) for game in heard for one in heard[game].unusable
+    }
+    assert len(found) > 5
+    read = sum(sum(one.replies.values()) for one in heard.values())
+    assert read == sum(one.filed for one in heard.values()) == filed(tmp_path / "r")
+    file = tmp_path / "r" / "experiment.yaml"
+    with http_server.running() as server:
+        data = over_http(server, retries)
+        file.write_text(yaml.safe_dump(data))
+        with Store.resume(tmp_path / "r") as store:
+            assert runner.run(store)
+            noted = {
+                (row.id, turn.ask, step, note.attempt, note.reason)
+                for row in store.games()
+                for record in [store.record(row.id)]
+                for turn in (*record.turns, *record.probes)
+                for step, note in turn.notes
+                if isinstance(note, Mistake)
+            }
+    assert found == noted  # the second server made no mistake
+
+
+def test_errors_of_a_stopped_run_are_counted_and_listed(tmp_path: Path) -> None:
+    stopped(tmp_path / "r", 2)
+    with Store.open_for_reading(tmp_path / "r") as store:
+        console = quiet()
+        list_errors(console, store)
+        with Ledger(store) as ledger:
+            unusable = [one for row in store.games() for one in ledger.unfinished(row).unusable]
+    text = printed(console)
+    assert f"{len(unusable)} unusable replies" in text
+    assert len(unusable) > 5
+    assert text.count("Well, I would rather not say.") == len(unusable)
+    one = unusable[0]
+    assert f"{one.ask} · " in text
+    assert one.reason in text
+    assert "is unfinished" in text
+
+
+def test_calls_of_another_version_are_said_to_be_unread(tmp_path: Path) -> None:
+    stopped(tmp_path / "r", 2)
+    with sqlite3.connect(tmp_path / "r" / "run.sqlite") as db:
+        db.execute("UPDATE calls SET request = 'ffffffff'")
+    with Store.open_for_reading(tmp_path / "r") as store:
+        console = quiet()
+        list_errors(console, store)
+    assert "0 unusable replies" in printed(console)
+    assert f"{filed(tmp_path / 'r')} replies of games that are not over are not among them" in printed(
+        console
+    )
+
+
+@pytest.mark.parametrize("retries", [0, 1])
+def test_a_model_that_never_answers_usably_is_named_once_and_the_run_goes_on(
+    tmp_path: Path, retries: int
+) -> None:
+    with http_server.running() as server:
+        server.faults.extend([NONSENSE] * 5_000)
+        (tmp_path / "x.yaml").write_text(yaml.safe_dump(over_http(server, retries)))
+        console = quiet()
+        assert run_experiment(console, str(tmp_path / "x.yaml"), (), False, tmp_path / "r", None)
+        assert server.faults  # no reply but nonsense was ever given
+    text = printed(console)
+    warning, _, closing = text.partition("The run goes on")
+    assert "Most replies of wolf-1 cannot be used" in warning
+    assert f"see: wolflab errors {tmp_path / 'r'}" in closing.split("\n")[0]
+    assert text.count("The run goes on") == 1
+    assert "the reply holds no JSON object" in warning
+    assert "Most replies of" in closing
+    assert "Look at them with: wolflab errors RUN" in closing
+    told = int(re.findall(r"cannot be used: \d+ of (\d+),", warning)[0])
+    assert told <= 2 * MANY  # while the first games are played, not at the end
+    page = (tmp_path / "r" / "report.html").read_text()
+    assert "<b>Few usable replies.</b>" in page
+    assert "Most replies of wolf-1 cannot be used" in page
+
+
+def test_a_model_that_answers_is_not_warned_of(tmp_path: Path) -> None:
+    with http_server.running() as server:
+        server.faults.extend([NONSENSE] * 20)
+        (tmp_path / "x.yaml").write_text(yaml.safe_dump(over_http(server)))
+        console = quiet()
+        assert run_experiment(console, str(tmp_path / "x.yaml"), (), False, tmp_path / "r", None)
+    assert "cannot be used" not in printed(console)
+    assert "Few usable replies" not in (tmp_path / "r" / "report.html").read_text()
+
+
+def test_players_that_never_wait_are_heard_game_by_game(tmp_path: Path) -> None:
+    """The built-in player, asked to fail, beside one that does not."""
+    data = {
+        "name": "faulty",
+        "rules": {"preset": "witch", "max_rounds": 2},
+        "players": {
+            "village": {"model": {"model": "village", "invalid": 0.9}, "recipe": "vanilla"},
+            "werewolves": {"model": "village", "recipe": "vanilla"},
+        },
+        "deals": 4,
+    }
+    (tmp_path / "x.yaml").write_text(yaml.safe_dump(data))
+    console = quiet()
+    assert run_experiment(console, str(tmp_path / "x.yaml"), (), False, tmp_path / "r", None)
+    text = printed(console)
+    assert text.count("The run goes on") == 1
+    assert text.count("Most replies of village(invalid=0.9) cannot be used") == 2
+    with Store.open_for_reading(tmp_path / "r") as store:
+        found = extras(store, summary(store))
+        record = store.record(1)
+        again = quiet()
+        report_run(again, store, tmp_path / "again.html")
+    assert [one.model for one in found.troubled] == ["village(invalid=0.9)"]
+    mistakes = [note for turn in record.turns for _, note in turn.notes if isinstance(note, Mistake)]
+    tallies = of_record(record)
+    assert sum(one.unusable for one in tallies.values()) == len(mistakes) > 0
+    assert sum(one.replies for one in tallies.values()) == sum(turn.made for turn in record.turns)
+    assert "Most replies of" in printed(again)
+
+
+def test_reasons_are_escaped_on_the_page(tmp_path: Path) -> None:
+    from wolflab.lab.extras import Extras, Troubled
+    from wolflab.metrics import summarise
+
+    trouble = Troubled("<model>", 60, 60, "a <b>reason</b>", 1)
+    page = render(summarise([]), extras=Extras(troubled=(trouble,)))
+    assert "Most replies of &lt;model&gt; cannot be used: 60 of 60" in page
+    assert "a &lt;b&gt;reason&lt;/b&gt;” (once)" in page
+    assert "<code>wolflab errors RUN</code>" in page
+
+
+@pytest.mark.parametrize(
+    ("replies", "unusable", "mostly"), [(MANY, 26, True), (MANY, 25, False), (MANY - 1, MANY - 1, False)]
+)
+def test_a_fair_number_and_more_than_half(replies: int, unusable: int, mostly: bool) -> None:
+    tally = Tally(replies, Counter({"no": unusable}))
+    assert tally.mostly_unusable is mostly
