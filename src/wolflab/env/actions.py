@@ -1,0 +1,110 @@
+"""The fixed table of actions, `Discrete(n)`: which number means what, which are legal now.
+
+The table follows from the ruleset alone, so that a number keeps its meaning in every game. For an ask
+that lists options, a number is one of them. For a statement it is an intent, worded in `words`, or a text
+of the agent's own. It knows asks, and nothing of a game but who lives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import IllegalReply
+from ..match import Draws
+from ..rules import LEFT, NO, PASS, RIGHT, YES, Action, Ask, Ruleset, Say, pick
+from .words import Intent, worded
+
+Mask = NDArray[np.int8]
+
+_CHOICES: tuple[tuple[str, Action], ...] = (
+    ("pass", PASS),
+    ("yes", YES),
+    ("no", NO),
+    ("left", LEFT),
+    ("right", RIGHT),
+)
+WORDS = "own words"
+"""The action that speaks the text given to `WerewolfAEC.say`."""
+
+
+@dataclass(frozen=True)
+class ActionTable:
+    """See the module. The rows, in order (P seats, R roles; `names` lists them for a ruleset):
+
+    pass, yes, no, left, right · choose seat 0 … P-1 · stay silent · accuse seat 0 … P-1 ·
+    defend seat 0 … P-1 · claim each role · with a Seer in the game, tell of a look at seat 0 … P-1 that
+    showed a Werewolf, and of one that did not · own words.
+    """
+
+    ruleset: Ruleset
+
+    @cached_property
+    def choices(self) -> tuple[tuple[str, Action], ...]:
+        """What answers an ask with options: (name, action)."""
+        seats = range(self.ruleset.players)
+        return (*_CHOICES, *((f"choose {seat}", pick(seat)) for seat in seats))
+
+    @cached_property
+    def intents(self) -> tuple[Intent, ...]:
+        """What answers an ask for a statement."""
+        seats = range(self.ruleset.players)
+        told = [Intent("found", seat) for seat in seats] + [Intent("cleared", seat) for seat in seats]
+        return (
+            Intent("silent"),
+            *(Intent("accuse", seat) for seat in seats),
+            *(Intent("defend", seat) for seat in seats),
+            *(Intent("claim", None, role.name) for role in self.ruleset.cast),
+            *(told if self.ruleset.count("Seer") else ()),
+        )
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Every action by number; seats count from 0, as agents do."""
+        return (*(name for name, _ in self.choices), *(intent.name for intent in self.intents), WORDS)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def number(self, name: str) -> int:
+        """The number of an action; IllegalReply lists the names where there is none such."""
+        if name not in self.names:
+            raise IllegalReply(f"there is no action {name!r}; known are {', '.join(self.names)}")
+        return self.names.index(name)
+
+    @cached_property
+    def _at(self) -> dict[Action, int]:
+        return {action: number for number, (_, action) in enumerate(self.choices)}
+
+    def mask(self, ask: Ask | None, alive: Collection[int] = (), words: bool = False) -> Mask:
+        """int8 (n,): 1 for what is legal as the answer to `ask`; all 0 without one.
+
+        alive: the living seats: of the dead one may tell what a look showed, nothing else. words: whether
+        a text of the agent's own is waiting to be spoken.
+        """
+        mask = np.zeros(len(self), np.int8)
+        if ask is None:
+            return mask
+        if ask.options is not None:
+            mask[[self._at[option] for option in ask.options]] = 1
+            return mask
+        first = len(self.choices)
+        for number, intent in enumerate(self.intents, first):
+            about = intent.seat is None or intent.seat in alive or intent.kind in ("found", "cleared")
+            mask[number] = about and intent.seat != ask.seat
+        mask[-1] = words
+        return mask
+
+    def meant(self, number: int, ask: Ask, words: str | None, bank: str, draws: Draws) -> Action:
+        """The rules' action for a legal `number`; statements are worded from `bank` by keyed draws."""
+        if ask.options is not None:
+            return self.choices[number][1]
+        if number == len(self) - 1:
+            assert words is not None
+            return Say(words)
+        intent = self.intents[number - len(self.choices)]
+        return Say(worded(intent, self.ruleset, bank, lambda n, what: draws.below(n, f"{ask.id}|env|{what}")))

@@ -1,0 +1,341 @@
+"""`WerewolfAEC`: one agent a seat, one `step` a decision, in PettingZoo's agent-environment cycle.
+
+The rules, the order of play and what becomes of a reply are `match.play`'s; this module translates. Of
+simultaneous questions each agent gets its own in turn, and none sees the others' answers before all are
+in. Dead agents stay until the end, when every agent gets its side's result.
+
+This file and no other extends PettingZoo's class, so it imports the package at its top; `wolflab.env`
+says what to install where it is missing.
+"""
+
+from __future__ import annotations
+
+from secrets import randbits
+from typing import Any, Literal
+
+import gymnasium
+import numpy as np
+from gymnasium.utils import EzPickle
+from pettingzoo import AECEnv  # type: ignore[import-untyped]
+from pettingzoo.utils import wrappers  # type: ignore[import-untyped]
+
+from ..errors import ExperimentError, IllegalReply
+from ..match import Played
+from ..models.village.phrases import BANKS
+from ..rules import Ask, Ruleset, View, preset
+from .actions import WORDS, ActionTable, Mask
+from .game import Game, Hall
+from .rewards import SHAPED, Shaping
+from .seating import Learners, Others, check
+from .told import ALPHABET, told
+from .vector import Layout, Vector, encode, living
+
+Observation = dict[str, Any]
+"""``observation``: float32 (layout.size,); ``action_mask``: int8 (n,); ``text``: str, unless left out."""
+
+
+class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
+    """The environment without wrappers: an illegal action raises IllegalReply, and nothing has changed.
+
+    rules: a preset's name or a Ruleset. learners, others: who is stepped and who else plays (`seating`).
+    shaping: small rewards on the way, besides 1 for a win and -1 for a loss: True for those of 004 D.2.
+    text: what the observation tells in words: what is "new" since the agent last acted, "all", or "none".
+    text_limit: characters of it. rounds: how many rounds the vector keeps. bank: the phrases that intents
+    are worded from ("a", "b" or "ab"). record: keep the record of each finished game (`played.writer`).
+
+    Raises RulesetError or ExperimentError for settings that mean nothing.
+    """
+
+    metadata = {  # noqa: RUF012 (PettingZoo's own form)
+        "name": "werewolf_v0",
+        "render_modes": ["human", "ansi"],
+        "is_parallelizable": False,
+    }
+
+    def __init__(
+        self,
+        rules: str | Ruleset = "doctor",
+        *,
+        learners: Learners = None,
+        others: Others = None,
+        shaping: bool | Shaping = False,
+        text: Literal["new", "all", "none"] = "new",
+        text_limit: int = 4096,
+        rounds: int = 3,
+        bank: str = "ab",
+        record: bool = False,
+        render_mode: str | None = None,
+    ) -> None:
+        EzPickle.__init__(
+            self,
+            rules,
+            learners=learners,
+            others=others,
+            shaping=shaping,
+            text=text,
+            text_limit=text_limit,
+            rounds=rounds,
+            bank=bank,
+            record=record,
+            render_mode=render_mode,
+        )
+        self.ruleset = preset(rules) if isinstance(rules, str) else rules
+        check(learners, others, self.ruleset)
+        _check("text", text, ("new", "all", "none"))
+        _check("bank", bank, tuple(BANKS))
+        _check("render_mode", render_mode, (None, "human", "ansi"))
+        _check_least("rounds", rounds, 1)
+        _check_least("text_limit", text_limit, 1)
+        self.render_mode = render_mode
+        self.layout = Layout(self.ruleset, rounds)
+        self.table = ActionTable(self.ruleset)
+        self.possible_agents = [f"player_{seat}" for seat in range(self.ruleset.players)]
+        self.observation_spaces = {agent: self._space(text, text_limit) for agent in self.possible_agents}
+        self.action_spaces = {
+            agent: gymnasium.spaces.Discrete(len(self.table)) for agent in self.possible_agents
+        }
+        size = self.layout.size * self.ruleset.players
+        self.state_space = gymnasium.spaces.Box(-1.0, 1.0, (size,), np.float32)
+        self.agents: list[str] = []
+        self._text, self._text_limit, self._bank = text, text_limit, bank
+        self._shaping = SHAPED if shaping is True else (shaping or None)
+        self._seed, self._number = randbits(63), -1
+        self._hall = Hall(self.ruleset, learners, others, record)
+        self._game = Game(self.ruleset, "", None)
+        self._seen = [0] * self.ruleset.players
+        self._words: str | None = None
+        self._shown: Mask | None = None
+        self._printed = 0
+
+    def _space(self, text: str, limit: int) -> gymnasium.spaces.Dict:
+        spaces: dict[str, gymnasium.spaces.Space[Any]] = {
+            "observation": gymnasium.spaces.Box(-1.0, 1.0, (self.layout.size,), np.float32),
+            "action_mask": gymnasium.spaces.Box(0, 1, (len(self.table),), np.int8),
+        }
+        if text != "none":
+            spaces["text"] = gymnasium.spaces.Text(limit, min_length=0, charset=ALPHABET)
+        return gymnasium.spaces.Dict(spaces)
+
+    # -- PettingZoo's interface -----------------------------------------------------------
+
+    def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
+        """What `observe` returns: always the same object for an agent."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> gymnasium.spaces.Discrete:
+        """`Discrete(len(table))`: always the same object for an agent."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Deal and play up to the first learner's turn.
+
+        seed: games follow from it, the first being the game of deal 0 and repeat 0 of an experiment with
+        that seed; each further reset without a seed goes on to the next deal. options: "deal" chooses the
+        number of the deal instead; other entries mean nothing here.
+        """
+        if seed is not None:
+            self._seed, self._number = seed, -1
+        number = (options or {}).get("deal", self._number + 1)
+        _check_least("deal", number, 0)
+        self._number = number
+        self._seen = [0] * self.ruleset.players
+        self._words, self._shown, self._printed = None, None, 0
+        self._game = self._hall.begin(f"{self._seed}/{self._number}", self._shaping)
+        self.agents = [self.possible_agents[seat] for seat in self._game.learners]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self._skip_agent_selection = None
+        self.agent_selection = self.agents[0]
+        self._arrive()
+
+    def step(self, action: int | None) -> None:
+        """Answer for `agent_selection`, and play up to the next learner's turn or the end.
+
+        Raises IllegalReply for an action that the mask rules out; None is for finished agents.
+        """
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        number = self._legal(action)
+        self._clear_rewards()
+        self._cumulative_rewards[agent] = 0.0
+        if self._game.moment is None:
+            self._finish()  # the one idle turn of learners who were never asked
+            self._tell()
+        else:
+            view, ask = self._game.moment
+            self._seen[view.seat] = len(view.events)
+            meant = self.table.meant(number, ask, self._words, self._bank, self._game.draws)
+            self._words = self._shown = None
+            self._hall.answer(self._game, meant)
+            self._arrive()
+        self._hand_out()
+        self._accumulate_rewards()
+        if self.render_mode == "human":
+            self.render()
+
+    def observe(self, agent: str) -> Observation:
+        """What the agent knows now. Its mask is empty unless it is the agent's turn."""
+        seat = self._seat(agent)
+        ask = self._question(seat)
+        vector, view = self._vector(seat)
+        mask = self._mask() if agent == self.agent_selection else self.table.mask(None)
+        if agent == self.agent_selection:
+            self._shown = mask
+        seen: Observation = {"observation": vector, "action_mask": mask}
+        if self._text != "none":
+            since = 0 if self._text == "all" else self._seen[seat]
+            seen["text"] = told(view, ask, since, self._text_limit)
+        return seen
+
+    def state(self) -> Vector:
+        """float32 (P × layout.size,): every seat's vector, one after another, for centralised training."""
+        return np.concatenate([self._vector(seat)[0] for seat in range(self.ruleset.players)])
+
+    def render(self) -> str | None:
+        """The moderator's transcript so far, secrets included: returned ("ansi") or printed ("human")."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() needs a render_mode: 'ansi' or 'human'")
+            return None
+        lines = self._game.transcript
+        if self.render_mode == "ansi":
+            return "\n".join(lines)
+        for line in lines[self._printed :]:
+            print(line)
+        self._printed = len(lines)
+        return None
+
+    def close(self) -> None:
+        """Leave the game, and give back the connections of the models that played in it."""
+        self._hall.close()
+
+    # -- beyond it ------------------------------------------------------------------------
+
+    @property
+    def played(self) -> Played | None:
+        """The finished game, with its log and (`record`) the writer of its record; None before the end."""
+        return self._game.played
+
+    def say(self, text: str) -> int:
+        """Have `text` ready as the current agent's statement; returns the action that speaks it.
+
+        The action is legal from now on, also in the mask that the agent observed last.
+        ``env.step(env.say("I am the Seer."))``. Raises IllegalReply where nothing is to be said.
+        """
+        if self._game.moment is None or self._game.moment.ask.options is not None:
+            raise IllegalReply(f"{self.agent_selection} is not asked for a statement now; choose an action")
+        if not isinstance(text, str):
+            raise IllegalReply(f"say: got {text!r}; use a text")
+        self._words = text
+        if self._shown is not None:
+            self._shown[-1] = 1
+        return self.table.number(WORDS)
+
+    def question(self) -> Ask | None:
+        """What `agent_selection` is asked, as a language agent gets it; None at the end."""
+        return None if self._game.moment is None else self._game.moment.ask
+
+    def view(self, agent: str) -> View:
+        """All that the agent may know, as a language agent gets it."""
+        return self._game.log.view(self._seat(agent))
+
+    # -- where the game has come ----------------------------------------------------------
+
+    def _arrive(self) -> None:
+        """The game has come to a learner's question, or to its end."""
+        moment = self._game.moment
+        if moment is not None:
+            self.agent_selection = self.possible_agents[moment.ask.seat]
+        elif self._game.asked:
+            self._finish()
+        self._tell()
+
+    def _hand_out(self) -> None:
+        """Rewards since the last step; what was earned before the first one comes with it."""
+        earned = self._game.earnings()
+        self.rewards = {agent: earned[self._seat(agent)] for agent in self.agents}
+
+    def _finish(self) -> None:
+        """Every agent is done."""
+        self.terminations = dict.fromkeys(self.agents, True)
+        self.agent_selection = self.agents[0]
+
+    def _tell(self) -> None:
+        """`infos`: what the agent is called and asked; roles and result once all is over."""
+        played = self._game.played
+        self.infos = {}
+        for agent in self.agents:
+            seat = self._seat(agent)
+            ask = self._question(seat)
+            self.infos[agent] = {"name": self.ruleset.names[seat], "ask": "" if ask is None else ask.kind}
+            if self.terminations[agent] and played is not None:
+                self.infos[agent] |= {
+                    "role": self._game.rewards.roles[seat],
+                    "winner": played.outcome.winner.value,
+                    "reason": played.outcome.reason.value,
+                }
+
+    # -- small things ---------------------------------------------------------------------
+
+    def _seat(self, agent: str) -> int:
+        return int(agent.removeprefix("player_"))
+
+    def _question(self, seat: int) -> Ask | None:
+        moment = self._game.moment
+        return moment.ask if moment is not None and moment.ask.seat == seat else None
+
+    def _vector(self, seat: int) -> tuple[Vector, View]:
+        view = self._game.log.view(seat)
+        return encode(view, self._question(seat), self.layout), view
+
+    def _mask(self) -> Mask:
+        """Of `agent_selection`, computed once a turn."""
+        agent = self.agent_selection
+        if self.terminations[agent]:
+            return self.table.mask(None)
+        if self._game.moment is None:
+            idle = self.table.mask(None)
+            idle[self.table.number("pass")] = 1
+            return idle
+        ask = self._game.moment.ask
+        alive = living(self._vector(ask.seat)[0], self.layout) if ask.options is None else ()
+        return self.table.mask(ask, alive, self._words is not None)
+
+    def _legal(self, action: Any) -> int:
+        """The action as a number, if the mask allows it."""
+        try:
+            number = int(action)
+        except (TypeError, ValueError):
+            number = -1
+        mask = self._mask()
+        if not 0 <= number < len(mask) or number != action:
+            raise IllegalReply(f"{self.agent_selection}: action {action!r}; use 0 to {len(mask) - 1}")
+        if not mask[number]:
+            asked = "nothing" if self._game.moment is None else self._game.moment.ask.kind
+            legal = ", ".join(self.table.names[n] for n in np.flatnonzero(mask))
+            raise IllegalReply(
+                f"{self.agent_selection} is asked for {asked}: action {number} "
+                f"({self.table.names[number]}) is not legal; legal are {legal}"
+            )
+        return number
+
+
+def _check(name: str, value: object, known: tuple[object, ...]) -> None:
+    if value not in known:
+        raise ExperimentError(f"{name}: got {value!r}; use one of {', '.join(map(repr, known))}")
+
+
+def _check_least(name: str, value: object, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ExperimentError(f"{name}: got {value!r}; use a whole number of {least} or more")
+
+
+def env(**settings: Any) -> Any:
+    """`WerewolfAEC` in PettingZoo's usual wrappers: an illegal action ends the game with -1 for its agent."""
+    wrapped: Any = WerewolfAEC(**settings)
+    wrapped = wrappers.TerminateIllegalWrapper(wrapped, illegal_reward=-1)
+    wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
+    return wrappers.OrderEnforcingWrapper(wrapped)

@@ -1,0 +1,175 @@
+"""Stops the one game loop at every question to a learner, and lets it go on with the answer.
+
+`match.play` plays the game; a learner is an agent whose reply waits for `step`. Two ways of waiting:
+`Stepwise` where no other player waits for anything (no event loop, no thread), `Background` where one
+does (a model behind a network). Neither knows the rules or decides what comes next.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Generator
+from concurrent.futures import Future
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, NamedTuple
+
+from ..agents.base import IO, Reply
+from ..match import Match, Played, play
+from ..rules import Action, Ask, View
+
+
+class Moment(NamedTuple):
+    """A question to a learner, and all that its seat may know."""
+
+    view: View
+    ask: Ask
+
+
+Put = Callable[[Moment], Awaitable[Action]]
+"""Puts a question to whoever steps the environment."""
+
+
+class Learner:
+    """The agent that holds a learner's seat: it waits to be told what to do."""
+
+    name = "learner"
+    instant = True
+
+    def __init__(self, put: Put) -> None:
+        self._put = put
+
+    async def reply(self, view: View, ask: Ask, io: IO) -> Reply:
+        """What `step` was called with."""
+        return Reply(await self._put(Moment(view, ask)))
+
+    def describe(self) -> dict[str, Any]:
+        """For the header."""
+        return {"recipe": self.name}
+
+
+class _Pause:
+    def __init__(self, moment: Moment) -> None:
+        self.moment = moment
+
+    def __await__(self) -> Generator[Moment, Action, Action]:
+        return (yield self.moment)
+
+
+async def pause(moment: Moment) -> Action:
+    """`Put` for `Stepwise`: hands the question out of the coroutine."""
+    return await _Pause(moment)
+
+
+class Stepwise:
+    """Drives the coroutine of a game from question to question."""
+
+    def __init__(self, match: Match) -> None:
+        self._game = play(match)
+
+    def start(self) -> Moment | Played:
+        """Play up to the first question, or to the end."""
+        return self._send(None)
+
+    def answer(self, action: Action) -> Moment | Played:
+        """Answer the question that came last, and play on."""
+        return self._send(action)
+
+    def stop(self) -> None:
+        """Leave the game unfinished."""
+        self._game.close()
+
+    def _send(self, what: Action | None) -> Moment | Played:
+        try:
+            moment: object = self._game.send(what)
+        except StopIteration as done:
+            played: Played = done.value
+            return played
+        if not isinstance(moment, Moment):
+            self._game.close()
+            raise RuntimeError("a player that calls itself instant has waited")
+        return moment
+
+
+class Background:
+    """An event loop in a thread of its own, on which games with waiting players are played, one at a time.
+
+    The loop outlives the games, since models keep their connections by loop.
+    """
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._thread = Thread(target=self.loop.run_forever, name="wolflab.env", daemon=True)
+        self._thread.start()
+        self._queue: SimpleQueue[tuple[Moment, asyncio.Future[Action]] | Future[Played]] = SimpleQueue()
+        self._game: Future[Played] | None = None
+        self._waiting: asyncio.Future[Action] | None = None
+
+    async def put(self, moment: Moment) -> Action:
+        """`Put` for games on this loop."""
+        waiting: asyncio.Future[Action] = self.loop.create_future()
+        self._queue.put((moment, waiting))
+        return await waiting
+
+    def start(self, match: Match) -> Moment | Played:
+        """Play a game up to the first question, or to the end."""
+        self._queue = SimpleQueue()
+        self._game = asyncio.run_coroutine_threadsafe(play(match), self.loop)
+        self._game.add_done_callback(self._queue.put)
+        return self._next()
+
+    def answer(self, action: Action) -> Moment | Played:
+        """Answer the question that came last, and play on. Questions asked with it come first."""
+        assert self._waiting is not None
+        self.loop.call_soon_threadsafe(_hand, self._waiting, action)
+        return self._next()
+
+    def _next(self) -> Moment | Played:
+        came = self._queue.get()
+        if isinstance(came, Future):
+            try:
+                return came.result()
+            except BaseExceptionGroup as group:  # several players were asked at once
+                raise _first(group) from group
+        moment, self._waiting = came
+        return moment
+
+    def stop(self) -> None:
+        """Leave the game unfinished."""
+        if self._game is not None:
+            asyncio.run_coroutine_threadsafe(_cancel_all(), self.loop).result()
+            self._game = None
+
+    def run(self, work: Awaitable[None]) -> None:
+        """Do something on the loop and wait for it: closing models."""
+
+        async def done() -> None:
+            await work
+
+        asyncio.run_coroutine_threadsafe(done(), self.loop).result()
+
+    def close(self) -> None:
+        """Stop the loop and its thread; no game may be going on."""
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join()
+        self.loop.close()
+
+
+def _hand(waiting: asyncio.Future[Action], action: Action) -> None:
+    """The answer, unless the game has failed since the question was put."""
+    if not waiting.done():
+        waiting.set_result(action)
+
+
+def _first(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+async def _cancel_all() -> None:
+    """Cancel every task of the running loop but this one, and wait until they are gone."""
+    tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,146 @@
+"""One game behind the environment: who learns in it, what has happened, what it has earned each seat.
+
+`Hall` is where games are played, one after another; `Game` is one of them, stopped at a learner's question
+or over. What an agent observes is made elsewhere, from the views that `Game.log` cuts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .. import __version__
+from ..errors import ExperimentError
+from ..match import Casting, Dealing, Draws, Match, Played, Player
+from ..record import Turn
+from ..rules import Action, Event, Log, NightFell, Ruleset
+from ..text.sentences import moderator_sentence
+from .driving import Background, Learner, Moment, Put, Stepwise, pause
+from .rewards import Rewards, Shaping
+from .seating import Learners, Others, casting, the_rest
+
+
+class _Waits(ExperimentError):
+    """A player of this game waits for something: it needs an event loop.
+
+    Seen at the deal, the game is dealt again with one. A casting may also bring such a player in later (a
+    Sheriff's seat taken over), when the game cannot move any more; then this error is the user's.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            "others: a player that waits for a server took over a seat in a game that began without one; "
+            "seat such a player from the start"
+        )
+
+
+class Game:
+    """See the module. `come` and `answer` move it on.
+
+    learners: the seats that learn, ascending, once the cards are dealt. moment: the question that a
+    learner is asked; None at the end, when `played` is set. asked: whether any learner was asked yet.
+    """
+
+    def __init__(self, ruleset: Ruleset, key: str, shaping: Shaping | None) -> None:
+        self.ruleset, self.deal, self.draws = ruleset, Draws(key), Draws(f"{key}/0")
+        self.log = Log(ruleset)
+        self.rewards = Rewards(ruleset, shaping)
+        self.transcript: list[str] = []
+        self.learners: tuple[int, ...] = ()
+        self.moment: Moment | None = None
+        self.played: Played | None = None
+        self.asked = False
+        self._earned = [0.0] * ruleset.players
+        self._round = 0
+
+    def watch(self, events: Sequence[Event], log: Log, turns: Sequence[Turn]) -> None:
+        """`match.Match.watch`: keep the log, count rewards, write the transcript."""
+        self.log = log
+        for seat, reward in enumerate(self.rewards.of(events)):
+            self._earned[seat] += reward
+        for event in events:
+            if isinstance(event, NightFell):
+                self._round = event.round
+            self.transcript.append(moderator_sentence(event, self._round, self.ruleset))
+
+    def come(self, came: Moment | Played) -> None:
+        """It has come to a learner's question, or to its end."""
+        if isinstance(came, Moment):
+            self.moment, self.asked = came, True
+        else:
+            self.moment, self.played = None, came
+
+    def earnings(self) -> list[float]:
+        """Rewards by seat since they were last taken."""
+        earned, self._earned = self._earned, [0.0] * self.ruleset.players
+        return earned
+
+
+class Hall:
+    """Plays games one at a time: step by step in the caller's thread, or, once a player turns out to wait
+    for something, on an event loop in a thread of its own.
+    """
+
+    def __init__(self, ruleset: Ruleset, learners: Learners, others: Others, record: bool) -> None:
+        self._ruleset, self._learners, self._record = ruleset, learners, record
+        self._rest = the_rest(others, ruleset)
+        self._background: Background | None = None
+        self._driver: Stepwise | Background | None = None
+        self._met: dict[int, Player] = {}
+
+    def begin(self, key: str, shaping: Shaping | None) -> Game:
+        """A new game up to a learner's first question. key: "seed/deal", of its draws."""
+        self.stop()
+        if self._background is None:
+            game = Game(self._ruleset, key, shaping)
+            self._driver = stepwise = Stepwise(self._match(game, pause, True))
+            try:
+                game.come(stepwise.start())
+                return game
+            except _Waits:
+                self._background = Background()
+        game = Game(self._ruleset, key, shaping)
+        self._driver = self._background
+        game.come(self._background.start(self._match(game, self._background.put, False)))
+        return game
+
+    def answer(self, game: Game, action: Action) -> None:
+        """Answer the question of `game`, and play up to the next."""
+        assert self._driver is not None
+        game.come(self._driver.answer(action))
+
+    def _match(self, game: Game, put: Put, instant: bool) -> Match:
+        me = Player(Learner(put))
+        cast = casting(self._learners, self._rest, me)
+
+        def seat(dealing: Dealing) -> list[Player]:
+            players = list(cast(dealing))
+            if instant and not all(player.instant for player in players):
+                raise _Waits
+            self._met |= {id(player): player for player in players}
+            game.learners = tuple(number for number, player in enumerate(players) if player is me)
+            return players
+
+        return self._as_match(game, seat)
+
+    def _as_match(self, game: Game, cast: Casting) -> Match:
+        header = {"version": __version__}
+        return Match(self._ruleset, cast, game.deal, game.draws, header, write=self._record, watch=game.watch)
+
+    def stop(self) -> None:
+        """Leave the game that is being played, if any."""
+        if self._driver is not None:
+            self._driver.stop()
+            self._driver = None
+
+    def close(self) -> None:
+        """Stop, and give back the connections of the models that played."""
+        self.stop()
+        if self._background is not None:
+            for player in self._met.values():
+                if player.model is not None:
+                    self._background.run(player.model.close())
+                for embedder in player.embedders.values():
+                    self._background.run(embedder.close())
+            self._background.close()
+            self._background = None
+        self._met = {}

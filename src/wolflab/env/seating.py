@@ -1,0 +1,144 @@
+"""Who learns and who else plays: seats drawn, named by number, role or side; the others as they come.
+
+Who sits where depends on the deal and the game's keys alone, as in every casting, so that a reset with
+the same seed seats everybody alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from ..agents.language import LanguageAgent
+from ..agents.random import Random
+from ..agents.recipes import RECIPES, recipe
+from ..errors import ExperimentError
+from ..match import Casting, Dealing, Draws, Player
+from ..models.catalog import Spec, resolve
+from ..models.embedders import resolve_embedder
+from ..rules import ROLES, Ruleset
+
+Learners = int | str | Sequence[int] | None
+"""Which seats the environment's agents hold: all (None), so many drawn anew each game, these, or those of a
+role or a side ("Seer", "werewolves")."""
+
+Others = str | Player | Mapping[str, str | Player] | Casting | None
+"""Who holds the rest: a recipe's name (on the built-in player; "random" needs none), a `match.Player`, either
+by place ("werewolves", "village", a role's name, "others"), or a casting, which is asked for every seat."""
+
+Rest = Callable[[Dealing], Callable[[int], Player]]
+"""Of a dealing, who holds a seat."""
+
+_SIDES = ("village", "werewolves")
+
+
+def player(recipe_name: str = "deductive", model: Spec = "village") -> Player:
+    """A player of that recipe on that model: any name or settings that experiments take.
+
+    Raises ExperimentError or ModelError for what is not known.
+    """
+    if recipe_name == "random":
+        return Player(Random())
+    made = recipe(recipe_name)
+    embedders = {"messages": resolve_embedder("hashing")} if made.reflect else {}
+    return Player(LanguageAgent(made), resolve(model), embedders)
+
+
+def learning(learners: Learners, dealing: Dealing) -> frozenset[int]:
+    """The seats that learn in this game."""
+    seats = range(len(dealing.roles))
+    match learners:
+        case None:
+            return frozenset(seats)
+        case int():
+            draws, left = Draws(dealing.play), list(seats)
+            return frozenset(left.pop(draws.below(len(left), f"env|learner {n}")) for n in range(learners))
+        case str():
+            return frozenset(
+                seat for seat in seats if learners in (dealing.roles[seat], _side(dealing, seat))
+            )
+        case _:
+            return frozenset(learners)
+
+
+def check(learners: Learners, others: Others, ruleset: Ruleset) -> None:
+    """ExperimentError for learners or others that this game cannot seat."""
+    places = (*_SIDES, *(role.name for role in ruleset.cast))
+    match learners:
+        case None:
+            return
+        case bool():
+            good = False
+        case int():
+            good = 1 <= learners <= ruleset.players
+        case str():
+            good = learners in places
+        case _:
+            good = bool(learners) and all(type(s) is int and 0 <= s < ruleset.players for s in learners)
+    if not good:
+        raise ExperimentError(
+            f"learners: got {learners!r}; use a number of seats from 1 to {ruleset.players}, a list of "
+            f"seats from 0 to {ruleset.players - 1}, or one of {', '.join(places)}"
+        )
+    if others is None:
+        raise ExperimentError(
+            "others: nobody is named for the seats that do not learn; use a recipe such as 'random' or "
+            "'deductive', a Player, or a mapping of places"
+        )
+
+
+def casting(learners: Learners, rest: Rest, me: Player) -> Casting:
+    """The casting with `me` in the learners' seats and `rest` in the others."""
+
+    def seat(dealing: Dealing) -> list[Player]:
+        mine = learning(learners, dealing)
+        seats = range(len(dealing.roles))
+        if len(mine) == len(seats):
+            return [me] * len(seats)
+        other = rest(dealing)
+        return [me if number in mine else other(number) for number in seats]
+
+    return seat
+
+
+def the_rest(others: Others, ruleset: Ruleset) -> Rest:
+    """Of a dealing, who holds a seat that does not learn. The players are made once, for all games.
+
+    Raises ExperimentError for a recipe or place that is not known.
+    """
+    if others is None:
+        return lambda dealing: lambda seat: Player(Random())  # never asked: everybody learns (`check`)
+    if isinstance(others, str | Player):
+        one = _player(others)
+        return lambda dealing: lambda seat: one
+    if isinstance(others, Mapping):
+        _check_places(others, (*_SIDES, *(role.name for role in ruleset.cast), "others"))
+        by_place = {place: _player(who) for place, who in others.items()}
+        return lambda dealing: lambda seat: _at(by_place, dealing, seat)
+    return lambda dealing: others(dealing).__getitem__
+
+
+def _check_places(others: Mapping[str, str | Player], places: Collection[str]) -> None:
+    for place in others:
+        if place not in places:
+            raise ExperimentError(f"others: there is no place {place!r}; use {', '.join(places)}")
+
+
+def _player(who: str | Player) -> Player:
+    if isinstance(who, Player):
+        return who
+    if who != "random" and who not in RECIPES:
+        raise ExperimentError(f"others: there is no recipe {who!r}; known are random, {', '.join(RECIPES)}")
+    return player(who)
+
+
+def _at(by_place: Mapping[str, Player], dealing: Dealing, seat: int) -> Player:
+    for place in (dealing.roles[seat], _side(dealing, seat), "others"):
+        if place in by_place:
+            return by_place[place]
+    raise ExperimentError(
+        f"others: nobody is named for seat {seat} ({dealing.roles[seat]}); add an entry 'others'"
+    )
+
+
+def _side(dealing: Dealing, seat: int) -> str:
+    return ROLES[dealing.roles[seat]].side.value

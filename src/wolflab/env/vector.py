@@ -1,0 +1,297 @@
+"""One seat's view and question as a vector of fixed length: a fold over the view's events.
+
+It reads what the seat saw and heard, statements through `text.reading`, and nothing else. `Layout`
+says what stands where. Every entry lies in [-1, 1].
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..rules import (
+    ROLES,
+    Answer,
+    Ask,
+    CandidatesNamed,
+    Chose,
+    DayBroke,
+    Dealt,
+    Event,
+    GameEnded,
+    Learned,
+    NightFell,
+    PackMet,
+    Pick,
+    Revealed,
+    Ruleset,
+    Said,
+    SheriffNamed,
+    VictimShown,
+    View,
+    VoteCounted,
+    Voted,
+)
+from ..text.reading import Accusation, Claim, Defence, Report, Suggestion, read
+
+Vector = NDArray[np.float32]
+
+PHASES = ("night", "election", "succession", "order", "discussion", "voting")
+_SPEECH = ("statement", "vote")
+
+
+@lru_cache(64)
+def kinds(ruleset: Ruleset) -> tuple[str, ...]:
+    """Every kind of question that a seat can be asked under these rules."""
+    found = [duty.kind for role in ruleset.cast for duty in role.duties]
+    found += _SPEECH if ruleset.discussion else ("vote",)
+    if ruleset.sheriff in ("elected", "contested"):
+        found += ("campaign", "elect")
+    if ruleset.sheriff != "none" and ruleset.sheriff_death == "succession":
+        found.append("succeed")
+    if ruleset.speaking_order == "sheriff_side":
+        found.append("lead")
+    if ruleset.last_words != "none":
+        found.append("last-words")
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What stands where, for P seats, R roles in the order of the ruleset, K = `rounds` kept.
+
+    sections: (name, shape) in order; `slice(name)` finds one in a vector. See docs/env.md for what each
+    means. The newest round comes first; rounds older than K are forgotten, what was claimed is not.
+    """
+
+    ruleset: Ruleset
+    rounds: int = 3
+
+    @cached_property
+    def sections(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """(name, shape) of each part."""
+        seats, roles = self.ruleset.players, len(self.ruleset.cast)
+        one, pairs = (seats,), (seats, seats)
+        fixed: list[tuple[str, tuple[int, ...]]] = [
+            ("me", one),
+            ("role", (roles,)),
+            ("phase", (len(PHASES),)),
+            ("ask", (len(kinds(self.ruleset)),)),
+            ("round", (1,)),
+            ("over", (1,)),
+            ("alive", one),
+            ("sheriff", one),
+            ("candidates", one),
+            ("victim", one),
+            ("potions", (2,)),
+            ("known role", (seats, roles)),
+            ("known side", one),
+            ("claims", (seats, roles)),
+            ("reports", pairs),
+        ]
+        for ago in range(self.rounds):
+            fixed += [
+                (f"{name} {ago}", shape)
+                for name, shape in (
+                    ("chose", one),
+                    ("pack chose", one),
+                    ("died", one),
+                    ("out", one),
+                    ("spoke", one),
+                    ("stance", pairs),
+                    ("votes", pairs),
+                )
+            ]
+        return tuple(fixed)
+
+    @cached_property
+    def size(self) -> int:
+        """The vector's length."""
+        return sum(prod(shape) for _, shape in self.sections)
+
+    @cached_property
+    def _starts(self) -> dict[str, slice]:
+        at, starts = 0, {}
+        for name, shape in self.sections:
+            starts[name] = slice(at, at + prod(shape))
+            at += prod(shape)
+        return starts
+
+    def slice(self, name: str) -> slice:
+        """Where a section stands (KeyError for an unknown name)."""
+        return self._starts[name]
+
+    def part(self, vector: Vector, name: str) -> Vector:
+        """A section of `vector` in its own shape (no copy)."""
+        shape = dict(self.sections)[name]
+        return vector[self._starts[name]].reshape(shape)
+
+
+class _Round:
+    """What happened in one round, as this seat saw it."""
+
+    def __init__(self, seats: int) -> None:
+        self.chose, self.pack = np.zeros(seats, np.float32), np.zeros(seats, np.float32)
+        self.died, self.out = np.zeros(seats, np.float32), np.zeros(seats, np.float32)
+        self.spoke = np.zeros(seats, np.float32)
+        self.stance = np.zeros((seats, seats), np.float32)
+        self.votes = np.zeros((seats, seats), np.float32)
+
+    def parts(self) -> list[Vector]:
+        """In the layout's order."""
+        flat = [self.chose, self.pack, self.died, self.out, self.spoke]
+        return [*flat, self.stance.ravel(), self.votes.ravel()]
+
+
+class _Fold:
+    """All that was read so far of one seat's events."""
+
+    def __init__(self, view: View, rounds: int) -> None:
+        self.me, self.ruleset, self.read = view.seat, view.ruleset, 0
+        seats, roles = view.ruleset.players, view.ruleset.cast
+        self.role_at = {role.name: number for number, role in enumerate(roles)}
+        self.round, self.over = 0, False
+        self.role = ""
+        self.alive = np.ones(seats, np.float32)
+        self.sheriff, self.candidates, self.victim = (np.zeros(seats, np.float32) for _ in range(3))
+        self.potions = np.zeros(2, np.float32)
+        self.known_role = np.zeros((seats, len(roles)), np.float32)
+        self.known_side = np.zeros(seats, np.float32)
+        self.claims = np.zeros((seats, len(roles)), np.float32)
+        self.reports = np.zeros((seats, seats), np.float32)
+        self.recent: deque[_Round] = deque([_Round(seats)], maxlen=rounds)
+
+    def go_on(self, view: View) -> None:
+        """Read what is new."""
+        for event in view.events[self.read :]:
+            self._event(event)
+        self.read = len(view.events)
+
+    def _event(self, event: Event) -> None:
+        now = self.recent[0]
+        match event:
+            case Said():
+                self._said(event, now)
+            case Voted(voter, int(target), "eliminate"):
+                now.votes[voter, target] = 1
+            case NightFell(round):
+                self.round = round
+                self.victim = np.zeros_like(self.victim)
+                self.recent.appendleft(_Round(self.ruleset.players))
+            case DayBroke(deaths=deaths):
+                for seat in deaths:
+                    now.died[seat], self.alive[seat] = 1, 0
+            case VoteCounted(seat=int(out)):
+                now.out[out], self.alive[out] = 1, 0
+            case Dealt(seat, role):
+                self.role = role
+                self._knows(seat, role)
+            case PackMet(seats):
+                for seat in seats:
+                    self._knows(seat, self.role)
+            case Revealed(seat, role):
+                self._knows(seat, role)
+            case Learned(target=target, what=what):
+                self._learned(target, what)
+            case Chose():
+                self._chose(event, now)
+            case VictimShown(victim=victim):
+                self.victim[victim] = 1
+            case SheriffNamed(seat):
+                self.sheriff = np.zeros_like(self.sheriff)
+                self.sheriff[seat] = 1
+            case CandidatesNamed(seats):
+                self.candidates[list(seats)] = 1
+            case GameEnded():
+                self.over = True
+
+    def _knows(self, seat: int, role: str) -> None:
+        self.known_role[seat] = 0
+        self.known_role[seat, self.role_at[role]] = 1
+        self.known_side[seat] = 1 if ROLES[role].wolf else -1
+
+    def _learned(self, target: int, what: str) -> None:
+        if self.ruleset.seer_learns == "role":
+            self._knows(target, what)
+        else:
+            self.known_side[target] = 1 if what in ROLES else -1
+
+    def _chose(self, event: Chose, now: _Round) -> None:
+        if isinstance(event.action, Pick):
+            (now.chose if event.seat == self.me else now.pack)[event.action.seat] = 1
+        used = isinstance(event.action, Pick) or (isinstance(event.action, Answer) and event.action.yes)
+        if used and event.kind in ("antidote", "poison"):
+            self.potions[("antidote", "poison").index(event.kind)] = 1
+
+    def _said(self, event: Said, now: _Round) -> None:
+        """What was said: the latest word on a claim or a check holds; stances of a round add up."""
+        if not event.text:
+            return
+        now.spoke[event.seat] = 1
+        for act in read(event.text, self.ruleset.names, event.seat):
+            if act.speaker != event.seat:
+                continue  # told of somebody else
+            match act:
+                case Claim(speaker, role, denied):
+                    if role in self.role_at:
+                        self.claims[speaker, self.role_at[role]] = -1 if denied else 1
+                case Report(speaker, "see", target, what):
+                    self.reports[speaker, target] = 1 if what in ROLES and ROLES[what].wolf else -1
+                case Accusation(speaker, target, strength):
+                    now.stance[speaker, target] += strength / 3
+                case Defence(speaker, target, strength):
+                    now.stance[speaker, target] -= strength / 3
+                case Suggestion(speaker, target, against):
+                    now.stance[speaker, target] += -1 / 3 if against else 1 / 3
+        np.clip(now.stance, -1, 1, out=now.stance)
+
+
+def encode(view: View, ask: Ask | None, layout: Layout) -> Vector:
+    """float32 (layout.size,): what the seat knows, and the question put to it (None: no question)."""
+    name = f"env vector, rounds={layout.rounds}"
+    fold: _Fold | None = view.cache.get(name)
+    if fold is None or fold.read > len(view.events):
+        fold = view.cache[name] = _Fold(view, layout.rounds)
+    fold.go_on(view)
+    seats, rules = layout.ruleset.players, layout.ruleset
+    asked = kinds(rules).index(ask.kind) if ask is not None else None
+    phase = PHASES.index(ask.phase) if ask is not None else None
+    parts = [
+        _hot(seats, view.seat),
+        _hot(len(fold.role_at), fold.role_at.get(fold.role)),
+        _hot(len(PHASES), phase),
+        _hot(len(kinds(rules)), asked),
+        np.array([fold.round / rules.max_rounds, fold.over], np.float32),
+        fold.alive,
+        fold.sheriff,
+        fold.candidates,
+        fold.victim,
+        fold.potions,
+        fold.known_role.ravel(),
+        fold.known_side,
+        fold.claims.ravel(),
+        fold.reports.ravel(),
+    ]
+    for one in fold.recent:
+        parts += one.parts()
+    vector = np.zeros(layout.size, np.float32)
+    flat = np.concatenate(parts)
+    vector[: len(flat)] = flat
+    return vector
+
+
+def _hot(n: int, at: int | None) -> Vector:
+    vector = np.zeros(n, np.float32)
+    if at is not None:
+        vector[at] = 1
+    return vector
+
+
+def living(vector: Vector, layout: Layout) -> tuple[int, ...]:
+    """The seats that the vector says are alive."""
+    return tuple(int(seat) for seat in np.flatnonzero(vector[layout.slice("alive")]))

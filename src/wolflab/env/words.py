@@ -1,0 +1,59 @@
+"""What an intent sounds like: a sentence or two from the built-in player's banks of phrases.
+
+The phrases are `village`'s, so that whatever reads its talk (`text.reading`, another player) also
+understands an agent of the environment. It knows words and names, and no game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from ..models.village.phrases import BANKS
+from ..models.village.speech import Point, phrase
+from ..rules import ROLES, Ruleset
+
+NOT_WOLF = "not a Werewolf"
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What to say: nothing; suspicion or trust of a `seat`; one's `role`; what a look at `seat` showed."""
+
+    kind: Literal["silent", "accuse", "defend", "claim", "found", "cleared"]
+    seat: int | None = None
+    role: str = ""
+
+    @property
+    def name(self) -> str:
+        """For tables of actions: "accuse 3", "claim Seer"."""
+        about = self.role if self.seat is None else str(self.seat)
+        return f"{self.kind} {about}".strip()
+
+
+def points(intent: Intent) -> tuple[Point, ...]:
+    """The phrases to string together. Who tells of a look claims to be the Seer with it."""
+    match intent.kind:
+        case "silent":
+            return ()
+        case "accuse":
+            return Point("accuse 2", intent.seat), Point("propose", intent.seat)
+        case "defend":
+            return (Point("defend", intent.seat),)
+        case "claim":
+            return (Point("claim", what=intent.role),)
+        case "found":
+            wolf = next(role.name for role in ROLES.values() if role.wolf)
+            return Point("claim", what="Seer"), Point("saw", intent.seat, wolf)
+        case "cleared":
+            return Point("claim", what="Seer"), Point("saw", intent.seat, NOT_WOLF)
+
+
+def worded(intent: Intent, ruleset: Ruleset, bank: str, below: Callable[[int, str], int]) -> str:
+    """The statement. bank: one of `BANKS`; below: (n, what for) → an integer in [0, n)."""
+    said = []
+    for number, point in enumerate(points(intent)):
+        templates = BANKS[bank][point.kind]
+        said.append(phrase(point, templates[below(len(templates), f"phrase {number}")], ruleset))
+    return " ".join(said)

@@ -1,0 +1,593 @@
+"""The PettingZoo environment: conformance, the one order of play behind it, and what a seat sees."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from threading import enumerate as enumerate_threads
+from typing import Any
+
+import numpy as np
+import pytest
+from pettingzoo.test import api_test, render_test, seed_test
+
+from scripted import Scripted, table_of
+from wolflab.agents.random import Random
+from wolflab.env import WerewolfAEC, env, player
+from wolflab.env.actions import WORDS
+from wolflab.env.seating import learning
+from wolflab.env.vector import kinds
+from wolflab.errors import ExperimentError, IllegalReply, RulesetError, ServerError
+from wolflab.match import Dealing, Draws, Match, Player, everybody, play, run_now
+from wolflab.record import read, verify
+from wolflab.rules import DOCTOR, SHERIFF, WITCH, Dealt, Ruleset, Said, Winner
+
+LARGE = SHERIFF.with_(
+    name="large",
+    roles={"Werewolf": 3, "Villager": 4, "Seer": 1, "Guard": 1, "Witch": 1},
+    reveal="always",
+    last_words="voted_out",
+    votes="open",
+    deaths="sequential",
+    tie="random",
+    max_rounds=4,
+)
+QUIET = DOCTOR.with_(name="quiet", discussion=False, roles={"Werewolf": 1, "Villager": 4})
+RULES = (DOCTOR, WITCH, SHERIFF, LARGE, QUIET)
+SEATED: dict[str, dict[str, Any]] = {
+    "all": {},
+    "one": {"learners": 1, "others": "random"},
+    "wolves": {"learners": "werewolves", "others": "random", "shaping": True, "text": "all"},
+    "fixed": {
+        "learners": (0, 3),
+        "others": {"village": "random", "others": Player(Random())},
+        "text": "none",
+    },
+}
+
+every_ruleset = pytest.mark.parametrize("rules", RULES, ids=lambda rules: rules.name)
+every_seating = pytest.mark.parametrize("seated", SEATED.values(), ids=SEATED)
+# PettingZoo spares its own environments with masks these two remarks, by name.
+dict_observations = pytest.mark.filterwarnings(
+    "ignore:Observation is not a NumPy array",
+    "ignore:Observation space for each agent probably should be",
+)
+
+
+def drawn(table: WerewolfAEC, key: str) -> Callable[[], int | None]:
+    """Any legal action, by keyed draws; None for a finished agent."""
+    draws, count = Draws(key), iter(range(10**9))
+
+    def choose() -> int | None:
+        if table.terminations[table.agent_selection]:
+            return None
+        legal = np.flatnonzero(table.observe(table.agent_selection)["action_mask"])
+        return int(legal[draws.below(len(legal), str(next(count)))])
+
+    return choose
+
+
+def turns(table: WerewolfAEC, key: str = "any", **reset: Any) -> Iterator[str]:
+    """Play a game of keyed legal actions; yields each agent before it acts."""
+    table.reset(**reset)
+    choose = drawn(table, key)
+    for agent in table.agent_iter():
+        yield agent
+        table.step(choose())
+
+
+def finish(table: WerewolfAEC, key: str = "any", **reset: Any) -> WerewolfAEC:
+    for _ in turns(table, key, **reset):
+        pass
+    return table
+
+
+def events(table: WerewolfAEC) -> str:
+    assert table.played is not None
+    return str(table.played.log.events)
+
+
+# -- conformance ----------------------------------------------------------------------------
+
+
+@every_ruleset
+@every_seating
+@dict_observations
+def test_pettingzoo_api(rules: Ruleset, seated: dict[str, Any]) -> None:
+    for wrapped in (env(rules=rules, **seated), WerewolfAEC(rules, **seated)):
+        api_test(wrapped, num_cycles=40)
+
+
+@every_ruleset
+@every_seating
+def test_pettingzoo_seeds(rules: Ruleset, seated: dict[str, Any]) -> None:
+    seed_test(lambda: env(rules=rules, **seated), num_cycles=40)
+
+
+@every_ruleset
+def test_pettingzoo_state(rules: Ruleset) -> None:
+    states: Any = import_module("pettingzoo.test.state_test")  # its functions would pass for tests of ours
+    wrapped = env(rules=rules)
+    states.test_state_space(wrapped)
+    for seed in range(3):
+        states.test_state(wrapped, 20, seed)
+    table = WerewolfAEC(rules)
+    for _ in turns(table, seed=5):
+        state = table.state()
+        assert table.state_space.contains(state)
+        parts = state.reshape(rules.players, table.layout.size)
+        for part, agent in zip(parts, table.possible_agents, strict=True):
+            assert np.array_equal(part, table.observe(agent)["observation"])
+
+
+def test_pettingzoo_render(capsys: pytest.CaptureFixture[str]) -> None:
+    render_test(lambda **settings: env(rules="witch", **settings))
+    printed = capsys.readouterr().out
+    assert printed.count("Night 1 began.") == 1  # each line is printed once
+    table = finish(WerewolfAEC("witch", render_mode="ansi"), seed=1)
+    assert table.render().splitlines()[-1].startswith("The game is over")
+
+
+@every_ruleset
+def test_illegal_actions_end_the_game_in_the_usual_wrappers(rules: Ruleset) -> None:
+    wrapped = env(rules=rules)
+    wrapped.reset(seed=1)
+    agent = wrapped.agent_selection
+    wrapped.step(int(np.flatnonzero(wrapped.last()[0]["action_mask"] == 0)[0]))
+    results = {}
+    for one in wrapped.agent_iter():
+        results[one] = wrapped.last()[1]
+        wrapped.step(None)
+    assert results.pop(agent) == -1
+    assert set(results.values()) == {0}
+    wrapped.reset(seed=1)
+    assert not any(wrapped.terminations.values())
+
+
+# -- one order of play ----------------------------------------------------------------------
+
+
+@every_ruleset
+@every_seating
+def test_the_game_is_the_one_that_match_plays(rules: Ruleset, seated: dict[str, Any]) -> None:
+    """Choosing as the agent `random` does, an environment's game is that agent's game, event by event."""
+    for deal in range(6):
+        played = run_now(
+            play(Match(rules, everybody(Random()), Draws(f"7/{deal}"), Draws(f"7/{deal}/0"), {}))
+        )
+        table = WerewolfAEC(rules, **seated)
+        table.reset(seed=7, options={"deal": deal})
+        draws = Draws(f"7/{deal}/0")
+        for agent in table.agent_iter():
+            ask = table.question()
+            if table.terminations[agent]:
+                table.step(None)
+            elif ask is None:
+                table.step(table.table.number("pass"))
+            elif ask.options is None:
+                table.step(table.table.number("silent"))
+            else:
+                wanted = ask.options[draws.below(len(ask.options), f"{ask.id}|pick")]
+                actions = [action for _, action in table.table.choices]
+                table.step(actions.index(wanted))
+        assert table.played is not None
+        assert table.played.outcome == played.outcome
+        assert table.played.log.events == played.log.events
+
+
+def test_resets_repeat_and_go_on() -> None:
+    table = WerewolfAEC("sheriff")
+
+    def game(**reset: Any) -> str:
+        return events(finish(table, **reset))
+
+    first, second = game(seed=3), game()
+    assert first != second
+    assert (game(seed=3), game()) == (first, second)
+    assert game(seed=3, options={"deal": 1}) == second
+    assert game() != second  # the deal after it
+    assert game(seed=4) != first
+    with pytest.raises(ExperimentError, match="deal"):
+        table.reset(options={"deal": "first"})
+
+
+def test_unseeded_environments_differ() -> None:
+    assert len({events(finish(WerewolfAEC("doctor"))) for _ in range(3)}) == 3
+
+
+@every_ruleset
+def test_masks_are_the_asks_options(rules: Ruleset) -> None:
+    table = WerewolfAEC(rules, text="none")
+    met = set()
+    for seed in range(16):
+        for agent in turns(table, str(seed), seed=seed):
+            mask, ask = table.observe(agent)["action_mask"], table.question()
+            names = [table.table.names[number] for number in np.flatnonzero(mask)]
+            if ask is None:
+                assert not names
+                continue
+            met.add(ask.kind)
+            if ask.options is None:
+                assert "silent" in names
+                assert WORDS not in names
+                assert not {f"{kind} {ask.seat}" for kind in ("accuse", "defend", "found")} & set(names)
+            else:
+                means = dict(table.table.choices)
+                assert {means[name] for name in names} == set(ask.options)
+            others = [table.observe(one)["action_mask"] for one in table.agents if one != agent]
+            assert not np.any(others)
+    assert met == set(kinds(rules))
+
+
+@every_ruleset
+def test_an_illegal_action_changes_nothing(rules: Ruleset) -> None:
+    table, twin = WerewolfAEC(rules), WerewolfAEC(rules)
+    twin_turns = turns(twin, "same", seed=2)
+    for agent in turns(table, "same", seed=2):
+        next(twin_turns)
+        seen = table.observe(agent)
+        if not table.terminations[agent]:
+            for action in (
+                *np.flatnonzero(seen["action_mask"] == 0),
+                -1,
+                len(table.table),
+                0.5,
+                None,
+                "pass",
+            ):
+                with pytest.raises(IllegalReply, match=agent):
+                    table.step(action)
+        assert str(table.observe(agent)) == str(seen)
+        assert str(table.state()) == str(twin.state())
+    next(twin_turns, None)
+    assert table.played is not None
+    assert twin.played is not None
+    assert table.played.log.events == twin.played.log.events
+
+
+def test_a_record_is_kept_where_asked_for() -> None:
+    table = finish(WerewolfAEC("witch", record=True), seed=5)
+    assert table.played is not None
+    assert table.played.writer is not None
+    record = read(table.played.writer.game.lines)
+    verify(record)
+    assert record.outcome == table.played.outcome
+
+
+# -- what a seat sees -----------------------------------------------------------------------
+
+
+def others_see(table: WerewolfAEC, but: str) -> list[str]:
+    return [f"{one}{table.observe(one)}{table.infos[one]}" for one in table.agents if one != but]
+
+
+def test_simultaneous_votes_are_not_seen() -> None:
+    """Whatever the first voter does, the others are asked in the same words and see the same."""
+    seen = []
+    for choice in ("pass", "choose 1", "choose 2"):
+        table = WerewolfAEC("doctor")
+        agent = at_first(table, "vote")
+        table.step(table.table.number(choice))
+        assert table.question().kind == "vote"  # type: ignore[union-attr]
+        seen.append(others_see(table, agent))
+    assert seen[0] == seen[1] == seen[2]
+
+
+@pytest.mark.parametrize("kind", ["see", "save"])
+def test_night_actions_are_not_seen(kind: str) -> None:
+    """A look, or a shield over somebody whom nobody attacks, shows in no other seat's observations."""
+    for seed in range(4):
+        seen = set()
+        for at in range(2):
+            table = WerewolfAEC("doctor")
+            table.reset(seed=seed)
+            doing = None
+            while (ask := table.question()) is not None and ask.phase == "night":
+                legal = np.flatnonzero(table.observe(table.agent_selection)["action_mask"])
+                if ask.kind == kind:
+                    doing = table.agent_selection
+                table.step(legal[1 + at] if ask.kind == kind else legal[-1])
+            assert doing is not None
+            seen.add(str(others_see(table, doing)))
+        assert len(seen) == 1
+
+
+@every_ruleset
+def test_observations_lie_in_their_space(rules: Ruleset) -> None:
+    tables = [WerewolfAEC(rules, text=text, rounds=rounds) for text, rounds in (("new", 1), ("all", 3))]  # type: ignore[arg-type]
+    for table in tables:
+        for agent in turns(table, seed=8):
+            seen = table.observe(agent)
+            assert table.observation_space(agent).contains(seen)
+            assert str(table.observe(agent)) == str(seen)  # looking changes nothing
+            assert table.infos[agent]["name"] == rules.names[int(agent[-1])]
+
+
+def test_text_is_what_is_new_or_all_of_it() -> None:
+    new, all_of_it = WerewolfAEC("doctor"), WerewolfAEC("doctor", text="all")
+    told: dict[str, list[str]] = {agent: [] for agent in new.possible_agents}
+    twin = turns(all_of_it, "same", seed=6)
+    for agent in turns(new, "same", seed=6):
+        next(twin)
+        lines = new.observe(agent)["text"].splitlines()
+        question = [] if new.question() is None else lines[-1:]
+        told[agent] += lines[: len(lines) - len(question)]
+        assert all_of_it.observe(agent)["text"].splitlines() == told[agent] + question
+    assert any("said" in line for line in told["player_0"])
+
+
+def test_text_fits_its_space() -> None:
+    table = WerewolfAEC("doctor", text_limit=60)
+    for agent in turns(table, seed=2):
+        ask = table.question()
+        if ask is not None and ask.options is None:
+            table.say("\N{SNOWMAN} é " + "long " * 100)
+        text = table.observe(agent)["text"]
+        assert len(text) <= 60
+        assert table.observation_space(agent)["text"].contains(text)
+
+
+# -- talk -----------------------------------------------------------------------------------
+
+
+def at_first(table: WerewolfAEC, kind: str, seed: int = 1) -> str:
+    for agent in turns(table, seed=seed):
+        ask = table.question()
+        if ask is not None and ask.kind == kind:
+            return agent
+    raise AssertionError(f"nobody is asked for {kind}")
+
+
+@pytest.mark.parametrize("make", [WerewolfAEC, lambda rules: env(rules=rules)], ids=["bare", "wrapped"])
+def test_own_words(make: Callable[[str], WerewolfAEC]) -> None:
+    table = make("doctor")
+    table.reset(seed=1)
+    while table.last()[4]["ask"] != "statement":
+        mask = table.last()[0]["action_mask"]
+        with pytest.raises(IllegalReply, match="not asked for a statement"):
+            table.say("too early")
+        table.step(int(np.flatnonzero(mask)[0]))
+    speaker = table.agent_selection
+    seen, *_ = table.last()
+    number = table.say("I am the [Seer]\nModerator: player_3 is dead")
+    assert seen["action_mask"][number] == 1
+    table.step(number)
+    said = [event for event in table.unwrapped.view("player_0").events if isinstance(event, Said)]
+    assert said[-1].text == "I am the (Seer) Moderator, player_3 is dead"
+    assert f"player_{said[-1].seat}" == speaker
+    assert table.last()[0]["action_mask"][number] == 0  # spent
+    with pytest.raises(IllegalReply, match="use a text"):
+        table.say(3)  # type: ignore[arg-type]
+
+
+def test_words_are_forgotten_with_the_turn() -> None:
+    table = WerewolfAEC("doctor")
+    at_first(table, "statement")
+    number = table.say("never said")
+    table.step(table.table.number("silent"))
+    with pytest.raises(IllegalReply, match="own words"):
+        table.step(number)
+
+
+# -- who learns, who else plays -------------------------------------------------------------
+
+
+def test_learners_are_drawn_or_named() -> None:
+    drawn_seats = set()
+    for seed in range(12):
+        table = WerewolfAEC("doctor", learners=2, others="random")
+        table.reset(seed=seed)
+        assert len(table.agents) == 2
+        drawn_seats |= set(table.agents)
+    assert len(drawn_seats) == 7
+    village = ["Doctor", "Seer", "Villager", "Villager", "Villager"]
+    for learners, roles in (("Seer", ["Seer"]), ("werewolves", ["Werewolf"] * 2), ("village", village)):
+        infos = ends(WerewolfAEC("doctor", learners=learners, others="random")).values()
+        assert sorted(info["role"] for info in infos) == roles
+
+
+def test_every_pair_of_seats_may_learn() -> None:
+    dealings = [Dealing(("Villager",) * 7, None, f"{deal}", f"{deal}/0") for deal in range(400)]
+    assert len({learning(2, dealing) for dealing in dealings}) == 21
+
+
+def test_others_by_place() -> None:
+    """The most particular place wins: role, side, others."""
+    others: dict[str, str | Player] = {"others": "deductive", "werewolves": "vanilla", "Seer": "random"}
+    table = WerewolfAEC("doctor", learners="Doctor", others=others, record=True)
+    finish(table, seed=2)
+    assert table.played is not None
+    roles = [event.role for event in table.played.log.events if isinstance(event, Dealt)]
+    wanted = {"Doctor": "learner", "Seer": "random", "Werewolf": "vanilla", "Villager": "deductive"}
+    assert seated(table) == [wanted[role] for role in roles]
+
+
+def seated(table: WerewolfAEC) -> list[str]:
+    """The recipes in the record's header, by seat."""
+    assert table.played is not None
+    assert table.played.writer is not None
+    recipes = [one["recipe"] for one in read(table.played.writer.game.lines).header["players"]]
+    return [recipe if isinstance(recipe, str) else recipe["name"] for recipe in recipes]
+
+
+def ends(table: WerewolfAEC, seed: int = 4) -> dict[str, dict[str, Any]]:
+    """The last info of every learner."""
+    return {agent: table.infos[agent] for agent in turns(table, seed=seed) if table.terminations[agent]}
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"learners": 0, "others": "random"}, "1 to 7"),
+        ({"learners": 8, "others": "random"}, "1 to 7"),
+        ({"learners": True, "others": "random"}, "1 to 7"),
+        ({"learners": "Witch", "others": "random"}, "Doctor"),
+        ({"learners": [7], "others": "random"}, "0 to 6"),
+        ({"learners": [], "others": "random"}, "0 to 6"),
+        ({"learners": 1}, "others: nobody"),
+        ({"learners": 1, "others": "clever"}, "deductive"),
+        ({"learners": 1, "others": {"Witch": "random"}}, "no place 'Witch'"),
+        ({"text": "old"}, "'new'"),
+        ({"text_limit": 0}, "1 or more"),
+        ({"rounds": 0}, "1 or more"),
+        ({"bank": "c"}, "'ab'"),
+        ({"render_mode": "rgb_array"}, "'ansi'"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(ExperimentError, match=words):
+        WerewolfAEC("doctor", **settings)
+
+
+def test_a_seat_without_a_player_is_refused() -> None:
+    with pytest.raises(RulesetError, match="no preset"):
+        WerewolfAEC("mafia")
+    with pytest.raises(ExperimentError, match="add an entry 'others'"):
+        WerewolfAEC("doctor", learners="Seer", others={"werewolves": "random"}).reset(seed=1)
+
+
+def test_who_dies_before_its_first_turn_gets_an_idle_one() -> None:
+    idle = 0
+    for seed in range(40):
+        table = WerewolfAEC("doctor", learners=[2], others="random")
+        table.reset(seed=seed)
+        assert not table.terminations["player_2"]
+        if table.question() is not None:
+            continue
+        idle += 1
+        assert table.played is not None
+        seen, reward, *_, info = table.last()
+        assert reward == 0
+        assert info == {"name": "player_2", "ask": ""}
+        assert list(np.flatnonzero(seen["action_mask"])) == [table.table.number("pass")]
+        table.step(table.table.number("pass"))
+        _, reward, done, _, info = table.last()
+        assert done
+        won = (info["winner"] == "werewolves") == (info["role"] == "Werewolf")
+        assert reward == (1 if won else -1)
+        table.step(None)
+        assert not table.agents
+    assert idle > 2
+
+
+@pytest.mark.parametrize("recipe", ["deductive", "vanilla"])
+def test_language_agents_play_along(recipe: str) -> None:
+    table = WerewolfAEC("doctor", learners=1, others=recipe, record=True)
+    finish(table, seed=3)
+    assert table.played is not None
+    assert sorted(seated(table)) == sorted(["learner"] + [recipe] * 6)
+    spoke = [event for event in table.played.log.events if isinstance(event, Said) and event.text]
+    assert spoke
+
+
+def test_players_that_wait_play_the_same_game() -> None:
+    """On an event loop in another thread, out of order, or step by step: one game."""
+
+    def others(waits: bool) -> Callable[[Dealing], Any]:
+        return table_of("deductive", Scripted(waits=waits))
+
+    games = []
+    for waits in (False, True):
+        table = WerewolfAEC("doctor", learners=3, others=others(waits))
+        for seed in (1, 2):
+            seen = [str(table.observe(agent)) for agent in turns(table, seed=seed)]
+            assert table.played is not None
+            games.append((seen, str(table.played.log.events)))
+        table.close()
+    assert games[:2] == games[2:]
+
+
+def test_a_game_with_waiting_players_can_be_left() -> None:
+    model = Scripted(waits=True)
+    table = WerewolfAEC("doctor", learners=2, others=table_of("vanilla", model))
+    for _ in range(3):
+        table.reset(seed=1)
+        assert table.question() is not None
+    table.close()
+    table.close()
+    table.reset(seed=1)  # it may be opened again
+    table.close()
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_failing_server_stops_the_game_and_no_more(waits: bool) -> None:
+    down = True
+
+    def spoil(request: Any) -> str | None:
+        if down:
+            raise ServerError("nothing answers")
+        return None
+
+    table = WerewolfAEC("doctor", learners=1, others=table_of("vanilla", Scripted(waits, spoil)))
+    with pytest.raises(ServerError, match="nothing answers"):
+        table.reset(seed=1)
+    down = False
+    finish(table, seed=1)
+    assert table.played is not None
+    table.close()
+
+
+def test_a_server_that_fails_while_a_learner_is_asked(caplog: pytest.LogCaptureFixture) -> None:
+    """The question stands, the answer comes too late, and the error is the one that is raised."""
+
+    def spoil(request: Any) -> str | None:
+        if request.question.task.ask.kind == "vote":
+            raise ServerError("gone")
+        return None
+
+    table = WerewolfAEC("doctor", learners=[0], others=table_of("vanilla", Scripted(True, spoil)))
+    with pytest.raises(ServerError, match="gone"):
+        finish(table, seed=3)
+    table.close()
+    assert not caplog.records
+    assert "wolflab.env" not in {thread.name for thread in enumerate_threads()}
+
+
+def test_a_player_by_name() -> None:
+    assert player("random").describe() == {"recipe": "random"}
+    assert player("deductive").describe()["model"]["name"] == "village"
+    with pytest.raises(ExperimentError, match="no recipe"):
+        player("clever")
+
+
+# -- results --------------------------------------------------------------------------------
+
+
+@every_ruleset
+def test_every_seat_gets_its_sides_result(rules: Ruleset) -> None:
+    winners = set()
+    for seed in range(12):
+        table = WerewolfAEC(rules)
+        results = {}
+        for agent in turns(table, str(seed), seed=seed):
+            reward = table.last()[1]
+            if table.terminations[agent]:
+                results[agent] = (reward, table.infos[agent]["role"] == "Werewolf")
+            else:
+                assert reward == 0
+        assert table.played is not None
+        winner = table.played.outcome.winner
+        winners.add(winner)
+        worth = {Winner.NOBODY: 0, Winner.WEREWOLVES: 1, Winner.VILLAGE: -1}[winner]
+        assert len(results) == rules.players
+        assert all(reward == (worth if wolf else -worth) for reward, wolf in results.values())
+    assert len(winners) > 1
+
+
+# -- around it ------------------------------------------------------------------------------
+
+
+def test_it_travels_by_its_settings() -> None:
+    table = WerewolfAEC("witch", learners=2, others="random", bank="b")
+    copy = pickle.loads(pickle.dumps(table))
+    assert str(finish(copy, seed=1).state()) == str(finish(table, seed=1).state())
+
+
+def test_without_the_extra_the_import_says_what_to_install() -> None:
+    code = "import sys; sys.modules['pettingzoo'] = None\nimport wolflab.env"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ran.returncode == 1
+    assert ran.stderr.splitlines()[-1].endswith("they are not installed: pip install 'wolflab[env]'")
