@@ -13,7 +13,7 @@ from wolflab.agents.recipes import RECIPES, Recipe
 from wolflab.match import Casting, Player
 from wolflab.models.base import Request, Response
 from wolflab.text.options import labels
-from wolflab.text.questions import Deduce, Rate
+from wolflab.text.questions import Choose, Deduce, Propose, Rate
 
 
 def number(key: str, n: int) -> int:
@@ -56,6 +56,13 @@ class Scripted:
             }
         if isinstance(task, Rate):
             return {names[target]: 1 + number(f"{request.key}{target}", 10) for target in task.targets}
+        if isinstance(task, Choose):
+            return {"reasoning": "why not", "choice": 1 + number(request.key, len(task.candidates))}
+        if isinstance(task, Propose) and task.ask.options is not None:
+            options = labels(task.ask, now.ruleset)
+            first = number(request.key, len(options))
+            chosen = [options[(first + step) % len(options)] for step in range(task.count)]
+            return {"candidates": [{"reasoning": "it may do", "action": one} for one in chosen]}
         if task.ask.options is None:
             named = names[number(request.key, len(names))]
             return {"reasoning": "I must speak", "statement": f"I think {named} is a Werewolf."}

@@ -10,6 +10,7 @@ import json
 from collections.abc import Awaitable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
 import wolflab.rules.shielding as shielding
@@ -17,6 +18,7 @@ from rules_helpers import Game
 from scripted import Scripted
 from test_rules_views import twins
 from wolflab.agents.language import LanguageAgent
+from wolflab.agents.policy.base import Observation, Weights
 from wolflab.agents.recipes import RECIPES, Recipe
 from wolflab.match import ReliabilityProbe, StrawPoll, run_now
 from wolflab.match.probes import Occasion
@@ -50,6 +52,7 @@ class Listening:
         return Response(json.dumps(self.model.answer(request)))
 
     async def embed(self, what: str, texts: Sequence[str]) -> Vectors:
+        self.heard += texts
         return await HashingEmbedder().embed(texts)
 
     def draw(self, step: str, n: int) -> int:
@@ -59,9 +62,28 @@ class Listening:
         return [await call for call in calls]
 
 
+class Watching:
+    """A policy that keeps what it sees as text, and finds every candidate alike."""
+
+    name = "watching"
+    instant = True
+
+    def __init__(self, heard: list[str]) -> None:
+        self.heard = heard
+
+    async def weigh(self, observation: Observation) -> Weights:
+        self.heard.append(str(observation.player.tolist()))
+        n = len(observation.candidates)
+        return Weights(np.full(n, 1 / n), 0.0)
+
+    def describe(self) -> dict[str, Any]:
+        return {"name": self.name}
+
+
 def prompts(game: Game, seat: int, recipe: Recipe) -> list[str]:
     """Every prompt of `seat` in the game, probes included, in order."""
-    agent, heard = LanguageAgent(recipe), list[str]()
+    heard: list[str] = []
+    agent = LanguageAgent(recipe, policy=Watching(heard) if recipe.weighs else None)
     now = begin(game.rules)
     log = Log(game.rules)
     log.extend(now.events)

@@ -303,7 +303,7 @@ class LateVillage:
 @pytest.mark.parametrize("rules", RULES, ids=RULE_IDS)
 def test_village_gives_the_same_records_alone_and_in_a_crowd(rules: Ruleset) -> None:
     """One game after another without an event loop, and sixteen at once with late replies."""
-    agent = LanguageAgent(RECIPES["deductive"].with_(deduce="each"))
+    agent = LanguageAgent(RECIPES["deductive"].with_(deduce={"calls": "each"}))
 
     def seated(model: Model) -> Casting:
         return lambda dealing: [Player(agent, model)] * len(dealing.roles)

@@ -131,7 +131,7 @@ def test_no_useful_experience_is_no_suggestion() -> None:
 
 
 def test_random_advice_has_the_length_of_the_real_one_and_nothing_of_the_game() -> None:
-    recipe = OWN.with_(advice="random")
+    recipe = OWN.with_(reflect={"advice": "random"})
     bank = " ".join(phrase.template for phrase in phrases("random_advice").values())
     texts = set()
     for length in (1, 5, 7, 8, 19, 60):

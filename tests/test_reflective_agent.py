@@ -69,7 +69,9 @@ def test_every_response_of_a_game_makes_them(name: str) -> None:
 
 
 def test_numbers_of_questions_and_messages_are_settings() -> None:
-    turned = turn(VIEW, ASK, OWN.with_(choose=2, ask=3, retrieve=4, recent=6, informative=3))
+    turned = turn(
+        VIEW, ASK, OWN.with_(reflect={"chosen": 2, "free": 3, "retrieve": 4, "recent": 6, "informative": 3})
+    )
     assert turned.steps == [*STEPS[:2], *(f"answer/{n}" for n in range(1, 6)), "reflect", "act"]
     asked = next(note for note in turned.notes if isinstance(note, Asked))
     assert (len(asked.chosen), len(asked.free)) == (2, 3)
@@ -77,11 +79,13 @@ def test_numbers_of_questions_and_messages_are_settings() -> None:
     assert len(recalled.recent) == 6
     assert len(recalled.informative) <= 3
     assert max(len(note.retrieved) for note in turned.notes if isinstance(note, Answered)) == 4
-    few = turn(VIEW, ASK, OWN.with_(choose=0, ask=0))
+    few = turn(VIEW, ASK, OWN.with_(reflect={"chosen": 0, "free": 0}))
     assert few.steps == ["reflect", "act"]
-    everything = turn(VIEW, ASK, OWN.with_(choose=9, ask=0))
+    everything = turn(VIEW, ASK, OWN.with_(reflect={"chosen": 9, "free": 0}))
     assert everything.steps == [*(f"answer/{n}" for n in range(1, 10)), "reflect", "act"]
-    hot = turn(VIEW_TALK, ASK_TALK, OWN.with_(recall_temperature=0.7, speech_temperature=0.4, max_tokens=90))
+    hot = turn(
+        VIEW_TALK, ASK_TALK, OWN.with_(reflect={"temperature": 0.7}, speech_temperature=0.4, max_tokens=90)
+    )
     assert {(r.sampling.temperature, r.sampling.max_tokens) for r in hot.requests[:-1]} == {(0.7, 90)}
     assert (hot.requests[-1].sampling.temperature, hot.requests[-1].sampling.max_tokens) == (0.4, 90)
 
@@ -106,7 +110,7 @@ class Overlapping(Thinker):
 def test_answers_are_given_together_or_in_turn() -> None:
     together, one_by_one = Overlapping(), Overlapping()
     at_once = turn(VIEW, ASK, OWN, together)
-    in_turn = turn(VIEW, ASK, OWN.with_(in_turn=True), one_by_one)
+    in_turn = turn(VIEW, ASK, OWN.with_(reflect={"in_turn": True}), one_by_one)
     assert (together.most, one_by_one.most) == (7, 1)
     assert sorted(at_once.steps) == sorted(in_turn.steps)
     for number, request in enumerate(

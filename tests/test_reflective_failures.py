@@ -125,7 +125,9 @@ def test_if_nothing_can_be_used_the_response_still_is_asked_for() -> None:
 @settings(max_examples=25, deadline=None)
 @given(st.lists(HOSTILE, min_size=1, max_size=8), st.sampled_from(list(PRESETS)), st.data())
 def test_hostile_replies_never_crash_a_game(texts: list[str], name: str, data: st.DataObject) -> None:
-    recipe = data.draw(st.sampled_from([OWN.with_(retries=1), PAPER, OWN.with_(retries=0, in_turn=True)]))
+    recipe = data.draw(
+        st.sampled_from([OWN.with_(retries=1), PAPER, OWN.with_(retries=0, reflect={"in_turn": True})])
+    )
     calm, seed = data.draw(st.integers(1, 4)), data.draw(st.integers(0, 20))
 
     def spoil(request: Request) -> str | None:

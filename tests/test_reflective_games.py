@@ -47,7 +47,9 @@ def recorded(played: Played) -> GameRecord:
 
 
 @pytest.mark.parametrize("name", list(PRESETS))
-@pytest.mark.parametrize("recipe", [OWN, PAPER, OWN.with_(in_turn=True)], ids=["own", "paper", "in turn"])
+@pytest.mark.parametrize(
+    "recipe", [OWN, PAPER, OWN.with_(reflect={"in_turn": True})], ids=["own", "paper", "in turn"]
+)
 def test_the_same_records_alone_in_a_crowd_and_played_back(name: str, recipe: Recipe) -> None:
     """One after another without an event loop; several at once with replies and vectors that come late."""
     rules, taught = SHORT[name], shelf(name)
@@ -102,7 +104,7 @@ def test_another_recipe_or_pool_is_noticed_on_playback() -> None:
     for recipe, given in (
         (OWN.with_(tips=True), taught),
         (OWN.with_(without=["rules"]), taught),
-        (OWN.with_(recent=9), taught),
+        (OWN.with_(reflect={"recent": 9}), taught),
         (OWN, None),
     ):
         changed = seated(recipe, _Mute(), shelf=given)
@@ -112,7 +114,9 @@ def test_another_recipe_or_pool_is_noticed_on_playback() -> None:
 
 def test_reflections_of_the_record_are_the_messages_of_the_prompts() -> None:
     model = Thinker()
-    record = recorded(run_now(play(match(SHORT["witch"], seated(OWN.with_(recent=99), model), 2))))
+    record = recorded(
+        run_now(play(match(SHORT["witch"], seated(OWN.with_(reflect={"recent": 99}), model), 2)))
+    )
     last = {request.question.situation.seat: request for request in model.requests}
     most = 0
     for seat, request in last.items():
@@ -236,7 +240,7 @@ def listening(monkeypatch: pytest.MonkeyPatch) -> None:
     agent = test_leaks.LanguageAgent
     taught = shelf("witch")
     monkeypatch.setattr(test_leaks, "Listening", Hearing)
-    monkeypatch.setattr(test_leaks, "LanguageAgent", lambda recipe: agent(recipe, taught))
+    monkeypatch.setattr(test_leaks, "LanguageAgent", lambda recipe, policy: agent(recipe, taught))
 
 
 @pytest.mark.usefixtures("listening")

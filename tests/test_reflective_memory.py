@@ -139,7 +139,7 @@ def test_reflections_enter_window_and_what_is_telling() -> None:
     assert memory.lines[1].event == Reflected(SEER)
     assert memory.recent(1)[0].event == WAIT
     assert 1 in places(memory.informative(4, 3))
-    turned = turn(view(notes=notes), moment(WITCH, "vote")[1], OWN.with_(recent=2))
+    turned = turn(view(notes=notes), moment(WITCH, "vote")[1], OWN.with_(reflect={"recent": 2}))
     told = turned.prompt("act")[1]
     words = phrases("own/reflective")
     older, latest = told.split(words["recent"].template)

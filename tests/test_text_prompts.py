@@ -39,12 +39,14 @@ from wolflab.rules import (
     pick,
 )
 from wolflab.text.digest import question_digest
-from wolflab.text.notes import Belief
+from wolflab.text.intents import Intent
+from wolflab.text.notes import Belief, Candidate
 from wolflab.text.prompts import STYLES, blocks, messages, prompt_digest
 from wolflab.text.questions import (
     Aids,
     AnswerQuestion,
     AskQuestions,
+    Choose,
     ChooseQuestions,
     Decide,
     Deduce,
@@ -52,6 +54,8 @@ from wolflab.text.questions import (
     Interview,
     Judge,
     Line,
+    Plan,
+    Propose,
     Question,
     Rate,
     Reflect,
@@ -83,8 +87,15 @@ DEDUCE = Deduce(VOTE, (3, 4), guessable(SHERIFF))
 SPEAK = ask("statement", None, phase="discussion")
 OLD = (Line(9, 1, "day", Said(5, "discussion", "I am the Guard.", EVERYONE), 8),)
 AIDS = Aids("I had better wait.", "The best way for you is to vote.", (("Who am I?", "A Werewolf."),))
+CANDIDATES = (
+    Candidate("vote for player_4", "It claims to be the Seer."),
+    Candidate("do not vote", "Nobody is sure of anything."),
+)
 TASKS: dict[type, Task] = {
     Decide: Decide(VOTE, AIDS),
+    Plan: Plan(VOTE, "own", "I had better wait."),
+    Propose: Propose(VOTE, 3, CANDIDATES[:1]),
+    Choose: Choose(VOTE, CANDIDATES),
     Deduce: DEDUCE,
     Rate: Rate(VOTE, (3, 4)),
     ChooseQuestions: ChooseQuestions(VOTE, questionnaire("Werewolf", "own"), 5),
@@ -145,7 +156,11 @@ CHANGED: dict[type, dict[str, Any]] = {
         "ask": None,
     },
     Rate: {"targets": (3,), "ask": None},
-    Decide: {"ask": SPEAK, "aids": None},
+    Decide: {"ask": SPEAK, "aids": None, "plan": "I had better wait.", "intent": Intent("target", seat=3)},
+    Plan: {"ask": SPEAK, "perspective": "others", "earlier": ""},
+    Propose: {"ask": SPEAK, "count": 2, "earlier": CANDIDATES[1:]},
+    Choose: {"ask": SPEAK, "candidates": CANDIDATES[::-1]},
+    Candidate: {"action": "vote for player_5", "reasoning": "It accused me."},
     Aids: {
         "reflection": "I had better act.",
         "suggestion": "",
@@ -189,7 +204,7 @@ def text(question: Question) -> str:
 @pytest.mark.parametrize("kind", list(CHANGED), ids=lambda kind: kind.__name__)
 def test_the_table_of_changes_is_complete(kind: Any) -> None:
     assert set(CHANGED[kind]) == set(
-        kind.__struct_fields__ if kind is Belief else [f.name for f in fields(kind)]
+        kind.__struct_fields__ if kind in (Belief, Candidate) else [f.name for f in fields(kind)]
     )
 
 
@@ -206,6 +221,11 @@ def with_change(base: Question, kind: type, name: str, value: Any) -> Question:
         return replace(base, beliefs=(Belief(**given),))
     if kind is Aids:
         return replace(base, task=replace(base.task, aids=replace(AIDS, **{name: value})))
+    if kind is Candidate:
+        first = {f: getattr(CANDIDATES[0], f) for f in Candidate.__struct_fields__} | {name: value}
+        few = (Candidate(**first), *CANDIDATES[1:])
+        field = "earlier" if isinstance(base.task, Propose) else "candidates"
+        return replace(base, task=replace(base.task, **{field: few}))
     return replace(base, task=replace(base.task, **{name: value}))
 
 
@@ -223,7 +243,11 @@ def test_every_field_changes_the_prompt_and_its_digest(
     kind: type, name: str, wording: Any, layout: Any
 ) -> None:
     base = replace(ASKED, wording=wording, layout=layout)
-    if kind is Aids:
+    if kind is Candidate:
+        proposed = replace(base, task=replace(TASKS[Propose], earlier=CANDIDATES))
+        assert text(with_change(proposed, kind, name, CHANGED[kind][name])) != text(proposed)
+        base = replace(base, task=TASKS[Choose])
+    elif kind is Aids:
         base = replace(base, task=TASKS[Decide])
     elif kind in TASKS:
         base = replace(base, task=TASKS[kind])
@@ -245,7 +269,7 @@ def test_older_telling_messages_change_the_prompt_and_its_digest(wording: Any, l
 
 def test_every_kind_of_task_is_in_the_tables() -> None:
     assert set(TASKS) == set(get_args(Task))
-    assert set(CHANGED) == {Question, Situation, Line, Belief, Aids, *TASKS}
+    assert set(CHANGED) == {Question, Situation, Line, Belief, Aids, Candidate, *TASKS}
     told = {text(replace(ASKED, task=task)) for task in TASKS.values()}
     assert len(told) == len({question_digest(replace(ASKED, task=task)) for task in TASKS.values()})
     assert len(told) == len(TASKS)

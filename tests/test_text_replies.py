@@ -11,21 +11,28 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from text_helpers import TASKS, ask, others, questions
+from text_helpers import ask, others, questions
 from wolflab.rules import DOCTOR, LEFT, PASS, RIGHT, SHERIFF, Say, pick
+from wolflab.text.clean import clean
 from wolflab.text.extract import find_object
 from wolflab.text.notes import UNCERTAIN
-from wolflab.text.options import labels
-from wolflab.text.parsed import Listed, Verdict, Written
+from wolflab.text.options import label, labels
+from wolflab.text.parsed import Listed, Preferred, Proposals, Verdict, Written
 from wolflab.text.questions import (
+    AnswerQuestion,
     AskQuestions,
+    Choose,
     ChooseQuestions,
     Decide,
     Deduce,
     Extract,
+    Interview,
     Judge,
+    Plan,
+    Propose,
     Question,
     Rate,
+    Reflect,
     Situation,
     guessable,
 )
@@ -41,6 +48,7 @@ from wolflab.text.replies import (
     read_role,
     schema,
 )
+from wolflab.text.strategic_replies import REASONING_LIMIT
 
 TWELVE = SHERIFF.with_(roles={"Werewolf": 3, "Villager": 7, "Seer": 1, "Guard": 1})
 NOW = Situation(SHERIFF, 0, "Villager", (), 1, "voting", tuple(range(7)), None, ())
@@ -265,7 +273,7 @@ def example(draw: st.DrawFn, shape: dict[str, Any]) -> Any:
 
 
 @settings(max_examples=120, deadline=None)
-@given(st.data(), questions((Decide, Deduce, Rate, Judge)))
+@given(st.data(), questions((Decide, Deduce, Rate, Judge, Propose, Choose)))
 def test_whatever_fits_the_schema_is_read(data: st.DataObject, question: Question) -> None:
     shape = schema(question)
     assume(shape is not None)  # 003's own final response is plain text
@@ -280,6 +288,15 @@ def test_whatever_fits_the_schema_is_read(data: st.DataObject, question: Questio
             if one.options is not None:
                 at = labels(one, question.situation.ruleset).index(value["action"])
                 assert answer.action == one.options[at]
+        case Propose(one, count, earlier):
+            given_ = value["candidates"] if count > 1 else [value]
+            name = "statement" if one.options is None else "action"
+            fresh = {entry[name] for entry in given_} - {each.action for each in earlier}
+            assert isinstance(answer, Proposals if fresh else Problem)
+            if isinstance(answer, Proposals):
+                assert len(answer.candidates) == min(count, len(fresh))
+        case Choose():
+            assert answer == Preferred(value["choice"] - 1, clean(value["reasoning"]))
         case Deduce(_, targets, _, _):
             assert isinstance(answer, Judged)
             assert [j.target for j in answer.judgements] == list(targets)
@@ -302,6 +319,7 @@ SHARDS = st.sampled_from(
         '{"player_2": {"role": "Werewolf", "confidence": "8"}}', "你好", "שלום",
         "\u202e", "\n", "\x00", "\ud800", "#", "1, 2, 3", "5", "Who am I?", "The best way", " or not",
         "My concise talking content:", "My step-by-step thought process:", '"answers": ["a", {"b": "c"}]',
+        '"candidates": [', '{"choice": 2}', '"choice"', '"action_1": "pass"', '"2": {', "candidate 2",
         "\u200b" * 11000, "No useful experience can be used.", "yes", '"useful": "no"',
     ]
 )  # fmt: skip
@@ -322,6 +340,10 @@ JSONISH = st.recursive(
                     "role",
                     "confidence",
                     "evidence",
+                    "candidates",
+                    "choice",
+                    "1",
+                    "action_2",
                     "x",
                 ]
             ),
@@ -371,10 +393,18 @@ def test_no_reply_breaks_the_parser(question: Question, replies: list[str]) -> N
                 assert all(one and len(one) <= QUESTION_LIMIT for one in listed)
                 assert not set("".join(listed)) & set('"\n\r<>[]{}`')
             case Written(text), task:
-                assert isinstance(task, TASKS[5:9])
+                assert isinstance(task, AnswerQuestion | Reflect | Extract | Interview | Plan)
                 assert any(char.isalnum() for char in text) or isinstance(task, Extract)
-                assert len(text) <= TEXT_LIMIT
+                assert len(text) <= (REASONING_LIMIT if isinstance(task, Plan) else TEXT_LIMIT)
                 assert not set(text) & set('"\n\r<>[]{}`')
+            case Proposals(candidates), Propose(one, count, earlier):
+                assert 1 <= len(candidates) <= count
+                said = [label(each.action, one.kind, question.situation.ruleset) for each in candidates]
+                assert len({*said, *(each.action for each in earlier)}) == len(said) + len(earlier)
+                assert all(one.allows(each.action) for each in candidates)
+            case Preferred(number, reasoning), Choose(_, candidates):
+                assert 0 <= number < len(candidates)
+                assert len(reasoning.splitlines()) <= 1
             case Verdict(verdict, _), Judge(_, _, criteria):
                 assert set(verdict) == {name for name, _ in criteria}
             case _:

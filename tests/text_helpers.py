@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from rules_helpers import Choose, Game, rulesets, uniform
+from rules_helpers import Choose as Chooser
+from rules_helpers import Game, rulesets, uniform
 from wolflab.rules import (
     CHANCE,
     Action,
@@ -24,12 +25,15 @@ from wolflab.rules import (
     View,
     VoteCounted,
 )
-from wolflab.text.notes import Belief, Reflected
+from wolflab.text.intents import intents
+from wolflab.text.notes import Belief, Candidate, Reflected
+from wolflab.text.options import labels
 from wolflab.text.prompts import STYLES
 from wolflab.text.questions import (
     Aids,
     AnswerQuestion,
     AskQuestions,
+    Choose,
     ChooseQuestions,
     Decide,
     Deduce,
@@ -37,6 +41,8 @@ from wolflab.text.questions import (
     Interview,
     Judge,
     Line,
+    Plan,
+    Propose,
     Question,
     Rate,
     Reflect,
@@ -58,6 +64,9 @@ TASKS = (
     Extract,
     Interview,
     Judge,
+    Plan,
+    Propose,
+    Choose,
 )
 """Every kind of task."""
 
@@ -70,7 +79,7 @@ SPEECHES = (
 )
 
 
-def talkative(rng: random.Random, ruleset: Ruleset) -> Choose:
+def talkative(rng: random.Random, ruleset: Ruleset) -> Chooser:
     """Random choices and short speeches."""
     choose = uniform(rng)
 
@@ -154,8 +163,12 @@ def questions(draw: st.DrawFn, kinds: tuple[type, ...] = TASKS) -> Question:
     wording = draw(st.sampled_from(["paper", "own"]))
     if layout == "recall":
         situation = remembering(situation, draw(st.integers(0, 20)), draw(st.integers(0, 9)))
-    task = draw(_plain_tasks(kind, ask, situation) if kind in (Decide, Deduce, Rate) else
-                _thinking_tasks(kind, ask, situation, wording))  # fmt: skip
+    if kind in (Decide, Deduce, Rate):
+        task = draw(_plain_tasks(kind, ask, situation))
+    elif kind in (Plan, Propose, Choose):
+        task = draw(_strategic_tasks(kind, ask, situation))
+    else:
+        task = draw(_thinking_tasks(kind, ask, situation, wording))
     beliefs = tuple(
         Belief(seat, draw(st.sampled_from(guessable(ruleset))), draw(st.integers(5, 10)), 6, (0,), "why")
         for seat in others(situation)[: draw(st.integers(0, 3))]
@@ -194,7 +207,8 @@ def remembering(situation: Situation, recent: int, informative: int) -> Situatio
 @st.composite
 def _plain_tasks(draw: st.DrawFn, kind: type, ask: Ask, situation: Situation) -> Task:
     if kind is Decide or not others(situation):
-        return Decide(ask, draw(st.none() | _aids()))
+        intent = draw(st.none() | st.sampled_from(intents(situation.ruleset)))
+        return Decide(ask, draw(st.none() | _aids()), draw(_TEXTS | st.just("")), intent)
     if kind is Deduce:
         names = ("reasoning", "confidence", "evidence")
         attributes = tuple(draw(st.lists(st.sampled_from(names), unique=True)))
@@ -204,6 +218,22 @@ def _plain_tasks(draw: st.DrawFn, kind: type, ask: Ask, situation: Situation) ->
 
 def _aids() -> st.SearchStrategy[Aids]:
     return st.builds(Aids, _TEXTS | st.just(""), _TEXTS | st.just(""), _PAIRS, st.booleans())
+
+
+@st.composite
+def _strategic_tasks(draw: st.DrawFn, kind: type, ask: Ask, situation: Situation) -> Task:
+    if kind is Plan:
+        return Plan(ask, draw(st.sampled_from(["own", "others"])), draw(_TEXTS | st.just("")))
+    words = st.sampled_from(labels(ask, situation.ruleset)) if ask.options else _TEXTS | st.just("")
+    some = st.lists(st.builds(Candidate, words, _TEXTS | st.just("")), max_size=3, unique_by=_action)
+    candidates = tuple(draw(some))
+    if kind is Propose:
+        return Propose(ask, draw(st.integers(1, 4)), candidates)
+    return Choose(ask, candidates or (Candidate(draw(words), "why not"),))
+
+
+def _action(candidate: Candidate) -> str:
+    return candidate.action
 
 
 @st.composite

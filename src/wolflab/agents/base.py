@@ -17,8 +17,9 @@ from ..text.notes import Content
 from ..text.questions import Question
 
 T = TypeVar("T")
-Embedded = Literal["messages", "experience"]
-"""What an embedder is for: 003 has one model for a player's messages and another for experience."""
+Embedded = Literal["messages", "experience", "policy"]
+"""What an embedder is for: 003 has one model for a player's messages and another for experience; 004's policy
+reads observations and candidates by the one that it was trained with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class IO(Protocol):
         ...
 
     async def embed(self, what: Embedded, texts: Sequence[str]) -> Vectors:
-        """The texts' vectors, float32 (n, d), by the seat's embedder of messages or of experience."""
+        """The texts' vectors, float32 (n, d), by the seat's embedder for that purpose."""
         ...
 
     def draw(self, step: str, n: int) -> int:

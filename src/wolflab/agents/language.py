@@ -1,4 +1,5 @@
-"""The language agent: one pipeline for every recipe, recall → (reflect | deduce) → choose, as one `Turn`.
+"""The language agent: one pipeline for every recipe, recall → (reflect | deduce) → think →
+propose → choose, as one `Turn`.
 
 It may know its seat's view and the ask, and speaks to its model through `io` alone. A reply that cannot
 be used is retried with the reason shown, then given up as `Invalid`; standing in for it is not its work.
@@ -11,13 +12,18 @@ from typing import Any
 from ..models.base import Sampling
 from ..rules import PASS, Ask, Pick, Said, Say, View, pick
 from ..text.camouflage import claimed_against
-from ..text.notes import UNCERTAIN, Belief, Content, Deduced, Interviewed, Mistake, Rated, Thought, trust
-from ..text.parsed import Decided, Judged, Judgement, Parsed, Problem, Written
+from ..text.notes import Belief, Content, Interviewed, Mistake, Rated, Thought
+from ..text.parsed import Decided, Parsed, Problem, Written
 from ..text.parsed import Rated as RatedReply
-from ..text.questions import Aids, Decide, Deduce, Interview, Question, Rate, Situation, Task, guessable
+from ..text.questions import Decide, Interview, Propose, Question, Rate, Situation, Task
 from ..text.replies import parse
 from .base import IO, Invalid, Reply
-from .memory import Memory, remember, situation
+from .deducing import deduce, prunes, situated
+from .found import Found
+from .memory import Memory, remember
+from .planning import plan
+from .policy.base import Policy
+from .proposing import act, occasion
 from .recipes import Recipe
 from .reflecting import recalled, reflect
 from .shelf import Shelf
@@ -30,29 +36,36 @@ _SHOWN = 200
 class LanguageAgent:
     """See the module. One instance can hold any number of seats: it keeps nothing between turns.
 
-    shelf: past games' experience, as far as this game may see it; None for none.
+    shelf: past games' experience, as far as this game may see it; None for none. policy: weighs candidates,
+    for recipes whose choices are a policy's.
     """
 
-    instant = True
-
-    def __init__(self, recipe: Recipe, shelf: Shelf | None = None) -> None:
+    def __init__(self, recipe: Recipe, shelf: Shelf | None = None, policy: Policy | None = None) -> None:
+        assert policy is not None or not recipe.weighs, recipe.name
         self.recipe = recipe
         self.shelf = shelf
+        self.policy = policy
+        self.instant = policy is None or policy.instant
         self.name = recipe.name
         self.act = Sampling(recipe.temperature, recipe.max_tokens)
         self.speak = Sampling(recipe.speech_temperature, recipe.max_tokens)
 
     def __eq__(self, other: object) -> bool:
         """An agent is what it is made of: two alike are one player to the record."""
-        return isinstance(other, LanguageAgent) and (self.recipe, self.shelf) == (other.recipe, other.shelf)
+        mine = self.recipe, self.shelf, self.policy
+        return isinstance(other, LanguageAgent) and mine == (other.recipe, other.shelf, other.policy)
 
     def __hash__(self) -> int:
         return hash(self.recipe)
 
     def describe(self) -> dict[str, Any]:
         """For the header."""
-        described = {"recipe": self.recipe.as_dict()}
-        return described if self.shelf is None else described | {"experience": self.shelf.describe()}
+        described: dict[str, Any] = {"recipe": self.recipe.as_dict()}
+        if self.shelf is not None:
+            described["experience"] = self.shelf.describe()
+        if self.policy is not None:
+            described["policy"] = self.policy.describe()
+        return described
 
     async def reply(self, view: View, ask: Ask, io: IO) -> Reply:
         """One turn of the pipeline."""
@@ -62,90 +75,42 @@ class LanguageAgent:
 class Turn:
     """One seat's way from an ask to a reply. It is gone once the reply is given; its notes remain.
 
-    Each step of the pipeline is a method; what a step found out reaches the next as an argument, what the
-    seat is to remember goes into `notes`.
+    Each stage of the pipeline is a function of the turn, in a module of its own; what it found out reaches
+    the next as `Found`, what the seat is to remember goes into `notes`.
     """
 
     def __init__(self, agent: LanguageAgent, view: View, ask: Ask, io: IO) -> None:
         self.agent, self.recipe = agent, agent.recipe
         self.view, self.ask, self.io = view, ask, io
-        self.memory: Memory = remember(view, self.recipe.prune)
+        self.memory: Memory = remember(view, prunes(self.recipe.deduce))
         self.notes: Notes = []
 
     async def take(self) -> Reply:
-        """Recall has been done; reflect or judge the others if the recipe does, then answer."""
-        if self.ask.kind == "rate":
+        """Recall has been done; reflect or judge the others if the recipe does, think, propose, choose."""
+        recipe, ask = self.recipe, self.ask
+        if ask.kind == "rate":
             return await self.rate()
-        if self.ask.kind == "interview":
+        if ask.kind == "interview":
             return await self.interview()
-        if self.recipe.reflect:
-            return await self.respond(*await reflect(self))
-        if self.ask.kind == "succeed" and self.recipe.deduce != "none":
-            return Reply(_most_trusted(self.ask, self.memory))
-        targets = self.targets()
-        return await self.choose(await self.deduce(targets) if targets else None)
-
-    # -- deduction ------------------------------------------------------------------------
-
-    def targets(self) -> tuple[int, ...]:
-        """Whom to judge before this ask."""
-        ask, memory = self.ask, self.memory
-        if self.recipe.deduce == "none" or ask.kind in ("campaign", "succeed", "last-words"):
-            return ()
-        if ask.phase == "night" and ask.round == 1:
-            return ()
-        others = memory.alive
-        if ask.kind == "elect" and ask.options is not None:
-            others = tuple(option.seat for option in ask.options if isinstance(option, Pick))
-        skipped = () if self.recipe.judge_pack else memory.pack
-        return tuple(seat for seat in others if seat != memory.seat and seat not in skipped)
-
-    async def deduce(self, targets: tuple[int, ...]) -> dict[int, Belief]:
-        """Judge `targets`, in one call or one each, gathered; returns the latest belief about everybody."""
-        now = self.situation()
-        each = self.recipe.deduce == "each"
-        previous = self._shown(self.memory.beliefs, now)
-
-        async def judge(group: tuple[int, ...]) -> tuple[Notes, Judged | None]:
-            notes: Notes = []
-            task = Deduce(self.ask, group, guessable(self.view.ruleset), self.recipe.attributes)
-            step = f"deduce/{group[0]}" if each else "deduce"
-            answer = await self.put(step, now, task, notes, previous)
-            return notes, answer if isinstance(answer, Judged) else None
-
-        groups = [(target,) for target in targets] if each else [targets]
-        places = {line.number: line.position for line in now.lines}
-        beliefs: list[Belief] = []
-        for notes, judged in await self.io.gather(judge(group) for group in groups):
-            self.notes += notes
-            if judged is not None:
-                beliefs += [self._belief(judgement, places) for judgement in judged.judgements]
-        self.notes.append(("deduce", Deduced(tuple(beliefs), final=self.ask.kind == "vote")))
-        return self.memory.beliefs | {belief.target: belief for belief in beliefs}
-
-    def _belief(self, judgement: Judgement, places: dict[int, int]) -> Belief:
-        """A judgement with its reliability m (002 Eq. 2) and its evidence as positions."""
-        recipe, confidence = self.recipe, judgement.confidence
-        if judgement.role == UNCERTAIN and recipe.uncertain is not None:
-            reliability = recipe.uncertain
+        if recipe.reflect is not None:
+            return await self.respond(await reflect(self, recipe.reflect))
+        if recipe.deduce is None:
+            found = Found(self.situation())
+        elif ask.kind == "succeed":
+            return Reply(_most_trusted(ask, self.memory))
         else:
-            exception = recipe.wolf_exception and bool(self.memory.pack)
-            reliability = trust(judgement.role, confidence, exception)
-        evidence = tuple(sorted({places[n] for n in judgement.evidence if n in places}))
-        return Belief(
-            judgement.target, judgement.role, confidence, reliability, evidence, judgement.reasoning
-        )
+            found = await deduce(self, recipe.deduce)
+        if recipe.propose is not None and occasion(self) in recipe.propose.on:
+            return await act(self, found, recipe.propose)
+        return await self.respond(await plan(self, found))
 
     # -- answers --------------------------------------------------------------------------
 
-    async def choose(self, beliefs: dict[int, Belief] | None) -> Reply:
-        """The action or the statement, under fresh beliefs if there are any."""
-        now = self.situation(beliefs)
-        return await self.respond(now, None, self._shown(beliefs or {}, now))
-
-    async def respond(self, now: Situation, aids: Aids | None, beliefs: tuple[Belief, ...] = ()) -> Reply:
-        """The last step of every recipe: the model's action or statement."""
-        answer = await self.put("act", now, Decide(self.ask, aids), self.notes, beliefs)
+    async def respond(self, found: Found, task: Decide | None = None) -> Reply:
+        """The last step of most recipes: the model's action or statement."""
+        if task is None:
+            task = Decide(self.ask, found.aids, found.plan)
+        answer = await self.put("act", found.now, task, self.notes, found.beliefs)
         if not isinstance(answer, Decided):
             return self._invalid(answer)
         if answer.reasoning:
@@ -180,18 +145,11 @@ class Turn:
 
     # -- asking the model -----------------------------------------------------------------
 
-    def situation(self, beliefs: dict[int, Belief] | None = None) -> Situation:
-        """What the seat knows, as a question tells it; see `memory.situation`."""
-        if self.recipe.reflect:
-            return recalled(self)
-        alpha = None if self.recipe.deduce == "none" else self.recipe.alpha
-        return situation(self.view, self.memory, self.ask, self.recipe.layout, alpha, beliefs)
-
-    def _shown(self, beliefs: dict[int, Belief], now: Situation) -> tuple[Belief, ...]:
-        """The beliefs about the living that the recipe puts back into the prompt."""
-        if not self.recipe.show_beliefs:
-            return ()
-        return tuple(belief for target, belief in sorted(beliefs.items()) if target in now.alive)
+    def situation(self) -> Situation:
+        """What the seat knows as this turn begins, as a question tells it."""
+        if self.recipe.reflect is not None:
+            return recalled(self, self.recipe.reflect)
+        return situated(self, self.recipe.deduce)
 
     async def put(
         self,
@@ -218,7 +176,7 @@ class Turn:
             recipe.tips,
         )
         if sampling is None:
-            speaks = isinstance(task, Decide) and self.ask.options is None
+            speaks = isinstance(task, Decide | Propose) and self.ask.options is None
             sampling = self.agent.speak if speaks else self.agent.act
         corrections: tuple[tuple[str, str], ...] = ()
         for attempt in range(recipe.retries + 1):

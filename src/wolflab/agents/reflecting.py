@@ -28,22 +28,24 @@ from ..text.questions import (
 from ..text.reflective import questionnaire
 from ..text.templates import phrases
 from .experience import choose, mask
+from .found import Found
 from .recall import Messages, messages, retrieve
+from .recipes import Reflection
 
 if TYPE_CHECKING:
     from .language import Notes, Turn
 
 
-async def reflect(turn: Turn) -> tuple[Situation, Aids]:
+async def reflect(turn: Turn, stage: Reflection) -> Found:
     """All steps before the response: what the turn has before it, and what it made of it."""
-    return await Reflecting(turn).steps()
+    return await Reflecting(turn, stage).steps()
 
 
-def recalled(turn: Turn) -> Situation:
+def recalled(turn: Turn, stage: Reflection) -> Situation:
     """What a reflective player has before it in this turn: O and V as its situation (003 §3.3)."""
-    memory, recipe, seat = messages(turn.view), turn.recipe, turn.memory.seat
-    recent = memory.recent(recipe.recent if "recent" not in recipe.without else 0)
-    older = memory.informative(recipe.informative, len(recent)) if "informative" not in recipe.without else []
+    memory, without, seat = messages(turn.view), turn.recipe.without, turn.memory.seat
+    recent = memory.recent(stage.recent if "recent" not in without else 0)
+    older = memory.informative(stage.informative, len(recent)) if "informative" not in without else []
     talk = [isinstance(line.event, Said) and line.event.seat != seat for line in recent]
     return Situation(
         turn.view.ruleset,
@@ -63,16 +65,16 @@ def recalled(turn: Turn) -> Situation:
 class Reflecting:
     """One turn's steps; gone once they are taken."""
 
-    def __init__(self, turn: Turn) -> None:
-        self.turn, self.recipe = turn, turn.recipe
+    def __init__(self, turn: Turn, stage: Reflection) -> None:
+        self.turn, self.recipe, self.stage = turn, turn.recipe, stage
         self.memory: Messages = messages(turn.view)
-        self.sampling = Sampling(self.recipe.recall_temperature, self.recipe.max_tokens)
+        self.sampling = Sampling(stage.temperature, self.recipe.max_tokens)
 
     def has(self, component: str) -> bool:
         """Whether the recipe has this component of 003 §4.4.1."""
         return component not in self.recipe.without
 
-    async def steps(self) -> tuple[Situation, Aids]:
+    async def steps(self) -> Found:
         """See the module."""
         now = self.recall()
         answers: Pairs = ()
@@ -86,18 +88,18 @@ class Reflecting:
         if self.turn.agent.shelf is not None and self.has("suggestion") and self.has("reflection"):
             suggestion = await self.suggestion(now, reflection)
         kept = () if self.has("reflection") else answers
-        return now, Aids(reflection, suggestion, kept, self.has("reasoning"))
+        return Found(now, aids=Aids(reflection, suggestion, kept, self.has("reasoning")))
 
     def recall(self) -> Situation:
         """O and V (003 §3.3, freshness and informativeness) as the situation of all this turn's questions."""
-        now = recalled(self.turn)
+        now = recalled(self.turn, self.stage)
         recent = tuple(sorted(line.position for line in (*now.facts, *now.pending)))
         self.turn.notes.append(("recall", Recalled(recent, _places(now.informative))))
         return now
 
     async def chosen(self, now: Situation) -> tuple[str, ...]:
         """L of the role's nine questions; the first L where the reply cannot be used."""
-        listed, count = questionnaire(now.role, self.recipe.wording), self.recipe.choose
+        listed, count = questionnaire(now.role, self.recipe.wording), self.stage.chosen
         if count >= len(listed) or not count:
             return listed[:count]
         task = ChooseQuestions(self.turn.ask, listed, count)
@@ -106,7 +108,7 @@ class Reflecting:
 
     async def free(self, now: Situation, chosen: tuple[str, ...]) -> tuple[str, ...]:
         """M questions of the player's own; L of them where there is no predefined set (003 §4.4.1)."""
-        count = self.recipe.ask if self.has("predefined") else self.recipe.choose
+        count = self.stage.free if self.has("predefined") else self.stage.chosen
         if not count:
             return ()
         task = AskQuestions(self.turn.ask, chosen, count)
@@ -118,7 +120,7 @@ class Reflecting:
         are left out. Together, unless the recipe shows the earlier answers to the later questions.
         """
         turn = self.turn
-        found = await retrieve(turn.view, self.memory, questions, self.recipe.retrieve, turn.io)
+        found = await retrieve(turn.view, self.memory, questions, self.stage.retrieve, turn.io)
         pairs: list[tuple[str, str]] = []
 
         async def answer(number: int, earlier: Pairs) -> tuple[Notes, str]:
@@ -130,7 +132,7 @@ class Reflecting:
             notes.append((step, Answered(questions[number], text, _places(found[number]))))
             return notes, text
 
-        if self.recipe.in_turn:
+        if self.stage.in_turn:
             results = []
             for number, question in enumerate(questions):
                 results.append(await answer(number, tuple(pairs)))
@@ -168,7 +170,7 @@ class Reflecting:
         task = Extract(turn.ask, masked, picked.bad.response, tuple(one.response for one in picked.good))
         answer = await turn.put("suggest", now, task, turn.notes, sampling=self.sampling)
         text = answer.text if isinstance(answer, Written) else ""
-        if text and self.recipe.advice == "random":
+        if text and self.stage.advice == "random":
             text = self._random(len(text.split()))
         good = tuple(one.id for one in picked.good)
         why = "" if text else "the reply could not be used"

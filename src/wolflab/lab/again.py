@@ -72,7 +72,7 @@ async def _retaken(
     try:
         player = _player(company, row, record, moment)
         agent = player.agent
-        if not isinstance(agent, LanguageAgent) or not agent.recipe.reflect:
+        if not isinstance(agent, LanguageAgent) or agent.recipe.reflect is None:
             raise RecordError(
                 f"{moment.ask.id}: {record.ruleset.names[moment.ask.seat]} does not reflect, so that nothing "
                 "can be removed; see a turn of a player with the recipe reflective"

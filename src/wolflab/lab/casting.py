@@ -11,6 +11,7 @@ import msgspec
 
 from ..agents.language import LanguageAgent
 from ..agents.random import Random
+from ..agents.staged import Staged
 from ..errors import ExperimentError, ModelError
 from ..match import Casting, Dealing, Player
 from ..models.base import Model
@@ -21,7 +22,10 @@ from ..rules import ROLES, Ruleset
 from .embedding_cache import CachedEmbedder, EmbeddingCache
 from .experiment import Experiment
 from .place import Place
+from .policies import BY_DEFAULT, Policies
+from .policies import check as check_policy
 from .pools import Pools
+from .scenes import SCENES
 from .specs import MODEL_FREE, ExperienceSpec, PlayerSpec
 
 
@@ -63,6 +67,7 @@ class Company:
         self._models: dict[bytes, Model] = {}
         self._embedders: dict[bytes, Embedder] = {}
         self._players: dict[bytes, Player] = {}
+        self._policies = Policies(home, reading)
         self._casts: dict[str, dict[str, _Role]] = {}
         self._cache: EmbeddingCache | None = None
         self._budget = budget
@@ -92,10 +97,17 @@ class Company:
             return Player(Random())
         assert spec.model is not None
         made = spec.resolved_recipe()
-        embedders = {"messages": self.embedder(spec.embedder)} if made.reflect else {}
+        embedders: dict[str, Embedder] = {}
+        if made.reflect is not None:
+            embedders["messages"] = self.embedder(spec.embedder)
         if spec.experience is not None:
             embedders["experience"] = self.embedder(spec.experience.embedder)
-        return Player(LanguageAgent(made), self._model(spec.model), embedders)
+        policy = None
+        if made.weighs:
+            assert made.propose is not None
+            embedders["policy"] = self.embedder(spec.embedder)
+            policy = self._policies.policy(spec.policy or BY_DEFAULT[made.propose.source])
+        return Player(LanguageAgent(made, policy=policy), self._model(spec.model), embedders)
 
     def _model(self, spec: str | dict[str, Any]) -> Model:
         key = msgspec.json.encode(spec, order="sorted")
@@ -126,7 +138,15 @@ class Company:
 
         def seat(dealing: Dealing) -> list[Player]:
             chosen = [_place(cast, rules, dealing, number) for number in range(rules.players)]
-            return [self._taught(one, place, dealing.deal) for one in chosen]
+            players = [self._taught(one, place, dealing.deal) for one in chosen]
+            scene = self.experiment.scene
+            if scene is None:
+                return players
+            lines = SCENES[scene](rules, dealing)
+            return [
+                replace(player, agent=Staged(player.agent, scene, lines[number]))
+                for number, player in enumerate(players)
+            ]
 
         return seat
 
@@ -137,6 +157,8 @@ class Company:
                 place: _Role(self.player(spec), spec.experience)
                 for place, spec in self.experiment.cast(condition).items()
             }
+            for one in self._casts[condition].values():
+                check_policy(one.player, self.experiment.ruleset(condition))
         return self._casts[condition]
 
     def _taught(self, role: _Role, place: Place, deal: str) -> Player:
@@ -146,7 +168,7 @@ class Company:
         shelf = self.pools.shelf(role.experience, place, deal, role.player.embedders["experience"])
         agent = role.player.agent
         assert isinstance(agent, LanguageAgent)
-        return replace(role.player, agent=LanguageAgent(agent.recipe, shelf))
+        return replace(role.player, agent=LanguageAgent(agent.recipe, shelf, agent.policy))
 
     async def close(self) -> None:
         """Close every model and embedder."""

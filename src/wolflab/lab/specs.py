@@ -80,13 +80,16 @@ def _embedder(spec: str | dict[str, Any]) -> None:
 class PlayerSpec(Part):
     """One kind of player: a model (name, or mapping with settings) and a recipe (name, or mapping).
 
-    embedder: by which a reflective player finds its messages again. experience: what it may learn from.
+    embedder: by which a reflective player finds its messages again, or the one that its policy was trained
+    with. experience: what it may learn from. policy: a checkpoint's file, or the name of a shipped one; None
+    is the one that ships for the recipe.
     """
 
     model: str | dict[str, Any] | None = None
     recipe: str | dict[str, Any] = "deductive"
     embedder: str | dict[str, Any] = "hashing"
     experience: ExperienceSpec | None = None
+    policy: str | None = None
 
     @model_validator(mode="after")
     def _check(self) -> PlayerSpec:
@@ -96,7 +99,11 @@ class PlayerSpec(Part):
             return self
         made = self.resolved_recipe()
         _embedder(self.embedder)
-        if self.experience is not None and not made.reflect:
+        if self.policy is not None and not made.weighs:
+            raise ValueError(
+                f"policy: recipe {made.name} chooses without a policy; use the recipe strategic, or remove it"
+            )
+        if self.experience is not None and made.reflect is None:
             raise ValueError(f"experience: recipe {made.name} does not reflect; use the recipe reflective")
         if self.model is None:
             raise ValueError(

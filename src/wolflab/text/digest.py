@@ -75,8 +75,11 @@ def _task(task: Task) -> str:
             _ASKS.clear()
         known = _ASKS[id(task.ask)] = task.ask, _encode(task.ask).decode()
     match task:
-        case Decide(_, None):
-            return f"decide {known[1]}"
+        case Decide(_, aids, plan, intent):
+            if aids is None and not plan and intent is None:
+                return f"decide {known[1]}"
+            told = [aids, plan, intent] if plan or intent is not None else [aids]
+            return f"Decide {known[1]} {_encode(told).decode()}"
         case Rate(_, targets):
             return f"rate {known[1]} {targets}"
         case Deduce(_, targets, guesses, attributes):

@@ -124,6 +124,48 @@ class Interviewed(msgspec.Struct, frozen=True, tag=True):
     text: str
 
 
+class Planned(msgspec.Struct, frozen=True, tag=True):
+    """What a player thought before it acted, in a call of its own. perspective: see `questions.Plan`."""
+
+    perspective: str
+    text: str
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    """One action that was considered, in words: an option's label, or a statement's text."""
+
+    action: str
+    reasoning: str = ""
+
+
+class Proposed(msgspec.Struct, frozen=True, tag=True):
+    """The candidates of one turn, in the order in which they were weighed (004 §4.2)."""
+
+    candidates: tuple[Candidate, ...]
+
+
+class Chosen(msgspec.Struct, frozen=True, tag=True):
+    """Which candidate was taken (from 0). With a policy: π of each, and the critic's value in units of
+    reward (004 D.1); with a model: none, and no value.
+    """
+
+    number: int
+    probabilities: tuple[float, ...] = ()
+    value: float | None = None
+
+
 Content = (
-    Deduced | Rated | Thought | Mistake | Recalled | Asked | Answered | Reflected | Suggested | Interviewed
+    Deduced
+    | Rated
+    | Thought
+    | Mistake
+    | Recalled
+    | Asked
+    | Answered
+    | Reflected
+    | Suggested
+    | Interviewed
+    | Planned
+    | Proposed
+    | Chosen
 )

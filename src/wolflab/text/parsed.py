@@ -31,6 +31,23 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True)
+class Proposals:
+    """Legal, different actions with their reasonings, in the model's order: at least one, at most as many as
+    were asked for.
+    """
+
+    candidates: tuple[Decided, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Preferred:
+    """The number (from 0) of the candidate that a model chose, and why."""
+
+    number: int
+    reasoning: str
+
+
+@dataclass(frozen=True, slots=True)
 class Judgement:
     """One player's deduced role. confidence: 5–10. evidence: line numbers as cited, without repeats."""
 
@@ -81,7 +98,7 @@ class Verdict:
     reasoning: str
 
 
-Parsed = Decided | Judged | Rated | Listed | Written | Verdict
+Parsed = Decided | Proposals | Preferred | Judged | Rated | Listed | Written | Verdict
 
 
 # -- fields of an object ------------------------------------------------------------------------
@@ -103,7 +120,8 @@ ACTION = (
 
 
 @lru_cache(1 << 12)
-def _bare(key: str) -> str:
+def bare(key: str) -> str:
+    """A key without case and punctuation: "My Action" is "myaction"."""
     return re.sub(r"[\W_]+", "", key).casefold()
 
 
@@ -111,13 +129,13 @@ def field_of(found: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     """The value under the first of `names`, whatever the keys' case and punctuation."""
     if names[0] in found:
         return found[names[0]]
-    keys = {_bare(str(key)): key for key in reversed(list(found))}
+    keys = {bare(str(key)): key for key in reversed(list(found))}
     for name in names:
         if name in keys:
             return found[keys[name]]
     for name in names[:3]:  # "my_statement", "action to take"
-        for bare, key in keys.items():
-            if name in bare:
+        for known, key in keys.items():
+            if name in known:
                 return found[key]
     return None
 

@@ -69,7 +69,7 @@ def blocks(question: Question) -> tuple[str, str, str]:
     now = question.situation
     rules = _rules(question)
     tail = [
-        _beliefs(now, question.beliefs),
+        in_words(now, question.beliefs),
         _style(now, question.style),
         instruction(question),
     ]
@@ -197,8 +197,8 @@ def _now_append(now: Situation) -> str:
 # -- beliefs and style ------------------------------------------------------------------------
 
 
-def _beliefs(now: Situation, beliefs: tuple[Belief, ...]) -> str:
-    """The seat's latest deduction, in words by confidence (004 §3.1)."""
+def in_words(now: Situation, beliefs: tuple[Belief, ...]) -> str:
+    """A seat's latest deduction, in words by confidence (004 §4.1); empty for none."""
     if not beliefs:
         return ""
     numbers = {line.position: line.number for line in now.lines}
@@ -212,9 +212,9 @@ def _belief(now: Situation, belief: Belief, numbers: dict[int, int], confirmed: 
         what = confirmed[belief.target]
         text += f" is confirmed to be {a_role(what)}."
         if belief.role != what:
-            text += f" {now.ruleset.names[belief.target]}{_opinion(belief)}."
+            text += f" {now.ruleset.names[belief.target]}{opinion(belief)}."
     else:
-        text += f"{_opinion(belief)}."
+        text += f"{opinion(belief)}."
     text += f" Confidence {belief.confidence}, reliability {belief.reliability} of 10."
     cited = ", ".join(f"[{numbers[at]}]" for at in belief.evidence if at in numbers)
     if cited:
@@ -223,7 +223,8 @@ def _belief(now: Situation, belief: Belief, numbers: dict[int, int], confirmed: 
     return f'{text} Reasoning: "{reasoning}"' if reasoning else text
 
 
-def _opinion(belief: Belief) -> str:
+def opinion(belief: Belief) -> str:
+    """What is believed, in words by confidence: " may be a Seer" (004 §4.1)."""
     role = a_role(belief.role)
     if belief.role == UNCERTAIN:
         return " is uncertain"

@@ -12,7 +12,8 @@ from functools import lru_cache
 from typing import Literal
 
 from ..rules import Ask, Event, Ruleset
-from .notes import UNCERTAIN, Belief, Reflected
+from .intents import Intent
+from .notes import UNCERTAIN, Belief, Candidate, Reflected
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +89,43 @@ class Aids:
 class Decide:
     """Choose one of the ask's options, or speak (002 Tables 5–12, 14, 15; 004 C.2–C.4; 003 Table 3).
 
-    aids: None for players that do not reflect.
+    aids: None for players that do not reflect. plan: what the seat has thought before, in a call of its own;
+    its reply then holds no reasoning. intent: what it is to put into words (004's Atomic agent).
     """
 
     ask: Ask
     aids: Aids | None = None
+    plan: str = ""
+    intent: Intent | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Think before acting, in words (chain of thought; ReCon's two looks).
+
+    perspective: "own", or "others": how would what is planned look to them? earlier: the plan so far.
+    """
+
+    ask: Ask
+    perspective: Literal["own", "others"] = "own"
+    earlier: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Propose:
+    """Propose `count` candidates at once, or one more that differs from the `earlier` ones (004 C.6)."""
+
+    ask: Ask
+    count: int
+    earlier: tuple[Candidate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """Choose one of the candidates that the seat proposed (004 E.5, "+{ded, div}"). They are two or more."""
+
+    ask: Ask
+    candidates: tuple[Candidate, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +231,9 @@ def guessable(ruleset: Ruleset) -> tuple[str, ...]:
 
 Task = (
     Decide
+    | Plan
+    | Propose
+    | Choose
     | Deduce
     | Rate
     | ChooseQuestions

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ..rules import ROLES, Ask
-from .options import NUMBER_WORDS, labels
+from ..rules import ROLES
+from .options import labels
 from .questions import (
     Aids,
     AnswerQuestion,
@@ -26,8 +26,9 @@ from .questions import (
     Wording,
 )
 from .sentences import a_role
+from .strategic import considered
 from .templates import phrases, render
-from .wording import moderator_request, numbered, pack_note, without_blank_lines
+from .wording import counted, moderator_request, numbered, pack_note, reasons, without_blank_lines
 
 _ALIKE = {"Doctor": "Guard"}
 """Roles without questions of their own that have another's duty; the others think as Villagers do."""
@@ -51,8 +52,8 @@ def reflective(question: Question, common: dict[str, str]) -> str:
     """
     now, task, wording = question.situation, question.task, question.wording
     match task:
-        case Decide(ask, Aids() as aids):
-            return _respond(now, ask, aids, wording, common)
+        case Decide(_, Aids()):
+            return _respond(now, task, wording, common)
         case Interview(_, claimed):
             return render("interview", **common, claimed=a_role(claimed))
         case Judge():
@@ -74,7 +75,11 @@ def _step(
         case ChooseQuestions(_, candidates, count):
             listing = "\n".join(f"{number}. {one}" for number, one in enumerate(candidates, 1))
             return render(
-                f"{wording}/choose_questions", **common, request=asked, questions=listing, count=_count(count)
+                f"{wording}/choose_questions",
+                **common,
+                request=asked,
+                questions=listing,
+                count=counted(count),
             )
         case AskQuestions(_, chosen, count):
             listing = "\n".join([words["chosen"].template, *(f"- {one}" for one in chosen)])
@@ -84,11 +89,11 @@ def _step(
                 request=asked,
                 chosen=listing if chosen else "",
                 more=words["more" if chosen else "more_free"].template,
-                count=_count(count),
+                count=counted(count),
                 questions="question" if count == 1 else "questions",
             )
         case AnswerQuestion(_, question, messages, earlier):
-            found = words["messages"].substitute(count=_count(len(messages)))
+            found = words["messages"].substitute(count=counted(len(messages)))
             text = render(
                 f"{wording}/answer",
                 **common,
@@ -114,19 +119,16 @@ def _step(
     return without_blank_lines(text)
 
 
-def _count(n: int) -> str:
-    return NUMBER_WORDS[n - 1] if 0 < n <= len(NUMBER_WORDS) else str(n)
-
-
 def _pairs(heading: str, pairs: Pairs) -> str:
     if not pairs:
         return ""
     return "\n".join([heading, *(f"- {question} {answer}" for question, answer in pairs)])
 
 
-def _respond(now: Situation, ask: Ask, aids: Aids, wording: Wording, common: dict[str, str]) -> str:
+def _respond(now: Situation, task: Decide, wording: Wording, common: dict[str, str]) -> str:
+    ask, aids, thinks = task.ask, task.aids or Aids(), reasons(task)
     words = phrases(f"{wording}/reflective")
-    fields = [words["field_reasoning"].template] if aids.think else []
+    fields = [words["field_reasoning"].template] if thinks else []
     if ask.options is None:
         fields.append(words["field_statement"].template)
     else:
@@ -138,7 +140,8 @@ def _respond(now: Situation, ask: Ask, aids: Aids, wording: Wording, common: dic
         "answers": _pairs(words["answers"].template, aids.answers),
         "reflection": words["reflection"].substitute(text=aids.reflection) if aids.reflection else "",
         "suggestion": words["suggestion"].substitute(text=aids.suggestion) if aids.suggestion else "",
-        "think": words["think" if aids.think else "no_think"].template,
+        "think": words["think" if thinks else "no_think"].template,
+        "considered": considered(now, task, wording),
     }
     if wording == "own":
         values["fields"] = "\n".join(fields)

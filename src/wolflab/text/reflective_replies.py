@@ -1,4 +1,4 @@
-"""Replies in plain text: questions, answers, reflections, suggestions, and the `paper` wording's response.
+"""Replies in plain text: plans, questions, answers, reflections, suggestions, the `paper` wording's response.
 
 003 separates questions by '#' and marks what is said aloud by "My concise talking content:". Pure and
 tolerant: a JSON object with the text inside is taken too, any text is allowed, none raises.
@@ -25,14 +25,16 @@ from .questions import (
     Extract,
     Interview,
     Judge,
+    Plan,
     Question,
     Reflect,
 )
+from .strategic_replies import REASONING_LIMIT
+from .wording import reasons
 
 TEXT_LIMIT = 1200
 """Characters of an answer, a reflection or a suggestion that are kept."""
 QUESTION_LIMIT = 300
-REASONING_LIMIT = 2000
 _READ = 20_000
 _PIECES = 60
 """Pieces of a list of questions that are looked at."""
@@ -42,7 +44,7 @@ _ALIKE = 0.72
 _NOTHING = ("null", "none", "nil", "n/a", "undefined")
 """What stands for no text."""
 
-_STEPS = (ChooseQuestions, AskQuestions, AnswerQuestion, Reflect, Extract, Interview)
+_STEPS = (ChooseQuestions, AskQuestions, AnswerQuestion, Reflect, Extract, Interview, Plan)
 
 
 def is_free(question: Question) -> bool:
@@ -68,12 +70,14 @@ def read_free(question: Question, text: str) -> Listed | Written | Decided | Pro
             return _suggestion(plain)
         case Decide():
             return _responded(question, task, plain)
+        case Plan():
+            return _written(plain, REASONING_LIMIT)
         case _:
             return _written(plain)
 
 
-def _written(text: str) -> Written | Problem:
-    said = clean(text, TEXT_LIMIT)
+def _written(text: str, limit: int = TEXT_LIMIT) -> Written | Problem:
+    said = clean(text, limit)
     if not any(char.isalnum() for char in said):
         return Problem("the reply is empty; answer in plain text")
     return Written(said)
@@ -193,11 +197,11 @@ _PROCESS = re.compile(r"\A\s*+(?:my\s++)?step[- ]by[- ]step\s++thought\s++proces
 def _responded(question: Question, task: Decide, text: str) -> Decided | Problem:
     """The `paper` wording's final response: thoughts, then what is said (003 Table 3)."""
     marks = list(_CONTENT.finditer(text))
-    assert task.aids is not None
-    if not marks and task.aids.think:
+    thinks = reasons(task)
+    if not marks and thinks:
         return Problem('the reply has no "My concise talking content:"; put what you say or choose after it')
     said = text[marks[-1].end() :] if marks else text
-    thought = _PROCESS.sub("", text[: marks[-1].start()]) if marks and task.aids.think else ""
+    thought = _PROCESS.sub("", text[: marks[-1].start()]) if marks and thinks else ""
     said = clean(re.sub(r"(?m)^\s*[-*•·]\s*", "", said).replace("<EOS>", "")).strip(" '")
     reasoning = clean(thought, REASONING_LIMIT)
     if task.ask.options is not None:

@@ -11,16 +11,15 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from ..rules import ROLES, Ruleset, Say
-from .clean import clean, is_silence
+from ..rules import ROLES, Ruleset
+from .clean import clean
 from .disguise import disguised_schema, undisguised
 from .extract import find_object
+from .forms import acting_fields, object_schema, text_schema
 from .notes import UNCERTAIN
-from .options import labels, read_action, read_player
+from .options import read_player
 from .parsed import (
-    ACTION,
     REASONING,
-    STATEMENT,
     Decided,
     Judged,
     Judgement,
@@ -31,8 +30,10 @@ from .parsed import (
     number_of,
     text_of,
 )
-from .questions import Decide, Deduce, Judge, Question, Rate
-from .reflective_replies import REASONING_LIMIT, is_free, read_free, read_verdict
+from .questions import Choose, Decide, Deduce, Judge, Propose, Question, Rate
+from .reflective_replies import is_free, read_free, read_verdict
+from .strategic_replies import REASONING_LIMIT, read_decided, read_preferred, read_proposals, strategic_schema
+from .wording import reasons
 
 UNASKED_CONFIDENCE = 7
 """The confidence of a judgement that was not asked for one: the lowest at which a player named as no
@@ -55,43 +56,30 @@ def _schema(question: Question) -> dict[str, Any] | None:
         return None
     ruleset = question.situation.ruleset
     match question.task:
-        case Decide(ask, aids):
-            form = {"reasoning": _STRING} if aids is None or aids.think else {}
-            if ask.options is None:
-                return _object(form | {"statement": _STRING})
-            return _object(form | {"action": _STRING | {"enum": list(labels(ask, ruleset))}})
+        case Decide(ask) as task:
+            return object_schema(acting_fields(ask, ruleset, reasons(task)))
+        case Propose() | Choose() as task:
+            return strategic_schema(task, ruleset)
         case Rate(_, targets):
             score = {"type": "integer", "enum": list(range(1, 11))}
-            return _object({ruleset.names[seat]: score for seat in targets})
+            return object_schema({ruleset.names[seat]: score for seat in targets})
         case Deduce() as task:
             return _judgements_schema(task, ruleset)
         case Judge(_, _, criteria):
-            label = _STRING | {"enum": ["yes", "no"]}
-            return _object({"reasoning": _STRING} | {name: label for name, _ in criteria})
+            label = text_schema("yes", "no")
+            return object_schema({"reasoning": text_schema()} | {name: label for name, _ in criteria})
     raise AssertionError(question.task)
 
 
 def _judgements_schema(task: Deduce, ruleset: Ruleset) -> dict[str, Any]:
     attributes = {
-        "role": _STRING | {"enum": list(task.guesses)},
-        "reasoning": _STRING,
+        "role": text_schema(*task.guesses),
+        "reasoning": text_schema(),
         "confidence": {"type": "integer", "enum": list(range(5, 11))},
         "evidence": {"type": "array", "items": {"type": "integer"}},
     }
     kept = {name: form for name, form in attributes.items() if name == "role" or name in task.attributes}
-    return _object({ruleset.names[seat]: _object(kept) for seat in task.targets})
-
-
-_STRING: dict[str, Any] = {"type": "string"}
-
-
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return object_schema({ruleset.names[seat]: object_schema(kept) for seat in task.targets})
 
 
 # -- reading it -------------------------------------------------------------------------------
@@ -99,46 +87,29 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 def parse(question: Question, text: str) -> Parsed | Problem:
     """What `text` answers to `question`, or why it answers nothing. Never raises."""
-    text = undisguised(text, question.situation.ruleset)
+    ruleset, task = question.situation.ruleset, question.task
+    text = undisguised(text, ruleset)
     if is_free(question):
         return read_free(question, text)
     if not text.strip():
         return Problem("the reply is empty; answer with the JSON object asked for")
+    if isinstance(task, Propose):
+        return read_proposals(task, text, ruleset)
+    if isinstance(task, Choose):
+        return read_preferred(task, text, ruleset)
     found = find_object(text)
     if found is None:
         return Problem("the reply holds no JSON object; answer with the JSON object asked for")
-    match question.task:
-        case Decide() as task:
-            return _decided(question, task, found)
-        case Deduce() as task:
+    match task:
+        case Decide(ask):
+            return read_decided(found, ask, ruleset)
+        case Deduce():
             return _judged(question, task, found)
-        case Rate() as task:
+        case Rate():
             return _rated(question, task, found)
-        case Judge() as task:
+        case Judge():
             return read_verdict(task, found)
-    raise AssertionError(question.task)
-
-
-def _decided(question: Question, task: Decide, found: dict[str, Any]) -> Decided | Problem:
-    reasoning = clean(text_of(field_of(found, REASONING)), REASONING_LIMIT)
-    if task.ask.options is None:
-        value = field_of(found, STATEMENT)
-        if not isinstance(value, str):
-            return Problem('the reply has no "statement" of text; put what you say aloud there')
-        statement = clean(value)
-        if is_silence(statement):
-            return Decided(Say(""), reasoning)
-        if not any(char.isalnum() for char in statement):
-            return Problem('the "statement" is empty; say something, or "(silence)" to stay silent')
-        return Decided(Say(statement), reasoning)
-    value = field_of(found, ACTION)
-    if isinstance(value, dict):
-        value = field_of(value, ACTION) or field_of(value, ("name",))
-    ruleset = question.situation.ruleset
-    if value is None:
-        return Problem(f'the reply has no "action"; choose one of: {", ".join(labels(task.ask, ruleset))}')
-    action = read_action(text_of(value), task.ask, ruleset)
-    return Problem(action) if isinstance(action, str) else Decided(action, reasoning)
+    raise AssertionError(task)
 
 
 # -- judgements -------------------------------------------------------------------------------
@@ -278,3 +249,16 @@ def _rated(question: Question, task: Rate, found: dict[str, Any]) -> Rated | Pro
         names = ", ".join(ruleset.names[seat] for seat in task.targets)
         return Problem(f"the reply gives no score from 1 to 10 for any of {names}")
     return Rated(MappingProxyType({seat: scores[seat] for seat in task.targets if seat in scores}))
+
+
+__all__ = [
+    "UNASKED_CONFIDENCE",
+    "Decided",
+    "Judged",
+    "Judgement",
+    "Problem",
+    "Rated",
+    "parse",
+    "read_role",
+    "schema",
+]

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..rules import DUTIES, Ask, Pick, VictimShown
-from .options import labels
-from .questions import Line, Situation
+from .options import NUMBER_WORDS, labels
+from .questions import Decide, Line, Situation
 from .sentences import line_sentence, listed
 from .templates import phrases
 
@@ -32,6 +32,16 @@ def numbered(now: Situation, lines: Iterable[Line]) -> str:
     """Lines in the order in which they happened, each with its number, one a line."""
     ordered = sorted(lines, key=lambda line: line.position)
     return "\n".join(f"[{line.number}] {line_sentence(line, now.seat, now.ruleset)}" for line in ordered)
+
+
+def counted(n: int) -> str:
+    """A number in words where there is a word: "three"."""
+    return NUMBER_WORDS[n - 1] if 0 < n <= len(NUMBER_WORDS) else str(n)
+
+
+def reasons(task: Decide) -> bool:
+    """Whether the reply to a decision is to hold reasoning: not where a plan or an intent came before it."""
+    return not task.plan and task.intent is None and (task.aids is None or task.aids.think)
 
 
 def without_blank_lines(text: str) -> str:

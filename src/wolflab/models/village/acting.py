@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ...rules import LEFT, NO, PASS, RIGHT, YES, Action, Ask, Pick
+from .draws import Draws
 from .scene import Scene
 from .talk import pushed
 
@@ -49,6 +50,19 @@ def insisted(scene: Scene, ask: Ask) -> Chosen:
 def at_random(scene: Scene, ask: Ask) -> Chosen:
     """A legal choice, each as likely."""
     return scene.draws.one("random", ask.options or ()), "I go with my gut this time."
+
+
+def favoured(scene: Scene, ask: Ask, seat: int, rate: float) -> Chosen | None:
+    """A planted bias: `seat` on the first night, by that chance, where it may be chosen.
+
+    The draw is the game's, not the seat's, so that a pack leans to the seat as one, and at that rate.
+    """
+    if scene.situation.round != 1 or seat in scene.mates or Pick(seat) not in (ask.options or ()):
+        return None
+    game = Draws(scene.table.key.rsplit("|", 2)[0])
+    if not game.chance(f"favour {ask.kind}", 1000 * rate):
+        return None
+    return Pick(seat), f"I have a feeling about {scene.name(seat)}."
 
 
 def _seats(options: tuple[Action, ...]) -> list[int]:

@@ -22,6 +22,14 @@ class Draws:
         digest = blake2b(f"{self.key}#{purpose}".encode(), digest_size=8).digest()
         return int.from_bytes(digest, "little") % n
 
+    def many(self, purpose: str, n: int) -> list[int]:
+        """n integers in [0, 2³²), from one digest for every 16."""
+        drawn: list[int] = []
+        for block in range(0, n, 16):
+            digest = blake2b(f"{self.key}#{purpose}#{block}".encode(), digest_size=64).digest()
+            drawn += [int.from_bytes(digest[at : at + 4], "little") for at in range(0, 64, 4)]
+        return drawn[:n]
+
     def chance(self, purpose: str, thousandths: float) -> bool:
         """True with that probability (0 and 1000 never draw)."""
         if thousandths <= 0:

@@ -14,16 +14,20 @@ import msgspec
 from ...rules import Ask, Pick
 from ...text.advice import ACT, HOLD, advised
 from ...text.disguise import disguised
+from ...text.intents import chosen as meant
 from ...text.options import label
 from ...text.questions import (
     AnswerQuestion,
     AskQuestions,
+    Choose,
     ChooseQuestions,
     Decide,
     Deduce,
     Extract,
     Interview,
     Judge,
+    Plan,
+    Propose,
     Question,
     Rate,
     Reflect,
@@ -32,13 +36,14 @@ from ...text.questions import (
 from ...text.reflective_replies import is_free
 from ...text.sentences import a_role
 from ..base import Request, Response
-from . import advice
-from .acting import Chosen, at_random, choose, insisted, passed
+from . import advice, candidates, thoughts
+from .acting import Chosen, at_random, choose, favoured, insisted, passed
 from .answering import answer as answered
 from .answering import reflection
 from .asking import asked, chosen
 from .deducing import deduce, rate
 from .draws import Draws
+from .intended import intended
 from .judging import interviewed, verdict
 from .outlook import Outlook, Outlooks
 from .parameters import VERSION, Parameters, shipped
@@ -63,7 +68,9 @@ class Village:
     Sheriff's statements carry no weight (the strict null). invalid: chance that a reply is unusable
     text. idle: chance that it passes where it may (the planted defect). act_on_suggestion: chance that it
     does what a suggestion from past games says. plant: behaviour → chance that a statement shows it on
-    top. parameters: other fitted tables than the shipped ones (for fitting and for tests).
+    top. favour, favour_rate: a seat that Werewolves like to kill on the first night, and by what chance;
+    expect, expect_rate: one that a Doctor or Guard likes to shield then. parameters: other fitted tables
+    than the shipped ones (for fitting and for tests).
     Raises ModelError for unknown settings and for values out of range.
     """
 
@@ -78,6 +85,8 @@ class Village:
         skill = round(1000 * self.settings.skill)
         self._thinker = Thinker(self.parameters, skill, self.settings.heed_sheriff)
         self._outlooks = Outlooks(self._thinker)
+        self._looked: tuple[Question, str, Scene] | None = None
+        """The scene of the last turn that put several questions; the question and key it was made for."""
 
     def posterior(self, situation: Situation, recalled: bool = False) -> Posterior:
         """What `Deduce` answers from: the posterior over roles in that situation, for analysis and tests.
@@ -115,6 +124,12 @@ class Village:
                 return rate(question, task, self._posterior(question))
             case Decide():
                 return self._decide(question, task, key)
+            case Plan():
+                return self._plan(question, task, key)
+            case Propose():
+                return self._propose(question, task, key)
+            case Choose():
+                return self._choose(question, task, key)
             case ChooseQuestions():
                 return chosen(task, Draws(key))
             case AskQuestions():
@@ -136,22 +151,87 @@ class Village:
     # -- decisions ------------------------------------------------------------------------
 
     def _decide(self, question: Question, task: Decide, key: str) -> dict[str, Any] | str:
-        survey = self._thinker.survey(question.situation, question.layout == RECALLED)
-        around = scene(question, survey, self.parameters, key)
+        around = self._look(question, key)
+        if task.plan:
+            thoughts.recall(around, task.plan)
         says = self._advice(around, task)
         if task.ask.options is None:
             field = "statement"
-            why, text = self._speech(around, task.ask.kind, says)
+            why, text = self._speech(around, task, says)
         else:
             field = "action"
-            action, why = self._act(around, task.ask, says)
+            action, why = self._planned(around, task) or self._act(around, task.ask, says)
             text = label(action, task.ask.kind, question.situation.ruleset)
-        thinks = task.aids is None or task.aids.think or "(planted:" in why
+        thinks = task.aids is None or task.aids.think
+        thinks = (thinks and not task.plan and task.intent is None) or "(planted:" in why
         if not is_free(question):
             return {"reasoning": why, field: text} if thinks else {field: text}
         if not thinks:
             return text
         return f"My step by step thought process: {why}\nMy concise talking content: {text}"
+
+    def _look(self, question: Question, key: str) -> Scene:
+        survey = self._thinker.survey(question.situation, question.layout == RECALLED)
+        return scene(question, survey, self.parameters, key)
+
+    def _turn(self, question: Question, key: str) -> Scene:
+        """The scene in which the player would act, whichever of the turn's questions is put."""
+        key = candidates.own_key(key)
+        if self._looked is not None:
+            last, made_for, around = self._looked
+            same = last.situation is question.situation and last.beliefs == question.beliefs
+            if same and made_for == key and last.style == question.style:
+                return around
+        around = self._look(question, key)
+        self._looked = question, key, around
+        return around
+
+    def _own(self, around: Scene, ask: Ask) -> tuple[str, str]:
+        """Why, and the statement or the option's label: the reply to `Decide` under the turn's key."""
+        if ask.options is None:
+            return self._speech(around, Decide(ask), "")
+        action, why = self._act(around, ask, "")
+        return why, label(action, ask.kind, around.situation.ruleset)
+
+    def _propose(self, question: Question, task: Propose, key: str) -> dict[str, Any]:
+        around, ask, draws = self._turn(question, key), task.ask, Draws(key)
+        if ask.options is not None:
+            made = candidates.options(around, ask, task.count, self._act(around, ask, ""), draws)
+            rules = around.situation.ruleset
+            told = [{"reasoning": why, "action": label(action, ask.kind, rules)} for action, why in made]
+            return {"candidates": told}
+        if task.earlier:
+            bank = self.settings.phrases
+            why, text = candidates.statement(around, ask, task.earlier, bank, draws)
+        else:
+            why, text = self._speech(around, Decide(ask), "")
+        return {"reasoning": why, "statement": text}
+
+    def _choose(self, question: Question, task: Choose, key: str) -> dict[str, Any]:
+        around = self._turn(question, key)
+        _, own = self._own(around, task.ask)
+        number, why = candidates.taken(around, task.ask, task.candidates, own, Draws(key))
+        return {"reasoning": why, "choice": number + 1}
+
+    def _plan(self, question: Question, task: Plan, key: str) -> str:
+        around, rules = self._turn(question, key), question.situation.ruleset
+        if task.ask.options is None:
+            points = plan(around, task.ask.kind)
+            if task.perspective == "others":
+                meant = thoughts.meant_points(task.earlier, rules) or points
+                return thoughts.seen_by_others(around, task.earlier, meant)
+            return thoughts.thought(around, thoughts.aim_of_statement(points, rules))
+        if task.perspective == "others" and thoughts.meant_choice(around, task.ask, task.earlier):
+            return task.earlier
+        action, why = self._act(around, task.ask, "")
+        return thoughts.thought(around, thoughts.aim_of_choice(label(action, task.ask.kind, rules), why))
+
+    def _planned(self, around: Scene, task: Decide) -> Chosen | None:
+        """The option that an intent or a plan has settled on."""
+        if task.intent is not None:
+            action = meant(task.intent, task.ask)
+            return None if action is None else (action, "")
+        return thoughts.meant_choice(around, task.ask, task.plan) if task.plan else None
 
     def _advice(self, around: Scene, task: Decide) -> str:
         """What the suggestion in the request says, if it is acted on; else empty."""
@@ -161,12 +241,18 @@ class Village:
         acts = says and around.draws.chance("act on suggestion", 1000 * self.settings.act_on_suggestion)
         return says if acts else ""
 
-    def _speech(self, around: Scene, kind: str, says: str) -> tuple[str, str]:
+    def _speech(self, around: Scene, task: Decide, says: str) -> tuple[str, str]:
         """Why, and the statement."""
-        points = plan(around, kind)
+        kind, rules = task.ask.kind, around.situation.ruleset
+        if task.intent is not None:
+            points = intended(around, task.intent, kind)
+        else:
+            points = (list(thoughts.meant_points(task.plan, rules)) if task.plan else []) or plan(
+                around, kind
+            )
         if says:
             points = advised_plan(around, points, says)
-        text = speak(points, around.situation.ruleset, self.settings.phrases, around.draws)
+        text = speak(points, rules, self.settings.phrases, around.draws)
         aims = ", ".join(dict.fromkeys(point.kind.split()[0] for point in points))
         why = f"I am {a_role(around.situation.role)}. My plan for this statement: {aims}."
         if self.settings.plant and kind == "statement":
@@ -178,6 +264,9 @@ class Village:
         settings = self.settings
         if settings.noise and around.draws.chance("noise", 1000 * settings.noise):
             return at_random(around, ask)
+        leaning = self._leaning(around, ask)
+        if leaning is not None:
+            return leaning
         if settings.follow_sheriff and ask.kind == "vote" and around.me != around.situation.sheriff:
             target = around.recommended()
             if (
@@ -195,6 +284,15 @@ class Village:
             if held is not None:
                 return held
         return choose(around, ask)
+
+    def _leaning(self, around: Scene, ask: Ask) -> Chosen | None:
+        """What a planted bias of the first night leads to."""
+        settings = self.settings
+        if settings.favour is not None and ask.kind == "kill":
+            return favoured(around, ask, settings.favour, settings.favour_rate)
+        if settings.expect is not None and ask.kind in ("save", "protect"):
+            return favoured(around, ask, settings.expect, settings.expect_rate)
+        return None
 
     def describe(self) -> dict[str, Any]:
         """Version, digest of the fitted parameters, settings."""
@@ -215,13 +313,15 @@ def _spoil(text: str, question: Question, draws: Draws) -> str:
     if is_free(question):
         return ""  # any words would do where plain text is asked for
     kind = draws.below("spoil", 4)
-    if kind == 0:
-        return text[: len(text) // 2]
+    if kind == 0:  # of several candidates not even the first may be left whole
+        return text[: len(text) // (12 if isinstance(question.task, Propose) else 2)]
     if kind == 1:
         return "I would rather not say anything about that."
     if kind == 2:
         return ""
     match question.task:
+        case Propose() | Choose():
+            return _encode({"reasoning": "An odd idea.", "candidates": [], "choice": 99}).decode()
         case Decide(ask) if ask.options is not None:
             return _encode({"reasoning": "An odd idea.", "action": "do a handstand"}).decode()
         case Decide():

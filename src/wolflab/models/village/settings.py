@@ -10,8 +10,9 @@ from ...errors import ModelError
 from .phrases import BANKS
 from .planted import BEHAVIOURS
 
-_LATER = ("idle", "act_on_suggestion", "plant")
+_LATER = ("idle", "act_on_suggestion", "plant", "favour", "favour_rate", "expect", "expect_rate")
 """Knobs that the first records of `village` did not have."""
+_CHANCES = ("noise", "follow_sheriff", "invalid", "idle", "act_on_suggestion", "favour_rate", "expect_rate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +28,21 @@ class Settings:
     idle: float = 0.0
     act_on_suggestion: float = 0.0
     plant: Mapping[str, float] = field(default_factory=dict)
+    favour: int | None = None
+    favour_rate: float = 0.5
+    expect: int | None = None
+    expect_rate: float = 0.5
 
     def __post_init__(self) -> None:
-        for name in ("noise", "follow_sheriff", "invalid", "idle", "act_on_suggestion"):
+        for name in _CHANCES:
             _number(name, getattr(self, name), 1.0)
         _number("skill", self.skill, 2.0)
         if self.phrases not in BANKS:
             raise ModelError(f"village: phrases is {self.phrases!r}; use one of {', '.join(BANKS)}")
         if not isinstance(self.heed_sheriff, bool):
             raise ModelError(f"village: heed_sheriff is {self.heed_sheriff!r}; use true or false")
+        for name in ("favour", "expect"):
+            _seat(name, getattr(self, name))
         if not isinstance(self.plant, Mapping):
             raise ModelError(f"village: plant is {self.plant!r}; use a mapping such as {{camouflage: 0.2}}")
         for name, rate in self.plant.items():
@@ -69,3 +76,8 @@ class Settings:
 def _number(name: str, value: object, top: float) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= top:
         raise ModelError(f"village: {name} is {value!r}; use a number from 0 to {top:g}")
+
+
+def _seat(name: str, value: object) -> None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+        raise ModelError(f"village: {name} is {value!r}; use a seat, counted from 0, or null")

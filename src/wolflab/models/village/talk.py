@@ -14,9 +14,9 @@ from .scene import Scene
 from .speech import Point
 from .worlds import OTHER, PLAIN, SEER, SHIELD, role_class
 
-_NAMED = 420
+NAMED = 420
 """Suspicion (thousandths) from which a player is spoken of as a suspect."""
-_TELLING = ("claim", "saw", "saw before", "protect", "antidote", "poison")
+TELLING = ("claim", "saw", "saw before", "protect", "antidote", "poison")
 """Kinds of points that give the speaker's role away."""
 
 
@@ -171,10 +171,10 @@ def _judgements(scene: Scene, sheriff: bool, kind: str) -> list[Point]:
         return points
     score, first = ranked[0]
     score = shown(scene, first, score)
-    named = score >= _NAMED
+    named = score >= NAMED
     if (named or sheriff) and draws.chance("accuse", 1000 if sheriff else style.accuse):
         seer = scene.node.claims[first] == 1 and not scene.wolf
-        points.append(Point("liar" if seer and score > 700 else _accusation(scene, score), first))
+        points.append(Point("liar" if seer and score > 700 else accusation(scene, score), first))
     if kind != "last-words" and sheriff:
         points.append(Point("recommend", first))
     elif kind != "last-words" and named and draws.chance("propose", style.propose):
@@ -191,7 +191,8 @@ def _judgements(scene: Scene, sheriff: bool, kind: str) -> list[Point]:
     return points
 
 
-def _accusation(scene: Scene, score: int) -> str:
+def accusation(scene: Scene, score: int) -> str:
+    """The kind of phrase that accuses as strongly as the suspicion (thousandths) allows in the style."""
     strength = 3 if score >= 850 else 2 if score >= 480 else 1
     return f"accuse {min(3, max(1, strength + scene.style.edge))}"
 
@@ -222,7 +223,7 @@ def _friend(scene: Scene, suspect: int) -> int | None:
 def advised_plan(scene: Scene, points: list[Point], says: str) -> list[Point]:
     """The plan bent to what past games advise: a role told or hidden, a vote called for."""
     if says == HIDE:
-        kept = [point for point in points if point.kind not in _TELLING]
+        kept = [point for point in points if point.kind not in TELLING]
         return kept or [Point("quiet")]
     kinds = {point.kind for point in points}
     if says == TELL and "claim" not in kinds:

@@ -1,0 +1,60 @@
+"""One of several candidates: by the model with one more call (004 E.5), or by a trained policy (004 §4.3)."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ..text.candidates import candidate_text, observation_text
+from ..text.notes import Candidate, Chosen
+from ..text.parsed import Preferred
+from ..text.questions import Choose
+from .found import Found
+from .policy.base import Observation
+from .policy.features import player_vector
+
+if TYPE_CHECKING:
+    from .language import Turn
+
+_FINE = 1 << 30
+"""Steps of a draw from probabilities."""
+
+
+async def among(
+    turn: Turn, found: Found, candidates: tuple[Candidate, ...], by: Literal["model", "policy"]
+) -> int:
+    """The number of the candidate taken (from 0). A model's unusable choice falls to the first."""
+    if by == "policy":
+        return await _weighed(turn, found, candidates)
+    number = 0
+    if len(candidates) > 1:
+        task = Choose(turn.ask, candidates)
+        answer = await turn.put("choose", found.now, task, turn.notes, found.beliefs)
+        number = answer.number if isinstance(answer, Preferred) else 0
+    turn.notes.append(("choose", Chosen(number)))
+    return number
+
+
+async def _weighed(turn: Turn, found: Found, candidates: tuple[Candidate, ...]) -> int:
+    """π's draw, keyed by the ask."""
+    policy = turn.agent.policy
+    assert policy is not None
+    now = found.now
+    texts = [observation_text(now, found.judged)]
+    texts += [candidate_text(one, turn.ask, now.ruleset) for one in candidates]
+    vectors = await turn.io.embed("policy", texts)
+    player = player_vector(turn.view, turn.ask, turn.memory, found.judged)
+    weights = await policy.weigh(Observation(player, vectors[0], vectors[1:], now.ruleset.players))
+    number = drawn(weights.probabilities, turn.io.draw("choose", _FINE))
+    shares = tuple(round(float(p), 6) for p in weights.probabilities)
+    turn.notes.append(("choose", Chosen(number, shares, round(float(weights.value), 4))))
+    return number
+
+
+def drawn(probabilities: np.ndarray, step: int) -> int:
+    """The number that a draw in [0, 2³⁰) falls on."""
+    sums = list(accumulate(float(p) for p in probabilities))
+    return min(bisect_right(sums, step / _FINE * sums[-1]), len(sums) - 1)

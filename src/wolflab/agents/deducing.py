@@ -1,0 +1,96 @@
+"""Deduction (002 §3.1, 004 §4.1): whom a player judges before it acts, and what becomes of the judgements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..rules import Pick
+from ..text.notes import UNCERTAIN, Belief, Deduced, trust
+from ..text.parsed import Judged, Judgement
+from ..text.questions import Deduce, Situation, guessable
+from .found import Found
+from .memory import Memory, situation
+from .recipes import Deduction
+
+if TYPE_CHECKING:
+    from .language import Notes, Turn
+
+
+async def deduce(turn: Turn, stage: Deduction) -> Found:
+    """Judge the others if this ask is an occasion for it, then see the record under the fresh beliefs."""
+    group = targets(turn, stage)
+    if not group:
+        now = situated(turn, stage)
+        return Found(now, judged=_living(turn.memory.beliefs, now))
+    beliefs = await _judged(turn, stage, group)
+    now = situated(turn, stage, beliefs)
+    judged = _living(beliefs, now)
+    return Found(now, judged if stage.show else (), judged=judged)
+
+
+def situated(turn: Turn, stage: Deduction | None, beliefs: dict[int, Belief] | None = None) -> Situation:
+    """The situation with statements split by reliability; see `memory.situation`. Without a deduction stage
+    they are not split.
+    """
+    alpha = None if stage is None else stage.alpha
+    return situation(turn.view, turn.memory, turn.ask, turn.recipe.layout, alpha, beliefs)
+
+
+def targets(turn: Turn, stage: Deduction) -> tuple[int, ...]:
+    """Whom to judge before this ask; nobody on the first night (004 §4.1)."""
+    ask, memory = turn.ask, turn.memory
+    if ask.kind in ("campaign", "succeed", "last-words") or (ask.phase == "night" and ask.round == 1):
+        return ()
+    others = memory.alive
+    if ask.kind == "elect" and ask.options is not None:
+        others = tuple(option.seat for option in ask.options if isinstance(option, Pick))
+    skipped = () if stage.judge_pack else memory.pack
+    return tuple(seat for seat in others if seat != memory.seat and seat not in skipped)
+
+
+async def _judged(turn: Turn, stage: Deduction, group: tuple[int, ...]) -> dict[int, Belief]:
+    """Judge `group`, in one call or one each, gathered; returns the latest belief about everybody."""
+    now, each = situated(turn, stage), stage.calls == "each"
+    previous = _living(turn.memory.beliefs, now) if stage.show else ()
+
+    async def judge(some: tuple[int, ...]) -> tuple[Notes, Judged | None]:
+        notes: Notes = []
+        task = Deduce(turn.ask, some, guessable(turn.view.ruleset), stage.attributes)
+        step = f"deduce/{some[0]}" if each else "deduce"
+        answer = await turn.put(step, now, task, notes, previous)
+        return notes, answer if isinstance(answer, Judged) else None
+
+    groups = [(target,) for target in group] if each else [group]
+    places = {line.number: line.position for line in now.lines}
+    beliefs: list[Belief] = []
+    for notes, judged in await turn.io.gather(judge(some) for some in groups):
+        turn.notes += notes
+        if judged is not None:
+            beliefs += [_belief(one, stage, turn.memory, places) for one in judged.judgements]
+    turn.notes.append(("deduce", Deduced(tuple(beliefs), final=turn.ask.kind == "vote")))
+    return turn.memory.beliefs | {belief.target: belief for belief in beliefs}
+
+
+def _belief(judgement: Judgement, stage: Deduction, memory: Memory, places: dict[int, int]) -> Belief:
+    """A judgement with its reliability m (002 Eq. 2) and its evidence as positions."""
+    if judgement.role == UNCERTAIN and stage.uncertain is not None:
+        reliability = stage.uncertain
+    else:
+        exception = stage.wolf_exception and bool(memory.pack)
+        reliability = trust(judgement.role, judgement.confidence, exception)
+    evidence = tuple(sorted({places[n] for n in judgement.evidence if n in places}))
+    return Belief(
+        judgement.target, judgement.role, judgement.confidence, reliability, evidence, judgement.reasoning
+    )
+
+
+def _living(beliefs: dict[int, Belief], now: Situation) -> tuple[Belief, ...]:
+    return tuple(belief for target, belief in sorted(beliefs.items()) if target in now.alive)
+
+
+def prunes(stage: Deduction | None) -> bool:
+    """Whether statements that were not cited leave the memory. (A fold keeps them where nobody deduces.)"""
+    return stage is None or stage.prune
+
+
+__all__ = ["deduce", "prunes", "situated", "targets"]

@@ -1,0 +1,39 @@
+"""Thinking in a call of its own, before the action (chain of thought), and once more with the others' eyes
+(ReCon, by the description in 004 §5.1): it serves `think` and `refine` of a recipe.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..text.notes import Planned
+from ..text.parsed import Written
+from ..text.questions import Plan
+from .found import Found
+
+if TYPE_CHECKING:
+    from .language import Turn
+
+
+async def plan(turn: Turn, found: Found) -> Found:
+    """What the turn has before it, with a plan if the recipe makes one for this ask.
+
+    A plan that cannot be used is left out, and the action is reasoned about as without one.
+    """
+    recipe, speaks = turn.recipe, turn.ask.options is None
+    if recipe.think == "with" or (recipe.think == "before_statements" and not speaks):
+        return found
+    text = await _look(turn, found, Plan(turn.ask))
+    if recipe.refine and speaks and text:
+        text = await _look(turn, found, Plan(turn.ask, "others", text)) or text
+    return replace(found, plan=text)
+
+
+async def _look(turn: Turn, found: Found, task: Plan) -> str:
+    step = f"plan/{task.perspective}"
+    answer = await turn.put(step, found.now, task, turn.notes, found.beliefs)
+    if not isinstance(answer, Written):
+        return ""
+    turn.notes.append((step, Planned(task.perspective, answer.text)))
+    return answer.text

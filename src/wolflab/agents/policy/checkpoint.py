@@ -1,0 +1,314 @@
+"""A trained policy as a file, and as a player's `Policy`.
+
+A file is safetensors: numbers, and one JSON text that says what they are (never a pickle, so opening a
+stranger's file runs nothing). It holds the network's shape, the embedder that it reads with, the number and
+the source of candidates, the ruleset, and how it was trained. What does not fit is refused with a sentence.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Literal, NoReturn
+
+import msgspec
+import numpy as np
+
+from ...errors import ModelError
+from ...models.embedders.base import Embedder, require_same
+from .base import Floats, Observation, Weights
+from .layout import Batch, stack
+from .network import Network, NetworkConfig, check_arrays, probabilities
+
+FORMAT = 1
+"""Raise it with any change after which older files would be read wrongly."""
+SUFFIX = ".safetensors"
+Source = Literal["model", "intents"]
+
+_KEY = "wolflab"
+"""Under which the JSON stands in the file's metadata."""
+_APART = 256
+"""Up to this width each decision of a batch is computed by itself; a wider network would take far longer."""
+
+
+class _Told(msgspec.Struct, forbid_unknown_fields=True):
+    """The JSON of a file."""
+
+    format: int
+    network: NetworkConfig
+    embedder: dict[str, Any]
+    candidates: int
+    source: Source
+    rules: str
+    training: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """A policy at rest.
+
+    network: its shape. embedder: `Embedder.describe()` of the one that it reads with. candidates: N, the most
+    that it was trained to weigh. source: who proposes them ("model", or "intents" of the Atomic agent).
+    rules: the name of the ruleset that it was trained in. arrays: float32, by `network.shapes`. training:
+    settings and results, as plain values; shown, never used.
+    """
+
+    name: str
+    network: NetworkConfig
+    embedder: Mapping[str, Any]
+    candidates: int
+    source: Source
+    rules: str
+    arrays: Mapping[str, Floats] = field(repr=False)
+    training: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.candidates <= 1024:
+            raise ModelError(
+                f"policy {self.name!r}: trained with {self.candidates!r} candidates; use 1 to 1024"
+            )
+        check_arrays(self.network, self.arrays)
+
+    @cached_property
+    def digest(self) -> str:
+        """16 hex digits of everything but the name: numbers, shape, embedder, training."""
+        found = blake2b(self._told().encode(), digest_size=8)
+        for name in sorted(self.arrays):
+            found.update(name.encode())
+            found.update(np.asarray(self.arrays[name], "<f4").tobytes())
+        return found.hexdigest()
+
+    def _told(self) -> str:
+        told = {
+            "format": FORMAT,
+            "network": asdict(self.network),
+            "embedder": dict(self.embedder),
+            "candidates": self.candidates,
+            "source": self.source,
+            "rules": self.rules,
+            "training": dict(self.training),
+        }
+        try:
+            return json.dumps(
+                told, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
+            )
+        except (TypeError, ValueError) as error:
+            raise ModelError(
+                f"policy {self.name!r}: what is told of its embedder and training must be plain, finite "
+                f"values ({error})"
+            ) from None
+
+    def describe(self) -> dict[str, Any]:
+        """For a record's header: which policy it is, and what it was trained with."""
+        return {
+            "name": self.name,
+            "digest": self.digest,
+            "network": self.network.name,
+            "embedder": self.embedder.get("name"),
+            "candidates": self.candidates,
+            "source": self.source,
+            "rules": self.rules,
+            "training": dict(self.training),
+        }
+
+    def require(self, embedder: Embedder, candidates: int, source: Source, players: int) -> None:
+        """Raise ModelError unless the policy can serve such a player.
+
+        embedder: the player's. candidates: the most that its recipe puts before the policy. source: who
+        proposes them. players: at the table.
+        """
+        what = f"policy {self.name!r}"
+        require_same(self.embedder, embedder, what)
+        if source != self.source:
+            needs = {"model": "the recipe strategic", "intents": "the recipe atomic"}
+            raise ModelError(
+                f"{what} was trained on candidates from {self.source!r}, and this recipe's are from "
+                f"{source!r}; use it with {needs[self.source]}, or train one for this recipe"
+            )
+        if candidates > self.candidates:
+            raise ModelError(
+                f"{what} was trained to weigh {self.candidates} candidates, and this player has up to "
+                f"{candidates}; set propose.candidates to at most {self.candidates}, or train one for more"
+            )
+        if players > self.network.capacity:
+            raise ModelError(
+                f"{what} has room for {self.network.capacity} players, and the table has {players}; "
+                f"use a smaller table, or train one with a larger capacity"
+            )
+
+
+def save(checkpoint: Checkpoint, path: Path, half: bool = False) -> Checkpoint:
+    """Write a file and return what will be read from it.
+
+    half: numbers as float16: half the size, rounded to 3 digits. Raises ModelError where the file cannot be
+    written, or a number is too large for float16.
+    """
+    from safetensors.numpy import save as packed
+
+    stored = {name: _stored(name, array, half) for name, array in sorted(checkpoint.arrays.items())}
+    kept = replace(checkpoint, arrays={name: one.astype(np.float32) for name, one in stored.items()})
+    data = packed(stored, metadata={_KEY: kept._told()})
+    # Aside first: a file half written never carries the name of a whole one.
+    aside = path.with_name(path.name + ".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        aside.write_bytes(data)
+        aside.replace(path)
+    except OSError as error:
+        raise ModelError(f"policy {path}: cannot be written ({error.strerror or error})") from None
+    return kept
+
+
+def _stored(name: str, array: Floats, half: bool) -> np.ndarray:
+    """An array as a file has it. Single numbers stay whole: they scale the critic's values."""
+    whole = np.asarray(array, np.float32, order="C")
+    if not half or not whole.ndim:
+        return whole
+    with np.errstate(over="ignore"):
+        short = whole.astype(np.float16)
+    if not np.isfinite(short).all():
+        raise ModelError(f"{name!r} has numbers too large for float16; save the policy as float32")
+    return short
+
+
+def shipped() -> tuple[str, ...]:
+    """The names of the policies that come with Wolflab."""
+    folder = _folder()
+    return tuple(sorted(one.stem for one in folder.glob("*" + SUFFIX))) if folder.is_dir() else ()
+
+
+def _folder() -> Path:
+    return Path(__file__).parent.parent / "policies"
+
+
+def load(name_or_path: str | Path) -> Checkpoint:
+    """The policy of that name (`shipped`), or in that file.
+
+    Raises ModelError for an unknown name, and for a file that is none of Wolflab's, damaged, or of another
+    version. Nothing in a file is executed.
+    """
+    text = str(name_or_path)
+    if text in shipped():
+        path = _folder() / (text + SUFFIX)
+    elif text.endswith(SUFFIX) or "/" in text or "\\" in text:
+        path = Path(text)
+    else:
+        known = ", ".join(shipped())
+        raise ModelError(
+            f"there is no policy {text!r}: use {f'one of {known}, or ' if known else ''}the path of a file "
+            f"ending in {SUFFIX}, as wolflab train writes them"
+        )
+    return _read(path)
+
+
+def _read(path: Path) -> Checkpoint:
+    from safetensors import SafetensorError, safe_open
+
+    if not path.is_file():
+        raise ModelError(
+            f"policy {path}: there is no such file; give the path of one that wolflab train wrote"
+        )
+    try:
+        with safe_open(str(path), framework="np") as file:
+            told = _metadata(path, file.metadata() or {})
+            kept = {name: str(file.get_slice(name).get_dtype()) for name in file.keys()}  # noqa: SIM118
+            strange = sorted({dtype for dtype in kept.values() if dtype not in ("F16", "F32")})
+            if strange:
+                _refuse(path, f"it holds numbers of type {strange[0]}, and F16 or F32 are known")
+            arrays = {name: file.get_tensor(name).astype(np.float32) for name in kept}
+    except SafetensorError as error:
+        _refuse(path, f"it is damaged, or no safetensors file ({error})")
+    except OSError as error:
+        _refuse(path, f"it cannot be read ({error.strerror or error})")
+    try:
+        return Checkpoint(
+            path.stem,
+            told.network,
+            told.embedder,
+            told.candidates,
+            told.source,
+            told.rules,
+            arrays,
+            told.training,
+        )
+    except ModelError as error:
+        _refuse(path, str(error))
+
+
+def _metadata(path: Path, metadata: Mapping[str, str]) -> _Told:
+    if _KEY not in metadata:
+        _refuse(path, "it is a safetensors file of somebody else's: it does not say what it is")
+    try:
+        told = msgspec.json.decode(metadata[_KEY], type=dict[str, Any])
+    except msgspec.DecodeError as error:
+        _refuse(path, f"what it says of itself cannot be read ({error})")
+    if told.get("format") != FORMAT:
+        _refuse(path, f"its format is {told.get('format')!r}, and this version reads format {FORMAT}")
+    try:
+        return msgspec.convert(told, _Told)
+    except (msgspec.ValidationError, ModelError) as error:
+        _refuse(path, f"what it says of itself is wrong: {error}")
+
+
+def _refuse(path: Path, why: str) -> NoReturn:
+    raise ModelError(f"policy {path}: {why}; use a file that wolflab train wrote")
+
+
+class NumpyPolicy:
+    """A checkpoint at work: a `Policy` that never waits. Two of the same digest are one player."""
+
+    instant = True
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        self.checkpoint = checkpoint
+        self.name = checkpoint.name
+        self.network = Network(checkpoint.network, checkpoint.arrays)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NumpyPolicy) and self.checkpoint.digest == other.checkpoint.digest
+
+    def __hash__(self) -> int:
+        return hash(self.checkpoint.digest)
+
+    def describe(self) -> dict[str, Any]:
+        """See `Policy`."""
+        return self.checkpoint.describe()
+
+    async def weigh(self, observation: Observation) -> Weights:
+        """See `Policy`."""
+        return self.weigh_many((observation,))[0]
+
+    def weigh_many(self, observations: Sequence[Observation]) -> list[Weights]:
+        """π and the value of each observation, of any tables and numbers of candidates.
+
+        Up to a width of 256 each has the bits that it has alone; beyond, the same up to rounding. Raises
+        ModelError for a table, a choice or vectors that the network has no place for.
+        """
+        if not observations:
+            return []
+        dimensions = self.checkpoint.network.dimensions
+        for one in observations:
+            if one.text.shape != (dimensions,) or one.candidates.shape[1:] != (dimensions,):
+                raise ModelError(
+                    f"policy {self.name!r} reads vectors of {dimensions} numbers, and was given a text of "
+                    f"{one.text.shape} and candidates of {one.candidates.shape}; use its own embedder"
+                )
+        shares, values = self.weigh_batch(self.lay_out(observations))
+        return [
+            Weights(share[: len(one.candidates)], float(value))
+            for one, share, value in zip(observations, shares, values, strict=True)
+        ]
+
+    def lay_out(self, observations: Sequence[Observation], firsts: Sequence[int] | None = None) -> Batch:
+        """Observations as a batch of this network; `firsts`: the places of the tables' first seats."""
+        return stack(observations, self.checkpoint.network.capacity, self.checkpoint.candidates, firsts)
+
+    def weigh_batch(self, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+        """π, float64 (B, N), 0 where there is no candidate, and values in units of reward, float64 (B,)."""
+        network = self.network
+        logits, value = network.forward(batch, apart=self.checkpoint.network.width <= _APART)
+        return probabilities(logits), value.astype(np.float64) * network.value_scale + network.value_mean

@@ -1,0 +1,217 @@
+"""The player vector of 004 Table 3: what a policy sees of a decision beside its texts.
+
+It may know one seat's view, the ask, and what that seat believes. Like memory it is a fold over the view
+that goes on from where it was.
+
+What Table 3 leaves open is decided here:
+
+- *Roles* have four classes in every ruleset: Werewolf, Seer, Doctor, Villager. A role's class follows from
+  what it does: of the Werewolves' side; one that only looks at night; one with another ability (Guard and
+  Witch stand with the Doctor: each can keep a player alive); plain.
+- *Round* is a tenth of its number, confidence a tenth of 5–10, so that no entry leaves [0, 1] in a game of
+  ten rounds.
+- *Phase* is night; discussion (whatever is spoken, and the Sheriff's other duties); voting (elections too).
+- *Three rounds*, oldest first: rounds 1 to 3 at first, later the current one and the two before it.
+- *Secret action*: the seat's own target of that night (not its pack mates'); for an antidote, the one saved.
+- *Announcement*: who died in the night; with several deaths, each of them.
+- *Deduced role*: what is known for certain (the own role, the pack, a role seen or revealed) stands with
+  confidence 10. Of the others the latest belief; nothing for "Uncertain" but its confidence, and nothing at
+  all for who was never judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...rules import (
+    ROLES,
+    YES,
+    Ask,
+    Chose,
+    DayBroke,
+    Dealt,
+    Event,
+    Learned,
+    NightFell,
+    PackMet,
+    Pick,
+    Revealed,
+    Said,
+    VictimShown,
+    View,
+    VoteCounted,
+    Voted,
+)
+from ...text.notes import Belief
+from ..memory import Memory
+from .base import Floats
+
+ROUNDS = 3
+"""How many rounds the vector holds."""
+CLASSES = ("Werewolf", "Seer", "Doctor", "Villager")
+"""The classes of roles, in the order of Table 3."""
+PHASES = ("night", "discussion", "voting")
+
+_WOLF, _SEER, _DOCTOR, _VILLAGER = range(len(CLASSES))
+_TENTH = 0.1
+_SLOT = len(CLASSES) + 1
+_KEY = "policy features"
+
+
+def length(players: int) -> int:
+    """V, the number of values for `players` seats: 246 for 7 (004 Table 3)."""
+    head = players + len(CLASSES) + 1 + len(PHASES) + players
+    return head + ROUNDS * _block(players) + players * _SLOT
+
+
+def _block(players: int) -> int:
+    """Values of one round: secret action, announcement, and each seat's vote."""
+    return 2 * players + players * players
+
+
+def _class_of(name: str) -> int:
+    one = ROLES[name]
+    if one.wolf:
+        return _WOLF
+    if one.plain:
+        return _VILLAGER
+    return _SEER if all(duty.reads for duty in one.duties) else _DOCTOR
+
+
+CLASS_OF = {name: _class_of(name) for name in ROLES}
+"""Each role's place in `CLASSES`."""
+
+
+def _deduced(known: int | None, confidence: int) -> Floats:
+    """A player's five values: its class one-hot, or none of them, and a tenth of the confidence."""
+    values = np.zeros(_SLOT, np.float32)
+    if known is not None:
+        values[known] = 1.0
+    values[-1] = confidence * _TENTH
+    return values
+
+
+_CERTAIN = tuple(_deduced(known, 10) for known in range(len(CLASSES)))
+_BELIEVED = {
+    (known, confidence): _deduced(known, confidence)
+    for known in (None, *range(len(CLASSES)))
+    for confidence in range(11)
+}
+
+
+class _Fold:
+    """The fold so far: one block of values a round, who lives, and whose class is certain."""
+
+    __slots__ = ("alive", "blocks", "known", "players", "read", "round", "seat", "victim")
+
+    def __init__(self, view: View) -> None:
+        self.seat = view.seat
+        self.players = view.ruleset.players
+        self.read = self.round = 0
+        self.alive = np.ones(self.players, np.float32)
+        self.blocks: dict[int, Floats] = {}
+        self.known: dict[int, int] = {}
+        self.victim: int | None = None
+
+    def go_on(self, events: Sequence[Event]) -> None:
+        """Read on to the view's end."""
+        for event in events[self.read :]:
+            if isinstance(event, Said):
+                continue
+            if isinstance(event, Voted):
+                if event.what == "eliminate" and event.target is not None:
+                    self.block()[(2 + event.voter) * self.players + event.target] = 1.0
+            else:
+                self._rarer(event)
+        self.read = len(events)
+
+    def block(self) -> Floats:
+        """The current round's values; zeros until something is entered."""
+        block = self.blocks.get(self.round)
+        if block is None:
+            block = self.blocks[self.round] = np.zeros(_block(self.players), np.float32)
+        return block
+
+    def _rarer(self, event: Event) -> None:
+        match event:
+            case NightFell():
+                self.round, self.victim = event.round, None
+            case DayBroke():
+                for seat in event.deaths:
+                    self.block()[self.players + seat] = 1.0
+                    self.alive[seat] = 0.0
+            case VoteCounted() if event.seat is not None:
+                self.alive[event.seat] = 0.0
+            case VictimShown():
+                self.victim = event.victim
+            case Chose() if event.seat == self.seat:
+                target = event.action.seat if isinstance(event.action, Pick) else None
+                if event.action == YES:
+                    target = self.victim
+                if target is not None:
+                    self.block()[target] = 1.0
+            case Dealt() | Revealed():
+                self.known[event.seat] = CLASS_OF[event.role]
+            case PackMet():
+                self.known |= dict.fromkeys(event.seats, _WOLF)
+            case Learned() if event.what in CLASS_OF:
+                self.known[event.target] = CLASS_OF[event.what]
+            case _:
+                pass  # Sheriffs and speaking orders have no place in Table 3.
+
+
+def _folded(view: View) -> _Fold:
+    fold: _Fold | None = view.cache.get(_KEY)
+    if fold is None or fold.read > len(view.events):
+        fold = view.cache[_KEY] = _Fold(view)
+    fold.go_on(view.events)
+    return fold
+
+
+def player_vector(view: View, ask: Ask, memory: Memory, beliefs: Sequence[Belief] = ()) -> Floats:
+    """The player vector of 004 Table 3 as `ask` finds this seat: float32 (V,), V = `length(players)`.
+
+    beliefs: formed at this turn; they stand before those that `memory` has. All values are in [0, 1] up to
+    round 10.
+    """
+    fold = _folded(view)
+    n = fold.players
+    vector = np.zeros(length(n), np.float32)
+    vector[memory.seat] = 1.0
+    vector[n + CLASS_OF[memory.role]] = 1.0
+    at = n + len(CLASSES)
+    vector[at] = ask.round * _TENTH
+    vector[at + 1 + _phase(ask)] = 1.0
+    at += 1 + len(PHASES)
+    vector[at : at + n] = fold.alive
+    at += n
+    first = max(ask.round - ROUNDS, 0) + 1
+    size = _block(n)
+    for round in range(first, first + ROUNDS):
+        block = fold.blocks.get(round)
+        if block is not None:
+            vector[at : at + size] = block
+        at += size
+    for belief in memory.beliefs.values():
+        _enter(vector, at, belief)
+    for belief in beliefs:
+        _enter(vector, at, belief)
+    for seat, known in fold.known.items():
+        start = at + seat * _SLOT
+        vector[start : start + _SLOT] = _CERTAIN[known]
+    return vector
+
+
+def _enter(vector: Floats, at: int, belief: Belief) -> None:
+    """Write one belief over whatever stood in its player's place."""
+    start = at + belief.target * _SLOT
+    vector[start : start + _SLOT] = _BELIEVED[CLASS_OF.get(belief.role), belief.confidence]
+
+
+def _phase(ask: Ask) -> int:
+    """The place in `PHASES` of what an ask is about."""
+    if ask.phase == "night":
+        return 0
+    return 2 if ask.kind in ("vote", "elect") else 1

@@ -1,0 +1,65 @@
+"""The policies of a run's players: a shipped one by its name, or a file, of which the run keeps a copy.
+
+So a copied run is whole, and plays back although the file elsewhere has changed since.
+"""
+
+from __future__ import annotations
+
+import shutil
+from hashlib import blake2b
+from pathlib import Path
+
+from ..agents.language import LanguageAgent
+from ..agents.policy.checkpoint import SUFFIX, NumpyPolicy, load, shipped
+from ..match import Player
+from ..rules import Ruleset
+from ..text.intents import intents
+
+FOLDER = "policies"
+BY_DEFAULT = {"model": "small", "intents": "small-atomic"}
+"""The shipped policy that a recipe takes, by who proposes its candidates."""
+
+
+class Policies:
+    """Policies by name or path, each loaded once. home: the run's directory, None for a game that is not kept;
+    reading: nothing is to be kept there.
+    """
+
+    def __init__(self, home: Path | None, reading: bool) -> None:
+        self._home, self._reading = home, reading
+        self._open: dict[str, NumpyPolicy] = {}
+
+    def policy(self, name: str) -> NumpyPolicy:
+        """The policy of that name or in that file; ModelError where there is none."""
+        if name not in self._open:
+            self._open[name] = NumpyPolicy(load(name if name in shipped() else self._file(name)))
+        return self._open[name]
+
+    def _file(self, name: str) -> str | Path:
+        """The run's copy, which is made if the run has none yet."""
+        if self._home is None:
+            return name
+        given = Path(name)
+        short = blake2b(name.encode(), digest_size=4).hexdigest()
+        own = self._home / FOLDER / f"{given.stem}-{short}{SUFFIX}"
+        if own.exists():
+            return own
+        load(name)  # what cannot be read is refused under the name that was given
+        if self._reading:
+            return name
+        own.parent.mkdir(exist_ok=True)
+        half = own.with_suffix(".part")
+        shutil.copyfile(given, half)
+        half.replace(own)
+        return own
+
+
+def check(player: Player, ruleset: Ruleset) -> None:
+    """Raise ModelError where a player's policy cannot serve it at such a table."""
+    agent = player.agent
+    if not isinstance(agent, LanguageAgent) or not isinstance(agent.policy, NumpyPolicy):
+        return
+    stage = agent.recipe.propose
+    assert stage is not None
+    most = stage.candidates if stage.source == "model" else len(intents(ruleset))
+    agent.policy.checkpoint.require(player.embedders["policy"], most, stage.source, ruleset.players)

@@ -1,0 +1,42 @@
+"""A statement that carries out a given intent (004 §5.1, the Atomic agent): the will is another's.
+
+It does as it is told, also where that is unwise. It knows intents and points, and takes no decision.
+"""
+
+from __future__ import annotations
+
+from ...rules import ROLES
+from ...text.intents import Intent
+from .scene import Scene
+from .speech import Point
+from .speeches import false_check, knowledge, mark_for
+from .talk import TELLING, plan
+from .worlds import SEER, SHIELD, role_class
+
+
+def intended(scene: Scene, intent: Intent, kind: str) -> list[Point]:
+    """What to say: nothing (idle), against whom (target), as whom (claim), or all but the own role (hide)."""
+    match intent.kind:
+        case "idle":
+            return [Point("quiet")]
+        case "target":
+            return [Point("accuse 3", intent.seat), Point("propose", intent.seat)]
+        case "claim":
+            assert intent.role is not None
+            return _claim(scene, intent.role)
+        case "hide":
+            kept = [point for point in plan(scene, kind) if point.kind not in TELLING]
+            return kept or [Point("quiet")]
+
+
+def _claim(scene: Scene, role: str) -> list[Point]:
+    """The claim, with what its holder would tell: the truth by its holder, an invention by others."""
+    one = role_class(ROLES[role])
+    if role == scene.situation.role and not scene.wolf:
+        return knowledge(scene)
+    if one == SEER:
+        return false_check(scene, "Werewolf", mark_for(scene))
+    spared = scene.survey.spared
+    if one == SHIELD and scene.wolf and spared is not None and spared in scene.others():
+        return [Point("claim", None, role), Point("protect", spared)]
+    return [Point("claim", None, role)]

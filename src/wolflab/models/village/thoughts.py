@@ -1,0 +1,176 @@
+"""Thinking before acting, in words, and acting on those words (chain of thought; ReCon, by 004 §5.1).
+
+A plan says how likely a Werewolf others are, in graded words (`views`), and what its author means to do. An
+action follows the plan's text alone: suspicions are read back from it, and so is the aim, if it stands there
+in the words below. Another author's plan is read for its suspicions, as any text is.
+
+With the others' eyes a plan becomes more careful: nobody is accused flatly without a check, a Werewolf does
+not stand up for its pack mate, and whoever is under fire says what they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from ...rules import ROLES, Action, Ask, Ruleset
+from ...text.options import read_action
+from .acting import Chosen
+from .scene import Scene
+from .speech import Point, phrase, worded
+from .standing import accusers
+from .views import grade, judged, views_of
+
+_AIMS = {
+    "open": "greet the others",
+    "quiet": "say that I know little yet",
+    "claim": "say that I am {what}",
+    "saw": "tell that I saw {who}, {what}",
+    "saw before": "tell that I saw {who} earlier, {what}",
+    "protect": "tell that I protected {who}",
+    "accuse 3": "accuse {who} flatly",
+    "accuse 2": "say that I suspect {who}",
+    "accuse 1": "hint at {who}",
+    "liar": "call {who} a liar",
+    "defend": "speak up for {who}",
+    "propose": "call for a vote against {who}",
+    "agree": "agree with {who}",
+    "campaign": "run for Sheriff",
+    "summary": "sum up as the Sheriff",
+    "recommend": "recommend a vote against {who}",
+    "close": "ask for the others' views",
+    "farewell": "say farewell",
+}
+_STATEMENT, _CHOICE = "In my statement I mean to ", "My choice: "
+_MEANT = re.compile(re.escape(_STATEMENT) + r"([^.]+)\.")
+_CHOSEN = re.compile(re.escape(_CHOICE) + r"([^.]+)\.")
+_SPOKEN_OF = 5
+"""Sentences on the others' sides at most: the clearest suspicions and trusts."""
+
+
+def thought(scene: Scene, aim: str) -> str:
+    """The plan as one sees it oneself: who one is, what one thinks of the others, what one means to do."""
+    me = worded(scene.situation.role, scene.situation.ruleset)
+    return " ".join([f"I am {me}.", *_sides(scene), aim])
+
+
+def _sides(scene: Scene) -> list[str]:
+    groups: dict[str, list[str]] = {}
+    for seat in sorted(scene.others(), key=lambda seat: -abs(scene.suspicion[seat] - 300)):
+        word = grade(scene.suspicion[seat])
+        if word:
+            groups.setdefault(word, []).append(scene.name(seat))
+    return [judged(word, names) for word, names in groups.items()][:_SPOKEN_OF]
+
+
+def aim_of_choice(words: str, why: str) -> str:
+    """The part of a plan that says what will be chosen."""
+    return f"{why} {_CHOICE}{words}."
+
+
+def aim_of_statement(points: Sequence[Point], ruleset: Ruleset) -> str:
+    """The part of a plan that says what will be said."""
+    said = (phrase(point, _AIMS[point.kind], ruleset) for point in points if point.kind in _AIMS)
+    return f"{_STATEMENT}{'; '.join(said)}."
+
+
+# -- with the others' eyes ----------------------------------------------------------------------
+
+
+def seen_by_others(scene: Scene, earlier: str, points: Sequence[Point]) -> str:
+    """The earlier plan, how it would look, and the statement that comes of it. points: as meant so far."""
+    kept = _MEANT.sub("", earlier).strip()
+    careful, look = _careful(scene, points)
+    return " ".join(part for part in (kept, look, aim_of_statement(careful, scene.situation.ruleset)) if part)
+
+
+def _careful(scene: Scene, points: Sequence[Point]) -> tuple[list[Point], str]:
+    proven = any(point.kind == "saw" for point in points)
+    made: list[Point] = []
+    looks: list[str] = []
+    for point in points:
+        if point.kind == "defend" and point.who in scene.mates:
+            looks.append(
+                f"To the others we would look like a pair if I spoke up for {scene.name(point.who)}."
+            )
+        elif point.kind == "accuse 3" and not proven:
+            made.append(Point("accuse 2", point.who))
+            looks.append("To the others a flat accusation without a proof would look rash.")
+        else:
+            made.append(point)
+    against, role = accusers(scene, [scene.me]), _harmless_role(scene)
+    silent = not scene.node.claims[scene.me] and not any(point.kind == "claim" for point in made)
+    if against and role and silent:
+        at = next((i for i, point in enumerate(made) if point.kind not in ("open", "summary")), len(made))
+        made.insert(at, Point("claim", None, role))
+        looks.append(f"{scene.name(against[0])} suspects me, so the others want to hear what I am.")
+    return made or [Point("quiet")], " ".join(looks) or "The others should find nothing odd in that."
+
+
+def _harmless_role(scene: Scene) -> str:
+    """What to call oneself under fire: the truth, or a plain role for a Werewolf."""
+    rules = scene.situation.ruleset
+    if not scene.wolf:
+        return scene.situation.role
+    return next((role for role in rules.roles if ROLES[role].plain and rules.count(role)), "")
+
+
+# -- acting on a plan ---------------------------------------------------------------------------
+
+
+def recall(scene: Scene, plan: str) -> None:
+    """Let the plan's words on the others replace what `scene` makes of them; what is known stays."""
+    views = views_of(plan, scene.situation.ruleset.names, scene.me)
+    known = {scene.me, *scene.mates, *scene.survey.learned}
+    for seat, value in views.wolf.items():
+        if seat not in known:
+            scene.suspicion[seat] = value
+    for seat, (role, level) in views.role.items():
+        if seat not in known:
+            scene.thought[seat], scene.sure[seat] = role, level
+
+
+def meant_choice(scene: Scene, ask: Ask, plan: str) -> Chosen | None:
+    """The option that the plan settles on, if it says so in `village`'s words."""
+    found = _CHOSEN.findall(plan)
+    action: Action | str = read_action(found[-1], ask, scene.situation.ruleset) if found else ""
+    return None if isinstance(action, str) else (action, "")
+
+
+@lru_cache(1 << 12)
+def meant_points(plan: str, ruleset: Ruleset) -> tuple[Point, ...]:
+    """The points that the plan means to make; none where it does not say so in `village`'s words."""
+    found = _MEANT.findall(plan)
+    if not found:
+        return ()
+    return tuple(point for part in found[-1].split("; ") for point in _point(part.strip(), ruleset))
+
+
+@lru_cache(32)
+def _patterns(ruleset: Ruleset) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    who = "|".join(re.escape(name) for name in sorted(ruleset.names, key=len, reverse=True))
+    return tuple(
+        (
+            kind,
+            re.compile(
+                re.escape(words).replace(r"\{who\}", f"(?P<who>{who})").replace(r"\{what\}", "(?P<what>.+)")
+            ),
+        )
+        for kind, words in _AIMS.items()
+    )
+
+
+def _point(part: str, ruleset: Ruleset) -> list[Point]:
+    for kind, pattern in _patterns(ruleset):
+        match = pattern.fullmatch(part)
+        if match:
+            given = match.groupdict()
+            seat = ruleset.names.index(given["who"]) if given.get("who") else None
+            return [Point(kind, seat, _unworded(given.get("what") or "", ruleset))]
+    return []
+
+
+def _unworded(what: str, ruleset: Ruleset) -> str:
+    """A role without its article, as points hold it."""
+    return next((role for role in ROLES if what == worded(role, ruleset)), what)
