@@ -79,15 +79,6 @@ async def _run(store: Store, watch: Watch, reached: bool) -> bool:
     budget = Budget(experiment.budget.tokens, experiment.budget.usd, tokens, Decimal(repr(usd)))
     company = Company(experiment, store.path, budget)
     try:
-        rows = store.games()
-        if not rows or any(row.status not in ("done", "void") for row in rows):
-            if reached:
-                _build(company)
-            else:
-                await preflight(company)
-        for row in rows:
-            if row.status in ("unfinished", "failed"):
-                store.stop(row.id, "planned", "")
         store.plan(
             [
                 (condition, deal, repeat)
@@ -95,6 +86,15 @@ async def _run(store: Store, watch: Watch, reached: bool) -> bool:
                 for deal, repeat in experiment.places(condition)
             ]
         )
+        rows = store.games()
+        if any(row.status not in ("done", "void") for row in rows):
+            if reached:
+                _build(company)
+            else:
+                await preflight(company)
+        for row in rows:
+            if row.status in ("unfinished", "failed"):
+                store.stop(row.id, "planned", "")
         progress = Progress(0, 0)
         _redraw(store, experiment)  # a run may have been cut between its last game and this
         while planned := _ready(store, company):

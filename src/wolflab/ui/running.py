@@ -27,12 +27,15 @@ from ..lab.again import again
 from ..lab.casting import Company, listing, reach
 from ..lab.experiment import build, load, shipped
 from ..lab.game import GameFile, prepare, status
+from ..lab.heard import Ledger
 from ..lab.place import Place
 from ..lab.replay import requests, verify_game
 from ..lab.store import Store, new_directory
+from ..lab.tournament import is_tournament
 from ..match import play
 from ..rules import Ruleset
-from .terminal import GamePrinter, show_errors, show_record
+from .alarm import Alarm, HeardStore
+from .terminal import GamePrinter, show_errors, show_record, show_unusable
 from .turn import show_turn
 
 
@@ -54,24 +57,35 @@ def run_experiment(
             raise ExperimentError(
                 "--resume takes up a run as it is; -o, --village and --out belong to a new run"
             )
-        store = Store.resume(resume)
+        if is_tournament(resume):
+            from .tournament import resume_tournament
+
+            return resume_tournament(console, resume)
+        store = HeardStore.resume(resume)
     else:
         assert source is not None
         experiment = load(source, overrides, village)
         asyncio.run(_preflight(Company(experiment)))
         path = out if out is not None else new_directory(Path("runs"), experiment.name)
-        store = Store.create(path, experiment)
+        store = HeardStore.create(path, experiment)
     with store:
         console.print(
             f"[bold]{escape(store.experiment.title or store.experiment.name)}[/]  →  {store.path}",
             highlight=False,
             soft_wrap=True,
         )
-        with _bar(console) as bar:
+        with _bar(console) as bar, Alarm(console, store) as alarm:
             task = bar.add_task("games", total=None)
-            ok = runner.run(
-                store, lambda p: bar.update(task, completed=p.over, total=p.planned), reached=resume is None
-            )
+            assert isinstance(store, HeardStore)
+            store.told = alarm.called
+
+            def watch(progress: runner.Progress) -> None:
+                bar.update(task, completed=progress.over, total=progress.planned)
+                if progress.last is not None:
+                    alarm.game_over()
+
+            ok = runner.run(store, watch, reached=resume is None)
+            store.told = None
             rows = store.games()
             over = sum(row.status in ("done", "void") for row in rows)
             bar.update(task, completed=over, total=len(rows))
@@ -113,29 +127,37 @@ def _not_over(console: Console, store: Store) -> None:
 
 def report_run(console: Console, store: Store, out: Path | None) -> None:
     """Print the main table and write the report."""
+    from ..lab.extras import extras
     from ..lab.results import summary
+    from .arms import compared
     from .report import write_report
     from .tables import print_summary
 
     found = summary(store)
-    print_summary(console, found)
+    extra = extras(store, found)
+    found = compared(found, extra.sources)
+    print_summary(console, found, extra)
     path = out or store.path / "report.html"
-    write_report(found, path, experiment=(store.path / "experiment.yaml").read_text(encoding="utf-8"))
+    experiment = (store.path / "experiment.yaml").read_text(encoding="utf-8")
+    write_report(found, path, experiment=experiment, extras=extra)
     numbers = path.with_suffix(".json")
-    numbers.write_bytes(msgspec.json.format(msgspec.json.encode(found.as_dict()), indent=1) + b"\n")
+    data = found.as_dict() | {"extras": extra.as_dict()}
+    numbers.write_bytes(msgspec.json.format(msgspec.json.encode(data), indent=1) + b"\n")
     told = f"run: {store.path}\nreport: {path}\nits numbers as data: {numbers}"
     console.print(told, highlight=False, soft_wrap=True)
 
 
 def compare_runs(console: Console, stores: Sequence[Store], out: Path) -> None:
     """Print several runs' conditions side by side and write one report for them."""
+    from ..lab.extras import extras_of_all
     from ..lab.results import compared
     from .report import write_report
     from .tables import print_summary
 
     found = compared(stores)
-    print_summary(console, found)
-    write_report(found, out)
+    extra = extras_of_all(stores, found)
+    print_summary(console, found, extra)
+    write_report(found, out, extras=extra)
     console.print(f"report: {out}", highlight=False, soft_wrap=True)
 
 
@@ -208,12 +230,22 @@ def show_game(
         _show_prompts(console, store, row.id, record.ruleset.names, seat)
 
 
-def show_turn_of(console: Console, store: Store, game: int, turn: str, without: Sequence[str]) -> None:
-    """One turn step by step (003 Table 4), and beside it the same turn with components removed."""
+def show_turn_of(
+    console: Console, store: Store, game: int, turn: str, without: Sequence[str], prompts: bool = False
+) -> None:
+    """One turn step by step (003 Table 4), and beside it the same turn with components removed.
+
+    prompts: after it, every request and reply of the turn as it was played.
+    """
     row = store.game(game)
     if without and any(not model.startswith("village") for model in store.totals().get(game, {})):
         console.print("[dim]Its model is asked anew for the turn without a component.[/]")
-    show_turn(console, store.record(game).ruleset, again(store, row, turn, without), without)
+    rules = store.record(game).ruleset
+    show_turn(console, rules, again(store, row, turn, without), without)
+    if prompts:
+        if without:
+            console.print("[dim]The prompts are those of the turn as it was played.[/]")
+        _show_prompts(console, store, row.id, rules.names, None, turn)
 
 
 def _bare(name: str) -> str:
@@ -230,24 +262,29 @@ def _seat(rules: Ruleset, name: str) -> int:
     raise ExperimentError(f"--as {name}: there is no such player; the players are {', '.join(rules.names)}")
 
 
-def _show_prompts(console: Console, store: Store, game: int, names: Sequence[str], seat: int | None) -> None:
+def _show_prompts(
+    console: Console, store: Store, game: int, names: Sequence[str], seat: int | None, turn: str | None = None
+) -> None:
+    """Requests and replies of a game, or of one seat, or of one turn, named by its ask."""
     from ..text.prompts import messages
+
+    def wanted(key: str) -> bool:
+        ask = key.split("|")[1]
+        return ask == turn if turn is not None else seat is None or ask.endswith(f"/{seat}")
 
     kept = [call for call in store.call_rows(game) if call.get("messages")]
     for call in kept:
-        key = call["key"].split("|", 1)[1]
-        if seat is None or key.split("|")[0].endswith(f"/{seat}"):
-            _show_call(console, key, call["messages"], call["text"])
+        if wanted(call["key"]):
+            _show_call(console, call["key"].split("|", 1)[1], call["messages"], call["text"])
     if kept:
         return
     filed = store.calls(game)
     for request in requests(store, store.game(game)):
-        if seat is not None and request.question.situation.seat != seat:
-            continue
-        name = names[request.question.situation.seat]
-        heading = f"{name} · {request.key.split('|', 1)[1]}"
-        prompt = messages(request.question, request.corrections)
-        _show_call(console, heading, prompt, filed[request.key].response.text)
+        if wanted(request.key):
+            name = names[request.question.situation.seat]
+            heading = f"{name} · {request.key.split('|', 1)[1]}"
+            prompt = messages(request.question, request.corrections)
+            _show_call(console, heading, prompt, filed[request.key].response.text)
 
 
 def _show_call(console: Console, heading: str, prompt: Iterable[tuple[str, str]], reply: str) -> None:
@@ -259,18 +296,29 @@ def _show_call(console: Console, heading: str, prompt: Iterable[tuple[str, str]]
 
 def list_errors(console: Console, store: Store) -> None:
     """002's error log: unusable replies, then games that are not over, then adaptations."""
-    count = 0
-    for row in store.games():
-        if row.status in ("done", "void"):
-            count += show_errors(console, row.id, store.record(row.id))
-        elif row.error:
-            console.print(
-                f"[red]game {row.id}[/] ({row.condition}) is {row.status}: {escape(row.error)}",
-                highlight=False,
-            )
+    count = unread = 0
+    with Ledger(store) as ledger:
+        for row in store.games():
+            if row.status in ("done", "void"):
+                count += show_errors(console, row.id, store.record(row.id))
+                continue
+            heard = ledger.unfinished(row)
+            show_unusable(console, row.id, store.experiment.ruleset(row.condition).names, heard.unusable)
+            count += len(heard.unusable)
+            unread += heard.filed - sum(heard.replies.values())
+            if row.error:
+                console.print(
+                    f"[red]game {row.id}[/] ({row.condition}) is {row.status}: {escape(row.error)}",
+                    highlight=False,
+                )
     for endpoint, what in store.adaptations():
         console.print(f"{endpoint}: {escape(what)}", highlight=False)
-    console.print(f"{count} unusable replies")
+    console.print(f"{count} unusable {'reply' if count == 1 else 'replies'}")
+    if unread:
+        console.print(
+            f"{unread} replies of games that are not over are not among them: they are read when their game "
+            "goes on"
+        )
 
 
 def verify_run(console: Console, store: Store, agents: bool) -> bool:
@@ -287,7 +335,7 @@ def verify_run(console: Console, store: Store, agents: bool) -> bool:
             console.print(f"[red]game {row.id}[/]: {escape(str(error))}", highlight=False)
     if good + bad == 0:
         raise RecordError(f"{store.path} has no finished game to verify")
-    what = "hashes, rules, prompts and notes" if agents else "hashes and rules"
+    what = "hashes, rules, pools, prompts and notes" if agents else "hashes, rules and pools"
     console.print(f"{good} of {good + bad} records hold ({what})")
     return bad == 0
 

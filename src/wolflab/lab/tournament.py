@@ -1,0 +1,361 @@
+"""Tournaments: everybody against everybody, on both sides, on the same deals (004's protocol).
+
+A tournament is a file with entrants instead of players and conditions. It becomes an ordinary experiment
+whose conditions are its cells: in "A vs B", A plays every seat of the village and B every Werewolf. So
+whatever works on a run (resuming, verifying, budgets, showing games, the report) works on a tournament's.
+Beside the run's `experiment.yaml` stands `tournament.yaml`: the tournament as it was resolved. See
+``docs/tournament.md``.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from ..errors import ExperimentError, RulesetError, StoreError
+from ..metrics.published import published
+from .experiment import Experiment, build, ruleset_of
+from .experiment import _read as read_source
+from .experiment import _sentence as in_words
+from .overrides import override
+from .specs import MODEL_FREE, MOST, Budget, Part, PlayerSpec
+from .store import Store
+
+VERSUS = " vs "
+FILE = "tournament.yaml"
+Pair = tuple[str, str]
+"""(who plays the village, who plays the Werewolves)."""
+
+
+class Sides(Part):
+    """Who plays which side; None: everybody."""
+
+    village: list[str] | None = None
+    werewolves: list[str] | None = None
+
+
+class Stop(Part):
+    """When to stop before all deals are played, by confidence sequences alone (`metrics.sequential`).
+
+    width: a cell stops when its win rate's interval is at most so wide. decide: everything stops when it is
+    settled which of two entrants scores higher, on `part` of the game. every: deals between looks. level: of
+    the sequences.
+    """
+
+    width: float | None = Field(default=None, gt=0, lt=1)
+    decide: list[str] | None = None
+    part: Literal["both", "village", "werewolves"] = "both"
+    every: int = Field(default=50, ge=1, le=MOST)
+    level: float = Field(default=0.95, gt=0.5, lt=1)
+
+    @model_validator(mode="after")
+    def _check(self) -> Stop:
+        if (self.width is None) == (self.decide is None):
+            raise ValueError("use one of width (such as 0.1) and decide (two entrants)")
+        if self.decide is not None and len(set(self.decide)) != 2:
+            raise ValueError(f"decide: got {self.decide}; name two different entrants")
+        if self.width is not None and self.part != "both":
+            raise ValueError("part belongs to decide; remove it")
+        return self
+
+
+class Tournament(Part):
+    """A whole tournament; see the module and ``docs/tournament.md``."""
+
+    name: str
+    title: str = ""
+    source: str = ""
+    rules: str | dict[str, Any] = "doctor"
+    entrants: dict[str, PlayerSpec]
+    model: str | dict[str, Any] | None = None
+    """Of the entrants that name none."""
+    sides: Sides = Sides()
+    mirror: bool = True
+    """Whether an entrant meets itself."""
+    seed: int = 1
+    deals: int = Field(default=100, ge=1, le=MOST)
+    repeats: int = Field(default=1, ge=1, le=MOST)
+    stop: Stop | None = None
+    concurrency: int = Field(default=16, ge=1)
+    workers: int = Field(default=1, ge=1)
+    budget: Budget = Budget()
+    behaviours: bool = False
+    published: list[str] = Field(default_factory=list)
+    """Published round robins to set beside ours."""
+    called: dict[str, str] = Field(default_factory=dict)
+    """Entrant → its name in those tables."""
+    village: dict[str, Any] | None = None
+    """What `--village` changes, so that it runs on the built-in player."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spelled_out(cls, data: Any) -> Any:
+        """A recipe alone is an entrant; the tournament's model is that of whoever names none."""
+        if not isinstance(data, dict):
+            return data
+        if isinstance(data.get("rules"), dict):
+            data = {**data, "rules": {"preset": "doctor", **data["rules"]}}
+        if not isinstance(data.get("entrants"), dict):
+            return data
+        made = {}
+        for name, given in data["entrants"].items():
+            one: Any = {"recipe": given} if isinstance(given, str) else given
+            if isinstance(one, dict) and one.get("model") is None and one.get("recipe") != MODEL_FREE:
+                one = {**one, "model": data.get("model")}
+            made[name] = one
+        return {**data, "entrants": made}
+
+    @field_validator("rules")
+    @classmethod
+    def _rules(cls, value: str | dict[str, Any]) -> str | dict[str, Any]:
+        ruleset_of(value)
+        return value
+
+    @field_validator("published")
+    @classmethod
+    def _published(cls, names: list[str]) -> list[str]:
+        for name in names:
+            published(name)
+        return names
+
+    @model_validator(mode="after")
+    def _check(self) -> Tournament:
+        for name in self.entrants:
+            if not re.fullmatch(r"\S(?:.{0,58}\S)?", name) or VERSUS in name:
+                raise ValueError(
+                    f"entrants: {name!r} cannot be a name; use one line of at most 60 characters "
+                    f"without {VERSUS!r}"
+                )
+        if len(self.entrants) < 2:
+            raise ValueError(
+                f"entrants: a tournament needs two or more, and there is {len(self.entrants) or 'none'}"
+            )
+        for side in ("village", "werewolves"):
+            self._check_names(f"sides.{side}", getattr(self.sides, side))
+        self._check_names("called", list(self.called))
+        if not self.pairs:
+            raise ValueError("sides: nobody meets anybody; name more entrants, or leave out mirror: false")
+        idle = [name for name in self.entrants if not any(name in pair for pair in self.pairs)]
+        if idle:
+            raise ValueError(f"sides: {', '.join(idle)} would not play at all; give it a side, or remove it")
+        if self.stop is not None:
+            self._check_stop(self.stop)
+        return self
+
+    def _check_names(self, where: str, names: Sequence[str] | None) -> None:
+        if names is None:
+            return
+        if not names and where != "called":
+            raise ValueError(
+                f"{where}: nobody plays this side; name an entrant, or leave the field out for everybody"
+            )
+        for name in names:
+            if name not in self.entrants:
+                known = ", ".join(self.entrants)
+                raise ValueError(f"{where}: there is no entrant {name!r}; known are {known}")
+            if list(names).count(name) > 1:
+                raise ValueError(f"{where}: {name} is named twice; name it once")
+
+    def _check_stop(self, stop: Stop) -> None:
+        self._check_names("stop.decide", stop.decide)
+        learning = [n for n, one in self.entrants.items() if one.experience and one.experience.games_of]
+        if learning:
+            raise ValueError(
+                f"stop: {learning[0]} learns from games that an early stop might leave unplayed; give it a "
+                "pool, or leave out stop"
+            )
+        for name in stop.decide or ():
+            for side, at in (("village", 0), ("werewolves", 1)):
+                if stop.part in ("both", side) and not any(pair[at] == name for pair in self.pairs):
+                    raise ValueError(
+                        f"stop.decide: {name} does not play the side {side}; set stop.part to a side that "
+                        "both play"
+                    )
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The cells, village by village."""
+        everybody = list(self.entrants)
+        return tuple(
+            (a, b)
+            for a in (everybody if self.sides.village is None else self.sides.village)
+            for b in (everybody if self.sides.werewolves is None else self.sides.werewolves)
+            if self.mirror or a != b
+        )
+
+    def experiment(self, where: str = "tournament") -> Experiment:
+        """The experiment that plays it: a condition a cell. where: named in an error."""
+        players = {
+            name: one.model_dump(mode="json", exclude_unset=True) for name, one in self.entrants.items()
+        }
+        same = ("name", "title", "source", "rules", "seed", "deals", "repeats", "concurrency", "workers")
+        data: dict[str, Any] = {name: getattr(self, name) for name in same}
+        data |= {
+            "players": {},
+            "conditions": {
+                f"{a}{VERSUS}{b}": {"players": {"village": players[a], "werewolves": players[b]}}
+                for a, b in self.pairs
+            },
+            "budget": self.budget.model_dump(exclude_unset=True),
+            "behaviours": self.behaviours,
+        }
+        if self.stop is not None:
+            data["redraw_void"] = False  # looks are taken at deals, and a replacement would have another's
+        return build(data, where=where)
+
+
+# -- reading ----------------------------------------------------------------------------------
+
+
+class _Strict(yaml.SafeLoader):
+    """YAML in which a key given twice is an error: of two entrants of one name, one would vanish."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        """See the class."""
+        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        for key in keys:
+            if keys.count(key) > 1:
+                line = node.start_mark.line + 1
+                raise ExperimentError(f"{key!r} stands twice in the mapping at line {line}; name each once")
+        return super().construct_mapping(node, deep)
+
+
+def load(source: str | Path, overrides: Sequence[str] = (), village: bool = False) -> Tournament:
+    """Read a tournament: a path, or the name of a shipped one.
+
+    overrides: as for an experiment ("deals=10"); a first part that is no field of the file is taken as an
+    entrant ("vanilla.model=…"). village: apply the file's `village` part.
+    """
+    text, where = read_source(source)
+    try:
+        data = yaml.load(text, _Strict)
+    except (yaml.YAMLError, ValueError) as error:
+        words = " ".join(str(error).split()).replace("<unicode string>", where)
+        raise ExperimentError(f"{where}: not YAML: {words}") from None
+    except ExperimentError as error:
+        raise ExperimentError(f"{where}: {error}") from None
+    if not isinstance(data, dict) or "entrants" not in data:
+        raise ExperimentError(
+            f"{where}: a tournament is a mapping with entrants: {{name: player, …}}; an experiment is run "
+            "by: wolflab run"
+        )
+    return make(data, overrides, village, where)
+
+
+def make(
+    data: Mapping[str, Any],
+    overrides: Sequence[str] = (),
+    village: bool = False,
+    where: str = "tournament",
+) -> Tournament:
+    """A tournament from plain values; see `load`."""
+    values: dict[str, Any] = copy.deepcopy(dict(data))
+    part = values.get("village")
+    if village and isinstance(part, dict):
+        values = {**values, **part, "village": None}
+    entrants = values.get("entrants")
+    if isinstance(entrants, dict):
+        values["entrants"] = {k: {"recipe": v} if isinstance(v, str) else v for k, v in entrants.items()}
+    for change in overrides:
+        first = change.partition("=")[0].partition(".")[0]
+        known = first in Tournament.model_fields
+        if not known and first not in values.get("entrants", {}):
+            raise ExperimentError(
+                f"override {change!r}: {first!r} is neither a field of a tournament nor an entrant; entrants "
+                f"are {', '.join(values.get('entrants', {}))}"
+            )
+        override(values, change if known else f"entrants.{change}", Tournament.model_fields)
+        values.pop("players", None)  # `override` makes room for an experiment's
+    try:
+        made = Tournament(**values)
+    except ValidationError as error:
+        raise ExperimentError(f"{where}: {in_words(error)}") from None
+    except (RulesetError, ExperimentError, TypeError) as error:
+        raise ExperimentError(f"{where}: {error}") from None
+    if not made.experiment(where).built_in and village:
+        raise ExperimentError(
+            f"{where}: it does not run on the built-in player as it is; add a part "
+            "village: {model: village} and leave the entrants' models out"
+        )
+    return made
+
+
+def from_flags(
+    entrants: Sequence[str], model: str | None, rules: str | None, deals: int | None
+) -> dict[str, Any]:
+    """Plain values of a tournament written as flags. entrants: ``[NAME=]RECIPE[@MODEL]`` each."""
+    found: dict[str, Any] = {}
+    for given in entrants:
+        name, named, player = given.rpartition("=")
+        recipe, at, own = player.partition("@")
+        if not recipe or (named and not name) or (at and not own):
+            raise ExperimentError(
+                f"--entrant {given}: write it as RECIPE, NAME=RECIPE or NAME=RECIPE@MODEL (vanilla@village)"
+            )
+        called = name or player
+        if called in found:
+            raise ExperimentError(
+                f"--entrant {given}: {called} is there already; give this one another name: NAME={player}"
+            )
+        found[called] = {"recipe": recipe, **({"model": own} if own else {})}
+    data: dict[str, Any] = {"name": "tournament", "entrants": found, "model": model or "village"}
+    return data | ({} if rules is None else {"rules": rules}) | ({} if deals is None else {"deals": deals})
+
+
+# -- in a run's directory ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run's directory says about its tournament."""
+
+    pairs: tuple[Pair, ...]
+    stop: Stop | None = None
+    tables: tuple[str, ...] = ()
+    called: Mapping[str, str] = field(default_factory=dict)
+
+
+def start(path: Path, tournament: Tournament) -> Store:
+    """A new run of a tournament, in an empty directory."""
+    store = Store.create(path, tournament.experiment())
+    text = yaml.safe_dump(
+        tournament.model_dump(mode="json", exclude_unset=True), sort_keys=False, allow_unicode=True
+    )
+    (path / FILE).write_text(text, encoding="utf-8")
+    return store
+
+
+def is_tournament(path: Path) -> bool:
+    """Whether a run's directory holds a tournament of its own file."""
+    return (path / FILE).is_file()
+
+
+def plan_of(store: Store) -> Plan:
+    """The tournament behind a run: its file, or, for an experiment whose conditions are cells, their names.
+
+    Raises StoreError for any other run.
+    """
+    file = store.path / FILE
+    if file.is_file():
+        made = load(file)
+        return Plan(made.pairs, made.stop, tuple(made.published), made.called)
+    pairs = []
+    for name in store.experiment.conditions:
+        a, versus, b = name.partition(VERSUS)
+        if not versus or not a or not b or VERSUS in b:
+            raise StoreError(
+                f"{store.path} is no tournament: its condition {name!r} is no pair of entrants; show it by: "
+                f"wolflab report {store.path}"
+            )
+        pairs.append((a, b))
+    return Plan(tuple(pairs))
+
+
+__all__ = ["Plan", "Stop", "Tournament", "from_flags", "is_tournament", "load", "make", "plan_of", "start"]

@@ -1,0 +1,300 @@
+"""Ratings of entrants from who beat whom: a team Bradley-Terry model with sides.
+
+In a cell (A, B) A holds every village seat and B every Werewolf's. The model is
+
+    logit P(village wins) = μ + v_A − w_B,   Σ v = Σ w = 0
+
+v_A: A's strength as the village, w_B: B's as the Werewolves, μ: what the village side is worth between
+average entrants (Bradley and Terry 1952, with a home advantage). Strength overall is s_A = (v_A + w_A) / 2:
+if A and B play each other on both sides, the mean of the two log odds in A's favour is s_A − s_B. It leaves
+out what is no strength of anybody's: that A's way of playing suits B's badly. `residual` shows where that
+is.
+
+A cell won or lost throughout would send a plain fit to infinity. The fit is Firth's ("Bias reduction of
+maximum likelihood estimates", Biometrika 1993): Jeffreys' prior as a penalty, which for this model is as if
+every cell were given h/2 wins and h/2 defeats more, h being its leverage. All leverages together are the
+number of parameters, so 5 entrants bring about nine games' worth to the whole table; it needs no constant to
+be chosen, removes the first-order bias, and is finite for any results.
+
+Intervals: deals are resampled (`intervals`). Ranks: simultaneous 95 % intervals of all differences of
+strength (bootstrap of the largest studentised one); an entrant's best rank is one more than the number of
+those surely above it, its worst likewise, and all rank intervals hold together (Mogstad, Romano, Shaikh and
+Wilhelm, "Inference for ranks", 2024, section 3). It knows wins by deal, and nothing of games.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from .intervals import MIN_DEALS, Estimate, estimate
+from .resampling import Floats, by_deal, resampled
+
+_STEPS = 60
+"""Newton steps at most; a handful is enough."""
+_LONGEST = 2.0
+"""No step changes a log odds by more."""
+
+
+class Duel(NamedTuple):
+    """One game that a side won: who played which side, and whether the village won."""
+
+    deal: int
+    village: str
+    werewolves: str
+    won: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """One entrant's strengths, in log odds of a game. None: it does not play that side (or not both).
+
+    ranks: (best, worst) that its overall rank may be, all entrants together at 95 %; rank: as estimated.
+    """
+
+    name: str
+    overall: Estimate | None
+    village: Estimate | None
+    werewolves: Estimate | None
+    rank: int | None
+    ranks: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Residual:
+    """One cell: the fitted chance that the village wins, and how much oftener it did."""
+
+    village: str
+    werewolves: str
+    fitted: float
+    residual: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Ratings:
+    """A fit. side: μ, in log odds. residuals: a row a cell. note: why there is none, where there is none."""
+
+    rows: tuple[Rating, ...]
+    side: Estimate | None
+    residuals: tuple[Residual, ...]
+    note: str = ""
+
+
+# -- the fit ----------------------------------------------------------------------------------
+
+
+def firth(design: Floats, wins: Floats, games: Floats) -> Floats:
+    """Firth's logistic fit of many data sets at once.
+
+    design: (cells × parameters), of full rank over the cells that have games. wins, games: (sets × cells),
+    counts or weights. Returns (sets × parameters); NaN where a set leaves a parameter without games.
+    """
+    sets, parameters = len(wins), design.shape[1]
+    beta = np.zeros((sets, parameters))
+    whole = np.einsum("rc,cp,cq->rpq", games, design, design)
+    known = np.linalg.cond(whole) < 1e12
+    for _ in range(_STEPS):
+        chance = 1 / (1 + np.exp(-(beta @ design.T)))
+        weight = games * chance * (1 - chance)
+        information = np.einsum("rc,cp,cq->rpq", weight, design, design)
+        information[~known] = np.eye(parameters)
+        inverse = np.linalg.inv(information)
+        leverage = weight * np.einsum("cp,rpq,cq->rc", design, inverse, design)
+        score = (wins - games * chance + leverage * (0.5 - chance)) @ design
+        step = np.einsum("rpq,rq->rp", inverse, score)
+        longest = np.abs(step @ design.T).max(axis=1, keepdims=True)
+        step *= np.minimum(1.0, _LONGEST / np.maximum(longest, 1e-300))
+        beta += step
+        if np.abs(step[known]).max(initial=0.0) < 1e-9:
+            break
+    beta[~known] = np.nan
+    return beta
+
+
+class _Model:
+    """Names, cells and the full-rank coding of μ, v and w; turns sums by cell into strengths."""
+
+    def __init__(self, cells: Sequence[tuple[str, str]]) -> None:
+        self.cells = list(cells)
+        self.village = list(dict.fromkeys(a for a, _ in cells))
+        self.werewolves = list(dict.fromkeys(b for _, b in cells))
+        self.both = [name for name in self.village if name in self.werewolves]
+        v, w = _centred(len(self.village)), _centred(len(self.werewolves))
+        self._v, self._w = v, w
+        self.design = np.array(
+            [[1.0, *v[self.village.index(a)], *(-w[self.werewolves.index(b)])] for a, b in self.cells]
+        )
+        self._made: dict[bytes, Floats] = {}
+
+    @property
+    def connected(self) -> bool:
+        """Whether the cells tell all parameters apart."""
+        return bool(np.linalg.matrix_rank(self.design) == self.design.shape[1])
+
+    def fit(self, sums: Floats) -> Floats:
+        """(sets × parameters) from (sets × wins of each cell, then games of each cell); kept for the next."""
+        key = sums.tobytes()
+        if key not in self._made:
+            wins, games = np.split(sums, 2, axis=1)
+            self._made[key] = firth(self.design, wins, games)
+        return self._made[key]
+
+    def strengths(self, sums: Floats) -> Floats:
+        """(sets × names of both sides): v, then w."""
+        beta = self.fit(sums)
+        cut = len(self.village)
+        return np.hstack([beta[:, 1:cut] @ self._v.T, beta[:, cut:] @ self._w.T])
+
+    def overall(self, sums: Floats) -> Floats:
+        """(sets × `both`): s, centred."""
+        found = self.strengths(sums)
+        v = [self.village.index(name) for name in self.both]
+        w = [len(self.village) + self.werewolves.index(name) for name in self.both]
+        s = (found[:, v] + found[:, w]) / 2
+        centred: Floats = s - s.mean(axis=1, keepdims=True)
+        return centred
+
+    def fitted(self, sums: Floats) -> Floats:
+        """(sets × cells): chance that the village wins."""
+        chance: Floats = 1 / (1 + np.exp(-(self.fit(sums) @ self.design.T)))
+        return chance
+
+
+def _centred(levels: int) -> Floats:
+    """(levels × levels − 1): sum-to-zero coding."""
+    return np.vstack([np.eye(levels - 1), -np.ones((1, levels - 1))])
+
+
+def rate(duels: Sequence[Duel], seed: int = 0) -> Ratings:
+    """Fit the model and give every number its interval. duels: of all cells, in any order."""
+    cells = list(dict.fromkeys((one.village, one.werewolves) for one in duels))
+    if not cells:
+        return Ratings((), None, (), "no game was won")
+    model = _Model(cells)
+    if not model.connected:
+        return Ratings((), None, (), "too few pairs have played each other to set all entrants on one scale")
+    place = {cell: k for k, cell in enumerate(cells)}
+    rows = []
+    for one in duels:
+        sums = [0.0] * (2 * len(cells))
+        at = place[one.village, one.werewolves]
+        sums[at], sums[len(cells) + at] = float(one.won), 1.0
+        rows.append((one.deal, sums))
+    # Deals are added up once; every statistic below is a column of the same fits.
+    table = by_deal(rows)
+    deals = [(k, tuple(line)) for k, line in enumerate(table)]
+
+    def of(column: int, kind: str) -> Estimate:
+        def statistic(sums: Floats) -> Floats:
+            chosen: Floats = getattr(model, kind)(sums)[:, column]
+            return chosen
+
+        return estimate(deals, statistic, n=len(duels), units="games", seed=seed)
+
+    ranks = _ranks(model, table, seed)
+    point = model.overall(table.sum(axis=0, keepdims=True))[0] if model.both else np.zeros(0)
+    found = []
+    for name in dict.fromkeys([*model.village, *model.werewolves]):
+        both = model.both.index(name) if name in model.both else None
+        found.append(
+            Rating(
+                name,
+                None if both is None else of(both, "overall"),
+                of(model.village.index(name), "strengths") if name in model.village else None,
+                of(len(model.village) + model.werewolves.index(name), "strengths")
+                if name in model.werewolves
+                else None,
+                None if both is None else 1 + int((point > point[both] + 1e-9).sum()),
+                None if both is None or ranks is None else ranks[both],
+            )
+        )
+    return Ratings(tuple(found), of(0, "fit"), _residuals(model, table, deals, seed))
+
+
+def _residuals(
+    model: _Model, table: Floats, deals: Sequence[tuple[int, tuple[float, ...]]], seed: int
+) -> tuple[Residual, ...]:
+    cells = len(model.cells)
+    fitted = model.fitted(table.sum(axis=0, keepdims=True))[0]
+    found = []
+    for k, (village, werewolves) in enumerate(model.cells):
+
+        def gap(sums: Floats, k: int = k) -> Floats:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                rate: Floats = sums[:, k] / sums[:, cells + k]
+            return rate - model.fitted(sums)[:, k]
+
+        n = round(float(table[:, cells + k].sum()))
+        one = estimate(deals, gap, n=n, units="games", seed=seed)
+        found.append(Residual(village, werewolves, float(fitted[k]), one))
+    return tuple(found)
+
+
+def _ranks(model: _Model, table: Floats, seed: int) -> list[tuple[int, int]] | None:
+    """(best, worst) rank of each of `both`; see the module. None for too few deals."""
+    deals, names = len(table), len(model.both)
+    if deals < MIN_DEALS or names < 2:
+        return None
+    point = model.overall(table.sum(axis=0, keepdims=True))[0]
+    gap = point[:, None] - point[None, :]
+    spread: list[Floats] = []
+
+    def farthest(sums: Floats) -> Floats:
+        strengths = model.overall(sums)
+        kept = np.isfinite(strengths).all(axis=1)
+        gaps = strengths[:, :, None] - strengths[:, None, :]
+        error = gaps[kept].std(axis=0)
+        spread.append(error)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            studentised = np.where(error > 1e-12, np.abs(gaps - gap) / error, 0.0)
+        most: Floats = studentised.max(axis=(1, 2))
+        return most
+
+    values, tails = resampled(table, farthest, seed)
+    # As far out as `resampled` reads percentiles for so few deals, so that ranks are no surer than intervals.
+    reach = float(np.percentile(values, 100 - 2 * tails[0])) * math.sqrt(deals / (deals - 1))
+    error = spread[0]
+    above = (gap + reach * error < 0) & (error > 1e-12)
+    below = (gap - reach * error > 0) & (error > 1e-12)
+    return [(1 + int(above[k].sum()), names - int(below[k].sum())) for k in range(names)]
+
+
+# -- openskill --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """openskill's rating of one entrant on one side: mean and standard deviation."""
+
+    name: str
+    side: str
+    mu: float
+    sigma: float
+
+
+def openskill(duels: Sequence[Duel]) -> tuple[Skill, ...]:
+    """Plackett-Luce ratings (Weng and Lin 2011) by the package openskill, game by game in the order given.
+
+    An entrant has one rating a side, and a game is one rating against one: five village seats of one entrant
+    are one player, for a team's rating is the sum of its members', and five against two would only count
+    heads. Beside `rate` this has no intervals over deals and depends on the order; it is what a leaderboard
+    would show.
+    """
+    from openskill.models import PlackettLuce, PlackettLuceRating
+
+    model = PlackettLuce()
+    found: dict[tuple[str, str], PlackettLuceRating] = {}
+    for one in duels:
+        keys = ((one.village, "village"), (one.werewolves, "werewolves"))
+        teams = [[found[key] if key in found else model.rating()] for key in keys]
+        rated = model.rate(teams, ranks=[0, 1] if one.won else [1, 0])
+        for key, team in zip(keys, rated, strict=True):
+            found[key] = team[0]
+    return tuple(Skill(name, side, float(one.mu), float(one.sigma)) for (name, side), one in found.items())
+
+
+__all__ = ["Duel", "Rating", "Ratings", "Residual", "Skill", "firth", "openskill", "rate"]

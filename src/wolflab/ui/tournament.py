@@ -1,0 +1,194 @@
+"""What `wolflab tournament` shows: progress while games are played, then the tables; and its page."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ..errors import ExperimentError
+from ..lab.casting import Company
+from ..lab.store import Store, new_directory
+from ..lab.tournament import Tournament, from_flags, load, make, start
+from ..lab.tournament_games import play
+from ..lab.tournament_games import table as standings_of
+from ..metrics.intervals import Estimate
+from ..metrics.tournament import PARTS, CellRow, Standings
+from .report_tables import interval, number
+from .running import _bar as progress_bar
+from .running import _preflight as preflight
+from .tournament_page import PART_NAMES, render
+
+
+def chosen(
+    source: str | None,
+    entrants: Sequence[str],
+    model: str | None,
+    rules: str | None,
+    deals: int | None,
+    overrides: Sequence[str],
+    village: bool,
+) -> Tournament:
+    """The tournament that the flags name: a file's, or one of entrants given one by one."""
+    if (source is None) == (not entrants):
+        raise ExperimentError(
+            "name a tournament's file, or its entrants (--entrant vanilla --entrant deductive-004); one of "
+            "the two"
+        )
+    if source is None:
+        if village and model is not None:
+            raise ExperimentError("--village and --model: both say who plays; use one")
+        return make(from_flags(entrants, model, rules, deals), overrides, where="wolflab tournament")
+    flags = {"model": model, "rules": rules, "deals": deals}
+    changes = [f"{name}={value}" for name, value in flags.items() if value is not None]
+    return load(source, [*changes, *overrides], village)
+
+
+def run_tournament(console: Console, tournament: Tournament, out: Path | None) -> bool:
+    """Play a tournament as a new run, then show it. Returns whether all games are over."""
+    asyncio.run(preflight(Company(tournament.experiment())))
+    path = out if out is not None else new_directory(Path("runs"), tournament.name)
+    with start(path, tournament) as store:
+        return _played(console, store, reached=True)
+
+
+def resume_tournament(console: Console, path: Path) -> bool:
+    """Take up a tournament's run where it stopped, then show it. Returns whether all games are over."""
+    with Store.resume(path) as store:
+        return _played(console, store, reached=False)
+
+
+def _played(console: Console, store: Store, reached: bool) -> bool:
+    title = store.experiment.title or store.experiment.name
+    console.print(f"[bold]{escape(title)}[/]  →  {store.path}", highlight=False, soft_wrap=True)
+    with progress_bar(console) as bar:
+        task = bar.add_task("games", total=None)
+        ok = play(store, lambda p: bar.update(task, completed=p.over, total=p.planned), reached)
+        rows = store.games()
+        over = sum(row.status in ("done", "void") for row in rows)
+        bar.update(task, completed=over, total=len(rows))
+    show_tournament(console, store, None)
+    if not ok:
+        _not_over(console, store)
+    return ok
+
+
+def _not_over(console: Console, store: Store) -> None:
+    for row in store.games():
+        if row.status not in ("done", "void"):
+            console.print(
+                f"[red]game {row.id}[/] ({escape(row.condition)}, deal {row.deal}) is {row.status}: "
+                f"{escape(row.error or '')}",
+                highlight=False,
+            )
+    console.print(
+        f"Some games are not over. Go on with: wolflab tournament --resume {store.path}", highlight=False
+    )
+
+
+def show_tournament(console: Console, store: Store, out: Path | None) -> None:
+    """Print a tournament's tables, and write its page and its numbers."""
+    found = standings_of(store)
+    print_standings(console, found)
+    page = out or store.path / "tournament.html"
+    page.write_text(render(found), encoding="utf-8")
+    numbers = page.with_suffix(".json")
+    numbers.write_bytes(msgspec.json.format(msgspec.json.encode(found.as_dict()), indent=1) + b"\n")
+    console.print(
+        f"run: {store.path}\npage: {page}\nits numbers as data: {numbers}\n"
+        f"everything else about its games: wolflab report {store.path}",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+# -- tables -----------------------------------------------------------------------------------
+
+
+def print_standings(console: Console, found: Standings) -> None:
+    """The matrix, the scores, the ratings, and what was decided."""
+    for table in (matrix_table(found), score_table(found)):
+        console.print(table)
+    if found.instrument:
+        console.print(
+            "[yellow]Instrument check: no language model played. This says nothing about models.[/]"
+        )
+    if found.ratings.note:
+        console.print(f"no ratings: {escape(found.ratings.note)}", highlight=False)
+    for one in found.decisions:
+        console.print(f"{'stopped' if one.stopped else 'played on'}: {escape(one.what)}", highlight=False)
+    if found.missing:
+        console.print(f"{found.missing} planned games are not over; they are left out", highlight=False)
+
+
+def _titled(found: Standings, words: str) -> str:
+    return escape(words) + (" [bold yellow](instrument check)[/]" if found.instrument else "")
+
+
+def matrix_table(found: Standings) -> Table:
+    """The village's win rate: rows are who plays the village, columns who plays the Werewolves."""
+    kind = "confidence sequence" if found.level is not None else "95 % interval"
+    table = Table(
+        title=_titled(found, f"{found.title}: village win rate"),
+        title_justify="left",
+        caption=f"value, {kind}, games",
+        caption_justify="left",
+        show_lines=True,
+    )
+    table.add_column("village ↓  Werewolves →", style="bold")
+    for name in found.werewolves:
+        table.add_column(escape(name), justify="right", overflow="fold")
+    for village in found.village:
+        cells = (_cell(found.cell(village, werewolves)) for werewolves in found.werewolves)
+        table.add_row(escape(village), *cells)
+    return table
+
+
+def _cell(cell: CellRow | None) -> str:
+    return "–" if cell is None else _shown(cell.village_win, "share", counted=True)
+
+
+def _shown(one: Estimate | None, kind: str, counted: bool = False) -> str:
+    if one is None or one.value is None:
+        return "–"
+    text = f"{number(one.value, kind)}\n{interval(one, kind)}"
+    return f"{text}\n{one.n}" if counted else text
+
+
+def score_table(found: Standings) -> Table:
+    """One row an entrant: mean win rates, strength, rank."""
+    table = Table(
+        title=_titled(found, "scores and ratings"),
+        title_justify="left",
+        caption="strength: log odds of a game (Bradley-Terry); rank with the range that holds for all",
+        caption_justify="left",
+        show_lines=True,
+    )
+    table.add_column("entrant", style="bold")
+    for head in (*(PART_NAMES[part] for part in PARTS), "strength", "rank", "openskill"):
+        table.add_column(head, justify="right")
+    ratings = {one.name: one for one in found.ratings.rows}
+    for score in sorted(found.scores, key=lambda s: -(s.both.value or 0.0) if s.both is not None else 1.0):
+        rating = ratings.get(score.name)
+        strength, rank = "–", "–"
+        if rating is not None:
+            strength = _shown(rating.overall, "one")
+            rank = "–" if rating.rank is None else str(rating.rank)
+            rank += "" if rating.ranks is None else f"\n{rating.ranks[0]} to {rating.ranks[1]}"
+        skills = [f"{s.side[0].upper()} {s.mu:.1f}" for s in found.skills if s.name == score.name]
+        table.add_row(
+            escape(score.name),
+            *(_shown(getattr(score, part), "share") for part in PARTS),
+            strength,
+            rank,
+            "\n".join(sorted(skills)) or "–",
+        )
+    return table
+
+
+__all__ = ["chosen", "print_standings", "resume_tournament", "run_tournament", "show_tournament"]

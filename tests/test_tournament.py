@@ -1,0 +1,494 @@
+"""Tournaments: everybody meets everybody on the same deals, and stops at barriers alone."""
+
+from __future__ import annotations
+
+import io
+import random
+import re
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from rich.console import Console
+from typer.testing import CliRunner
+
+import http_server
+from report_helpers import Page, section
+from wolflab.cli import app
+from wolflab.errors import ExperimentError, StoreError
+from wolflab.lab import runner
+from wolflab.lab.experiment import build
+from wolflab.lab.replay import verify_game
+from wolflab.lab.store import Store
+from wolflab.lab.tournament import Stop, Tournament, from_flags, load, make, plan_of, start
+from wolflab.lab.tournament_games import play, progress, table
+from wolflab.metrics.tournament import Result, Standings, standings
+from wolflab.ui.tournament import print_standings
+from wolflab.ui.tournament_page import render
+
+TWO: dict[str, Any] = {"name": "t", "entrants": {"a": "random", "b": "random"}, "deals": 4}
+PAIRS = tuple(product("ab", "ab"))
+
+
+def records(path: Path) -> list[tuple[str, int, int, list[bytes]]]:
+    with Store.open_for_reading(path) as store:
+        rows = sorted(store.games(), key=lambda row: (row.condition, row.deal, row.repeat))
+        return [(row.condition, row.deal, row.repeat, store.record(row.id).lines) for row in rows]
+
+
+def played(path: Path, **changes: Any) -> Standings:
+    with start(path, make({**TWO, **changes})) as store:
+        assert play(store)
+        return table(store)
+
+
+# -- the file -----------------------------------------------------------------------------------
+
+
+def test_cells_are_conditions_and_sides_hold_one_entrant_each() -> None:
+    made = make(
+        {
+            "name": "t",
+            "entrants": {
+                "plain": "vanilla",
+                "deep": {
+                    "recipe": {"name": "deductive", "style": "proactive"},
+                    "model": {"model": "village", "skill": 0.5},
+                },
+                "dice": "random",
+            },
+            "model": "village",
+        }
+    )
+    assert made.pairs == tuple(product(("plain", "deep", "dice"), repeat=2))
+    experiment = made.experiment()
+    assert list(experiment.conditions) == [f"{a} vs {b}" for a, b in made.pairs]
+    cast = experiment.cast("deep vs dice")
+    assert set(cast) == {"village", "werewolves"}
+    assert cast["village"].model == {"model": "village", "skill": 0.5}
+    assert (cast["werewolves"].recipe, cast["werewolves"].model) == ("random", None)
+    assert experiment.cast("plain vs deep")["village"].model == "village"
+    assert experiment.ruleset("plain vs deep").name == "doctor"
+
+
+def test_sides_and_mirror() -> None:
+    three = {**TWO, "entrants": {"a": "random", "b": "random", "c": "random"}}
+    assert make({**three, "mirror": False}).pairs == tuple(p for p in product("abc", "abc") if p[0] != p[1])
+    assert make({**three, "sides": {"werewolves": ["c"]}}).pairs == (("a", "c"), ("b", "c"), ("c", "c"))
+    both = {"village": ["b", "a"], "werewolves": ["c", "a"]}
+    assert make({**three, "sides": both}).pairs == (("b", "c"), ("b", "a"), ("a", "c"), ("a", "a"))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"entrants": {"a": "random"}}, "a tournament needs two or more, and there is 1"),
+        ({"entrants": {}}, "a tournament needs two or more, and there is none"),
+        ({"entrants": {"a": "random", "b": "brilliant"}}, "entrants.b: there is no recipe 'brilliant'"),
+        ({"entrants": {"a": "random", "b": "vanilla"}}, "entrants.b: a model is missing"),
+        ({"entrants": {"a": "random", "b vs c": "random"}}, "'b vs c' cannot be a name"),
+        ({"entrants": {"a": "random", "b\nc": "random"}}, "cannot be a name"),
+        ({"sides": {"village": []}}, "sides.village: nobody plays this side"),
+        ({"sides": {"village": ["a", "z"]}}, "sides.village: there is no entrant 'z'; known are a, b"),
+        ({"sides": {"werewolves": ["a", "a"]}}, "sides.werewolves: a is named twice"),
+        ({"sides": {"village": ["a"], "werewolves": ["a"]}}, "b would not play at all"),
+        ({"sides": {"village": ["a"], "werewolves": ["a"]}, "mirror": False}, "nobody meets anybody"),
+        ({"stop": {}}, "use one of width"),
+        ({"stop": {"width": 0.1, "decide": ["a", "b"]}}, "use one of width"),
+        ({"stop": {"width": 0}}, "stop.width"),
+        ({"stop": {"decide": ["a", "a"]}}, "name two different entrants"),
+        ({"stop": {"decide": ["a", "z"]}}, "stop.decide: there is no entrant 'z'"),
+        (
+            {"stop": {"decide": ["a", "b"]}, "sides": {"werewolves": ["a"]}},
+            "stop.decide: b does not play the side werewolves",
+        ),
+        ({"called": {"z": "Vanilla"}}, "called: there is no entrant 'z'"),
+        ({"published": ["005-table-1"]}, "there is no table '005-table-1'"),
+        ({"rules": "poker"}, "poker"),
+        ({"players": {}}, "players: there is no such field"),
+        ({"deals": 0}, "deals"),
+    ],
+)
+def test_a_mistake_is_one_sentence(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(ExperimentError) as caught:
+        make({**TWO, **change}, where="my.yaml")
+    assert words in str(caught.value)
+    assert str(caught.value).startswith("my.yaml")
+    assert "\n" not in str(caught.value)
+
+
+def test_files_names_and_overrides(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("name: t\nentrants:\n  a: random\n  b: random\n  a: vanilla\n")
+    with pytest.raises(ExperimentError, match="'a' stands twice in the mapping at line 3"):
+        load(file)
+    file.write_text("name: t\nplayers: {others: {recipe: random}}\n")
+    with pytest.raises(ExperimentError, match="a tournament is a mapping with entrants"):
+        load(file)
+    with pytest.raises(ExperimentError, match=r"no file 'nothing\.yaml'"):
+        load("nothing.yaml")
+    file.write_text(yaml.safe_dump({**TWO, "village": {"deals": 9, "model": "village"}, "model": "m"}))
+    assert load(file).deals == 4
+    assert load(file, village=True).deals == 9
+    changed = load(file, ["b.recipe=vanilla", "deals=7", "rules.max_rounds=3"])
+    assert (changed.deals, changed.entrants["b"].recipe, changed.entrants["b"].model) == (7, "vanilla", "m")
+    rules = changed.experiment().ruleset("a vs b")
+    assert (rules.name, rules.max_rounds) == ("doctor", 3)
+    with pytest.raises(ExperimentError, match="'c' is neither a field of a tournament nor an entrant"):
+        load(file, ["c.recipe=vanilla"])
+    file.write_text(
+        yaml.safe_dump({**TWO, "entrants": {"a": "random", "b": {"recipe": "vanilla", "model": "m"}}})
+    )
+    with pytest.raises(ExperimentError, match="does not run on the built-in player"):
+        load(file, village=True)
+
+
+def test_flags_are_a_tournament_too() -> None:
+    made = make(from_flags(["vanilla", "x=vanilla@openai/gpt-x", "random"], None, "witch", 3))
+    assert made.entrants["vanilla"].model == "village"
+    assert made.entrants["x"].model == "openai/gpt-x"
+    assert made.entrants["random"].model is None
+    assert (made.rules, made.deals) == ("witch", 3)
+    for bad, words in (
+        (["vanilla", "vanilla"], "vanilla is there already"),
+        (["=vanilla"], "write it as"),
+        (["vanilla@"], "write it as"),
+    ):
+        with pytest.raises(ExperimentError, match=words):
+            from_flags(bad, None, None, None)
+
+
+# -- runs ---------------------------------------------------------------------------------------
+
+
+def test_every_pair_meets_the_same_deals_and_one_player_under_two_names_plays_one_game(
+    tmp_path: Path,
+) -> None:
+    players = {"a": "vanilla", "again": "vanilla", "b": "random"}
+    with start(tmp_path / "r", make({**TWO, "entrants": players, "model": "village"})) as store:
+        assert play(store)
+        by_cell: dict[str, list[Any]] = {}
+        for row in store.games():
+            verify_game(store, row, agents=True)
+            record = store.record(row.id)
+            by_cell.setdefault(row.condition, []).append((record.header["deal"], record.roles, record.events))
+        cards = {cell: [(deal, roles) for deal, roles, _ in games] for cell, games in by_cell.items()}
+        assert len(cards) == 9
+        assert len({str(one) for one in cards.values()}) == 1
+        assert (
+            by_cell["a vs a"] == by_cell["a vs again"] == by_cell["again vs a"] == by_cell["again vs again"]
+        )
+        assert by_cell["a vs b"] != by_cell["a vs a"]
+        found = table(store)
+    names = ("a", "again")
+    for one in found.differences:
+        if (one.first, one.second) == names:
+            assert one.difference.value == 0
+    assert found.instrument
+
+
+def test_a_run_is_an_ordinary_run_and_its_cells_can_be_read_without_its_file(tmp_path: Path) -> None:
+    first = played(tmp_path / "r")
+    (tmp_path / "r" / "tournament.yaml").unlink()
+    with Store.open_for_reading(tmp_path / "r") as store:
+        assert plan_of(store).pairs == PAIRS
+        assert table(store) == first
+    plain = build({"name": "p", "players": {"others": {"recipe": "random"}}, "deals": 1})
+    with Store.create(tmp_path / "p", plain) as store, pytest.raises(StoreError, match="'all' is no pair"):
+        plan_of(store)
+
+
+STOPS = ({"width": 0.55, "every": 20}, {"decide": ["a", "b"], "part": "village", "every": 15})
+
+
+@pytest.mark.parametrize("stop", STOPS)
+def test_a_run_cut_anywhere_and_taken_up_ends_as_an_unbroken_one(
+    tmp_path: Path, stop: dict[str, Any]
+) -> None:
+    players = {"a": "deductive-004", "b": "random"}
+    changes = {"entrants": players, "model": "village", "deals": 60, "stop": stop}
+    unbroken = played(tmp_path / "whole", **changes)
+    assert unbroken.decisions
+    assert any(one.stopped for one in unbroken.decisions)
+    made = make({**TWO, **changes})
+    cut = 0
+    start(tmp_path / "cut", made).close()
+    for wait in (3, 50, 17, 200):
+        with Store.resume(tmp_path / "cut") as store:
+            whole = store.experiment
+            try:
+                play(store, stopping_after(wait))
+            except Stopped:
+                cut += 1
+            assert store.experiment is whole
+    with Store.resume(tmp_path / "cut") as store:
+        assert play(store)
+        assert table(store) == unbroken
+    assert cut >= 2
+    assert records(tmp_path / "cut") == records(tmp_path / "whole")
+
+
+class Stopped(Exception):
+    """Stands for Ctrl-C."""
+
+
+def stopping_after(games: int) -> Callable[[runner.Progress], None]:
+    left = [games]
+
+    def watch(seen: runner.Progress) -> None:
+        if seen.last is not None:
+            left[0] -= 1
+            if left[0] < 0:
+                raise Stopped
+
+    return watch
+
+
+def test_two_workers_decide_as_one_does(tmp_path: Path) -> None:
+    changes = {"stop": {"width": 0.5, "every": 25}, "deals": 50}
+    one, two = (played(tmp_path / str(n), workers=n, **changes) for n in (1, 2))
+    assert one == two
+    assert records(tmp_path / "1") == records(tmp_path / "2")
+
+
+def test_concurrency_decides_nothing(tmp_path: Path) -> None:
+    """Over real sockets, games finish in another order at every concurrency; they stop at the same deal."""
+    with http_server.running() as server:
+        model = {"model": "wolf-1", "base_url": server.base_url, "retries": 1, "timeout": 20}
+        changes = {
+            "entrants": {"a": {"recipe": "vanilla", "model": model}, "b": "random"},
+            "rules": {"preset": "doctor", "max_rounds": 1},
+            "deals": 24,
+            "sides": {"werewolves": ["b"]},
+            "stop": {"width": 0.6, "every": 6},
+        }
+        one, many = (played(tmp_path / str(n), concurrency=n, **changes) for n in (1, 32))
+    assert one == many
+    assert any(decision.stopped for decision in one.decisions)
+    assert records(tmp_path / "1") == records(tmp_path / "32")
+
+
+# -- stopping -----------------------------------------------------------------------------------
+
+
+def results(deals: int, won: Callable[..., bool]) -> list[Result]:
+    return [
+        Result(a, b, deal, 0, "village" if won(a, b, deal) else "werewolves")
+        for deal in range(deals)
+        for a, b in PAIRS
+    ]
+
+
+def by_luck(deals: int, seed: int) -> list[Result]:
+    luck = random.Random(seed)
+    return results(deals, lambda *_: luck.random() < 0.4)
+
+
+class Row:
+    """A game that is over, as far as `progress` looks at it."""
+
+    def __init__(self, one: Result) -> None:
+        self.condition = f"{one.village} vs {one.werewolves}"
+        self.deal, self.repeat, self.branch, self.status = one.deal, one.repeat, "", "done"
+
+
+def walked(stop: Stop, games: list[Result], deals: int = 400) -> Any:
+    made = make({**TWO, "deals": deals, "stop": stop.model_dump(exclude_unset=True)})
+    plan = plan_like(made)
+    rows: Any = [Row(one) for one in games]
+    return progress(plan, stop, made.experiment(), rows, games)
+
+
+def plan_like(made: Tournament) -> Any:
+    from wolflab.lab.tournament import Plan
+
+    return Plan(made.pairs, made.stop)
+
+
+def test_decisions_are_taken_at_barriers_on_all_games_up_to_them() -> None:
+    """Whatever has been played beyond a barrier, and in whatever order, changes no decision before it."""
+    stop = Stop(decide=["a", "b"], part="village", every=40)
+    luck = random.Random(3)
+    games = results(400, lambda a, b, deal: luck.random() < (0.75 if a == "a" else 0.25))
+    ahead = walked(stop, games)
+    assert ahead.over
+    ended = ahead.deals["a", "a"]
+    assert ended % 40 == 0
+    assert ended < 400
+    exact = walked(stop, [one for one in games if one.deal < ended])
+    assert exact == ahead
+    shuffled = random.Random(1).sample(games, len(games))
+    assert walked(stop, shuffled) == ahead
+    one_short = [one for one in games if one.deal < ended][:-1]
+    waiting = walked(stop, one_short)
+    assert not waiting.over
+    assert set(waiting.deals.values()) == {ended}
+    assert not waiting.decisions
+    assert set(walked(stop, []).deals.values()) == {40}
+
+
+def test_cells_stop_one_by_one_when_narrow_enough() -> None:
+    luck = random.Random(5)
+    games = results(400, lambda a, b, deal: luck.random() < (0.01 if a == b == "a" else 0.5))
+    found = walked(Stop(width=0.2, every=50), games)
+    assert found.over
+    assert found.deals["a", "a"] < found.deals["b", "b"] < 400
+    assert all(one.stopped for one in found.decisions)
+    never = walked(Stop(width=0.01, every=150), games)
+    assert set(never.deals.values()) == {400}
+    assert not any(one.stopped for one in never.decisions)
+    assert "not the 0.01 asked for" in never.decisions[0].what
+
+
+def test_equal_players_are_seldom_told_apart_however_often_one_looks() -> None:
+    """60 tournaments of two equal players, looked at 20 times each: at most one in twenty may be settled."""
+    stop = Stop(decide=["a", "b"], every=20)
+    settled = 0
+    for seed in range(60):
+        settled += any(one.stopped for one in walked(stop, by_luck(400, seed)).decisions)
+    assert settled <= 3
+
+
+# -- numbers ------------------------------------------------------------------------------------
+
+
+def by_hand(**more: Any) -> Standings:
+    """Four deals: a's village wins on deals 0 and 1, b's on deal 0, whoever the Werewolves are."""
+    return standings(results(4, lambda a, b, deal: deal < (2 if a == "a" else 1)), PAIRS, **more)
+
+
+def test_numbers_by_hand() -> None:
+    found = by_hand()
+    assert [cell.village_win.value for cell in found.cells] == [0.5, 0.5, 0.25, 0.25]
+    scores = {one.name: one for one in found.scores}
+    a, b = scores["a"], scores["b"]
+    assert a.village is not None
+    assert a.werewolves is not None
+    assert a.both is not None
+    assert b.both is not None
+    assert (a.village.value, a.werewolves.value, a.both.value) == (0.5, 0.625, 0.5625)
+    assert b.both.value == (0.25 + 0.625) / 2
+    assert (a.village.n, a.both.n) == (8, 12)  # the mirror's games are a's on both sides, and counted once
+    by_part = {one.part: one.difference for one in found.differences}
+    assert by_part["village"].value == pytest.approx(0.25)
+    assert by_part["werewolves"].value == pytest.approx(0.0)
+    assert by_part["both"].value == pytest.approx(0.125)
+    assert by_part["village"].n == 4
+
+
+def test_games_that_nobody_wins_are_not_won_and_do_not_rate() -> None:
+    games = [one._replace(winner=None) if one.deal == 3 else one for one in results(8, lambda *_: True)]
+    found = standings(games, PAIRS)
+    assert found.cells[0].village_win.value == 7 / 8
+    assert found.cells[0].nobody == 1
+    assert found.ratings.side is not None
+    assert found.ratings.side.n == 28
+
+
+def test_early_stops_leave_no_interval_that_needs_a_fixed_number() -> None:
+    luck = random.Random(2)
+    games = results(60, lambda *_: luck.random() < 0.5)
+    fixed, anytime = standings(games, PAIRS), standings(games, PAIRS, level=0.95)
+    for before, after in zip(fixed.cells, anytime.cells, strict=True):
+        assert before.village_win.value == pytest.approx(after.village_win.value)
+        assert after.village_win.note.startswith("confidence sequence")
+        assert width(after.village_win) > width(before.village_win)
+    for row in anytime.ratings.rows:
+        assert row.overall is not None
+        assert row.overall.value is not None
+        assert row.overall.low is None
+        assert row.ranks is None
+    assert all(one.p is None and width(one.difference) > 0 for one in anytime.differences)
+
+
+def width(one: Any) -> float:
+    assert one.low is not None
+    return float(one.high - one.low)
+
+
+def test_published_figures_stand_beside_the_cells_that_they_are_of() -> None:
+    found = by_hand(tables=["004-components-early"], called={"a": "Ours", "b": "+ded"})
+    beside = {(one.village, one.werewolves): one for one in found.beside}
+    assert {pair: one.value for pair, one in beside.items()} == {
+        ("a", "a"): 0.30,
+        ("a", "b"): 0.39,
+        ("b", "a"): 0.23,
+        ("b", "b"): 0.29,
+    }
+    assert all(one.version == "early" for one in found.beside)
+
+
+# -- what is shown ------------------------------------------------------------------------------
+
+
+def test_the_page_is_whole_and_marked() -> None:
+    luck = random.Random(2)
+    games = [
+        Result({"a": "<i>a", "b": "b"}[one.village], {"a": "<i>a", "b": "b"}[one.werewolves], *one[2:])
+        for one in results(30, lambda *_: luck.random() < 0.5)
+    ]
+    pairs = list(product(("<i>a", "b"), repeat=2))
+    tables = {"tables": ["004-components-early"], "called": {"<i>a": "Vanilla", "b": "+ded"}}
+    found = standings(games, pairs, title="A & B", instrument=True, missing=2, **tables)  # type: ignore[arg-type]
+    page = render(found)
+    parsed = Page(page)
+    assert parsed.open == []
+    assert all(link.startswith("#") and link[1:] in parsed.ids for link in parsed.links)
+    assert parsed.badges == parsed.tables
+    assert len(parsed.svgs) == 2
+    assert "<i>a" not in page
+    assert "published 0.33" in section(page, "matrix")
+    assert "early version" in section(page, "published")
+    assert "2 planned games are not over" in page
+    assert render(found) == page
+    for outside in ("http://", "https://", "<script", "@import"):
+        assert outside not in page.replace("http://www.w3.org/", "")
+
+
+def test_the_terminal_shows_the_matrix_and_what_was_decided() -> None:
+    stream = io.StringIO()
+    luck = random.Random(2)
+    found = standings(results(30, lambda *_: luck.random() < 0.5), PAIRS, title="T", instrument=True)
+    print_standings(Console(file=stream, width=120), found)
+    shown = stream.getvalue()
+    assert "village win rate (instrument check)" in shown
+    assert re.search(r"\d+\.\d to \d+\.\d %", shown)
+    assert "Instrument check: no language model played." in shown
+
+
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    call = CliRunner().invoke
+    done = call(
+        app, ["tournament", "--entrant", "random", "--entrant", "b=random", "--deals", "6", "--out", "r"]
+    )
+    assert done.exit_code == 0, done.output
+    assert "random" in done.output
+    assert (tmp_path / "r" / "tournament.html").is_file()
+    again = call(app, ["tournament", "--show", "r"])
+    assert again.exit_code == 0, again.output
+    assert call(app, ["tournament", "--resume", "r"]).exit_code == 0
+    assert call(app, ["tournament", "--resume", "r", "--deals", "3"]).exit_code == 2
+    with pytest.raises(ExperimentError, match="one of the two"):
+        call(app, ["tournament"], catch_exceptions=False)
+
+
+# -- the page of the documentation --------------------------------------------------------------
+
+DOCS = (Path(__file__).parent.parent / "docs" / "tournament.md").read_text(encoding="utf-8")
+
+
+def test_every_field_is_explained_and_the_examples_are_tournaments() -> None:
+    explained = {
+        name
+        for line in re.findall(r"^\| (`[^|]*) \|", DOCS, re.MULTILINE)
+        for name in re.findall(r"`(\w+)`", line)
+    }
+    assert explained == set(Tournament.model_fields) | set(Stop.model_fields)
+    examples = re.findall(r"^```yml[^\n]*\n(.*?)^```$", DOCS, re.MULTILINE | re.DOTALL)
+    assert examples
+    for text in examples:
+        assert make(yaml.safe_load(text)).pairs
