@@ -31,6 +31,7 @@ ROOMS: dict[str, set[str]] = {
     "agents": {"rules", "text", "models"},
     "match": {"rules", "record", "agents"},
     "metrics": {"rules", "text", "record"},
+    "env": {"rules", "text", "models", "agents", "match"},
     "policy": {"agents", "match", "record", "rules"},
     "lab": {"rules", "text", "record", "models", "agents", "match", "metrics", "policy"},
     "wwqa": {"models", "rules", "text", "lab"},
@@ -41,6 +42,7 @@ DOORS: dict[tuple[str, str], str] = {
         "record",
         "text.notes",
     ): "a record writes typed notes down and reads them back, whatever they say",
+    ("env", "record"): "an environment names the type of a recorded turn",
     ("match", "text.questions"): "a recorded call carries the question that it serves",
     ("match", "text.digest"): "a recorded call carries a digest of its question",
     ("match", "text.clean"): "statements are cleaned once, where they enter the game",
@@ -54,7 +56,7 @@ ANYBODY = {"errors", ""}
 PUBLIC_RULES_ONLY = {"models", "agents", "ui"}
 """These see rulesets, roles, asks, actions, events and views: `wolflab.rules` itself and no module of it."""
 INNER_RULES = {"rules.state", "rules.engine", "rules.table"}
-MAY_DRIVE = {"rules", "match", "record"}
+MAY_DRIVE = {"rules", "match", "record", "env"}
 """State and engine are for these alone."""
 
 HEAVY = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -41,14 +42,10 @@ def test_presets_that_reproduce_a_table_pin_the_papers_prompting() -> None:
         for condition in experiment.conditions:
             for spec in experiment.cast(condition).values():
                 recipe = spec.resolved_recipe()
-                assert (recipe.wording, recipe.layout, recipe.retries, recipe.deduce) == (
-                    "paper",
-                    "paper",
-                    0,
-                    "each",
-                )
+                assert (recipe.wording, recipe.layout, recipe.retries) == ("paper", "paper", 0)
                 assert (recipe.temperature, recipe.speech_temperature) == (0.0, 0.1)
-                assert not recipe.show_beliefs
+                assert recipe.deduce is not None
+                assert (recipe.deduce.calls, recipe.deduce.show) == ("each", False)
         assert experiment.ruleset(next(iter(experiment.conditions))).max_rounds == 6
 
 
@@ -131,26 +128,37 @@ def test_a_planted_effect_goes_with_the_condition_that_an_override_makes_superfl
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [
-        ("alpha", "6", "use a whole number"),
-        ("uncertain", 6.5, "use a whole number"),
-        ("uncertain", 0, "use 1 to 10"),
+        ("deduce.alpha", "6", "use a whole number"),
+        ("deduce.uncertain", 6.5, "use a whole number"),
+        ("deduce.uncertain", 0, "use 1 to 10"),
         ("temperature", float("nan"), "use a number"),
-        ("prune", "no", "use true or false"),
+        ("deduce.prune", "no", "use true or false"),
         ("temperature", "hot", "use a number"),
         ("temperature", -1, "use 0 or more"),
         ("retries", "2", "use a whole number"),
         ("retries", -1, "use 0 or more"),
         ("max_tokens", 0, "use 1 or more"),
-        ("attributes", 5, "use a list of names"),
-        ("attributes", ["rumours"], "use a list of reasoning, confidence and evidence"),
+        ("deduce.attributes", 5, "use a list of names"),
+        ("deduce.attributes", ["rumours"], "use a list of some of reasoning, confidence, evidence"),
         ("style", 3, "use a text"),
         ("style", "loud", "use one of"),
-        ("deduce", "some", "use one of none, each, all"),
+        ("deduce", "some", "use a mapping of calls, .* or null"),
+        ("deduce.calls", "some", "use one of each, all"),
+        ("reflect.recent", -1, "use 0 or more"),
+        ("propose.candidates", 0, "use 1 to 8"),
+        ("propose.on", ["dusk"], "use a list of some of night, statement, vote"),
+        ("propose.choose", "nobody", "use one of model, policy"),
+        ("think", "after", "use one of with, before, before_statements"),
+        ("refine", True, "use it with think: before"),
     ],
 )
 def test_a_recipes_fields_are_checked(field: str, value: object, words: str) -> None:
-    players = {"others": {"model": "village", "recipe": {"name": "deductive", field: value}}}
-    with pytest.raises(ExperimentError, match=rf"field {field}: got .*{words}"):
+    stage, _, inner = field.partition(".")
+    change = {stage: {inner: value}} if inner else {field: value}
+    needed: dict[str, Any] = {"layout": "recall", "deduce": None} if stage == "reflect" else {}
+    recipe = {"name": "deductive"} | needed | change
+    players = {"others": {"model": "village", "recipe": recipe}}
+    with pytest.raises(ExperimentError, match=rf"field {re.escape(field)}: got .*{words}"):
         build({"name": "x", "players": players})
 
 

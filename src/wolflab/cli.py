@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
+from . import cli_tournament
 from .errors import WolflabError
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ def show(
             show_trust(_console(), store.record(game))
             return
         if turn is not None:
-            show_turn_of(_console(), store, game, turn, without)
+            show_turn_of(_console(), store, game, turn, without, prompts)
             return
         show_game(_console(), store, game, as_, thoughts, prompts)
 
@@ -386,6 +387,9 @@ def annotate_agree(
     from .ui.annotating import show_agreement
 
     show_agreement(_console(), sample, labels or [], run)
+
+
+app.command(epilog=cli_tournament.EXAMPLES)(cli_tournament.tournament)
 
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ import yaml
 from pydantic import Field, PrivateAttr, ValidationError, field_validator, model_validator
 
 from ..errors import ExperimentError, RulesetError
+from ..metrics.choices import STUDIES
 from ..metrics.published import published
 from ..metrics.summary import COMPARABLE
 from ..models.catalog import BUILT_IN
@@ -46,6 +47,8 @@ class Experiment(Part):
     seed: int = 1
     deals: int = Field(default=10, ge=1, le=MOST)
     repeats: int = Field(default=1, ge=1, le=MOST)
+    scene: Literal["two-seers"] | None = None
+    """A situation that every game starts with (`lab.scenes`)."""
     redraw_void: bool = True
     """Play a further deal for every void game, until the planned number of games counts."""
     straw_polls: Literal[0, 1, 2] = 0
@@ -55,6 +58,10 @@ class Experiment(Part):
     """Ask whoever has just claimed a role that it does not hold for its reason (003 A.4)."""
     behaviours: bool = False
     """Count behaviours and trust in the report, by rules on text and record."""
+    choices: list[str] = Field(default_factory=list)
+    """What the report tells of what was chosen (names in `metrics.choices.STUDIES`)."""
+    diversity: bool = False
+    """Measure in the report how different candidates are (004 Table 9)."""
     concurrency: int = Field(default=16, ge=1)
     """Games in flight at once (calls in flight are limited per endpoint)."""
     workers: int = Field(default=1, ge=1)
@@ -97,6 +104,14 @@ class Experiment(Part):
                 raise ValueError(f"there is no {name!r}; known are {', '.join(COMPARABLE)}")
         return names
 
+    @field_validator("choices")
+    @classmethod
+    def _choices(cls, names: list[str]) -> list[str]:
+        for name in names:
+            if name not in STUDIES:
+                raise ValueError(f"there is no {name!r}; known are {', '.join(STUDIES)}")
+        return names
+
     @field_validator("published")
     @classmethod
     def _published(cls, names: list[str]) -> list[str]:
@@ -113,6 +128,15 @@ class Experiment(Part):
             self.cast(name)
         for name in self.conditions:
             self._check_experience(name)
+            if self.scene is not None and any(
+                role not in self.ruleset(name).roles for role in ("Seer", "Villager", "Werewolf")
+            ):
+                raise ValueError(
+                    f"scene: {self.scene} needs a Seer, a Villager and a Werewolf in {name}; "
+                    "change rules.roles, or remove scene"
+                )
+        if self.diversity and not any(self.proposers(name) for name in self.conditions):
+            raise ValueError("diversity: nobody proposes two candidates; use the recipe diverse, or remove it")
         if self.baseline is not None and self.baseline not in self.conditions:
             raise ValueError(
                 f"baseline: there is no condition {self.baseline!r}; known are {', '.join(self.conditions)}"
@@ -174,6 +198,12 @@ class Experiment(Part):
     def experience(self, condition: str) -> list[ExperienceSpec]:
         """What the players of a condition may learn from."""
         return [one.experience for one in self.cast(condition).values() if one.experience is not None]
+
+    def proposers(self, condition: str) -> list[PlayerSpec]:
+        """The players of a condition whose model proposes two candidates or more."""
+        cast = [one for one in self.cast(condition).values() if one.recipe != MODEL_FREE]
+        stages = [(one, one.resolved_recipe().propose) for one in cast]
+        return [one for one, made in stages if made and made.source == "model" and made.candidates > 1]
 
     def places(self, condition: str) -> list[tuple[int, int]]:
         """(deal, repeat) of a condition's planned games, deal by deal."""
@@ -285,7 +315,11 @@ def load(source: str | Path, overrides: Sequence[str] = (), village: bool = Fals
 def build(
     data: dict[str, Any], overrides: Sequence[str] = (), village: bool = False, where: str = "experiment"
 ) -> Experiment:
-    """An experiment from plain values; see `load`."""
+    """An experiment from plain values; see `load`. A tournament's are turned into its cells."""
+    if "entrants" in data:
+        from .tournament import make
+
+        return make(data, overrides, village, where).experiment(where)
     data = copy.deepcopy(data)
     if village and isinstance(data.get("village"), dict):
         data = {**data, **data["village"], "village": None}

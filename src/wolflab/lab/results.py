@@ -14,6 +14,7 @@ from ..metrics.data import CallTotals, Game
 from ..metrics.shapes import Curve
 from ..metrics.summary import Summary, summarise
 from ..models.base import Usage
+from .differences import baseline_of
 from .experiment import Experiment
 from .pools import draw_of
 from .store import Store
@@ -114,7 +115,7 @@ def summary(store: Store) -> Summary:
             "knob": experiment.planted.knob,
             "values": experiment.truths(),
         },
-        baseline=experiment.baseline,
+        baseline=baseline_of(experiment),
         contrasts=experiment.contrasts,
         curve=_curve(experiment),
     )

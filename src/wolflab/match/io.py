@@ -14,7 +14,7 @@ from ..record import Call
 from ..rules import Ask
 from ..text.digest import question_digest
 from ..text.questions import Question
-from .desk import File, answer, response_digest
+from .desk import File, NoFile, answer, response_digest
 from .draws import Draws
 
 T = TypeVar("T")
@@ -42,6 +42,15 @@ async def _coroutine(awaitable: Awaitable[T]) -> T:
 
 
 _NO_SAMPLING = Sampling()
+
+
+class _Unread(NoFile):
+    """See `UNREAD`."""
+
+
+UNREAD = _Unread()
+"""The file of a game that is not written down either (`Match.write` is False): nothing is kept of its calls,
+and no digest of a request or a response is made. What is decided is the same."""
 
 
 @lru_cache(256)
@@ -84,6 +93,8 @@ class LiveIO:
         """See `agents.base.IO.generate`."""
         key = f"{self._draws.key}|{self.ask.id}|{step}|{attempt}"
         request = Request(question, key, sampling, corrections)
+        if self._file is UNREAD and self._model is not None:
+            return await self._model.generate(request)
         digest = question_digest(question, f"{_settings(sampling)}{corrections or ''}{self.prompt_digest}")
         response = await answer(self._file, self._model, digest, request)
         self.calls.append(Call(step, attempt, digest, response_digest(response)))

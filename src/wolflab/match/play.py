@@ -45,7 +45,8 @@ class Match:
 
     deal: draws for the cards, the Sheriff and a fixed order of speech; play: all other draws. Keys are
     apart so that one deal can be played several times (002 §9.1). header: what else the record's header
-    says. watch: called with each batch of events as it happens (for live screens).
+    says. watch: called with each batch of events as it happens (for live screens). together: how replies that
+    do not depend on each other are awaited; None is one by one where nobody ever waits, and at once elsewhere.
     """
 
     ruleset: Ruleset
@@ -58,6 +59,7 @@ class Match:
     prompt_digest: str = ""
     write: bool = True
     watch: Callable[[Sequence[Event], Log, Sequence[Turn]], None] | None = None
+    together: Together | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +198,7 @@ class _Game:
             Dealing(self.roles, sheriff, self.match.deal.key, self.match.play.key)
         )
         instant = all(player.instant for player in self.players)
-        self.together = one_by_one if instant else at_once
+        self.together = self.match.together or (one_by_one if instant else at_once)
 
     def _take_over(self, sheriff: int) -> None:
         """Cast once more now that a Sheriff came into office by vote or lot, and write down who changed.

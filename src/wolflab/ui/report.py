@@ -1,4 +1,4 @@
-"""report.html: one self-contained page that a person wants to read. It knows a `Summary` and nothing else.
+"""report.html: one self-contained page that a person wants to read. It knows a `Summary` and `Extras`.
 
 No request leaves the page: styles and drawings are inside it. The same summary gives the same bytes.
 Every number stands with its interval and its n; what no real model played is marked on every table.
@@ -6,16 +6,19 @@ Every number stands with its interval and its n; what no real model played is ma
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 
+from ..lab.extras import Extras
 from ..metrics.shapes import Summary
 from . import report_conduct as conducted
+from . import report_extras as extra
 from . import report_leadership as led
 from . import report_prose as prose
 from . import report_sections as sections
+from .arms import marked
 from .report_tables import number
 
 _MOON = (
@@ -26,21 +29,42 @@ _MOON = (
 )
 
 
-def write_report(summary: Summary, path: Path | str, notes: Sequence[str] = (), experiment: str = "") -> Path:
-    """Write the page to `path` and return it. notes: further sentences; experiment: the file that was run."""
+def write_report(
+    summary: Summary,
+    path: Path | str,
+    notes: Sequence[str] = (),
+    experiment: str = "",
+    extras: Extras = Extras(),  # noqa: B008 (frozen)
+) -> Path:
+    """Write the page to `path` and return it.
+
+    notes: further sentences; experiment: the file that was run; extras: what `lab.extras` reads from a run.
+    """
     target = Path(path)
-    target.write_text(render(summary, notes, experiment), encoding="utf-8")
+    target.write_text(render(summary, notes, experiment, extras), encoding="utf-8")
     return target
 
 
-def render(summary: Summary, notes: Sequence[str] = (), experiment: str = "") -> str:
-    """The page as text."""
+def render(
+    summary: Summary,
+    notes: Sequence[str] = (),
+    experiment: str = "",
+    extras: Extras = Extras(),  # noqa: B008 (frozen)
+) -> str:
+    """The page as text; see `write_report`."""
+    summary, extras = marked(summary, extras)
+
+    def beside(make: Callable[[Extras, bool], str]) -> Callable[[Summary], str]:
+        return lambda found: make(extras, found.instrument)
+
     parts = [
         (anchor, title, body)
         for anchor, title, make in (
             ("main", "Results", sections.main),
+            ("differs", "What differs", beside(extra.differs)),
             ("planted", "Planted effects", sections.planted),
             ("along", conducted.along_title(summary), conducted.along),
+            ("growing", "While experience grows", beside(extra.growing)),
             ("leadership", "Opinion leadership", led.leadership),
             ("roles", "By the Sheriff's role", led.roles),
             ("words", "What the Sheriff recommends", led.words),
@@ -51,6 +75,7 @@ def render(summary: Summary, notes: Sequence[str] = (), experiment: str = "") ->
             ("advice", "Advice from past games", conducted.advice),
             ("behaviours", "Behaviours", conducted.behaviours),
             ("trust", "Trust", conducted.trust),
+            ("interviews", "Interviews", beside(extra.interviews)),
             ("contrasts", "Differences between conditions", sections.contrasts),
             ("published", "Beside published figures", sections.beside),
             ("replies", "Replies, calls and cost", sections.replies),
@@ -70,19 +95,19 @@ def render(summary: Summary, notes: Sequence[str] = (), experiment: str = "") ->
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>\n{css}</style></head>\n<body><main>\n"
-        f"{_top(summary, title, notes)}<nav>{links}</nav>\n{body}"
+        f"{_top(summary, title, notes, extra.trouble(extras))}<nav>{links}</nav>\n{body}"
         "<footer>Made by Wolflab from the run's records. The same records give the same page.</footer>\n"
         "</main></body></html>\n"
     )
 
 
-def _top(summary: Summary, title: str, notes: Sequence[str]) -> str:
+def _top(summary: Summary, title: str, notes: Sequence[str], trouble: str) -> str:
     words = "".join(f'<p class="sub">{escape(text)}</p>' for text in (summary.description, *notes) if text)
     banner = ""
     if summary.instrument:
         banner = prose.BANNER
     head = f'<header class="top">{_MOON}<div><h1>{escape(title)}</h1>{words}</div></header>'
-    return f"{head}\n{banner}{_tiles(summary)}"
+    return f"{head}\n{banner}{trouble}{_tiles(summary)}"
 
 
 def _tiles(summary: Summary) -> str:

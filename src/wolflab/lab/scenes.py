@@ -1,0 +1,70 @@
+"""Scenes: situations in which a decision is studied, in many variants of seats and wording (004 Fig. 4).
+
+A scene writes the lines of some seats for some asks, by the cards and keyed draws; everything else, and
+what is studied, is played as ever. So a scene is a game like another: recorded, resumed, verified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.resources import files
+from string import Template
+
+from ..match import Dealing, Draws
+from ..rules import ROLES, Action, Ruleset, Say, pick
+
+Lines = Mapping[int, Mapping[str, Action]]
+"""Seat → ask id → the scripted reply."""
+
+
+def two_seers(ruleset: Ruleset, dealing: Dealing) -> Lines:
+    """Day 1 with two self-proclaimed Seers: the Seer tells of a Werewolf that it found, a Werewolf counters.
+
+    The pack kills a Villager, and a Doctor saves itself, so that somebody dies. The Seer found the Werewolf
+    that claims to be the Seer too and accuses it; whoever of the two speaks later counters. All others say
+    nothing of weight. What is studied is the vote of day 1. Which Werewolf, which victim and every wording
+    are drawn by the deal.
+    """
+    draws = Draws(f"{dealing.deal}/two-seers")
+    seats = range(len(dealing.roles))
+    wolves = [seat for seat in seats if ROLES[dealing.roles[seat]].wolf]
+    seer = dealing.roles.index("Seer")
+    liar = wolves[draws.below(len(wolves), "liar")]
+    villagers = [seat for seat in seats if ROLES[dealing.roles[seat]].plain]
+    victim = villagers[draws.below(len(villagers), "victim")]
+    name = ruleset.names
+    lines: dict[int, dict[str, Action]] = {seat: {} for seat in seats}
+    for wolf in wolves:
+        lines[wolf][f"1/kill/{wolf}"] = pick(victim)
+    lines[seer][f"1/see/{seer}"] = pick(liar)
+    for seat in seats:
+        if dealing.roles[seat] in ("Doctor", "Guard"):
+            for duty in ("save", "protect"):
+                lines[seat][f"1/{duty}/{seat}"] = pick(seat)
+        part, about = ("other", "")
+        if seat == seer:
+            part, about = ("seer" if seer < liar else "counter", name[liar])
+        elif seat == liar:
+            part, about = ("seer" if liar < seer else "counter", name[seer])
+        lines[seat][f"1/statement/{seat}"] = Say(_line(part, about, draws, seat))
+    return lines
+
+
+SCENES: Mapping[str, Callable[[Ruleset, Dealing], Lines]] = {"two-seers": two_seers}
+"""Scenes by name."""
+
+
+def _line(part: str, name: str, draws: Draws, seat: int) -> str:
+    bank = _bank()[part]
+    return bank[draws.below(len(bank), f"{part}/{seat}")].substitute(name=name)
+
+
+@cache
+def _bank() -> Mapping[str, tuple[Template, ...]]:
+    """The wordings of `text/scenes.txt` by part ("seer", "counter", "other")."""
+    found: dict[str, list[Template]] = {}
+    for line in (files("wolflab.text") / "scenes.txt").read_text(encoding="utf-8").splitlines():
+        key, _, said = line.partition(":")
+        found.setdefault(key.split()[0], []).append(Template(said.strip()))
+    return {part: tuple(bank) for part, bank in found.items()}

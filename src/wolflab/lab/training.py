@@ -1,0 +1,223 @@
+"""Trainings: one YAML file says what learns, in which games, against whom, and how it is judged.
+
+Validated before anything is played; every problem is an `ExperimentError` that names the field. The settings
+of the algorithm are `policy.settings`; see ``docs/training.md`` for the format with examples.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from ..agents.policy.network import NETWORKS, NetworkConfig
+from ..agents.recipes import Recipe
+from ..errors import ExperimentError, ModelError, RulesetError
+from ..models.catalog import resolve
+from ..models.embedders import resolve_embedder
+from ..policy.settings import Training
+from ..rules import Ruleset, Side
+from ..text.intents import intents
+from .experiment import _read as read_source
+from .experiment import _sentence as in_words
+from .experiment import ruleset_of
+from .overrides import override
+from .specs import MODEL_FREE, Part, PlayerSpec
+
+
+class Evaluation(Part):
+    """How the learner is judged: by its win rate against `baseline`, on each side, on held-out deals.
+
+    every: updates between looks (0: none but the last). deals: of such a look. final: deals at the end, other
+    ones. baseline: whom it is compared with, and who holds the other side. model: what proposes meanwhile;
+    None is the training's own. Deals are never those of training; village's `phrases` should not be either.
+    """
+
+    every: int = Field(default=10, ge=0)
+    deals: int = Field(default=200, ge=1)
+    final: int = Field(default=1000, ge=0)
+    baseline: str | dict[str, Any] = "deductive-004"
+    model: str | dict[str, Any] | None = None
+
+
+class Experiment(Part):
+    """A whole training; see the module.
+
+    model: what proposes, and what the population plays on. recipe: the learner's; a policy has to choose in
+    it. network: a name, or a mapping of `name` and sizes. fixed: the recipe of the styled players. opponent:
+    one frozen player for every seat that does not learn, in place of the population (`wolflab exploit`).
+    seeds: one training each.
+    """
+
+    name: str
+    title: str = ""
+    source: str = ""
+    rules: str | dict[str, Any] = "doctor"
+    model: str | dict[str, Any] = "village"
+    embedder: str | dict[str, Any] = "hashing"
+    recipe: str | dict[str, Any] = "strategic"
+    network: str | dict[str, Any] = "small"
+    fixed: str | dict[str, Any] = "deductive-004"
+    opponent: PlayerSpec | None = None
+    training: Training = Training()
+    evaluation: Evaluation = Evaluation()
+    seeds: list[int] = Field(default=[1], min_length=1)
+    workers: int | None = Field(default=None, ge=1)
+    """Processes that play; None is one for each core."""
+    device: str = "auto"
+    """Where the network learns: cpu, cuda, or auto."""
+
+    @field_validator("name")
+    @classmethod
+    def _name(cls, name: str) -> str:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+            raise ValueError(
+                f"got {name!r}; use letters, digits, dots, dashes and underscores (it names a folder)"
+            )
+        return name
+
+    @model_validator(mode="after")
+    def _check(self) -> Experiment:
+        rules = self.ruleset()
+        for size in self.training.rollouts.sizes:
+            resized(rules, size)
+        if len(set(self.seeds)) < len(self.seeds):
+            raise ValueError("seeds: each one once")
+        learner, fixed = self.learner().resolved_recipe(), self.styled(None).resolved_recipe()
+        if not learner.weighs:
+            raise ValueError(
+                f"recipe: {learner.name} chooses without a policy; use strategic, or atomic"
+            )
+        if fixed.weighs:
+            raise ValueError(f"fixed: {fixed.name} needs a policy; use one that does not")
+        players = [self.learner(), self.styled(None), *self.judged().values()]
+        for one in players if self.opponent is None else [*players, self.opponent]:
+            if one.recipe != MODEL_FREE and not resolve(one.model or "").instant:
+                raise ValueError(
+                    f"model: {one.model!r} answers over a network, and training plays tens of thousands of "
+                    "games; train on the built-in player and use the policy with this model"
+                )
+        if self.opponent is not None and self.training.population.learners not in ("village", "werewolves"):
+            raise ValueError("opponent: set training.population.learners to the side that learns")
+        self.config()
+        return self
+
+    # -- who plays ----------------------------------------------------------------------------
+
+    def learner(self, model: str | dict[str, Any] | None = None) -> PlayerSpec:
+        """The learning player, without a policy."""
+        return PlayerSpec(model=model or self.model, recipe=self.recipe, embedder=self.embedder)
+
+    def styled(self, style: str | None) -> PlayerSpec:
+        """A styled player of the population; None for the default style."""
+        given = self.fixed if isinstance(self.fixed, dict) else {"name": self.fixed}
+        return PlayerSpec(model=self.model, recipe={**given, "style": style})
+
+    def judged(self) -> dict[str, PlayerSpec]:
+        """Who plays in evaluations: "learner" and "baseline", and "target" where there is an opponent."""
+        model = self.evaluation.model or self.model
+        found = {
+            "learner": self.learner(model),
+            "baseline": PlayerSpec(model=model, recipe=self.evaluation.baseline),
+        }
+        return found if self.opponent is None else {**found, "target": self.opponent}
+
+    @property
+    def arms(self) -> tuple[tuple[str, str], ...]:
+        """The pairs of an evaluation: who plays the village, who plays the Werewolves."""
+        side = self.training.population.learners
+        if self.opponent is None:
+            return ("learner", "baseline"), ("baseline", "learner"), ("baseline", "baseline")
+        if side == "village":
+            return ("learner", "target"), ("baseline", "target")
+        return ("target", "learner"), ("target", "baseline")
+
+    # -- what they play -----------------------------------------------------------------------
+
+    def ruleset(self, players: int | None = None) -> Ruleset:
+        """The ruleset; `players`: as many at the table."""
+        base = {"preset": self.rules} if isinstance(self.rules, str) else dict(self.rules)
+        rules = ruleset_of({"preset": "doctor", **base})
+        return rules if players is None else resized(rules, players)
+
+    @property
+    def candidates(self) -> int:
+        """N: the most candidates that the policy weighs."""
+        stage = self.learner().resolved_recipe().propose
+        assert stage is not None
+        if stage.source == "model":
+            return stage.candidates
+        sizes = [self.ruleset().players, *self.training.rollouts.sizes]
+        return max(len(intents(self.ruleset(size))) for size in sizes)
+
+    def config(self) -> NetworkConfig:
+        """The network's shape. Raises ExperimentError for an unknown name or size."""
+        given = {"name": self.network} if isinstance(self.network, str) else dict(self.network)
+        name = given.pop("name", "small")
+        if name not in NETWORKS:
+            raise ExperimentError(f"network: there is no {name!r}; known are {', '.join(NETWORKS)}")
+        dimensions = resolve_embedder(self.embedder).dimensions
+        if dimensions is None:
+            raise ExperimentError(
+                f"embedder: the length of {self.embedder!r}'s vectors is not known; give its `dimensions`"
+            )
+        try:
+            return NETWORKS[name](dimensions, **given)
+        except (ModelError, TypeError) as error:
+            raise ExperimentError(f"network: {error}") from None
+
+
+def resized(rules: Ruleset, players: int) -> Ruleset:
+    """The same rules for another number of players: with more or fewer plain Villagers (004 App. E.6)."""
+    if players == rules.players:
+        return rules
+    plain = rules.count("Villager") + players - rules.players
+    return rules.with_(name=f"{rules.name}-{players}", roles={**rules.roles, "Villager": plain})
+
+
+def side_of(name: str) -> Side:
+    """The side that a flag names."""
+    known = [one.value for one in Side]
+    if name not in known:
+        raise ExperimentError(f"--side {name}: use one of {', '.join(known)}")
+    return Side(name)
+
+
+def recipe_of(spec: PlayerSpec) -> Recipe:
+    """The recipe of a player that has a model."""
+    return spec.resolved_recipe()
+
+
+def load(source: str | Path, overrides: Sequence[str] = ()) -> Experiment:
+    """A training from a YAML file or the name of a shipped one, with changes such as ``training.updates=20``.
+
+    Raises ExperimentError with one sentence for whatever is wrong with it.
+    """
+    import yaml
+
+    text, where = read_source(source)
+    try:
+        data = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ExperimentError(f"{where}: not valid YAML ({error})") from None
+    if not isinstance(data, dict):
+        raise ExperimentError(f"{where}: a training is a mapping of fields; see docs/training.md")
+    return make(data, overrides, where)
+
+
+def make(data: Mapping[str, Any], overrides: Sequence[str] = (), where: str = "training") -> Experiment:
+    """A training from plain values; see `load`."""
+    values: dict[str, Any] = copy.deepcopy(dict(data))
+    for change in overrides:
+        override(values, change, Experiment.model_fields)
+        values.pop("players", None)  # `override` makes room for an experiment's
+    try:
+        return Experiment(**values)
+    except ValidationError as error:
+        raise ExperimentError(f"{where}: {in_words(error)}") from None
+    except (RulesetError, ModelError, ExperimentError, TypeError) as error:
+        raise ExperimentError(f"{where}: {error}") from None

@@ -1,0 +1,319 @@
+"""The games of a training: players from its words, episodes and evaluations in several processes.
+
+Work is cut into jobs that say everything about themselves; a job gives the same arrays in any process.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from ..agents.language import LanguageAgent
+from ..agents.policy.base import Policy
+from ..agents.policy.checkpoint import SUFFIX, NumpyPolicy, load
+from ..agents.random import Random
+from ..errors import WolflabError
+from ..match import Dealing, Draws, Player, play, run_now
+from ..models.base import Model, Usage
+from ..models.catalog import resolve
+from ..models.embedders import Embedder, resolve_embedder
+from ..models.embedders.base import Vectors
+from ..policy.lockstep import Request, drive
+from ..policy.population import Member, side_of
+from ..policy.rollout import Decisions, Ended, First, InStep, Rules, episodes, game, village_won
+from ..policy.shares import Sampler
+from ..rules import Side
+from .policies import BY_DEFAULT
+from .runner import _end_with_driver as end_with_driver
+from .runner import _rare_collection as rare_collection
+from .specs import MODEL_FREE, PlayerSpec
+from .training import Experiment
+
+POPULATION = "policies"
+"""The folder, beside the learner's file, in which its earlier selves are."""
+TARGET = Member("target")
+"""The one opponent of `wolflab exploit`."""
+_FINE = 1 << 30
+
+
+@dataclass(frozen=True)
+class Job:
+    """A group of games, played in step by one process.
+
+    keys: of the games. policy: the learner's file; update: which of its states is in it. pool: the population. cloning: everybody who learns takes
+    its own first idea. arm: who plays the village and who the Werewolves in an evaluation; None for episodes.
+    """
+
+    keys: tuple[str, ...]
+    policy: str
+    update: int
+    pool: tuple[Member, ...] = ()
+    cloning: bool = False
+    arm: tuple[str, str] | None = None
+
+
+@dataclass
+class Done:
+    """What came of a job. decisions: of episodes, one for each size of table. ended: by game. won: of an
+    evaluation, whether the village won, None for nobody. seconds: of processor time, by what they went into.
+    """
+
+    decisions: list[Decisions] = field(default_factory=list)
+    ended: list[Ended] = field(default_factory=list)
+    won: list[bool | None] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+class _Embedding:
+    """The service behind `EmbedInStep`: all texts that games wait for, each once."""
+
+    name = "embedding"
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.embedder = embedder
+
+    def serve(self, items: Sequence[Sequence[str]]) -> Sequence[Vectors]:
+        """See `lockstep.Service`."""
+        places: dict[str, int] = {}
+        for texts in items:
+            for text in texts:
+                places.setdefault(text, len(places))
+        vectors = run_now(self.embedder.embed(list(places)))
+        return [vectors[[places[text] for text in texts]] for texts in items]
+
+
+class EmbedInStep:
+    """An embedder for games in step: it waits for its batch. Vectors are those of the embedder inside."""
+
+    instant = False
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.name, self.version = embedder.name, embedder.version
+        self._inner = embedder
+        self._service = _Embedding(embedder)
+
+    @property
+    def usage(self) -> Usage:
+        """See `Embedder`."""
+        return self._inner.usage
+
+    @property
+    def dimensions(self) -> int | None:
+        """See `Embedder`."""
+        return self._inner.dimensions
+
+    @property
+    def digest(self) -> str:
+        """See `Embedder`."""
+        return self._inner.digest
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """See `Embedder`."""
+        vectors: Vectors = await Request(self._service, texts)
+        return vectors
+
+    def describe(self) -> dict[str, Any]:
+        """See `Embedder`."""
+        return self._inner.describe()
+
+    async def close(self) -> None:
+        """See `Embedder`."""
+        await self._inner.close()
+
+
+class Players:
+    """All players of one training in one process; implements `policy.rollout.Company`."""
+
+    def __init__(self, experiment: Experiment) -> None:
+        self.experiment = experiment
+        self._folder = Path()
+        """Where the learner's earlier selves are."""
+        self._models: dict[str, Model] = {}
+        self._embedders: dict[str, EmbedInStep] = {}
+        self._policies: dict[tuple[str, int], NumpyPolicy] = {}
+        self._fixed: dict[tuple[Path, Member], Player] = {}
+        self._learner = experiment.learner()
+
+    def learner(self, policy: Policy) -> Player:
+        """See `Company`."""
+        return self.player(self._learner, policy)
+
+    def fixed(self, member: Member) -> Player:
+        """See `Company`."""
+        key = self._folder, member
+        if key not in self._fixed:
+            self._fixed[key] = self._member(member)
+        return self._fixed[key]
+
+    def _member(self, member: Member) -> Player:
+        if member == TARGET:
+            assert self.experiment.opponent is not None
+            return self.player(self.experiment.opponent)
+        if member.side is None:
+            return self.learner(InStep(self.policy(str(self._folder / (member.name + SUFFIX)))))
+        return self.player(self.experiment.styled(None if member.name == "default" else member.name))
+
+    def player(self, spec: PlayerSpec, policy: Policy | None = None) -> Player:
+        """The player of a specification; `policy` in place of the one that it names."""
+        if spec.recipe == MODEL_FREE:
+            return Player(Random())
+        assert spec.model is not None
+        recipe = spec.resolved_recipe()
+        embedders: dict[str, Embedder] = {}
+        if recipe.reflect is not None:
+            embedders["messages"] = self.embedder(spec.embedder)
+        if recipe.weighs:
+            assert recipe.propose is not None
+            embedders["policy"] = self.embedder(spec.embedder)
+            if policy is None:
+                policy = InStep(self.policy(spec.policy or BY_DEFAULT[recipe.propose.source]))
+        return Player(LanguageAgent(recipe, policy=policy), self._model(spec.model), embedders)
+
+    def policy(self, name: str, update: int = -1) -> NumpyPolicy:
+        """The policy of that name or in that file, as it was after that update. A few are kept at hand."""
+        key = name, update
+        if key not in self._policies:
+            while len(self._policies) >= 16:
+                self._policies.pop(next(iter(self._policies)))
+            self._policies[key] = NumpyPolicy(load(name))
+        return self._policies[key]
+
+    def _model(self, spec: str | dict[str, Any]) -> Model:
+        key = repr(spec)
+        if key not in self._models:
+            self._models[key] = resolve(spec)
+        return self._models[key]
+
+    def embedder(self, spec: str | Mapping[str, Any]) -> EmbedInStep:
+        """The embedder of that name, in step."""
+        key = repr(spec)
+        if key not in self._embedders:
+            self._embedders[key] = EmbedInStep(resolve_embedder(spec))
+        return self._embedders[key]
+
+    # -- jobs ---------------------------------------------------------------------------------
+
+    def do(self, job: Job) -> Done:
+        """Play a job's games."""
+        self._folder = Path(job.policy).parent / POPULATION
+        with Sampler() as sampler, rare_collection():
+            done = self._evaluate(job) if job.arm is not None else self._learn(job)
+        return replace(done, seconds=sampler.seconds)
+
+    def _learn(self, job: Job) -> Done:
+        """Episodes, each size of table by itself."""
+        done = Done()
+        policy = self.policy(job.policy, job.update)
+        chooses: Policy = First() if job.cloning else InStep(policy)
+        for size, keys in self._by_size(job.keys).items():
+            decisions, ended = episodes(
+                Rules(self.experiment.ruleset(size)),
+                self,
+                chooses,
+                policy.lay_out,
+                self.experiment.training.population,
+                job.pool,
+                keys,
+            )
+            done.decisions.append(decisions)
+            done.ended += ended
+        return done
+
+    def _by_size(self, keys: Sequence[str]) -> dict[int, list[str]]:
+        """The episodes by the number of players at their tables, drawn by key."""
+        sizes = self.experiment.training.rollouts.sizes
+        usual = self.experiment.ruleset().players
+        found: dict[int, list[str]] = {}
+        for key in keys:
+            point, drawn = Draws(key).below(_FINE, "size") / _FINE, usual
+            for size, share in sorted(sizes.items()):
+                point -= share
+                if point < 0:
+                    drawn = size
+                    break
+            found.setdefault(drawn, []).append(key)
+        return found
+
+    def _evaluate(self, job: Job) -> Done:
+        """One arm of an evaluation."""
+        assert job.arm is not None
+        specs, found = self.experiment.judged(), []
+        for name in job.arm:
+            policy = InStep(self.policy(job.policy, job.update)) if name == "learner" else None
+            found.append(self.player(specs[name], policy))
+        village, werewolves = found
+
+        def cast(dealing: Dealing) -> list[Player]:
+            return [werewolves if side_of(role) is Side.WEREWOLVES else village for role in dealing.roles]
+
+        rules = self.experiment.ruleset()
+        games = (play(game(rules, cast, key)) for key in job.keys)
+        return Done(won=[village_won(played) for played in drive(games, len(job.keys))])
+
+
+_players: Players | None = None
+
+
+def _start(data: dict[str, Any]) -> None:
+    from threading import Thread
+
+    global _players
+    Thread(target=end_with_driver, daemon=True).start()
+    _players = Players(Experiment(**data))
+
+
+def _do(job: Job) -> Done:
+    assert _players is not None
+    return _players.do(job)
+
+
+class Crew:
+    """Processes that play jobs; with one, they are played in this process."""
+
+    def __init__(self, experiment: Experiment, pool: ProcessPoolExecutor | None) -> None:
+        self._own = Players(experiment) if pool is None else None
+        self._pool = pool
+
+    def do(self, jobs: Sequence[Job]) -> Iterator[Done]:
+        """What comes of each job, in order."""
+        if self._pool is None:
+            assert self._own is not None
+            yield from map(self._own.do, jobs)
+            return
+        try:
+            yield from self._pool.map(_do, jobs)
+        except BrokenProcessPool:
+            raise WolflabError(
+                "a worker process was ended from outside (is memory short?): go on with --resume, "
+                "perhaps with fewer workers"
+            ) from None
+
+
+@contextmanager
+def crew(experiment: Experiment) -> Iterator[Crew]:
+    """The processes of a training, for as long as it runs."""
+    count = experiment.workers or os.cpu_count() or 1
+    if count == 1:
+        yield Crew(experiment, None)
+        return
+    data = experiment.model_dump(mode="json", exclude_unset=True)
+    # Read by numpy when a worker starts: the threads of several processes would wait for each other.
+    threads = "OPENBLAS_NUM_THREADS"
+    before = os.environ.get(threads)
+    os.environ[threads] = "1"
+    pool = ProcessPoolExecutor(count, get_context("spawn"), _start, (data,))
+    try:
+        yield Crew(experiment, pool)
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+        if before is None:
+            os.environ.pop(threads, None)
+        else:
+            os.environ[threads] = before

@@ -1,0 +1,335 @@
+"""A training as it runs: cloning, updates, looks at held-out deals; resumable after every update.
+
+A run's directory, one folder a seed:
+
+    training.yaml                 the training as it was resolved
+    seed-1/log.jsonl              one line an update: everything that was measured (update 0 is cloning)
+    seed-1/state.safetensors      what the next update depends on
+    seed-1/policies/update-….safetensors   the learner as the population has it
+    seed-1/policy.safetensors     the learner as it is: play with it by `policy: …/policy.safetensors`
+    seed-1/evaluation.json        the last look, on more deals
+
+What follows from an update is written in this order: the policy, the line, the state. A run that was cut goes on
+from its last state; lines after it are dropped and come out the same again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from .. import __version__
+from ..agents.policy.checkpoint import SUFFIX, Checkpoint, load, save
+from ..agents.policy.network import initial
+from ..errors import ExperimentError, StoreError
+from ..metrics.intervals import Estimate, paired
+from ..models.embedders import resolve_embedder
+from ..policy.population import checkpoint_name, members
+from ..policy.rollout import SIDES, Decisions, Ended, joined
+from ..policy.settings import Training
+from ..policy.train import Learner, Log
+from .store_files import locked, new_directory
+from .training import Experiment, load as load_training
+from .training_games import POPULATION, TARGET, Crew, Job, crew
+
+FILE = "training.yaml"
+LOG, STATE, POLICY, RESULT = "log.jsonl", "state.safetensors", f"policy{SUFFIX}", "evaluation.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What has just been finished. what: "cloning", "update", "look" or "final"; line: what was measured."""
+
+    seed: int
+    what: str
+    update: int
+    updates: int
+    line: Mapping[str, float]
+
+
+Watch = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One side's verdict. learner, baseline: win rates as that side against the same opponent, on the same
+    deals. gain: their paired difference.
+    """
+
+    side: str
+    learner: float
+    baseline: float
+    gain: Estimate
+    p: float | None
+
+    def told(self) -> dict[str, Any]:
+        """For a file."""
+        gain = {name: getattr(self.gain, name) for name in ("value", "low", "high", "n")}
+        return {"learner": self.learner, "baseline": self.baseline, "gain": gain, "p": self.p}
+
+
+# -- starting and going on ----------------------------------------------------------------------
+
+
+def start(experiment: Experiment, out: Path | None = None) -> Path:
+    """A new run's directory. StoreError where one stands already."""
+    folder = new_directory(Path("runs"), experiment.name) if out is None else out
+    if (folder / FILE).exists():
+        raise StoreError(f"{folder} already holds a training; resume it with --resume, or name another one")
+    folder.mkdir(parents=True, exist_ok=True)
+    text = yaml.safe_dump(experiment.model_dump(mode="json", exclude_unset=True), sort_keys=False)
+    (folder / FILE).write_text(text, encoding="utf-8")
+    return folder
+
+
+def opened(folder: Path) -> Experiment:
+    """The training that a run's directory holds; StoreError where there is none."""
+    if not (folder / FILE).is_file():
+        raise StoreError(f"{folder} is no training ({FILE} is missing); start one with: wolflab train NAME")
+    return load_training(folder / FILE)
+
+
+def run(folder: Path, watch: Watch = lambda progress: None) -> None:
+    """Train every seed of the run in `folder`, from where each stands."""
+    experiment = opened(folder)
+    lock = locked(folder)
+    try:
+        with crew(experiment) as workers:
+            for seed in experiment.seeds:
+                _Run(experiment, folder / f"seed-{seed}", seed, workers, watch).go()
+    finally:
+        os.close(lock)
+
+
+def log_of(folder: Path) -> list[dict[str, float]]:
+    """The lines of one seed's log, an update each."""
+    file = folder / LOG
+    if not file.exists():
+        return []
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+class _Run:
+    """One seed."""
+
+    def __init__(self, experiment: Experiment, folder: Path, seed: int, crew: Crew, watch: Watch) -> None:
+        self.experiment, self.settings = experiment, experiment.training
+        self.folder, self.seed, self.crew, self.watch = folder, seed, crew, watch
+        self.policies = folder / POPULATION
+        self.policies.mkdir(parents=True, exist_ok=True)
+        config = experiment.config()
+        self.learner = Learner(config, self.settings.ppo, seed, experiment.device)
+        self.blank = Checkpoint(
+            experiment.name,
+            config,
+            resolve_embedder(experiment.embedder).describe(),
+            experiment.candidates,
+            _source(experiment),
+            experiment.ruleset().name,
+            initial(config, seed),
+        )
+        self.baseline: list[bool | None] = []
+        self.written = -1
+        self.update = self._restore()
+
+    def go(self) -> None:
+        """All that is still to be done."""
+        if self.update < 0:
+            self._step(0, self._clone)
+        while self.update < self.settings.updates:
+            self._step(self.update + 1, self._improve)
+        if self.experiment.evaluation.final and not (self.folder / RESULT).exists():
+            self._final()
+
+    # -- steps --------------------------------------------------------------------------------
+
+    def _step(self, number: int, does: Callable[[int], Log]) -> None:
+        start = time.perf_counter()
+        line: Log = {"update": float(number), **does(number)}
+        self._keep(number)
+        line["seconds"] = round(time.perf_counter() - start, 3)
+        every = self.experiment.evaluation.every
+        if every and (number % every == 0 or number == self.settings.updates):
+            line |= self._look()
+        with (self.folder / LOG).open("a", encoding="utf-8") as file:
+            file.write(json.dumps({name: round(value, 6) for name, value in line.items()}) + "\n")
+        self._save_state(number)
+        self.update = number
+        what = "update" if number else "cloning"
+        self.watch(Progress(self.seed, what, number, self.settings.updates, line))
+
+    def _clone(self, number: int) -> Log:
+        """Behaviour cloning (update 0)."""
+        count = self.settings.cloning.episodes
+        self._write(self._current(), self.blank)
+        if not count:
+            return {}
+        decisions, log = self._episodes("clone", count, -1, cloning=True)
+        return log | self.learner.clone(decisions, self.settings.cloning)
+
+    def _improve(self, number: int) -> Log:
+        """One update."""
+        decisions, log = self._episodes(f"train/{number}", self.settings.rollouts.episodes, number - 1)
+        start = time.perf_counter()
+        log |= self.learner.improve(decisions, number, self.settings.updates)
+        return log | {"time/learning": time.perf_counter() - start}
+
+    def _episodes(
+        self, what: str, count: int, updates: int, cloning: bool = False
+    ) -> tuple[Decisions, Log]:
+        """Play episodes with the current policy; returns their decisions, and how the games went."""
+        start = time.perf_counter()
+        pool = (TARGET,) if self.experiment.opponent else members(self.settings.population, updates)
+        keys = [f"train/{self.seed}/{what}/{number}" for number in range(count)]
+        size = self.settings.rollouts.group
+        jobs = [
+            Job(tuple(keys[at : at + size]), str(self._current()), updates, pool, cloning)
+            for at in range(0, count, size)
+        ]
+        decisions: list[Decisions] = []
+        ended: list[Ended] = []
+        seconds: dict[str, float] = {}
+        for done in self.crew.do(jobs):
+            decisions += done.decisions
+            ended += done.ended
+            for part, each in done.seconds.items():
+                seconds[part] = seconds.get(part, 0.0) + each
+        found = joined(decisions)
+        spent = time.perf_counter() - start
+        log = {"time/playing": spent, "rate/decisions": len(found.action) / spent}
+        log["rate/decisions_per_cpu"] = len(found.action) / seconds["all"]
+        log |= {f"share/{part}": s / seconds["all"] for part, s in seconds.items() if part != "all"}
+        return found, log | _wins(ended)
+
+    # -- looks --------------------------------------------------------------------------------
+
+    def _look(self) -> Log:
+        """Win rates on held-out deals, against the baseline's on the same ones."""
+        judged = self._judge("look", self.experiment.evaluation.deals)
+        log: Log = {}
+        for one in judged:
+            log[f"look/{one.side}"], log[f"look/{one.side}/baseline"] = one.learner, one.baseline
+            for name in ("value", "low", "high"):
+                log[f"look/{one.side}/gain/{name}"] = float(getattr(one.gain, name) or 0.0)
+        return log
+
+    def _final(self) -> None:
+        judged = self._judge("final", self.experiment.evaluation.final)
+        text = json.dumps({one.side: one.told() for one in judged}, indent=2)
+        _aside(self.folder / RESULT, text.encode())
+        log = {f"final/{one.side}": float(one.gain.value or 0.0) for one in judged}
+        self.watch(Progress(self.seed, "final", self.update, self.settings.updates, log))
+
+    def _judge(self, what: str, deals: int) -> list[Judged]:
+        keys = [f"held out/{what}/{number}" for number in range(deals)]
+        arms = self.experiment.arms
+        won = {arm: self._won(arm, keys, what) for arm in arms}
+        found = []
+        for arm in arms:
+            if "learner" not in arm:
+                continue
+            village = arm[0] == "learner"
+            other = ("baseline", arm[1]) if village else (arm[0], "baseline")
+            ours, theirs = (
+                [(deal, float(one is village)) for deal, one in enumerate(won[each])] for each in (arm, other)
+            )
+            test = paired(ours, theirs, bounds=(-1.0, 1.0))
+            rates = (float(np.mean([value for _, value in each])) for each in (ours, theirs))
+            found.append(Judged("village" if village else "werewolves", *rates, test.difference, test.p))
+        return found
+
+    def _won(self, arm: tuple[str, str], keys: Sequence[str], what: str) -> list[bool | None]:
+        """One arm's games. Those of nobody who learns are the same at every look, and played once."""
+        learns = "learner" in arm
+        if what == "look" and not learns and self.baseline:
+            return self.baseline
+        size = self.settings.rollouts.group
+        jobs = [
+            Job(tuple(keys[at : at + size]), str(self._current()), self.written, arm=arm)
+            for at in range(0, len(keys), size)
+        ]
+        found = [won for done in self.crew.do(jobs) for won in done.won]
+        if what == "look" and not learns:
+            self.baseline = found
+        return found
+
+    # -- files --------------------------------------------------------------------------------
+
+    def _current(self) -> Path:
+        return self.folder / POLICY
+
+    def _write(self, path: Path, checkpoint: Checkpoint) -> None:
+        save(checkpoint, path)
+
+    def _keep(self, number: int) -> None:
+        """Write the learner down, and its copy for the population."""
+        told = {"seed": self.seed, "update": number, "version": __version__}
+        told |= {"settings": self.settings.model_dump(mode="json")}
+        now = replace(self.blank, arrays=self.learner.arrays(), training=told)
+        self._write(self._current(), now)
+        self.written = number
+        every = self.settings.population.checkpoints
+        if every and number and number % every == 0:
+            self._write(self.policies / (checkpoint_name(number) + SUFFIX), now)
+
+    def _save_state(self, number: int) -> None:
+        from safetensors.numpy import save as packed
+
+        state = {name: np.ascontiguousarray(array) for name, array in self.learner.state().items()}
+        _aside(self.folder / STATE, packed(state, metadata={"update": str(number)}))
+
+    def _restore(self) -> int:
+        """Take up the last state; returns its update, −1 where there is none."""
+        from safetensors import safe_open
+
+        file = self.folder / STATE
+        if not file.exists():
+            (self.folder / LOG).unlink(missing_ok=True)
+            return -1
+        with safe_open(str(file), framework="np") as there:
+            number = int(there.metadata()["update"])
+            self.learner.resume({name: there.get_tensor(name) for name in there.keys()})  # noqa: SIM118
+        kept = [line for line in log_of(self.folder) if line["update"] <= number]
+        text = "".join(json.dumps(line) + "\n" for line in kept)
+        _aside(self.folder / LOG, text.encode())
+        self._keep(number)
+        return number
+
+
+def _source(experiment: Experiment) -> Any:
+    stage = experiment.learner().resolved_recipe().propose
+    assert stage is not None
+    return stage.source
+
+
+def _wins(ended: Sequence[Ended]) -> Log:
+    """Win rates of the learning seats by side, and of their side against each member of the population."""
+    counts: dict[str, list[float]] = {}
+    for one in ended:
+        if one.village is None:
+            continue
+        for side, name in enumerate(one_side.value for one_side in SIDES):
+            won = float(one.village == (side == 0))
+            if one.learners[side]:
+                counts.setdefault(f"win/{name}", []).extend([won] * one.learners[side])
+                for other, where in one.others:
+                    if where != side:
+                        counts.setdefault(f"win/{name}/against {other}", []).append(won)
+    log = {name: float(np.mean(values)) for name, values in sorted(counts.items())}
+    return log | {"win/nobody": float(np.mean([one.village is None for one in ended]))}
+
+
+def _aside(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all."""
+    half = path.with_name(path.name + ".part")
+    half.write_bytes(data)
+    half.replace(path)

@@ -1,0 +1,214 @@
+"""What is chosen in the situations of 004 Fig. 4: the first kill, the first save, the vote between two Seers.
+
+A study looks at one decision a seat in each game, puts what was chosen into a category, and gives each
+category's share with an interval over deals. Where the categories are seats, it also tells how evenly the
+choice falls on those that were open. Choices are read from what was applied; replies that were stand-ins for
+unusable ones are left out and counted as missing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..record import GameRecord, PastTurn
+from ..rules import ROLES, Pass, Pick, Say
+from ..text.reading import Claim, read
+from .data import Game
+from .evenness import Chosen, Evenness, evenness
+from .intervals import Estimate, paired, share
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One decision. category: what it falls under; None where a stand-in was applied. open: the categories
+    that the rules left open to it, where these are seats.
+    """
+
+    category: str | None
+    open: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """One study in one condition: category → its share of the decisions, in a fixed order.
+
+    where_open: seat → its share of those decisions that could have fallen on it. evenness: how evenly they do.
+    Both only where categories are seats. differences: category → share − the baseline's, on common deals;
+    empty for the baseline itself.
+    """
+
+    study: str
+    condition: str
+    shares: Mapping[str, Estimate]
+    where_open: Mapping[str, Estimate] = field(default_factory=dict)
+    evenness: Evenness | None = None
+    baseline: str | None = None
+    differences: Mapping[str, Estimate] = field(default_factory=dict)
+
+
+Decided = Sequence[tuple[int, Sequence[Decision]]]
+"""(deal, decisions) of each game."""
+
+
+def choices(games: Sequence[Game], study: str, seed: int = 0, baseline: str | None = None) -> list[Choices]:
+    """The study in every condition. study: one of `STUDIES`. Games that are not done are left out.
+
+    baseline: the condition that the others are compared with; None: no differences.
+    """
+    found: dict[str, list[tuple[int, Sequence[Decision]]]] = {}
+    for game in games:
+        if game.status == "done" and game.record is not None:
+            found.setdefault(game.condition, []).append((game.deal, decisions(game.record, study)))
+    return choice_rows(study, found, seed, baseline)
+
+
+def decisions(record: GameRecord, study: str) -> tuple[Decision, ...]:
+    """The study's decisions in one game."""
+    return tuple(STUDIES[study][0](record))
+
+
+def choice_rows(
+    study: str, found: Mapping[str, Decided], seed: int = 0, baseline: str | None = None
+) -> list[Choices]:
+    """The same from decisions by condition, for those who have read the records already. Conditions in which
+    nothing was decided have no row.
+    """
+    kept = {name: each for name, each in found.items() if any(_made(one) for _, one in each)}
+    listed = _listed(STUDIES[study][1], kept)
+    rows = []
+    for condition, decided in kept.items():
+        differences = {}
+        if baseline in kept and condition != baseline:
+            differences = {
+                name: paired(
+                    _deal_shares(decided, name), _deal_shares(kept[baseline], name), "deals", seed, (-1.0, 1.0)
+                ).difference
+                for name in listed
+            }
+        seats = tuple(name for name in listed if any(name in o.open for _, one in decided for o in one))
+        rows.append(
+            Choices(
+                study,
+                condition,
+                {name: _share(decided, name, False, seed) for name in listed},
+                {name: _share(decided, name, True, seed) for name in seats},
+                evenness(_chosen(decided), seats, seed) if seats else None,
+                baseline if differences else None,
+                differences,
+            )
+        )
+    return rows
+
+
+def _listed(names: Sequence[str], found: Mapping[str, Decided]) -> tuple[str, ...]:
+    """The categories in order: as the study says, or the seats that were open, and what else was chosen."""
+    every = [one for decided in found.values() for _, each in decided for one in each]
+    seats = sorted({name for one in every for name in one.open}, key=_natural)
+    chosen = sorted({one.category for one in every if one.category is not None} - {*names, *seats})
+    return (*names, *seats, *chosen)
+
+
+def _natural(name: str) -> tuple[str, int]:
+    """ "player_10" after "player_9"."""
+    word = name.rstrip("0123456789")
+    return word, int(name[len(word) :] or 0)
+
+
+def _made(each: Sequence[Decision]) -> Counter[str]:
+    return Counter(one.category for one in each if one.category is not None)
+
+
+def _share(decided: Decided, name: str, where_open: bool, seed: int) -> Estimate:
+    rows, missing = [], 0
+    for deal, each in decided:
+        asked = [one for one in each if not where_open or name in one.open]
+        made = _made(asked)
+        missing += len(asked) - made.total()
+        rows.append((deal, float(made[name]), float(made.total())))
+    return share(rows, "decisions", missing=missing, seed=seed)
+
+
+def _deal_shares(decided: Decided, name: str) -> list[tuple[int, float | None]]:
+    return [
+        (deal, made[name] / made.total() if made else None) for deal, made in ((d, _made(e)) for d, e in decided)
+    ]
+
+
+def _chosen(decided: Decided) -> list[Chosen]:
+    return [
+        Chosen(deal, one.category, one.open)
+        for deal, each in decided
+        for one in each
+        if one.category in one.open and one.category is not None
+    ]
+
+
+# -- studies ----------------------------------------------------------------------------------------
+
+
+def first_kill(record: GameRecord) -> Iterator[Decision]:
+    """Whom the pack attacks on the first night: the choice of the Werewolf who is asked last, which decides
+    where the rules say so (`wolf_agreement: last`, as in 004).
+    """
+    rules = record.ruleset
+    asked = [turn for turn in record.turns if turn.kind == "kill" and turn.round == 1]
+    if not asked:
+        return
+    last = asked[-1]
+    pack = {seat for seat, role in enumerate(record.roles) if ROLES[role].wolf}
+    shut = set() if rules.wolves_may_target_pack else pack - {last.seat}
+    shut |= set() if rules.wolves_may_target_self else {last.seat}
+    open_ = tuple(name for seat, name in enumerate(rules.names) if seat not in shut)
+    yield Decision(_seat(last, lambda seat: rules.names[seat]), open_)
+
+
+def first_save(record: GameRecord) -> Iterator[Decision]:
+    """Whom the Doctor (or Guard) saves on the first night: itself, or another."""
+    for turn in record.turns:
+        if turn.kind in ("save", "protect") and turn.round == 1:
+            me = turn.seat
+            yield Decision(_seat(turn, lambda seat, me=me: "itself" if seat == me else "another"))  # type: ignore[misc]
+
+
+def seer_vote(record: GameRecord) -> Iterator[Decision]:
+    """Villagers' votes on day 1, where a true and a false Seer have spoken; games without are left out."""
+    claimed = {
+        act.speaker
+        for turn in record.turns
+        if turn.kind == "statement" and turn.round == 1 and isinstance(turn.action, Say)
+        for act in read(turn.action.text, record.ruleset.names, turn.seat)
+        if isinstance(act, Claim) and act.role == "Seer" and not act.denied and act.by == act.speaker
+    }
+    true = {seat for seat in claimed if record.roles[seat] == "Seer"}
+    false = {seat for seat in claimed if ROLES[record.roles[seat]].wolf}
+    if len(true) != 1 or len(false) != 1 or len(claimed) != 2:
+        return
+    for turn in record.turns:
+        if turn.kind == "vote" and turn.round == 1 and record.roles[turn.seat] == "Villager":
+            yield Decision(
+                _seat(
+                    turn,
+                    lambda seat: (
+                        "the true Seer" if seat in true else "the false Seer" if seat in false else "another"
+                    ),
+                )
+            )
+
+
+def _seat(turn: PastTurn, named: Callable[[int], str]) -> str | None:
+    if turn.invalid is not None:
+        return None
+    if isinstance(turn.action, Pick):
+        return named(turn.action.seat)
+    return "nobody" if isinstance(turn.action, Pass) else None
+
+
+Study = Callable[[GameRecord], Iterator[Decision]]
+STUDIES: Mapping[str, tuple[Study, tuple[str, ...]]] = {
+    "first_kill": (first_kill, ()),
+    "first_save": (first_save, ("itself", "another")),
+    "seer_vote": (seer_vote, ("nobody", "the true Seer", "the false Seer", "another")),
+}
+"""Study → how it looks at a game, and its categories (none: one a seat)."""

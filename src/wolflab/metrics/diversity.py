@@ -1,0 +1,114 @@
+"""How different candidates are: what the last one adds to those before it (004 E.6, Table 9).
+
+div(A, a) = min over a′ in A of ‖e(a) − e(a′)‖. Vectors have length 1, so it lies between 0 and 2. The table
+does not say whether an action is embedded with its reasoning (004 D.1) or alone; both are given. Nor does it
+say what counts where there are fewer legal actions than were asked for; both ways are given too. Texts are
+embedded by the caller: this module knows no embedder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..record import GameRecord
+from ..text.notes import Proposed
+from .intervals import Estimate, Floats, mean, share
+
+KINDS = ("all", "night", "statement", "vote")
+"""The kinds of action of 004 §4.2, and all together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """The candidates of one turn, in the order in which they were proposed. kind: one of `KINDS`; asked: how
+    many the recipe asks for. texts: reasoning, then action; actions: in words, alone.
+    """
+
+    kind: str
+    asked: int
+    texts: tuple[str, ...]
+    actions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Diversity:
+    """What the last of `asked` candidates adds, for one kind of action in one condition.
+
+    added: its least distance to the earlier ones, over turns in which it came. alone: the same of actions
+    without their reasonings. came: share of turns in which it came; there may be too few legal actions.
+    counted: as `added`, over all turns, 0 where it did not come.
+    """
+
+    condition: str
+    kind: str
+    asked: int
+    added: Estimate
+    alone: Estimate
+    came: Estimate
+    counted: Estimate
+
+
+def offers(record: GameRecord) -> tuple[Offer, ...]:
+    """Every turn of a game in which a model proposed two candidates or more. Fixed intents are none."""
+    found = []
+    for turn in record.turns:
+        note = next((one for _, one in turn.notes if isinstance(one, Proposed)), None)
+        if note is None:
+            continue
+        stage = _stage(record.player(turn.seat, turn.at))
+        if stage.get("source") != "model" or stage.get("candidates", 0) < 2:
+            continue
+        kind = turn.kind if turn.kind in ("statement", "vote") else "night"
+        texts = tuple(f"{one.reasoning} {one.action}".strip() for one in note.candidates)
+        found.append(Offer(kind, stage["candidates"], texts, tuple(one.action for one in note.candidates)))
+    return tuple(found)
+
+
+def _stage(player: Mapping[str, Any]) -> Mapping[str, Any]:
+    """How a player proposes, as the header tells it; empty for one that does not."""
+    recipe = player.get("recipe")
+    stage = recipe.get("propose") if isinstance(recipe, Mapping) else None
+    return stage if isinstance(stage, Mapping) else {}
+
+
+def added(vectors: Floats) -> float:
+    """The least Euclidean distance of the last row to the others. vectors: (n, d), n ≥ 2."""
+    gaps = np.asarray(vectors[:-1], np.float64) - np.asarray(vectors[-1], np.float64)
+    return float(np.sqrt(np.einsum("nd,nd->n", gaps, gaps)).min())
+
+
+def diversity_rows(
+    condition: str, found: Sequence[tuple[int, Offer]], vectors: Mapping[str, Floats], seed: int = 0
+) -> tuple[Diversity, ...]:
+    """Rows by N and kind of action, over deals. found: (deal, offer); vectors: of every text and action."""
+    rows = []
+    for asked in sorted({one.asked for _, one in found}):
+        for kind in KINDS:
+            kept = [(deal, one) for deal, one in found if one.asked == asked and kind in ("all", one.kind)]
+            if not kept:
+                continue
+            full = [(deal, one) for deal, one in kept if len(one.texts) == asked]
+            values = [(deal, _last(one.texts, vectors)) for deal, one in full]
+            alone = [(deal, _last(one.actions, vectors)) for deal, one in full]
+            zeros = [(deal, 0.0) for deal, one in kept if len(one.texts) < asked]
+            came = [(deal, float(len(one.texts) == asked), 1.0) for deal, one in kept]
+            rows.append(
+                Diversity(
+                    condition,
+                    kind,
+                    asked,
+                    mean(values, "turns", seed),
+                    mean(alone, "turns", seed),
+                    share(came, "turns", seed=seed),
+                    mean([*values, *zeros], "turns", seed),
+                )
+            )
+    return tuple(rows)
+
+
+def _last(texts: Sequence[str], vectors: Mapping[str, Floats]) -> float:
+    return added(np.stack([vectors[text] for text in texts]))

@@ -1,0 +1,1 @@
+"""Training of the policy that picks among candidates (004 §4.3). Needs torch; inference does not."""

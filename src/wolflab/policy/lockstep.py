@@ -1,0 +1,138 @@
+"""Many games on one thread, in step: what they wait for is answered for all of them in one batch.
+
+A game is a coroutine. Where it needs a network or an embedder it awaits a `Request`, which hands the item to
+`drive`; `drive` lets every game run until it waits, answers all that they wait for at once, service by
+service, and goes on. There is no event loop and no clock in it. Which games share a batch changes nothing
+that a service does not let it change.
+
+It knows nothing of games: coroutines in, their results out.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Coroutine, Generator, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
+
+
+class Service(Protocol):
+    """Answers many requests at once."""
+
+    name: str
+
+    def serve(self, items: Sequence[Any]) -> Sequence[Any]:
+        """An answer for each item, in order."""
+        ...
+
+
+class Request:
+    """One item for a service; awaiting it gives the answer."""
+
+    __slots__ = ("answer", "item", "service")
+
+    def __init__(self, service: Service, item: Any) -> None:
+        self.service, self.item = service, item
+        self.answer: Any = None
+
+    def __await__(self) -> Generator[tuple[Request, ...], None, Any]:
+        yield (self,)
+        return self.answer
+
+
+class _All:
+    """Waits for several requests at once."""
+
+    __slots__ = ("requests",)
+
+    def __init__(self, requests: tuple[Request, ...]) -> None:
+        self.requests = requests
+
+    def __await__(self) -> Generator[tuple[Request, ...], None, None]:
+        yield self.requests
+
+
+async def in_step(awaitables: Iterable[Awaitable[T]]) -> list[T]:
+    """Await all together; results in order: `match.Together` for games that `drive` runs.
+
+    The first error ends the others and is raised.
+    """
+    running = [each.__await__() for each in awaitables]
+    results: list[Any] = [None] * len(running)
+    left = list(range(len(running)))
+    try:
+        while left:
+            waiting: list[Request] = []
+            still: list[int] = []
+            for number in left:
+                try:
+                    waiting += _requests(next(running[number]))
+                except StopIteration as done:
+                    results[number] = done.value
+                else:
+                    still.append(number)
+            left = still
+            if left:
+                await _All(tuple(waiting))
+    finally:
+        for number in left:
+            running[number].close()
+    return results
+
+
+def drive(
+    coroutines: Iterable[Coroutine[Any, Any, T]], at_once: int, spent: dict[str, float] | None = None
+) -> Iterator[T]:
+    """Run coroutines, `at_once` of them in step, and yield their results in their order.
+
+    A further one starts when another has ended, so that batches stay full. spent: seconds (of the clock) by
+    service are added to it. An error ends everything and is raised.
+    """
+    source = enumerate(coroutines)
+    running: dict[int, Coroutine[Any, Any, T]] = {}
+    finished: dict[int, T] = {}
+    following = 0
+    try:
+        while True:
+            running.update(islice(source, at_once - len(running)))
+            if not running:
+                return
+            waiting: list[Request] = []
+            for number, game in list(running.items()):
+                try:
+                    waiting += _requests(game.send(None))
+                except StopIteration as done:
+                    finished[number] = done.value
+                    del running[number]
+            _answer(waiting, spent)
+            while following in finished:
+                yield finished.pop(following)
+                following += 1
+    finally:
+        for game in running.values():
+            game.close()
+
+
+def _requests(waited_for: object) -> tuple[Request, ...]:
+    if not isinstance(waited_for, tuple):
+        raise RuntimeError(f"a game in step has waited for {waited_for!r}, which only an event loop can give")
+    return waited_for
+
+
+def _answer(waiting: Sequence[Request], spent: dict[str, float] | None) -> None:
+    """Answer every request, in one batch for each service."""
+    batches: dict[int, list[Request]] = {}
+    for request in waiting:
+        batches.setdefault(id(request.service), []).append(request)
+    for batch in batches.values():
+        service, start = batch[0].service, time.perf_counter()
+        answers = service.serve([request.item for request in batch])
+        for request, answer in zip(batch, answers, strict=True):
+            request.answer = answer
+        if spent is not None:
+            spent[service.name] = spent.get(service.name, 0.0) + time.perf_counter() - start
+
+
+__all__ = ["Request", "Service", "drive", "in_step"]

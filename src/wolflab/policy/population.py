@@ -1,0 +1,77 @@
+"""Who plays with the learner: styled agents and its own earlier selves (004 §4.3, App. D.3).
+
+Pure: which members there are, and which of them holds which seat of an episode. Turning a member into a player
+is done elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..match import Dealing, Draws
+from ..rules import ROLES, Side
+from .settings import STYLES, Population
+
+_FINE = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One fixed player. name: a style's, or a checkpoint's ("update-20"). side: whose seats it may hold; None
+    for both.
+    """
+
+    name: str
+    side: Side | None = None
+
+
+def styled() -> tuple[Member, ...]:
+    """The six styled deduction-only agents."""
+    return tuple(Member(name, side) for side, names in STYLES.items() for name in names)
+
+
+def members(settings: Population, updates: int) -> tuple[Member, ...]:
+    """The population after so many updates, oldest first."""
+    found = list(styled()) if settings.styles else []
+    if settings.checkpoints:
+        made = range(settings.checkpoints, updates + 1, settings.checkpoints)
+        found += [Member(checkpoint_name(number)) for number in list(made)[-settings.keep :]]
+    return tuple(found)
+
+
+def checkpoint_name(update: int) -> str:
+    """What the learner is called as it was after that update."""
+    return f"update-{update:05d}"
+
+
+def side_of(role: str) -> Side:
+    """The side of a role."""
+    return Side.WEREWOLVES if ROLES[role].wolf else Side.VILLAGE
+
+
+def seats(settings: Population, pool: Sequence[Member], dealing: Dealing) -> tuple[Member | None, ...]:
+    """Who holds each seat of an episode: None for a seat that learns.
+
+    Drawn by the key of the game's play. A fixed seat draws one member of the population of its side; where
+    there is none the seat learns too.
+    """
+    draws = Draws(dealing.play)
+    count = len(dealing.roles)
+    sides = [side_of(role) for role in dealing.roles]
+    learning = _learning(settings, sides, draws)
+    found: list[Member | None] = []
+    for seat in range(count):
+        mine = [one for one in pool if one.side in (None, sides[seat])]
+        fixed = seat not in learning and mine
+        found.append(mine[draws.below(len(mine), f"member of {seat}")] if fixed else None)
+    return tuple(found)
+
+
+def _learning(settings: Population, sides: Sequence[Side], draws: Draws) -> set[int]:
+    if settings.learners == "all":
+        return set(range(len(sides)))
+    if isinstance(settings.learners, str):
+        return {seat for seat, side in enumerate(sides) if side is Side(settings.learners)}
+    order = sorted(range(len(sides)), key=lambda seat: (draws.below(_FINE, f"learner {seat}"), seat))
+    return set(order[: settings.learners])

@@ -1,0 +1,300 @@
+"""Episodes: games in which some seats learn, and what is kept of their decisions.
+
+An episode is named by its key, and everything about it follows from the key and the policies: the cards, who
+learns, who holds the other seats, every draw. So the same settings give the same decisions whatever the
+number of processes. Players come from a `Company`; nothing here knows what they are made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..agents.policy.base import Floats, Observation, Policy, Weights
+from ..agents.policy.checkpoint import NumpyPolicy
+from ..agents.policy.layout import Batch
+from ..match import Casting, Dealing, Draws, Match, Played, Player, play
+from ..match.io import UNREAD
+from ..record import Turn
+from ..rules import Ask, Event, Log, Ruleset, Side
+from .lockstep import Request, drive, in_step
+from .population import Member, seats, side_of
+from .rewards import D2, Worth, credited, gains
+from .settings import Population
+
+KINDS = ("night", "statement", "vote")
+"""The kinds of decisions, as `Decisions.kind` counts them."""
+SIDES = (Side.VILLAGE, Side.WEREWOLVES)
+"""The sides, as `Decisions.side` counts them."""
+
+
+class Decisions(NamedTuple):
+    """T decisions of learning seats, seat by seat in the order of an episode; seats by episode.
+
+    player: float32 (T, V). text: float16 (T, D). candidates: float16 (T, N, D). mask: bool (T, N). action:
+    int16 (T,), the candidate taken. log_p: float32 (T,), its log π. value: float32 (T,), the critic's, in
+    points. reward: float32 (T,), in points. last: bool (T,), the seat's last decision of its episode. kind,
+    side: int8 (T,), places in `KINDS` and `SIDES`.
+    """
+
+    player: Floats
+    text: NDArray[np.float16]
+    candidates: NDArray[np.float16]
+    mask: NDArray[np.bool_]
+    action: NDArray[np.int16]
+    log_p: Floats
+    value: Floats
+    reward: Floats
+    last: NDArray[np.bool_]
+    kind: NDArray[np.int8]
+    side: NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How an episode ended. village: whether the village won; None for nobody. learners: seats that learned,
+    by side. others: names of the members at the table, with their sides.
+    """
+
+    key: str
+    village: bool | None
+    learners: tuple[int, int]
+    others: tuple[tuple[str, int], ...]
+
+
+class Company(Protocol):
+    """Makes players."""
+
+    def learner(self, policy: Policy) -> Player:
+        """A learning seat that chooses by this policy."""
+        ...
+
+    def fixed(self, member: Member) -> Player:
+        """A seat of the population."""
+        ...
+
+
+class Weigher:
+    """The service behind `InStep`: weighs all observations that games wait for in one batch."""
+
+    name = "network"
+
+    def __init__(self, policy: NumpyPolicy) -> None:
+        self.policy = policy
+
+    def serve(self, items: Sequence[Observation]) -> Sequence[Weights]:
+        """See `lockstep.Service`."""
+        return self.policy.weigh_many(items)
+
+
+class InStep:
+    """A policy for games in step: it waits for its batch."""
+
+    instant = False
+
+    def __init__(self, policy: NumpyPolicy) -> None:
+        self.name = policy.name
+        self._policy = policy
+        self._service = Weigher(policy)
+
+    async def weigh(self, observation: Observation) -> Weights:
+        """See `Policy`."""
+        weights: Weights = await Request(self._service, observation)
+        return weights
+
+    def describe(self) -> dict[str, Any]:
+        """See `Policy`."""
+        return self._policy.describe()
+
+
+class First:
+    """The policy that behaviour cloning copies: it takes the first candidate, a player's own idea."""
+
+    instant = True
+    name = "first"
+
+    async def weigh(self, observation: Observation) -> Weights:
+        """See `Policy`."""
+        certain = np.zeros(len(observation.candidates))
+        certain[0] = 1.0
+        return Weights(certain, 0.0)
+
+    def describe(self) -> dict[str, Any]:
+        """See `Policy`."""
+        return {"name": self.name}
+
+
+@dataclass
+class Seat:
+    """What is kept of one learning seat: a `Policy` that remembers what it was asked."""
+
+    policy: Policy
+    observations: list[Observation] = field(default_factory=list)
+    weights: list[Weights] = field(default_factory=list)
+    actions: list[int] = field(default_factory=list)
+    kinds: list[int] = field(default_factory=list)
+    decided: list[int] = field(default_factory=list)
+    """How many events had happened at each decision."""
+
+    instant = False
+    name = "learner"
+
+    async def weigh(self, observation: Observation) -> Weights:
+        """See `Policy`."""
+        weights = await self.policy.weigh(observation)
+        self.observations.append(observation)
+        self.weights.append(weights)
+        return weights
+
+    def describe(self) -> dict[str, Any]:
+        """See `Policy`."""
+        return self.policy.describe()
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What episodes are played by. ruleset: by number of players; worth: of rewards."""
+
+    ruleset: Ruleset
+    worth: Worth = D2
+
+
+@dataclass
+class _Taken:
+    """One episode as it was played."""
+
+    ended: Ended
+    seats: list[tuple[int, Seat, Floats]]
+    """(place in `SIDES`, what was kept, rewards)."""
+
+
+def game(ruleset: Ruleset, casting: Casting, key: str, watch: Any = None) -> Match:
+    """A game that nobody reads, for `drive`: nothing is written down, no prompt is rendered."""
+    return Match(
+        ruleset,
+        casting,
+        Draws(key),
+        Draws(f"{key}/0"),
+        {},
+        file=UNREAD,
+        write=False,
+        watch=watch,
+        together=in_step,
+    )
+
+
+async def episode(
+    rules: Rules,
+    company: Company,
+    policy: Policy,
+    population: Population,
+    pool: Sequence[Member],
+    key: str,
+) -> _Taken:
+    """Play one episode; see the module."""
+    learning: dict[int, Seat] = {}
+    others: list[tuple[str, int]] = []
+    sides: list[int] = []
+
+    def cast(dealing: Dealing) -> list[Player]:
+        sides[:] = [SIDES.index(side_of(role)) for role in dealing.roles]
+        found = []
+        for seat, member in enumerate(seats(population, pool, dealing)):
+            if member is None:
+                learning[seat] = Seat(policy)
+                found.append(company.learner(learning[seat]))
+            else:
+                others.append((member.name, sides[seat]))
+                found.append(company.fixed(member))
+        return found
+
+    def watch(events: Sequence[Event], log: Log, turns: Sequence[Turn]) -> None:
+        before = len(log.events) - len(events)
+        for turn in turns:
+            if turn.ask.seat in learning:
+                _keep(learning[turn.ask.seat], turn, before)
+
+    played = await play(game(rules.ruleset, cast, key, watch))
+    found = gains(rules.ruleset, played.log.events, rules.worth)
+    kept = [
+        (sides[number], seat, credited(found, number, seat.decided))
+        for number, seat in sorted(learning.items())
+        if seat.decided
+    ]
+    counts = [sum(sides[number] == side for number in learning) for side in range(len(SIDES))]
+    return _Taken(Ended(key, village_won(played), (counts[0], counts[1]), tuple(others)), kept)
+
+
+def _keep(seat: Seat, turn: Turn, before: int) -> None:
+    """Note which candidate the seat took."""
+    for step, content in turn.notes:
+        if step == "choose":
+            seat.actions.append(content.number)  # type: ignore[union-attr]
+            seat.kinds.append(kind_of(turn.ask))
+            seat.decided.append(before)
+
+
+def kind_of(ask: Ask) -> int:
+    """A decision's place in `KINDS`."""
+    return 0 if ask.phase == "night" else 1 if ask.options is None else 2
+
+
+def village_won(played: Played) -> bool | None:
+    """Whether the village won; None for nobody."""
+    winner = played.outcome.winner.value
+    return None if winner == "nobody" else winner == Side.VILLAGE.value
+
+
+def episodes(
+    rules: Rules,
+    company: Company,
+    policy: Policy,
+    lay_out: Callable[[Sequence[Observation]], Batch],
+    population: Population,
+    pool: Sequence[Member],
+    keys: Sequence[str],
+    spent: dict[str, float] | None = None,
+) -> tuple[Decisions, list[Ended]]:
+    """Play a group of episodes in step and return their decisions as arrays, in the order of `keys`.
+
+    policy: the learner's. lay_out: puts observations into its network's layout. spent: see `drive`.
+    """
+    games = (episode(rules, company, policy, population, pool, key) for key in keys)
+    taken = list(drive(games, len(keys), spent))
+    return pack([kept for one in taken for kept in one.seats], lay_out), [one.ended for one in taken]
+
+
+def pack(
+    kept: Sequence[tuple[int, Seat, Floats]], lay_out: Callable[[Sequence[Observation]], Batch]
+) -> Decisions:
+    """What was kept of learning seats, as arrays."""
+    batch = lay_out([one for _, seat, _ in kept for one in seat.observations])
+    action = [one for _, seat, _ in kept for one in seat.actions]
+    weights = [one for _, seat, _ in kept for one in seat.weights]
+    assert len(action) == len(weights) == len(batch.text)
+    taken = [one.probabilities[number] for one, number in zip(weights, action, strict=True)]
+    lengths = [len(seat.actions) for _, seat, _ in kept]
+    last = np.zeros(len(action), np.bool_)
+    last[np.cumsum(lengths) - 1] = True
+    return Decisions(
+        batch.player,
+        batch.text.astype(np.float16),
+        batch.candidates.astype(np.float16),
+        batch.mask,
+        np.array(action, np.int16),
+        np.log(np.array(taken)).astype(np.float32),
+        np.array([one.value for one in weights], np.float32),
+        np.concatenate([rewards for _, _, rewards in kept]),
+        last,
+        np.array([kind for _, seat, _ in kept for kind in seat.kinds], np.int8),
+        np.repeat([side for side, _, _ in kept], lengths).astype(np.int8),
+    )
+
+
+def joined(parts: Sequence[Decisions]) -> Decisions:
+    """The decisions of several groups as one."""
+    return Decisions(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))

@@ -1,0 +1,110 @@
+"""The settings of training, with 004's values (Table 4) where the paper gives them.
+
+Validated where they are written; an unknown field is an error.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from ..rules import Side
+
+
+class Part(BaseModel):
+    """A part of the settings: an unknown field is an error, and nothing changes once it is built."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PPO(Part):
+    """MAPPO (Yu et al. 2022) with the values of 004 Table 4.
+
+    learning_rate: of Adam; `decay`: it falls in a line to nothing by the last update. gamma, lam: γ and λ of
+    the advantage estimate. clip: of the probability ratio, and of the value's change (in units of its
+    normalisation). epochs: passes over each batch, each in `minibatches` parts. entropy, value: coefficients
+    in the loss. max_grad_norm: gradients are scaled down to it. adam_epsilon: 004's "Adam stepsize 1e-5" (the
+    learning rate stands beside it). huber: beyond it a value's error counts linearly, in units of its
+    normalisation (MAPPO: 10). stop_kl: an update ends once the policy has moved this far (None: never; not
+    in the paper).
+    """
+
+    learning_rate: float = Field(default=5e-4, gt=0)
+    decay: bool = False
+    gamma: float = Field(default=0.95, ge=0, le=1)
+    lam: float = Field(default=0.95, ge=0, le=1)
+    clip: float = Field(default=0.2, gt=0)
+    epochs: int = Field(default=10, ge=1)
+    minibatches: int = Field(default=1, ge=1)
+    entropy: float = Field(default=0.01, ge=0)
+    value: float = Field(default=1.0, ge=0)
+    max_grad_norm: float = Field(default=10.0, gt=0)
+    adam_epsilon: float = Field(default=1e-5, gt=0)
+    weight_decay: float = Field(default=1e-6, ge=0)
+    huber: float = Field(default=10.0, gt=0)
+    stop_kl: float | None = Field(default=None, gt=0)
+
+
+class Cloning(Part):
+    """Behaviour cloning before reinforcement: the deduction-only agent's action put among the candidates.
+
+    episodes: 0 leaves it out. epochs: passes over all of its decisions. batch: decisions a step.
+    """
+
+    episodes: int = Field(default=256, ge=0)
+    epochs: int = Field(default=4, ge=1)
+    batch: int = Field(default=256, ge=1)
+    learning_rate: float = Field(default=5e-4, gt=0)
+
+
+STYLES = {
+    Side.WEREWOLVES: ("quiet_follower", "active_contributor", "aggressive_accuser"),
+    Side.VILLAGE: ("secretive", "proactive", "default"),
+}
+"""The population that 004 starts from (App. D.3), by side."""
+
+
+class Population(Part):
+    """Who holds the seats that do not learn.
+
+    learners: how many seats learn in an episode (004: 4); "all" is self-play; a side's name gives that side
+    to the learner and the other to the population. styles: whether the six styled deduction-only agents
+    are in it. checkpoints: the learner joins it every so many updates (0: never), the `keep` latest of them.
+    """
+
+    learners: int | Literal["all", "village", "werewolves"] = 4
+    styles: bool = True
+    checkpoints: int = Field(default=10, ge=0)
+    keep: int = Field(default=6, ge=1)
+
+    @model_validator(mode="after")
+    def _check(self) -> Population:
+        if isinstance(self.learners, int) and self.learners < 1:
+            raise ValueError("learners: use 1 or more, all, village or werewolves")
+        return self
+
+
+class Rollouts(Part):
+    """How much is played for an update.
+
+    episodes: games. group: games that one process plays in step (their decisions share batches). sizes:
+    players at the table → share of the episodes; empty: the ruleset's own.
+    """
+
+    episodes: int = Field(default=256, ge=1)
+    group: int = Field(default=32, ge=1)
+    sizes: dict[int, float] = Field(default_factory=dict)
+
+
+class Training(Part):
+    """Everything that decides what is learned from what. updates: of PPO."""
+
+    updates: int = Field(default=100, ge=0)
+    ppo: PPO = PPO()
+    cloning: Cloning = Cloning()
+    population: Population = Population()
+    rollouts: Rollouts = Rollouts()
+
+
+__all__ = ["PPO", "STYLES", "Cloning", "Part", "Population", "Rollouts", "Training"]

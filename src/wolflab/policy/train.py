@@ -1,0 +1,361 @@
+"""The algorithm: behaviour cloning, then MAPPO (Yu et al. 2022; 004 §4.3, App. D). Read it top to bottom.
+
+    clone:    the deduction-only agent's own action stands among the candidates; make it the likeliest
+    then for every update:
+              episodes with the current policy (`rollout`)  →  advantages (`gae`)  →  epochs of PPO
+
+It sees arrays of decisions and rewards and nothing of games. What it logs, by name:
+
+    clone/loss, clone/agreement   cross-entropy of the own action; how often π prefers it
+    loss/policy                   −mean of the clipped objective (small, and of no meaning across updates)
+    loss/value                    error of the critic, in units of its normalisation; about 0.5 means: knows nothing
+    loss/entropy                  of π in nats, mean over decisions with two or more candidates; it falls with
+                                  learning (ln 3 = 1.1 is uniform among three), and should not fall to nothing
+    entropy/night, …/vote         the same by kind of decision
+    ppo/clipped                   share of decisions whose ratio left 1 ± clip; about 0.1–0.3 is healthy
+    ppo/kl                        how far the update moved π: mean of (r − 1) − ln r; above 0.05 is a lot
+    ppo/epochs                    passes made (fewer than set only with stop_kl)
+    ppo/gradient                  norm before scaling down
+    value/explained               share of the returns' variance that the critic foresaw: 1 − Var(R − V)/Var(R)
+    value/mean                    of the returns, in points
+    decisions                     how many this update learned from
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..agents.policy.base import Floats
+from ..agents.policy.network import NetworkConfig
+from ..errors import ModelError
+from .network import build, to_arrays
+from .rollout import KINDS, Decisions
+from .settings import PPO, Cloning
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+Log = dict[str, float]
+
+
+def gae(
+    reward: Floats, value: Floats, last: NDArray[np.bool_], gamma: float, lam: float
+) -> NDArray[np.float32]:
+    """Advantages of every decision, float32 (T,), seat by seat (Schulman et al. 2016, Eq. 16).
+
+    reward, value: float32 (T,), in the same units. last: bool (T,), where a seat's episode ends; nothing
+    flows across it.
+    """
+    found = np.zeros(len(reward), np.float32)
+    after = following = 0.0
+    for t in range(len(reward) - 1, -1, -1):
+        if last[t]:
+            after = following = 0.0
+        delta = reward[t] + gamma * following - value[t]
+        found[t] = after = delta + gamma * lam * after
+        following = value[t]
+    return found
+
+
+@dataclass(frozen=True)
+class _Samples:
+    """Decisions as tensors on the learner's device, with what PPO compares them to."""
+
+    player: Tensor
+    text: Tensor
+    candidates: Tensor
+    mask: Tensor
+    action: Tensor
+
+    def rows(self, index: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """The network's input for some of the decisions."""
+        return (
+            self.player[index],
+            self.text[index].float(),
+            self.candidates[index].float(),
+            self.mask[index],
+        )
+
+
+class Learner:
+    """A network that learns; see the module. The same seed, settings and decisions give the same numbers.
+
+    device: "cpu", "cuda", or "auto" for the best there is.
+    """
+
+    def __init__(self, config: NetworkConfig, ppo: PPO, seed: int = 0, device: str = "auto") -> None:
+        import torch
+
+        self.config, self.ppo, self.seed = config, ppo, seed
+        self.device = torch.device(_device(device))
+        self.network = build(config, seed).to(self.device)
+        self.optimiser = self._adam(ppo.learning_rate)
+        self.returns = Moments()
+
+    def _adam(self, rate: float) -> torch.optim.Adam:
+        import torch
+
+        return torch.optim.Adam(
+            self.network.parameters(),
+            lr=rate,
+            eps=self.ppo.adam_epsilon,
+            weight_decay=self.ppo.weight_decay,
+        )
+
+    def arrays(self) -> dict[str, Floats]:
+        """The network's numbers, to play with."""
+        return to_arrays(self.network)
+
+    # -- behaviour cloning --------------------------------------------------------------------
+
+    def clone(self, decisions: Decisions, cloning: Cloning) -> Log:
+        """Make the action taken the likeliest; the critic learns the returns of those games on the way."""
+        import torch
+        from torch.nn.functional import cross_entropy, huber_loss
+
+        optimiser = self._adam(cloning.learning_rate)
+        samples = self._samples(decisions)
+        returns = self._normalised(self._returns(decisions, np.zeros_like(decisions.value)))
+        open_ = samples.mask.sum(1) > 1
+        total = agreed = count = 0.0
+        for epoch in range(cloning.epochs):
+            total = agreed = count = 0.0
+            for index in self._parts(len(returns), cloning.batch, f"clone {epoch}"):
+                logits, value = self.network(*samples.rows(index))
+                action, free = samples.action[index], open_[index]
+                loss = cross_entropy(logits[free], action[free]) if bool(free.any()) else logits.sum() * 0
+                error = huber_loss(value, returns[index], delta=self.ppo.huber)
+                optimiser.zero_grad()
+                (loss + self.ppo.value * error).backward()
+                torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.ppo.max_grad_norm)
+                optimiser.step()
+                n = float(free.sum())
+                total, count = total + float(loss.detach()) * n, count + n
+                agreed += float((logits[free].argmax(1) == action[free]).sum())
+        return {"clone/loss": total / max(count, 1), "clone/agreement": agreed / max(count, 1)}
+
+    # -- PPO ----------------------------------------------------------------------------------
+
+    def improve(self, decisions: Decisions, update: int, updates: int) -> Log:
+        """One update, number `update` (from 1) of `updates`, from the decisions of one rollout."""
+        import torch
+
+        ppo, count = self.ppo, len(decisions.action)
+        for group in self.optimiser.param_groups:
+            group["lr"] = ppo.learning_rate * (1 - (update - 1) / updates if ppo.decay else 1)
+        advantages = gae(decisions.reward, decisions.value, decisions.last, ppo.gamma, ppo.lam)
+        returns = advantages + decisions.value
+        advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-5)
+        samples = self._samples(decisions)
+        target = self._normalised(returns)
+        before = self._to(self.returns.normalise(decisions.value))
+        old_log_p, advantage = self._to(decisions.log_p), self._to(advantages)
+        logs: list[Log] = []
+        size, epochs = -(-count // ppo.minibatches), 0
+        for epoch in range(ppo.epochs):
+            made: list[Log] = []
+            for index in self._parts(count, size, f"update {update}, epoch {epoch}"):
+                loss, log = self._loss(samples, index, old_log_p, advantage, target, before)
+                self.optimiser.zero_grad()
+                loss.backward()
+                norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), ppo.max_grad_norm)
+                self.optimiser.step()
+                made.append(log | {"ppo/gradient": float(norm)})
+            logs += made
+            epochs = epoch + 1
+            if ppo.stop_kl is not None and np.mean([one["ppo/kl"] for one in made]) > ppo.stop_kl:
+                break
+        found = {name: float(np.mean([one[name] for one in logs])) for name in logs[0]}
+        found["ppo/kl"] = float(np.mean([one["ppo/kl"] for one in logs[-ppo.minibatches :]]))
+        found |= self._entropies(samples, decisions.kind)
+        return found | {
+            "ppo/epochs": float(epochs),
+            "value/explained": explained(decisions.value, returns),
+            "value/mean": float(returns.mean()),
+            "decisions": float(count),
+        }
+
+    def _loss(
+        self,
+        samples: _Samples,
+        index: Tensor,
+        old_log_p: Tensor,
+        advantage: Tensor,
+        target: Tensor,
+        before: Tensor,
+    ) -> tuple[Tensor, Log]:
+        """The loss of one minibatch. Decisions without a choice teach the critic alone."""
+        import torch
+        from torch.nn.functional import huber_loss
+
+        ppo = self.ppo
+        logits, value = self.network(*samples.rows(index))
+        free = samples.mask[index].sum(1) > 1
+        n = free.sum().clamp(min=1)
+        log_p = logits.log_softmax(1)
+        step = log_p.gather(1, samples.action[index][:, None])[:, 0] - old_log_p[index]
+        ratio = step.exp()
+        gain = torch.minimum(
+            ratio * advantage[index], ratio.clamp(1 - ppo.clip, 1 + ppo.clip) * advantage[index]
+        )
+        policy = -(gain * free).sum() / n
+        entropy = (entropies(log_p) * free).sum() / n
+        near = before[index] + (value - before[index]).clamp(-ppo.clip, ppo.clip)
+        error = torch.maximum(
+            huber_loss(value, target[index], delta=ppo.huber, reduction="none"),
+            huber_loss(near, target[index], delta=ppo.huber, reduction="none"),
+        ).mean()
+        with torch.no_grad():
+            clipped = (((ratio - 1).abs() > ppo.clip) & free).sum() / n
+            kl = (((ratio - 1) - step) * free).sum() / n
+        log = {
+            "loss/policy": float(policy.detach()),
+            "loss/value": float(error.detach()),
+            "loss/entropy": float(entropy.detach()),
+            "ppo/clipped": float(clipped),
+            "ppo/kl": float(kl),
+        }
+        return policy - ppo.entropy * entropy + ppo.value * error, log
+
+    def _entropies(self, samples: _Samples, kind: NDArray[np.int8]) -> Log:
+        """Mean entropy by kind of decision, with the network as it now is."""
+        import torch
+
+        found: list[Tensor] = []
+        with torch.no_grad():
+            for index in torch.arange(len(kind), device=self.device).split(4096):
+                logits, _ = self.network(*samples.rows(index))
+                found.append(entropies(logits.log_softmax(1)))
+        each = torch.cat(found).cpu().numpy()
+        free = (samples.mask.sum(1) > 1).cpu().numpy()
+        chosen = {name: free & (kind == number) for number, name in enumerate(KINDS)}
+        return {f"entropy/{name}": float(each[rows].mean()) for name, rows in chosen.items() if rows.any()}
+
+    # -- arrays and tensors -------------------------------------------------------------------
+
+    def _to(self, array: np.ndarray) -> Tensor:
+        import torch
+
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+
+    def _samples(self, decisions: Decisions) -> _Samples:
+        action = decisions.action.astype(np.int64)
+        arrays = decisions.player, decisions.text, decisions.candidates, decisions.mask, action
+        return _Samples(*(self._to(array) for array in arrays))
+
+    def _returns(self, decisions: Decisions, value: Floats) -> NDArray[np.float32]:
+        return gae(decisions.reward, value, decisions.last, self.ppo.gamma, self.ppo.lam) + value
+
+    def _normalised(self, returns: NDArray[np.float32]) -> Tensor:
+        """Returns in the critic's units, which take in these returns first."""
+        import torch
+
+        mean, scale = self.returns.mean, self.returns.scale
+        fresh = not self.returns.count
+        self.returns.add(returns)
+        if not fresh:
+            self._keep_values(mean, scale)
+        self.network.value_mean.copy_(torch.tensor(self.returns.mean))
+        self.network.value_scale.copy_(torch.tensor(self.returns.scale))
+        return self._to(self.returns.normalise(returns))
+
+    def _keep_values(self, mean: float, scale: float) -> None:
+        """Change the critic's last layer so that its values in points stay what they were (PopArt)."""
+        import torch
+
+        last, now = self.network.critic[1], self.returns
+        with torch.no_grad():
+            last.weight.mul_(scale / now.scale)
+            last.bias.mul_(scale).add_(mean - now.mean).div_(now.scale)
+
+    def _parts(self, count: int, size: int, purpose: str) -> list[Tensor]:
+        """All numbers below `count` in parts of `size`, in an order that follows from seed and purpose."""
+        import torch
+
+        order = np.random.default_rng([self.seed, *purpose.encode()]).permutation(count)
+        return list(torch.from_numpy(order).to(self.device).split(size))
+
+    # -- going on later -----------------------------------------------------------------------
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Everything that the next update depends on beside its decisions, as arrays by name."""
+        found: dict[str, np.ndarray] = {f"network.{name}": array for name, array in self.arrays().items()}
+        names = [name for name, _ in self.network.named_parameters()]
+        for number, kept in self.optimiser.state_dict()["state"].items():
+            for what, tensor in kept.items():
+                found[f"adam.{names[number]}.{what}"] = tensor.detach().cpu().numpy().copy()
+        return found | {"returns": np.array(self.returns.told(), np.float64)}
+
+    def resume(self, state: Mapping[str, np.ndarray]) -> None:
+        """Go on from a `state` of a learner with the same settings; ModelError where it does not fit."""
+        import torch
+
+        network = {name[8:]: array for name, array in state.items() if name.startswith("network.")}
+        adam: dict[int, dict[str, Any]] = {}
+        try:
+            self.network.load_state_dict({name: torch.from_numpy(np.array(a)) for name, a in network.items()})
+            for number, (name, _) in enumerate(self.network.named_parameters()):
+                kept = {w: state.get(f"adam.{name}.{w}") for w in ("step", "exp_avg", "exp_avg_sq")}
+                if any(array is not None for array in kept.values()):
+                    adam[number] = {w: torch.from_numpy(np.array(array)) for w, array in kept.items()}
+            told = self.optimiser.state_dict() | {"state": adam}
+            self.optimiser.load_state_dict(told)
+            self.returns = Moments(*(float(value) for value in state["returns"]))
+        except (KeyError, RuntimeError, TypeError, ValueError) as error:
+            raise ModelError(f"the learner's state does not fit its settings ({error}); start anew") from None
+
+
+@dataclass
+class Moments:
+    """Count, mean and squared deviation of all returns so far: what the critic's values are normalised by."""
+
+    count: float = 0.0
+    mean: float = 0.0
+    squares: float = 0.0
+
+    @property
+    def scale(self) -> float:
+        """The standard deviation; 1 before there was any."""
+        return float(np.sqrt(max(self.squares / self.count, 1e-2))) if self.count else 1.0
+
+    def add(self, values: np.ndarray) -> None:
+        """Take in more values (Chan et al.'s update)."""
+        wide = values.astype(np.float64)
+        count, mean = len(wide), float(wide.mean())
+        apart, total = mean - self.mean, self.count + count
+        self.squares += float(((wide - mean) ** 2).sum()) + apart**2 * self.count * count / total
+        self.mean += apart * count / total
+        self.count = total
+
+    def normalise(self, values: np.ndarray) -> NDArray[np.float32]:
+        """Values in units of the scale."""
+        return ((values - self.mean) / self.scale).astype(np.float32)
+
+    def told(self) -> tuple[float, float, float]:
+        """Its three numbers."""
+        return self.count, self.mean, self.squares
+
+
+def entropies(log_p: Tensor) -> Tensor:
+    """The entropy of each row of log probabilities, in nats; −∞ counts for nothing."""
+    return -(log_p.exp() * log_p.masked_fill(log_p.isinf(), 0.0)).sum(1)
+
+
+def explained(value: Floats, returns: NDArray[np.float32]) -> float:
+    """See value/explained above; 0 where all returns are alike."""
+    spread = float(returns.var())
+    return 1 - float((returns - value).var()) / spread if spread else 0.0
+
+
+def _device(name: str) -> str:
+    import torch
+
+    if name != "auto":
+        return name
+    return "cuda" if torch.cuda.is_available() else "cpu"

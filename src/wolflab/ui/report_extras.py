@@ -1,0 +1,166 @@
+"""The report's sections on what stands beside the summary: what arms differ in, interviews, learning curves.
+
+Each takes the extras and gives HTML, or nothing. Whatever a player said is escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from ..lab.extras import Extras
+from ..metrics.behaviours import SIDES
+from ..metrics.growth import Growth
+from ..metrics.interviews import InterviewRows, Quote
+from . import report_prose as prose
+from .measures import SIDE_NAMES
+from .report_figures import Chart, Line, curves
+from .report_tables import number, shown, table
+
+_LONG = 400
+"""Characters of a statement that are quoted: an answer is what the section is about."""
+
+
+def trouble(extras: Extras) -> str:
+    """A banner for each model whose replies are mostly unusable."""
+    return "".join(
+        f'<div class="banner"><b>Few usable replies.</b> {escape(one.words)} {prose.TROUBLE}</div>\n'
+        for one in extras.troubled
+    )
+
+
+def differs(extras: Extras, instrument: bool) -> str:
+    """The settings in which each condition differs from the baseline."""
+    if len(extras.differs) < 2:
+        return ""
+    baseline = extras.differs[0].baseline
+    rows = [
+        [
+            escape(one.condition),
+            "<br>".join(map(escape, one.settings))
+            or ("the baseline" if one.condition == baseline else "nothing"),
+        ]
+        for one in extras.differs
+    ]
+    heads = ["condition", f"differs from {escape(baseline)} in"]
+    return table("Settings that are not the baseline's", heads, rows, instrument=instrument, left=(1,))
+
+
+# -- interviews -------------------------------------------------------------------------------------
+
+
+def interviews(extras: Extras, instrument: bool) -> str:
+    """How many were asked why they had spoken against their role, and some of what they said."""
+    kept = extras.interviews
+    if not kept:
+        return ""
+    rows = [
+        [
+            escape(one.condition),
+            number(one.total, "count"),
+            *(shown(one.asked[side], "one") for side in SIDES),
+            shown(one.answered, "share"),
+        ]
+        for one in kept
+    ]
+    heads = ["condition", "asked", *(f"{SIDE_NAMES[side]}, a game" for side in SIDES), "answered usably"]
+    return (
+        prose.INTERVIEWS
+        + table("Interviews", heads, rows, instrument=instrument)
+        + _pairings(kept, instrument)
+        + _quotes(kept)
+    )
+
+
+def _pairings(kept: Sequence[InterviewRows], instrument: bool) -> str:
+    """Who had spoken as what: a row for each pair of roles, a column for each condition."""
+    counts = {
+        (one.condition, pair.role, pair.claimed): (pair.asked, pair.answered)
+        for one in kept
+        for pair in one.pairings
+    }
+    totals: dict[tuple[str, str], int] = {}
+    for (_, *roles), (asked, _) in counts.items():
+        totals[roles[0], roles[1]] = totals.get((roles[0], roles[1]), 0) + asked
+    if not totals:
+        return ""
+
+    def cell(condition: str, role: str, claimed: str) -> str:
+        asked, answered = counts.get((condition, role, claimed), (0, 0))
+        less = f'<span class="n">{answered} answered</span>' if answered < asked else ""
+        return f"{number(asked, 'count')}{less}"
+
+    rows = [
+        [
+            f"{escape(role)}, as {escape(claimed)}",
+            *(cell(one.condition, role, claimed) for one in kept),
+        ]
+        for role, claimed in sorted(totals, key=lambda pair: (-totals[pair], pair))
+    ]
+    heads = ["role, and as what it had spoken", *(escape(one.condition) for one in kept)]
+    return table("How many were asked, by role and by the role claimed", heads, rows, instrument=instrument)
+
+
+def _quotes(kept: Sequence[InterviewRows]) -> str:
+    """A few answers of each condition; those of the first lie open."""
+    parts: list[str] = []
+    for one in kept:
+        if one.quotes:
+            state = "" if parts else " open"
+            said = "".join(_quote(quote) for quote in one.quotes)
+            parts.append(f"<details{state}><summary>{escape(one.condition)}</summary>{said}</details>")
+    return f"<h3>Some answers</h3>{prose.INTERVIEW_QUOTES}" + "".join(parts) if parts else ""
+
+
+def _quote(quote: Quote) -> str:
+    asked = quote.interview
+    who = (
+        f"Game {quote.game}, day {asked.round}: {asked.name}, {asked.role}, having spoken as {asked.claimed}"
+    )
+    said = asked.said if len(asked.said) <= _LONG else f"{asked.said[: _LONG - 1]}…"
+    return (
+        f'<div class="quote"><p class="who">{escape(who)}</p><p class="said">{escape(said)}</p>'
+        f"<p>{escape(asked.answer or '')}</p></div>"
+    )
+
+
+# -- learning curves --------------------------------------------------------------------------------
+
+
+def growing(extras: Extras, instrument: bool) -> str:
+    """How often the village wins by the number of deals that had been learned from."""
+    kept = [one for one in extras.growth if one.points]
+    if not kept:
+        return ""
+    return prose.GROWING + "".join(_grown(k, one, instrument) for k, one in enumerate(kept))
+
+
+def _grown(place: int, one: Growth, instrument: bool) -> str:
+    lines = [Line(one.condition, tuple((point.learned, point.wins) for point in one.points))]
+    if one.beside is not None:
+        beside = [(point.learned, point.beside) for point in one.points if point.beside is not None]
+        lines.append(Line(f"{one.beside}, on the same deals", tuple(beside)))
+    drawn = curves(
+        f"growing-{place}",
+        [Chart("Village wins", tuple(lines), percent=True)],
+        "deals learned from",
+        f"Village wins by deals learned from, {one.condition}, with 95 % intervals",
+    )
+    every = f"every {one.every} deals" if one.every > 1 else "every deal"
+    caption = prose.GROWING_FIGURE.format(escape(" and ".join(one.who)), every)
+    rows = [
+        [
+            str(point.low) if point.low == point.high else f"{point.low} to {point.high}",
+            shown(point.wins, "share"),
+            *([] if one.beside is None else [shown(point.beside, "share")]),
+        ]
+        for point in one.points
+    ]
+    heads = ["deals learned from", escape(one.condition)]
+    heads += [] if one.beside is None else [f"{escape(one.beside)}, on the same deals"]
+    return f"<figure>{drawn}<figcaption>{caption}</figcaption></figure>" + table(
+        f"Village wins while {escape(one.condition)} learns", heads, rows, instrument=instrument
+    )
+
+
+__all__ = ["differs", "growing", "interviews", "trouble"]
