@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from . import cli_tournament
+from . import cli_tournament, cli_training
 from .errors import WolflabError
 
 if TYPE_CHECKING:
@@ -390,6 +390,8 @@ def annotate_agree(
 
 
 app.command(epilog=cli_tournament.EXAMPLES)(cli_tournament.tournament)
+app.command(epilog=cli_training.TRAIN)(cli_training.train)
+app.command(epilog=cli_training.EXPLOIT)(cli_training.exploit)
 
 
 if TYPE_CHECKING:

@@ -136,7 +136,9 @@ class Experiment(Part):
                     "change rules.roles, or remove scene"
                 )
         if self.diversity and not any(self.proposers(name) for name in self.conditions):
-            raise ValueError("diversity: nobody proposes two candidates; use the recipe diverse, or remove it")
+            raise ValueError(
+                "diversity: nobody proposes several candidates; use the recipe diverse, or remove it"
+            )
         if self.baseline is not None and self.baseline not in self.conditions:
             raise ValueError(
                 f"baseline: there is no condition {self.baseline!r}; known are {', '.join(self.conditions)}"

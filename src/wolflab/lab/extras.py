@@ -1,5 +1,6 @@
 """What a report tells beside its summary: what arms differ in, who only lends games, interviews, learning
-curves, what was chosen, how different candidates are, models whose replies are mostly unusable. Read from a run; every number is an `Estimate` or a count.
+curves, what was chosen, how different candidates are, models whose replies are mostly unusable. Read from a
+run; every number is an `Estimate` or a count.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Mapping, Sequence
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,6 @@ from ..models.embedders import resolve_embedder
 from ..policy.settings import Training
 from ..rules import Ruleset, Side
 from ..text.intents import intents
-from .experiment import _read as read_source
 from .experiment import _sentence as in_words
 from .experiment import ruleset_of
 from .overrides import override
@@ -89,9 +89,7 @@ class Experiment(Part):
             raise ValueError("seeds: each one once")
         learner, fixed = self.learner().resolved_recipe(), self.styled(None).resolved_recipe()
         if not learner.weighs:
-            raise ValueError(
-                f"recipe: {learner.name} chooses without a policy; use strategic, or atomic"
-            )
+            raise ValueError(f"recipe: {learner.name} chooses without a policy; use strategic, or atomic")
         if fixed.weighs:
             raise ValueError(f"fixed: {fixed.name} needs a policy; use one that does not")
         players = [self.learner(), self.styled(None), *self.judged().values()]
@@ -199,7 +197,7 @@ def load(source: str | Path, overrides: Sequence[str] = ()) -> Experiment:
     """
     import yaml
 
-    text, where = read_source(source)
+    text, where = _read(source)
     try:
         data = yaml.safe_load(text)
     except yaml.YAMLError as error:
@@ -207,6 +205,38 @@ def load(source: str | Path, overrides: Sequence[str] = ()) -> Experiment:
     if not isinstance(data, dict):
         raise ExperimentError(f"{where}: a training is a mapping of fields; see docs/training.md")
     return make(data, overrides, where)
+
+
+def shipped() -> dict[str, str]:
+    """The trainings that come with Wolflab: name → text."""
+    folder = resources.files("wolflab").joinpath("experiments/training")
+    if not folder.is_dir():
+        folder = resources.files("wolflab").joinpath("../../experiments/training")
+    if not folder.is_dir():
+        return {}
+    found = sorted(folder.iterdir(), key=lambda entry: entry.name)
+    return {
+        one.name.removesuffix(".yaml"): one.read_text(encoding="utf-8")
+        for one in found
+        if one.name.endswith(".yaml")
+    }
+
+
+def _read(source: str | Path) -> tuple[str, str]:
+    """The text of a file or of a shipped training, and what to call it."""
+    path = Path(source)
+    if path.is_file():
+        try:
+            return path.read_text(encoding="utf-8"), str(source)
+        except UnicodeDecodeError:
+            raise ExperimentError(f"{source}: not a text in UTF-8; a training is a YAML file") from None
+    known = shipped()
+    if str(source) in known:
+        return known[str(source)], f"training {source}"
+    raise ExperimentError(
+        f"there is no file {str(source)!r} and no shipped training of that name; "
+        f"shipped are {', '.join(known)}"
+    )
 
 
 def make(data: Mapping[str, Any], overrides: Sequence[str] = (), where: str = "training") -> Experiment:

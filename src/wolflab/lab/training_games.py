@@ -47,8 +47,9 @@ _FINE = 1 << 30
 class Job:
     """A group of games, played in step by one process.
 
-    keys: of the games. policy: the learner's file; update: which of its states is in it. pool: the population. cloning: everybody who learns takes
-    its own first idea. arm: who plays the village and who the Werewolves in an evaluation; None for episodes.
+    keys: of the games. policy: the learner's file; update: which of its states is in it. pool: the
+    population. cloning: everybody who learns takes its own first idea. arm: who plays the village and who the
+    Werewolves in an evaluation; None for episodes.
     """
 
     keys: tuple[str, ...]

@@ -9,8 +9,8 @@ A run's directory, one folder a seed:
     seed-1/policy.safetensors     the learner as it is: play with it by `policy: …/policy.safetensors`
     seed-1/evaluation.json        the last look, on more deals
 
-What follows from an update is written in this order: the policy, the line, the state. A run that was cut goes on
-from its last state; lines after it are dropped and come out the same again.
+What follows from an update is written in this order: the policy, the line, the state. A run that was cut goes
+on from its last state; lines after it are dropped and come out the same again.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,17 +27,18 @@ import numpy as np
 import yaml
 
 from .. import __version__
-from ..agents.policy.checkpoint import SUFFIX, Checkpoint, load, save
+from ..agents.policy.checkpoint import SUFFIX, Checkpoint, save
 from ..agents.policy.network import initial
-from ..errors import ExperimentError, StoreError
+from ..errors import StoreError
 from ..metrics.intervals import Estimate, paired
 from ..models.embedders import resolve_embedder
 from ..policy.population import checkpoint_name, members
 from ..policy.rollout import SIDES, Decisions, Ended, joined
-from ..policy.settings import Training
 from ..policy.train import Learner, Log
 from .store_files import locked, new_directory
-from .training import Experiment, load as load_training
+from .training import Experiment
+from .training import load as load_training
+from .training_board import Board
 from .training_games import POPULATION, TARGET, Crew, Job, crew
 
 FILE = "training.yaml"
@@ -140,13 +140,17 @@ class _Run:
         self.baseline: list[bool | None] = []
         self.written = -1
         self.update = self._restore()
+        self.board = Board(folder, self.update)
 
     def go(self) -> None:
         """All that is still to be done."""
-        if self.update < 0:
-            self._step(0, self._clone)
-        while self.update < self.settings.updates:
-            self._step(self.update + 1, self._improve)
+        try:
+            if self.update < 0:
+                self._step(0, self._clone)
+            while self.update < self.settings.updates:
+                self._step(self.update + 1, self._improve)
+        finally:
+            self.board.close()
         if self.experiment.evaluation.final and not (self.folder / RESULT).exists():
             self._final()
 
@@ -163,6 +167,7 @@ class _Run:
         with (self.folder / LOG).open("a", encoding="utf-8") as file:
             file.write(json.dumps({name: round(value, 6) for name, value in line.items()}) + "\n")
         self._save_state(number)
+        self.board.write(number, line)
         self.update = number
         what = "update" if number else "cloning"
         self.watch(Progress(self.seed, what, number, self.settings.updates, line))
@@ -183,9 +188,7 @@ class _Run:
         log |= self.learner.improve(decisions, number, self.settings.updates)
         return log | {"time/learning": time.perf_counter() - start}
 
-    def _episodes(
-        self, what: str, count: int, updates: int, cloning: bool = False
-    ) -> tuple[Decisions, Log]:
+    def _episodes(self, what: str, count: int, updates: int, cloning: bool = False) -> tuple[Decisions, Log]:
         """Play episodes with the current policy; returns their decisions, and how the games went."""
         start = time.perf_counter()
         pool = (TARGET,) if self.experiment.opponent else members(self.settings.population, updates)
@@ -243,8 +246,9 @@ class _Run:
                 [(deal, float(one is village)) for deal, one in enumerate(won[each])] for each in (arm, other)
             )
             test = paired(ours, theirs, bounds=(-1.0, 1.0))
-            rates = (float(np.mean([value for _, value in each])) for each in (ours, theirs))
-            found.append(Judged("village" if village else "werewolves", *rates, test.difference, test.p))
+            rate, beside = (float(np.mean([value for _, value in each])) for each in (ours, theirs))
+            side = SIDES[0 if village else 1].value
+            found.append(Judged(side, rate, beside, test.difference, test.p))
         return found
 
     def _won(self, arm: tuple[str, str], keys: Sequence[str], what: str) -> list[bool | None]:

@@ -45,8 +45,8 @@ class Match:
 
     deal: draws for the cards, the Sheriff and a fixed order of speech; play: all other draws. Keys are
     apart so that one deal can be played several times (002 §9.1). header: what else the record's header
-    says. watch: called with each batch of events as it happens (for live screens). together: how replies that
-    do not depend on each other are awaited; None is one by one where nobody ever waits, and at once elsewhere.
+    says. watch: called with each batch of events as it happens (for live screens). together: how independent
+    replies are awaited; None is one by one where nobody ever waits, and at once elsewhere.
     """
 
     ruleset: Ruleset

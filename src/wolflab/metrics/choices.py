@@ -34,9 +34,9 @@ class Decision:
 class Choices:
     """One study in one condition: category → its share of the decisions, in a fixed order.
 
-    where_open: seat → its share of those decisions that could have fallen on it. evenness: how evenly they do.
-    Both only where categories are seats. differences: category → share − the baseline's, on common deals;
-    empty for the baseline itself.
+    where_open: seat → its share of those decisions that could have fallen on it. evenness: how evenly they
+    do. Both only where categories are seats. differences: category → share − the baseline's, on common
+    deals; empty for the baseline itself.
     """
 
     study: str
@@ -83,7 +83,11 @@ def choice_rows(
         if baseline in kept and condition != baseline:
             differences = {
                 name: paired(
-                    _deal_shares(decided, name), _deal_shares(kept[baseline], name), "deals", seed, (-1.0, 1.0)
+                    _by_deal(decided, name),
+                    _by_deal(kept[baseline], name),
+                    "deals",
+                    seed,
+                    (-1.0, 1.0),
                 ).difference
                 for name in listed
             }
@@ -130,10 +134,10 @@ def _share(decided: Decided, name: str, where_open: bool, seed: int) -> Estimate
     return share(rows, "decisions", missing=missing, seed=seed)
 
 
-def _deal_shares(decided: Decided, name: str) -> list[tuple[int, float | None]]:
-    return [
-        (deal, made[name] / made.total() if made else None) for deal, made in ((d, _made(e)) for d, e in decided)
-    ]
+def _by_deal(decided: Decided, name: str) -> list[tuple[int, float | None]]:
+    """Its share in each game; None in one without a decision."""
+    made = [(deal, _made(each)) for deal, each in decided]
+    return [(deal, one[name] / one.total() if one else None) for deal, one in made]
 
 
 def _chosen(decided: Decided) -> list[Chosen]:

@@ -13,10 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..record import GameRecord
 from ..text.notes import Proposed
-from .intervals import Estimate, Floats, mean, share
+from .intervals import Estimate, mean, share
+
+Vectors = NDArray[np.float32]
 
 KINDS = ("all", "night", "statement", "vote")
 """The kinds of action of 004 §4.2, and all together."""
@@ -75,14 +78,14 @@ def _stage(player: Mapping[str, Any]) -> Mapping[str, Any]:
     return stage if isinstance(stage, Mapping) else {}
 
 
-def added(vectors: Floats) -> float:
+def added(vectors: Vectors) -> float:
     """The least Euclidean distance of the last row to the others. vectors: (n, d), n ≥ 2."""
     gaps = np.asarray(vectors[:-1], np.float64) - np.asarray(vectors[-1], np.float64)
     return float(np.sqrt(np.einsum("nd,nd->n", gaps, gaps)).min())
 
 
 def diversity_rows(
-    condition: str, found: Sequence[tuple[int, Offer]], vectors: Mapping[str, Floats], seed: int = 0
+    condition: str, found: Sequence[tuple[int, Offer]], vectors: Mapping[str, Vectors], seed: int = 0
 ) -> tuple[Diversity, ...]:
     """Rows by N and kind of action, over deals. found: (deal, offer); vectors: of every text and action."""
     rows = []
@@ -110,5 +113,5 @@ def diversity_rows(
     return tuple(rows)
 
 
-def _last(texts: Sequence[str], vectors: Mapping[str, Floats]) -> float:
+def _last(texts: Sequence[str], vectors: Mapping[str, Vectors]) -> float:
     return added(np.stack([vectors[text] for text in texts]))

@@ -1,7 +1,7 @@
 """How evenly a choice falls on the seats that were open to it (004 App. F: the first kill should be random).
 
-Which seats are open differs from decision to decision, so counts alone mislead: a seat's share is taken of the
-decisions in which it was open, and chance is what choosing among the open seats alike would give.
+Which seats are open differs from decision to decision, so counts alone mislead: a seat's share is taken of
+the decisions in which it was open, and chance is what choosing among the open seats alike would give.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Evenness:
-    """largest: the seat with the highest share of the decisions in which it was open; share: that share, with
-    the interval of a seat named beforehand. at_most: the highest upper end of intervals that hold for all seats
-    at once (Bonferroni, Wilson with deals as trials), so no seat is above it, at 95 %.
+    """largest: the seat with the highest share of the decisions in which it was open; share: that share,
+    with the interval of a seat named beforehand. at_most: the highest upper end of intervals that hold for
+    all seats at once (Bonferroni, Wilson with deals as trials), so no seat is above it, at 95 %.
 
-    entropy: of the seats' shares, relative to its highest value: 1 where all seats are chosen alike, 0 where one
-    always is. even: what it comes to on average where every open seat is as likely, with as many decisions (a
-    sample is never quite even). p: of the chi-square statistic against such choice, simulated; of each deal the
-    first decision counts. None without a decision.
+    entropy: of the seats' shares, relative to its highest value: 1 where all seats are chosen alike, 0
+    where one always is. even: what it comes to on average where every open seat is as likely, with as many
+    decisions (a sample is never quite even). p: of the chi-square statistic against such choice, simulated;
+    of each deal the first decision counts. None without a decision.
     """
 
     largest: str

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Coroutine, Generator, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import repeat
 from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
@@ -96,16 +96,11 @@ def drive(
     following = 0
     try:
         while True:
-            running.update(islice(source, at_once - len(running)))
-            if not running:
-                return
             waiting: list[Request] = []
-            for number, game in list(running.items()):
-                try:
-                    waiting += _requests(game.send(None))
-                except StopIteration as done:
-                    finished[number] = done.value
-                    del running[number]
+            for number in [*running, *repeat(None, at_once - len(running))]:
+                waiting += _go_on(number, source, running, finished)
+            if not running and not finished:
+                return
             _answer(waiting, spent)
             while following in finished:
                 yield finished.pop(following)
@@ -113,6 +108,27 @@ def drive(
     finally:
         for game in running.values():
             game.close()
+
+
+def _go_on(
+    number: int | None,
+    source: Iterator[tuple[int, Coroutine[Any, Any, T]]],
+    running: dict[int, Coroutine[Any, Any, T]],
+    finished: dict[int, T],
+) -> tuple[Request, ...]:
+    """Let one game run until it waits; a further one takes the place of one that ends. None: a free place."""
+    while True:
+        if number is None:
+            following = next(source, None)
+            if following is None:
+                return ()
+            number, running[following[0]] = following
+        try:
+            return _requests(running[number].send(None))
+        except StopIteration as done:
+            finished[number] = done.value
+            del running[number]
+            number = None
 
 
 def _requests(waited_for: object) -> tuple[Request, ...]:

@@ -1,7 +1,7 @@
 """Who plays with the learner: styled agents and its own earlier selves (004 §4.3, App. D.3).
 
-Pure: which members there are, and which of them holds which seat of an episode. Turning a member into a player
-is done elsewhere.
+Pure: which members there are, and which of them holds which seat of an episode. Turning a member into a
+player is done elsewhere.
 """
 
 from __future__ import annotations

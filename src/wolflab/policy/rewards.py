@@ -151,9 +151,7 @@ def _worth(event: Event, wolves: NDArray[np.bool_], night: _Night, worth: Worth)
     return None
 
 
-def _dawn(
-    deaths: Sequence[int], wolves: NDArray[np.bool_], night: _Night, worth: Worth
-) -> np.ndarray | None:
+def _dawn(deaths: Sequence[int], wolves: NDArray[np.bool_], night: _Night, worth: Worth) -> np.ndarray | None:
     victim = night.victim()
     if victim is None or wolves[victim]:
         return None  # a Werewolf that its own pack attacks is worth nothing to either side

@@ -1,7 +1,8 @@
-"""Which part of the program the processor's time goes into, by looking now and then (POSIX; elsewhere, nothing).
+"""Which part of the program the processor's time goes into, by looking now and then.
 
 A signal comes after every few milliseconds of processor time; whichever room of the package the innermost
-frame belongs to gets them. It costs nothing that can be measured and changes nothing.
+frame belongs to gets them. It costs nothing that can be measured and changes nothing. Without POSIX
+signals, or outside the main thread, all that is known is the total.
 """
 
 from __future__ import annotations

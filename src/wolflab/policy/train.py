@@ -8,7 +8,7 @@ It sees arrays of decisions and rewards and nothing of games. What it logs, by n
 
     clone/loss, clone/agreement   cross-entropy of the own action; how often π prefers it
     loss/policy                   −mean of the clipped objective (small, and of no meaning across updates)
-    loss/value                    error of the critic, in units of its normalisation; about 0.5 means: knows nothing
+    loss/value                    error of the critic, in units of its normalisation; 0.5: it knows nothing
     loss/entropy                  of π in nats, mean over decisions with two or more candidates; it falls with
                                   learning (ln 3 = 1.1 is uniform among three), and should not fall to nothing
     entropy/night, …/vote         the same by kind of decision
@@ -16,7 +16,7 @@ It sees arrays of decisions and rewards and nothing of games. What it logs, by n
     ppo/kl                        how far the update moved π: mean of (r − 1) − ln r; above 0.05 is a lot
     ppo/epochs                    passes made (fewer than set only with stop_kl)
     ppo/gradient                  norm before scaling down
-    value/explained               share of the returns' variance that the critic foresaw: 1 − Var(R − V)/Var(R)
+    value/explained               share of the returns' variance that the critic foresaw
     value/mean                    of the returns, in points
     decisions                     how many this update learned from
 """
@@ -75,12 +75,7 @@ class _Samples:
 
     def rows(self, index: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """The network's input for some of the decisions."""
-        return (
-            self.player[index],
-            self.text[index].float(),
-            self.candidates[index].float(),
-            self.mask[index],
-        )
+        return self.player[index], self.text[index], self.candidates[index], self.mask[index]
 
 
 class Learner:
@@ -94,7 +89,7 @@ class Learner:
 
         self.config, self.ppo, self.seed = config, ppo, seed
         self.device = torch.device(_device(device))
-        self.network = build(config, seed).to(self.device)
+        self.network: Any = build(config, seed).to(self.device)
         self.optimiser = self._adam(ppo.learning_rate)
         self.returns = Moments()
 
@@ -163,7 +158,7 @@ class Learner:
             for index in self._parts(count, size, f"update {update}, epoch {epoch}"):
                 loss, log = self._loss(samples, index, old_log_p, advantage, target, before)
                 self.optimiser.zero_grad()
-                loss.backward()
+                loss.backward()  # type: ignore[no-untyped-call]
                 norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), ppo.max_grad_norm)
                 self.optimiser.step()
                 made.append(log | {"ppo/gradient": float(norm)})
@@ -229,7 +224,7 @@ class Learner:
 
         found: list[Tensor] = []
         with torch.no_grad():
-            for index in torch.arange(len(kind), device=self.device).split(4096):
+            for index in _split(torch.arange(len(kind), device=self.device), 4096):
                 logits, _ = self.network(*samples.rows(index))
                 found.append(entropies(logits.log_softmax(1)))
         each = torch.cat(found).cpu().numpy()
@@ -246,8 +241,9 @@ class Learner:
 
     def _samples(self, decisions: Decisions) -> _Samples:
         action = decisions.action.astype(np.int64)
-        arrays = decisions.player, decisions.text, decisions.candidates, decisions.mask, action
-        return _Samples(*(self._to(array) for array in arrays))
+        text, candidates = self._to(decisions.text).float(), self._to(decisions.candidates).float()
+        player, mask = self._to(decisions.player), self._to(decisions.mask)
+        return _Samples(player, text, candidates, mask, self._to(action))
 
     def _returns(self, decisions: Decisions, value: Floats) -> NDArray[np.float32]:
         return gae(decisions.reward, value, decisions.last, self.ppo.gamma, self.ppo.lam) + value
@@ -279,7 +275,7 @@ class Learner:
         import torch
 
         order = np.random.default_rng([self.seed, *purpose.encode()]).permutation(count)
-        return list(torch.from_numpy(order).to(self.device).split(size))
+        return _split(torch.from_numpy(order).to(self.device), size)
 
     # -- going on later -----------------------------------------------------------------------
 
@@ -340,6 +336,10 @@ class Moments:
     def told(self) -> tuple[float, float, float]:
         """Its three numbers."""
         return self.count, self.mean, self.squares
+
+
+def _split(index: Tensor, size: int) -> list[Tensor]:
+    return list(index.split(size))  # type: ignore[no-untyped-call]
 
 
 def entropies(log_p: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ..lab.extras import Extras
 from ..metrics.shapes import Summary
+from . import report_choices as choices
 from . import report_conduct as conducted
 from . import report_extras as extra
 from . import report_leadership as led
@@ -70,6 +71,8 @@ def render(
             ("words", "What the Sheriff recommends", led.words),
             ("beliefs", "Who believes whom", led.beliefs),
             ("play", "Winning and voting", sections.play),
+            ("chosen", "What was chosen", beside(choices.chosen)),
+            ("diversity", "How different candidates are", beside(choices.diverse)),
             ("deduction", "Guessing roles", sections.deduction),
             ("reasonable", "Reasonable replies", conducted.reasonable),
             ("advice", "Advice from past games", conducted.advice),

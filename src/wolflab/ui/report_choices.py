@@ -1,0 +1,268 @@
+"""The report's sections on what was chosen in certain situations, and on how different candidates are.
+
+Each takes the extras and gives HTML, or nothing where nothing of it was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+from ..lab.extras import Extras
+from ..metrics.choices import Choices
+from ..metrics.diversity import KINDS, Diversity
+from ..metrics.intervals import Estimate
+from ..metrics.published import PublishedFigure, published
+from .report_figures import _RC as SETTINGS
+from .report_figures import ACCENT, INK, LINE, MUTED, SOFT, Chart, Line, curves
+from .report_figures import _bare as bare
+from .report_figures import _svg as as_svg
+from .report_tables import number, p_value, shown, table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_CHOSEN = """<p class="lead">One decision a seat and game, from what was applied. Stand-ins for unusable
+replies are missing.</p>"""
+
+_TITLES = {
+    "first_kill": "The first kill",
+    "first_save": "The Doctor's first night",
+    "seer_vote": "Villagers' votes between two self-proclaimed Seers",
+}
+_SAID = {
+    "first_kill": """<p>The choice of the Werewolf who is asked last on the first night. Nothing is known
+    then, so a pack that cannot be foreseen chooses among the open seats by chance (004, App. F). A seat's
+    share is of the decisions in which it was open: Werewolves cannot be chosen, and hold other seats in
+    every deal.</p>""",
+    "first_save": """<p>Nothing is known on the first night; the paper holds saving oneself for best (004,
+    App. F).</p>""",
+    "seer_vote": """<p>On day 1, where exactly one true and one false Seer have spoken. A vote for the false
+    Seer is right; not voting lets the Werewolves decide (004, App. F).</p>""",
+}
+_BARS = """Shares with 95 % intervals, a panel for each condition."""
+_LEVEL = """The dashed line is an even choice among the open seats."""
+_EVEN = """<p class="lead">Entropy: 1 where every seat is chosen alike, 0 where one always is; beside it
+what even choice shows on average with so few decisions. p: the chi-square statistic against even choice
+among the open seats, simulated. No seat above: the highest upper end of intervals that hold for all seats
+at once. The largest share is the largest of several, and for that too large on average.</p>"""
+_PUBLISHED = "published"
+_TABLE = "004-cases"
+_CATEGORY = {"first_save": "itself", "seer_vote": "nobody"}
+"""Which category the published figures of a study are of (of the first kill: the largest)."""
+
+
+def chosen(extras: Extras, instrument: bool) -> str:
+    """What was chosen, study by study: bars, shares, differences from the baseline, evenness."""
+    kept: dict[str, list[Choices]] = {}
+    for one in extras.choices:
+        kept.setdefault(one.study, []).append(one)
+    parts = [_study(study, rows, instrument) for study, rows in kept.items()]
+    return _CHOSEN + "".join(parts) if parts else ""
+
+
+def _study(study: str, rows: Sequence[Choices], instrument: bool) -> str:
+    seats = any(one.where_open for one in rows)
+    bars = {one.condition: one.where_open if seats else one.shares for one in rows}
+    names = list(dict.fromkeys(name for each in bars.values() for name in each))
+    level = _even_level(rows)
+    drawn = _bars(f"choices-{study}", bars, names, level, f"{_TITLES[study]}: shares with 95 % intervals")
+    caption = _BARS if level is None else f"{_BARS} {_LEVEL}"
+    heads = ["condition", *map(escape, names)]
+    cells = [
+        [escape(one), *(shown(each.get(name), "share") + _printed(study, one, name) for name in names)]
+        for one, each in bars.items()
+    ]
+    return (
+        f"<h3>{_TITLES[study]}</h3>{_SAID[study]}"
+        f"<figure>{drawn}<figcaption>{caption}</figcaption></figure>"
+        + table(f"{_TITLES[study]}, shares", heads, cells, instrument=instrument)
+        + _differences(study, rows, names, instrument)
+        + (_evenness(study, rows, instrument) if seats else "")
+        + _source(study, rows)
+    )
+
+
+def _even_level(rows: Sequence[Choices]) -> float | None:
+    """One over the number of open seats, which is the shares' sum over the decisions' share of open ones."""
+    for one in rows:
+        trials = sum(each.n for each in one.where_open.values())
+        decisions = max((each.n for each in one.shares.values()), default=0)
+        if trials:
+            return decisions / trials
+    return None
+
+
+def _differences(study: str, rows: Sequence[Choices], names: Sequence[str], instrument: bool) -> str:
+    """Of all decisions, deal by deal."""
+    kept = [one for one in rows if one.differences]
+    if not kept:
+        return ""
+    cells = [
+        [escape(one.condition), *(shown(one.differences.get(name), "points", signed=True) for name in names)]
+        for one in kept
+    ]
+    caption = f"Differences from {escape(kept[0].baseline or '')}, deal by deal"
+    if any(one.where_open for one in kept):
+        caption += ", in the share of all decisions"
+    return table(caption, ["condition", *map(escape, names)], cells, instrument=instrument)
+
+
+def _evenness(study: str, rows: Sequence[Choices], instrument: bool) -> str:
+    cells = []
+    for one in rows:
+        even = one.evenness
+        if even is not None:
+            cells.append(
+                [
+                    escape(one.condition),
+                    f"{escape(even.largest)}<br>{shown(even.share, 'share')}"
+                    + _printed(study, one.condition, None),
+                    number(even.at_most, "share"),
+                    shown(even.entropy),
+                    number(even.even),
+                    p_value(even.p),
+                ]
+            )
+    heads = ["condition", "largest share", "no seat above", "entropy", "even choice shows", "p"]
+    return _EVEN + table("How evenly the choice falls", heads, cells, instrument=instrument)
+
+
+def _figure(study: str, condition: str) -> PublishedFigure | None:
+    return published(_TABLE).rows.get(condition, {}).get(study)
+
+
+def _printed(study: str, condition: str, category: str | None) -> str:
+    """The published figure of that condition, under the number that it belongs to."""
+    figure = _figure(study, condition)
+    if figure is None or category != _CATEGORY.get(study):
+        return ""
+    return f'<span class="n">{_PUBLISHED}: {figure.value:.{figure.digits}f}</span>'
+
+
+def _source(study: str, rows: Sequence[Choices]) -> str:
+    if not any(_figure(study, one.condition) for one in rows):
+        return ""
+    source = published(_TABLE)
+    words = f"Published: {source.source} ({source.version} version). {source.note}"
+    return f'<p class="lead">{escape(words)}</p>'
+
+
+# -- bars -------------------------------------------------------------------------------------------
+
+_MOST_WIDE = 5
+"""Panels side by side."""
+
+
+def _bars(
+    name: str,
+    by_condition: Mapping[str, Mapping[str, Estimate]],
+    names: Sequence[str],
+    level: float | None,
+    alt: str,
+) -> str:
+    """A panel a condition, a bar a category, whiskers for intervals. level: where a dashed line stands."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    deep = -(-len(by_condition) // _MOST_WIDE)
+    wide = -(-len(by_condition) // deep)
+    with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": name}):
+        figure = Figure(figsize=(9.6, deep * (0.8 + 0.3 * len(names))), layout="constrained")
+        figure.patch.set_alpha(0)
+        axes = figure.subplots(deep, wide, sharex=True, sharey=True, squeeze=False).ravel()
+        for axis in axes[len(by_condition) :]:
+            axis.set_visible(False)
+        for axis in axes[max(0, len(by_condition) - wide) : len(by_condition)]:
+            axis.xaxis.set_tick_params(labelbottom=True)  # the lowest of each column
+        for (condition, each), axis in zip(by_condition.items(), axes, strict=False):
+            _panel(axis, condition, [each.get(one) for one in names], level)
+        axes[0].set_yticks(range(len(names)), list(names))
+        axes[0].set_ylim(len(names) - 0.4, -0.6)
+        axes[0].set_xlim(0, 1)
+        axes[0].set_xticks((0, 0.5, 1), ("0", "50 %", "100 %"))
+        return as_svg(figure, alt)
+
+
+def _panel(axis: Axes, title: str, values: Sequence[Estimate | None], level: float | None) -> None:
+    bare(axis)
+    short = title if len(title) <= 30 else f"{title[:29]}…"
+    axis.set_title(short, loc="left", fontsize=10, fontweight="bold", pad=8)
+    axis.grid(axis="x", color=LINE, linewidth=0.7)
+    if level is not None:
+        axis.axvline(level, color=MUTED, linewidth=1, linestyle=(0, (4, 3)), zorder=2)
+    for place, one in enumerate(values):
+        if one is None or one.value is None:
+            continue
+        axis.barh(place, one.value, height=0.62, color=SOFT, edgecolor=ACCENT, linewidth=0.8, zorder=1)
+        if one.low is not None and one.high is not None:
+            axis.plot((one.low, one.high), (place, place), color=INK, linewidth=1.4, zorder=3)
+    axis.tick_params(axis="both", length=0, labelsize=8.5)
+
+
+# -- diversity --------------------------------------------------------------------------------------
+
+_DIVERSITY = """<p class="lead">What the last of N candidates adds: the least Euclidean distance of its
+embedding to those of the earlier ones (004, E.6), between 0 and 2. “Its words alone” leaves the reasoning
+out. Where fewer actions are legal than were asked for, the last one does not come; “with absences as 0”
+counts such turns as adding nothing. Distances of two embedders cannot be compared: the published ones are
+of ada-002.</p>"""
+_ALONG = """Reasoning and action, with 95 % intervals, by how many candidates were asked for."""
+
+
+def diverse(extras: Extras, instrument: bool) -> str:
+    """How different candidates are, by N and kind of action, beside the published figures."""
+    rows = extras.diversity
+    if not rows:
+        return ""
+    printed = {label: row["diversity"] for label, row in published("004-diversity-early").rows.items()}
+    cells = []
+    for one in rows:
+        figure = printed.get(f"N={one.asked}") if one.kind == "all" else None
+        cells.append(
+            [
+                f"{escape(one.condition)}<br>N={one.asked}, {one.kind}",
+                shown(one.added),
+                shown(one.alone),
+                shown(one.came, "share"),
+                shown(one.counted),
+                "" if figure is None else f"{figure.value:.{figure.digits}f}",
+            ]
+        )
+    heads = [
+        "condition, N, kind of action",
+        "added by the last",
+        "its words alone",
+        "turns in which it came",
+        "with absences as 0",
+        _PUBLISHED,
+    ]
+    source = published("004-diversity-early")
+    words = f"Published: {source.source} ({source.version} version). {source.note}"
+    return (
+        _DIVERSITY
+        + _along(rows)
+        + table("What the last candidate adds", heads, cells, instrument=instrument)
+        + f'<p class="lead">{escape(words)}</p>'
+    )
+
+
+def _along(rows: Sequence[Diversity]) -> str:
+    """A line for each kind of action, where different N were asked for by as many conditions."""
+    if len({one.asked for one in rows}) < 2 or len({(o.kind, o.asked) for o in rows}) < len(rows):
+        return ""
+    lines = [
+        Line(kind, tuple((float(o.asked), o.added) for o in sorted(rows, key=_asked) if o.kind == kind))
+        for kind in KINDS
+    ]
+    chart = Chart("Added by the last candidate", tuple(line for line in lines if line.points))
+    drawn = curves("diversity", [chart], "N", "What the last candidate adds by N, with 95 % intervals")
+    return f"<figure>{drawn}<figcaption>{_ALONG}</figcaption></figure>"
+
+
+def _asked(one: Diversity) -> int:
+    return one.asked
+
+
+__all__ = ["chosen", "diverse"]

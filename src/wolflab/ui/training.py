@@ -1,0 +1,279 @@
+"""What `wolflab train` and `wolflab exploit` show: progress, the curve as a page, and the verdict."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+from ..errors import StoreError
+from ..lab.exploit import best_response, target_of
+from ..lab.training import Experiment, load, side_of
+from ..lab.training_board import MISSING, available
+from ..lab.training_run import RESULT, log_of, opened, run, start
+from ..lab.training_run import Progress as Step
+from ..metrics.intervals import Estimate
+from . import report_prose as prose
+from .report_figures import Chart, Line, curves
+
+PAGE = "training.html"
+SIDES = ("village", "werewolves")
+_POINTS = 40
+"""Points of a line at most; more updates are averaged."""
+
+
+def train(
+    console: Console,
+    source: str | None,
+    seeds: Sequence[int],
+    overrides: Sequence[str],
+    out: Path | None,
+    resume: Path | None,
+    show: Path | None,
+) -> None:
+    """Train as a new run, go on with one, or only show it."""
+    if show is not None:
+        show_training(console, show)
+        return
+    if resume is not None:
+        opened(resume)
+        _run(console, resume)
+        return
+    assert source is not None
+    changes = [*overrides, f"seeds={list(seeds)}"] if seeds else list(overrides)
+    _run(console, start(load(source, changes), out))
+
+
+def exploit(
+    console: Console,
+    target: str | None,
+    side: str,
+    updates: int,
+    episodes: int,
+    deals: int,
+    seeds: Sequence[int],
+    overrides: Sequence[str],
+    out: Path | None,
+    resume: Path | None,
+) -> None:
+    """Train a best response and judge it."""
+    if resume is not None:
+        opened(resume)
+        _run(console, resume)
+        return
+    assert target is not None
+    given: dict[str, Any] = {
+        "title": f"A best response to {target} on the {side} side",
+        "training": {"updates": updates, "rollouts": {"episodes": episodes}, "ppo": {"minibatches": 4}},
+        "evaluation": {"final": deals},
+        "seeds": list(seeds),
+    }
+    made = best_response(target_of(target), side_of(side), given, overrides)
+    _run(console, start(made, out))
+
+
+def _run(console: Console, folder: Path) -> None:
+    experiment = opened(folder)
+    console.print(
+        f"[bold]{experiment.title or experiment.name}[/]  →  {folder}", highlight=False, soft_wrap=True
+    )
+    if not available():
+        console.print(MISSING, highlight=False, soft_wrap=True)
+    updates = experiment.training.updates
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task("updates", total=updates * len(experiment.seeds))
+        done = [len(log_of(folder / f"seed-{seed}")) for seed in experiment.seeds]
+        bar.update(task, completed=sum(max(0, lines - 1) for lines in done))
+
+        def watch(step: Step) -> None:
+            if step.what == "update":
+                bar.advance(task)
+            told = _told(step)
+            if told:
+                bar.console.print(told, highlight=False)
+
+        run(folder, watch)
+    show_training(console, folder)
+
+
+def _told(step: Step) -> str:
+    """A line for a look at held-out deals; nothing for any other update."""
+    parts = [
+        f"{side} {step.line[f'look/{side}']:.3f} ({step.line[f'look/{side}/gain/value']:+.3f})"
+        for side in SIDES
+        if f"look/{side}" in step.line
+    ]
+    return f"seed {step.seed}, update {step.update}: {', '.join(parts)}" if parts else ""
+
+
+def show_training(console: Console, folder: Path) -> None:
+    """Print the verdict and write the run's page."""
+    experiment = opened(folder)
+    logs = {seed: log_of(folder / f"seed-{seed}") for seed in experiment.seeds}
+    if not any(logs.values()):
+        raise StoreError(
+            f"{folder}: nothing has been trained yet; go on with: wolflab train --resume {folder}"
+        )
+    found = {seed: _result(folder / f"seed-{seed}") for seed in experiment.seeds}
+    for side in SIDES:
+        rows = {seed: one[side] for seed, one in found.items() if side in one}
+        if rows:
+            console.print(_table(experiment, side, rows))
+    (folder / PAGE).write_text(render(experiment, logs, found), encoding="utf-8")
+    console.print(f"Curve: {folder / PAGE}", highlight=False, soft_wrap=True)
+    for seed in experiment.seeds:
+        file = folder / f"seed-{seed}" / "policy.safetensors"
+        if file.exists():
+            console.print(f"Policy of seed {seed}: {file}", highlight=False, soft_wrap=True)
+
+
+def _result(folder: Path) -> dict[str, Any]:
+    file = folder / RESULT
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    return found
+
+
+def _heads(experiment: Experiment) -> tuple[str, str, str]:
+    if experiment.opponent is None:
+        return "learner", "baseline", "gain"
+    return "best response", "baseline", "gain (lower bound)"
+
+
+def _cells(one: Mapping[str, Any]) -> list[str]:
+    gain = one["gain"]
+    ends = "–" if gain["low"] is None else f"{gain['low']:+.3f} to {gain['high']:+.3f}"
+    return [f"{one['learner']:.3f}", f"{one['baseline']:.3f}", f"{gain['value']:+.3f}", ends, str(gain["n"])]
+
+
+def _table(experiment: Experiment, side: str, rows: Mapping[int, Mapping[str, Any]]) -> Table:
+    table = Table(title=f"Win rate as {side}, on held-out deals")
+    for head in ("seed", *_heads(experiment), "95 %", "deals"):
+        table.add_column(head, justify="right")
+    for seed, one in rows.items():
+        table.add_row(str(seed), *_cells(one))
+    return table
+
+
+# -- the page -----------------------------------------------------------------------------------
+
+
+def render(
+    experiment: Experiment,
+    logs: Mapping[int, Sequence[Mapping[str, float]]],
+    results: Mapping[int, Mapping[str, Any]],
+) -> str:
+    """The training as one page that needs nothing from outside."""
+    css = files("wolflab.ui").joinpath("report.css").read_text(encoding="utf-8")
+    title = escape(experiment.title or experiment.name)
+    figure, source = curve(logs), escape(experiment.source)
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title}</title>\n<style>\n{css}</style></head>\n<body><main>\n"
+        f'<header class="top"><div><h1>{title}</h1><p class="sub">{source}</p></div></header>\n'
+        f"{prose.BANNER}\n<section><h2>Verdict</h2>{_verdict(experiment, results)}</section>\n"
+        f"<section><h2>Curve</h2><figure>{figure}<figcaption>{_CAPTION}</figcaption></figure></section>\n"
+        f"<section><h2>Last update</h2>{_last(logs)}</section>\n</main></body></html>\n"
+    )
+
+
+_CAPTION = (
+    "Gain: win rate on held-out deals less the baseline's on the same ones, with 95 % intervals. The other "
+    "panels are means over the updates between two points."
+)
+
+
+def _verdict(experiment: Experiment, results: Mapping[int, Mapping[str, Any]]) -> str:
+    heads = ("side", "seed", *_heads(experiment), "95 %", "deals")
+    rows = [
+        [side, str(seed), *_cells(one[side])]
+        for side in SIDES
+        for seed, one in results.items()
+        if side in one
+    ]
+    if not rows:
+        return "<p>The last look at held-out deals is still to come.</p>"
+    return _html_table(heads, rows)
+
+
+def _html_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    top = "".join(f"<th>{escape(head)}</th>" for head in heads)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _last(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> str:
+    ends = {seed: lines[-1] for seed, lines in logs.items() if lines}
+    names = sorted({name for line in ends.values() for name in line})
+    rows = [
+        [name, *(f"{line[name]:.4g}" if name in line else "–" for line in ends.values())] for name in names
+    ]
+    return _html_table(("", *(f"seed {seed}" for seed in ends)), rows)
+
+
+def curve(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> str:
+    """The learning curve as SVG, a line a seed."""
+    charts = []
+    for side in SIDES:
+        if any(f"look/{side}" in line for lines in logs.values() for line in lines):
+            charts.append(
+                Chart(f"Gain as {side}", tuple(_gain(seed, lines, side) for seed, lines in logs.items()))
+            )
+    for name, title in _PANELS.items():
+        if any(name in line for lines in logs.values() for line in lines):
+            charts.append(Chart(title, tuple(_mean(seed, lines, name) for seed, lines in logs.items())))
+    return curves(
+        "training", charts, "updates", "How the learner's play and its numbers changed with updates"
+    )
+
+
+_PANELS = {
+    "loss/entropy": "Entropy of π (nats)",
+    "ppo/kl": "KL of an update",
+    "value/explained": "Returns' variance explained",
+    "rate/decisions": "Decisions a second",
+}
+
+
+def _gain(seed: int, lines: Sequence[Mapping[str, float]], side: str) -> Line:
+    start = f"look/{side}/gain/"
+    points = []
+    for line in lines:
+        if f"{start}value" in line:
+            value, low, high = (line[start + name] for name in ("value", "low", "high"))
+            points.append((line["update"], Estimate(value, low, high, 1, 0, "looks")))
+    return Line(f"seed {seed}", tuple(points))
+
+
+def _mean(seed: int, lines: Sequence[Mapping[str, float]], name: str) -> Line:
+    """Means over as many updates as make few enough points."""
+    known = [(line["update"], line[name]) for line in lines if name in line]
+    size = -(-len(known) // _POINTS) or 1
+    points = []
+    for at in range(0, len(known), size):
+        part = known[at : at + size]
+        mean = sum(value for _, value in part) / len(part)
+        points.append((part[-1][0], Estimate(mean, None, None, len(part), 0, "updates")))
+    return Line(f"seed {seed}", tuple(points))

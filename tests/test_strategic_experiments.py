@@ -1,0 +1,285 @@
+"""004's experiments as they are shipped: each builds, each plays, and each asks what its table asks.
+
+They are played here with random policies in place of the trained ones, which changes who wins and nothing of
+what is measured.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from policy_helpers import checkpoint
+from wolflab.agents.policy.checkpoint import save
+from wolflab.agents.policy.checkpoint import shipped as shipped_policies
+from wolflab.agents.policy.network import small
+from wolflab.lab import runner, tournament
+from wolflab.lab.experiment import Experiment, build, load, shipped
+from wolflab.lab.extras import extras
+from wolflab.lab.policies import BY_DEFAULT
+from wolflab.lab.results import summary
+from wolflab.lab.specs import PlayerSpec
+from wolflab.lab.store import Store
+from wolflab.metrics.published import published
+from wolflab.models.embedders.hashing import HashingEmbedder
+from wolflab.rules import PRESETS
+from wolflab.text.intents import intents
+
+STRATEGIC = sorted(name for name in shipped() if name.startswith("strategic-"))
+TOURNAMENTS = ("tournament-004", "tournament-components")
+EXPECTED = {
+    "attributes",
+    "behaviours",
+    "bias-kill",
+    "bias-save",
+    "bias-seers",
+    "candidates",
+    "cases-kill",
+    "cases-save",
+    "cases-seers",
+    "communication",
+    "components",
+    "gain",
+    "population",
+    "prompting",
+    "statements",
+    "tables-6",
+    "tables-8",
+    "transfer",
+}
+SHIP = {"small", "small-2", "small-3", "small-selfplay", "small-atomic"}
+"""The policies that these files may name."""
+HEADLINE = {"strategic-components", "strategic-gain", "strategic-population", "strategic-transfer"}
+
+
+def on_village(name: str) -> Experiment:
+    if name in TOURNAMENTS:
+        return tournament.load(name, village=True).experiment()
+    return load(name, village=True)
+
+
+def weighing(spec: PlayerSpec) -> str | None:
+    """The policy that a player needs, by name; None for one that has none."""
+    if spec.recipe == "random":
+        return None
+    made = spec.resolved_recipe()
+    if not made.weighs or made.propose is None:
+        return None
+    return spec.policy or BY_DEFAULT[made.propose.source]
+
+
+def policies_of(experiment: Experiment) -> set[str]:
+    specs = [one for name in experiment.conditions for one in experiment.cast(name).values()]
+    return {name for one in specs if (name := weighing(one)) is not None}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A random policy for every name, for the hashing embedder as it comes."""
+    folder, embedder = tmp_path_factory.mktemp("policies"), HashingEmbedder()
+    made = {}
+    for seed, name in enumerate(sorted(SHIP)):
+        fields: dict[str, Any] = {"network": small(512), "embedder": embedder.describe()}
+        if name == "small-atomic":
+            fields |= {"source": "intents", "candidates": len(intents(PRESETS["doctor"]))}
+        save(checkpoint(seed, **fields), folder / f"{name}.safetensors")
+        made[name] = str(folder / f"{name}.safetensors")
+    return made
+
+
+def with_files(experiment: Experiment, files: dict[str, str], **changes: Any) -> Experiment:
+    """The same experiment, its policies taken from these files."""
+    conditions: dict[str, Any] = {}
+    for name, one in experiment.conditions.items():
+        players = {}
+        for place, spec in experiment.cast(name).items():
+            policy = weighing(spec)
+            # Said for everybody: a place takes over from `others` what it does not say.
+            file = None if policy is None else files[policy]
+            players[place] = spec.model_dump(exclude_unset=True) | {"policy": file}
+        conditions[name] = one.model_dump(exclude_unset=True) | {"players": players}
+    data = experiment.model_dump(exclude_unset=True) | {"players": {}, "conditions": conditions}
+    return build(data | {"village": None, "workers": 1} | changes)
+
+
+# -- as written -------------------------------------------------------------------------------------
+
+
+def test_the_list_is_whole() -> None:
+    assert {name.removeprefix("strategic-") for name in STRATEGIC} == EXPECTED
+    assert set(TOURNAMENTS) <= set(shipped())
+
+
+@pytest.mark.parametrize("name", [*STRATEGIC, *TOURNAMENTS])
+def test_it_builds_as_written_and_on_village(name: str) -> None:
+    as_written = tournament.load(name).experiment() if name in TOURNAMENTS else load(name)
+    if not name.startswith("strategic-bias"):
+        assert not as_written.built_in
+    found = on_village(name)
+    assert found.built_in
+    assert found.name == name
+    assert policies_of(found) <= SHIP
+    cells = name in TOURNAMENTS or name in HEADLINE
+    assert found.deals >= (3000 if cells else 200 if "-cases-" in name or "-bias-" in name else 300)
+    assert all(one.deals is None for one in found.conditions.values())
+
+
+def test_what_plays_in_each_seat_of_a_side() -> None:
+    gain = on_village("strategic-gain")
+    assert gain.cast("deductive")["others"].resolved_recipe().name == "deductive-004"
+    for seed in ("small", "small-2", "small-3"):
+        for side in ("village", "werewolves"):
+            cast = gain.cast(f"{seed}-as-{side}")
+            assert weighing(cast[side]) == seed
+            assert weighing(cast["others"]) is None
+    parts = on_village("strategic-components").cast("without-deduction-as-village")["village"]
+    assert parts.resolved_recipe().deduce is None
+    assert parts.resolved_recipe().weighs
+    said = on_village("strategic-statements").cast("statements-without-policy-as-werewolves")
+    stage = said["werewolves"].resolved_recipe().propose
+    assert stage is not None
+    assert stage.on == ("night", "vote")
+    asked = on_village("strategic-attributes").cast("role-confidence-as-village")["village"]
+    made = asked.resolved_recipe()
+    assert made.deduce is not None
+    assert (made.deduce.attributes, made.propose) == (("confidence",), None)
+
+
+@pytest.mark.parametrize(("name", "players"), [("strategic-tables-6", 6), ("strategic-tables-8", 8)])
+def test_tables_of_other_sizes(name: str, players: int) -> None:
+    experiment = on_village(name)
+    for condition in experiment.conditions:
+        assert experiment.ruleset(condition).players == players
+        assert experiment.ruleset(condition).roles["Werewolf"] == 2
+
+
+def test_conditions_are_called_as_the_rows_that_they_stand_beside() -> None:
+    """Each published row of these files is found again among their conditions."""
+
+    def plain(name: str) -> str:
+        return "".join(char for char in name.lower() if char.isalnum())
+
+    unrun = {
+        "strategic-communication": "004-communication",
+        "strategic-tables-6": "8",
+        "strategic-tables-8": "6",
+    }
+    for name in STRATEGIC:
+        experiment = on_village(name)
+        conditions = {plain(one) for one in experiment.conditions}
+        for table in experiment.published:
+            rows = published(table).rows
+            if table == unrun.get(name):
+                continue  # a range over all agents, which no condition is
+            kept = [row for row in rows if not row.startswith(unrun.get(name, "no row"))]
+            assert {plain(row) for row in kept} <= conditions, (name, table)
+
+
+def test_a_village_of_another_kind_differs_in_skill_style_and_words() -> None:
+    experiment = on_village("strategic-transfer")
+    for condition in ("with-policy", "without-policy"):
+        cast = experiment.cast(condition)
+        assert cast["village"].model == {"model": "village", "skill": 0.6, "phrases": "b"}
+        assert cast["village"].resolved_recipe().style == "active_contributor"
+        assert cast["others"].model == "village"
+    assert weighing(experiment.cast("with-policy")["village"]) == "small"
+    assert weighing(experiment.cast("without-policy")["village"]) is None
+
+
+# -- played -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*STRATEGIC, *TOURNAMENTS])
+def test_it_plays(name: str, files: dict[str, str], tmp_path: Path) -> None:
+    experiment = with_files(on_village(name), files, deals=2)
+    with Store.create(tmp_path / "run", experiment) as store:
+        assert runner.run(store)
+        rows = store.games()
+        assert {row.status for row in rows} <= {"done", "void"}
+        assert len([row for row in rows if row.status == "done"]) == 2 * len(experiment.conditions)
+        found = summary(store)
+        assert [one.name for one in found.conditions] == list(experiment.conditions)
+        assert found.instrument
+        told = extras(store, found)
+    if experiment.choices:
+        assert [one.condition for one in told.choices] == list(experiment.conditions)
+        assert all(one.missing == 0 for row in told.choices for one in row.shares.values())
+    else:
+        assert told.choices == ()
+    assert bool(told.diversity) is experiment.diversity
+
+
+def test_a_table_without_discussion_is_silent(files: dict[str, str], tmp_path: Path) -> None:
+    whole = on_village("strategic-communication")
+    kept = ("ours-with-communication", "vanilla-without-communication")
+    part = with_files(whole, files, deals=2, published=[])
+    part = part.model_copy(update={"conditions": {name: part.conditions[name] for name in kept}})
+    with Store.create(tmp_path / "run", part) as store:
+        assert runner.run(store)
+        spoken = {
+            row.condition: any(turn.kind == "statement" for turn in store.record(row.id).turns)
+            for row in store.games("done")
+        }
+    assert spoken == {kept[0]: True, kept[1]: False}
+
+
+# -- the biases that are put in ---------------------------------------------------------------------
+
+DEALS = 80
+
+
+def shares(name: str, condition: str, files: dict[str, str], path: Path, **model: Any) -> dict[str, float]:
+    """What is chosen in one condition. model: settings of every model that is a mapping."""
+    whole = with_files(on_village(name), files, deals=DEALS)
+    chosen = whole.conditions[condition]
+    players = {
+        place: {
+            **spec,
+            "model": {**spec["model"], **model} if isinstance(spec["model"], dict) else spec["model"],
+        }
+        for place, spec in chosen.players.items()
+    }
+    one = whole.model_copy(
+        update={"conditions": {condition: chosen.model_copy(update={"players": players})}, "baseline": None}
+    )
+    with Store.create(path, one) as store:
+        assert runner.run(store)
+        (found,) = extras(store, summary(store)).choices
+    return {name: each.value or 0.0 for name, each in (found.where_open or found.shares).items()}
+
+
+@pytest.mark.parametrize("condition", ["deduction-only", "diverse"])
+def test_the_favoured_seat_is_killed_first_and_without_favour_is_not(
+    condition: str, files: dict[str, str], tmp_path: Path
+) -> None:
+    """By chance ½ on top of about 1 in 5."""
+    biased = shares("strategic-bias-kill", condition, files, tmp_path / "biased")
+    assert max(biased, key=lambda seat: biased[seat]) == "player_3"
+    assert 0.4 < biased["player_3"] < 0.8
+    null = shares("strategic-bias-kill", condition, files, tmp_path / "null", favour_rate=0.0)
+    assert null["player_3"] < 0.4
+
+
+@pytest.mark.parametrize(
+    ("name", "category", "null"),
+    [
+        ("strategic-bias-save", "another", {"expect_rate": 0.0}),
+        ("strategic-bias-seers", "nobody", {"idle": 0.0}),
+    ],
+)
+def test_the_other_biases_show_before_training_and_not_without_them(
+    name: str, category: str, null: dict[str, float], files: dict[str, str], tmp_path: Path
+) -> None:
+    biased = shares(name, "deduction-only", files, tmp_path / "biased")
+    assert 0.25 < biased[category] < 0.8
+    assert shares(name, "deduction-only", files, tmp_path / "null", **null)[category] == 0
+
+
+# -- the policies that ship -------------------------------------------------------------------------
+
+
+def test_the_policies_that_these_files_name_are_shipped() -> None:
+    named = set().union(*(policies_of(on_village(name)) for name in (*STRATEGIC, *TOURNAMENTS)))
+    assert named <= set(shipped_policies())

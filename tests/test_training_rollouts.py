@@ -1,0 +1,199 @@
+"""Episodes: who learns, who holds the other seats, what is kept of decisions; and that keys decide it all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+from policy_helpers import DIMENSIONS, checkpoint
+from wolflab.agents.language import LanguageAgent
+from wolflab.agents.policy.base import Policy
+from wolflab.agents.policy.checkpoint import NumpyPolicy
+from wolflab.agents.policy.layout import Batch
+from wolflab.agents.recipes import recipe
+from wolflab.lab.training_games import EmbedInStep
+from wolflab.match import Dealing, Draws, Match, Player, play, run_now
+from wolflab.models.embedders.hashing import HashingEmbedder
+from wolflab.models.village import Village
+from wolflab.policy.population import Member, checkpoint_name, members, seats, styled
+from wolflab.policy.rollout import Decisions, Ended, First, InStep, Rules, episodes, joined
+from wolflab.policy.settings import STYLES, Population
+from wolflab.rules import DOCTOR, Side
+
+ROLES = ("Werewolf", "Villager", "Seer", "Werewolf", "Doctor", "Villager", "Villager")
+POLICY = NumpyPolicy(checkpoint(3))
+
+
+class Table:
+    """Players of the built-in model; counts who was asked for."""
+
+    def __init__(self, learner: str = "strategic") -> None:
+        self.model, self.embedder = Village(), EmbedInStep(HashingEmbedder(DIMENSIONS))
+        self.recipe = recipe(learner)
+        self.asked: Counter[str] = Counter()
+
+    def learner(self, policy: Policy) -> Player:
+        self.asked["learner"] += 1
+        return Player(LanguageAgent(self.recipe, policy=policy), self.model, {"policy": self.embedder})
+
+    def fixed(self, member: Member) -> Player:
+        self.asked[member.name] += 1
+        style = None if member.name == "default" else member.name
+        return Player(LanguageAgent(recipe("deductive-004").with_(style=style)), self.model)
+
+
+def dealing(number: int) -> Dealing:
+    return Dealing(ROLES, None, f"deal {number}", f"deal {number}/0")
+
+
+def rolled(
+    keys: list[str],
+    group: int,
+    policy: Policy | None = None,
+    table: Table | None = None,
+    pool: tuple[Member, ...] = styled(),
+    **population: Any,
+) -> tuple[Decisions, list[Ended]]:
+    """Episodes by key, so many in step."""
+    parts, ended = [], []
+    for at in range(0, len(keys), group):
+        made, over = episodes(
+            Rules(DOCTOR),
+            table or Table(),
+            policy or InStep(POLICY),
+            POLICY.lay_out,
+            Population(**population),
+            pool,
+            keys[at : at + group],
+        )
+        parts.append(made)
+        ended += over
+    return joined(parts), ended
+
+
+KEYS = [f"rollout/{number}" for number in range(6)]
+
+
+# -- who sits where -----------------------------------------------------------------------------
+
+
+def test_four_seats_learn_and_the_others_hold_members_of_their_own_side() -> None:
+    sides = [Side.WEREWOLVES if role == "Werewolf" else Side.VILLAGE for role in ROLES]
+    learned: Counter[int] = Counter()
+    held: Counter[str] = Counter()
+    for number in range(600):
+        found = seats(Population(), styled(), dealing(number))
+        learned.update(seat for seat, one in enumerate(found) if one is None)
+        assert sum(one is None for one in found) == 4
+        for seat, one in enumerate(found):
+            if one is not None:
+                assert one.name in STYLES[sides[seat]]
+                held[one.name] += 1
+    assert all(abs(learned[seat] / 600 - 4 / 7) < 0.08 for seat in range(7))
+    assert set(held) == {name for names in STYLES.values() for name in names}
+    assert all(abs(held[name] - 600 * 15 / 7 / 3) < 80 for name in STYLES[Side.VILLAGE])
+
+
+def test_the_same_key_gives_the_same_seats() -> None:
+    assert seats(Population(), styled(), dealing(1)) == seats(Population(), styled(), dealing(1))
+    assert len({seats(Population(), styled(), dealing(number)) for number in range(50)}) > 40
+
+
+def test_self_play_and_one_side() -> None:
+    assert seats(Population(learners="all"), styled(), dealing(1)) == (None,) * 7
+    target = (Member("target"),)
+    found = seats(Population(learners="werewolves"), target, dealing(1))
+    assert [one is None for one in found] == [role == "Werewolf" for role in ROLES]
+    found = seats(Population(learners="village"), target, dealing(1))
+    assert [one is None for one in found] == [role != "Werewolf" for role in ROLES]
+
+
+def test_who_has_nobody_to_hold_its_seat_learns() -> None:
+    assert seats(Population(styles=False), (), dealing(1)) == (None,) * 7
+
+
+def test_the_population_grows_by_checkpoints_and_keeps_the_latest() -> None:
+    assert members(Population(), 9) == styled()
+    grown = members(Population(checkpoints=10, keep=2), 35)
+    assert grown == (*styled(), Member(checkpoint_name(20)), Member(checkpoint_name(30)))
+    assert members(Population(checkpoints=0), 99) == styled()
+    assert members(Population(styles=False, checkpoints=5), 5) == (Member("update-00005"),)
+
+
+# -- episodes -----------------------------------------------------------------------------------
+
+
+def test_the_same_decisions_whatever_is_played_in_step() -> None:
+    one, ended = rolled(KEYS, 6)
+    other, over = rolled(KEYS, 2)
+    assert ended == over
+    for name, a, b in zip(Decisions._fields, one, other, strict=True):
+        np.testing.assert_array_equal(a, b, err_msg=name)
+
+
+def test_what_is_kept_fits_together() -> None:
+    table = Table()
+    found, ended = rolled(KEYS, 6, table=table)
+    count = len(found.action)
+    assert table.asked["learner"] == 4 * len(KEYS)
+    assert sum(table.asked.values()) == 7 * len(KEYS)
+    assert all(len(array) == count for array in found)
+    assert (found.text.dtype, found.candidates.dtype, found.player.dtype) == ("float16", "float16", "float32")
+    taken = found.mask[np.arange(count), found.action]
+    assert taken.all()
+    assert (found.log_p <= 0).all()
+    assert set(found.kind) == {0, 1, 2}
+    assert [one.key for one in ended] == KEYS
+    # A seat that never got to decide (killed in the first night) keeps nothing.
+    assert 0 < found.last.sum() <= 4 * len(KEYS)
+    # Every seat's last decision has the end of the game: at least 100 less all small rewards of a game.
+    assert (np.abs(found.reward[found.last]) > 60).all()
+    assert (np.abs(found.reward[~found.last]) < 40).all()
+    # Within one seat π is the softmax's: probabilities of what was taken are those of the same network.
+    shares, values = POLICY.weigh_batch(_batch(found))
+    np.testing.assert_allclose(np.log(shares[np.arange(count), found.action]), found.log_p, atol=2e-2)
+    np.testing.assert_allclose(values, found.value, atol=2e-2)
+
+
+def _batch(found: Decisions) -> Batch:
+    text, candidates = (array.astype(np.float32) for array in (found.text, found.candidates))
+    return Batch(found.player, text, candidates, found.mask)
+
+
+def test_the_winners_have_the_reward() -> None:
+    found, ended = rolled(KEYS, 6, learners="all")
+    over, sides = found.reward[found.last], found.side[found.last]
+    at = 0
+    for one in ended:
+        assert one.learners == (5, 2)
+        assert one.others == ()
+        alone, _ = rolled([one.key], 1, learners="all")
+        count = int(alone.last.sum())
+        for points, side in zip(over[at : at + count], sides[at : at + count], strict=True):
+            assert (points > 0) == (one.village == (side == 0))
+        at += count
+    assert at == len(over)
+    assert {one.village for one in ended} == {True, False}
+
+
+def test_cloned_episodes_are_the_deduction_only_agents_games() -> None:
+    """Who takes its first candidate plays as if it had no others."""
+    table = Table()
+    alone = Player(LanguageAgent(recipe("deductive-004")), table.model)
+    found, ended = rolled(KEYS, 6, First(), table, learners="all")
+    assert (found.action == 0).all()
+    assert (found.log_p == 0).all()
+    for key, one in zip(KEYS, ended, strict=True):
+        draws = Draws(key), Draws(f"{key}/0")
+        played = run_now(play(Match(DOCTOR, lambda dealing: [alone] * 7, *draws, {}, write=False)))
+        assert (played.outcome.winner.value == "village") is one.village
+
+
+@pytest.mark.parametrize("learners", [2, 7])
+def test_any_number_of_seats_may_learn(learners: int) -> None:
+    table = Table()
+    rolled(KEYS[:2], 2, table=table, learners=learners)
+    assert table.asked["learner"] == 2 * learners

@@ -1,0 +1,348 @@
+"""Whole trainings, tiny: resumed as if unbroken, alike in any number of processes, and good for playing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from rich.console import Console
+from typer.testing import CliRunner
+
+from wolflab.agents.policy.checkpoint import load as load_policy
+from wolflab.agents.policy.network import initial
+from wolflab.cli import app
+from wolflab.errors import ExperimentError, StoreError
+from wolflab.lab.experiment import build
+from wolflab.lab.exploit import best_response, target_of
+from wolflab.lab.runner import run as play_all
+from wolflab.lab.store import Store
+from wolflab.lab.training import Experiment, load, make, resized, shipped, side_of
+from wolflab.lab.training_run import FILE, Progress, log_of, opened, run, start
+from wolflab.policy.shares import Sampler, part_of
+from wolflab.rules import DOCTOR, Side
+from wolflab.ui.training import render, show_training
+
+TINY: dict[str, Any] = {
+    "name": "tiny",
+    "embedder": {"embedder": "hashing", "dimensions": 32},
+    "network": {"name": "small", "width": 16, "mlp_width": 16, "heads": 2},
+    "training": {
+        "updates": 3,
+        "ppo": {"epochs": 2, "minibatches": 2},
+        "cloning": {"episodes": 4, "epochs": 2, "batch": 16},
+        "population": {"checkpoints": 1, "keep": 2},
+        "rollouts": {"episodes": 6, "group": 3},
+    },
+    "evaluation": {"every": 2, "deals": 4, "final": 6, "model": {"model": "village", "phrases": "b"}},
+    "workers": 1,
+    "device": "cpu",
+}
+TIMES = ("time/", "rate/", "share/", "seconds")
+
+
+class Cut(Exception):
+    """The run is killed here."""
+
+
+def tiny(**changes: Any) -> Experiment:
+    return make({**TINY, **changes})
+
+
+def trained(folder: Path, experiment: Experiment, until: int | None = None) -> Path:
+    """A run, killed after the update `until`."""
+    if not (folder / FILE).exists():
+        start(experiment, folder)
+
+    def watch(progress: Progress) -> None:
+        if progress.what in ("cloning", "update") and progress.update == until:
+            raise Cut
+
+    if until is None:
+        run(folder)
+    else:
+        with pytest.raises(Cut):
+            run(folder, watch)
+    return folder
+
+
+def lines(folder: Path, seed: int = 1) -> list[dict[str, float]]:
+    """A log without what the clock had to do with."""
+    return [
+        {name: value for name, value in line.items() if not name.startswith(TIMES)}
+        for line in log_of(folder / f"seed-{seed}")
+    ]
+
+
+def numbers(folder: Path, seed: int = 1) -> dict[str, np.ndarray]:
+    return dict(load_policy(folder / f"seed-{seed}" / "policy.safetensors").arrays)
+
+
+def alike(one: Path, other: Path, seed: int = 1) -> bool:
+    a, b = numbers(one, seed), numbers(other, seed)
+    return all(np.array_equal(a[name], b[name]) for name in a | b)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One training from beginning to end."""
+    return trained(tmp_path_factory.mktemp("whole") / "run", tiny())
+
+
+# -- a run --------------------------------------------------------------------------------------
+
+
+def test_a_run_leaves_a_log_a_policy_and_a_verdict(whole: Path) -> None:
+    log = log_of(whole / "seed-1")
+    assert [line["update"] for line in log] == [0, 1, 2, 3]
+    assert {"clone/loss", "clone/agreement", "look/village"} <= log[0].keys()
+    for line in log[1:]:
+        wanted = {"loss/policy", "loss/value", "loss/entropy", "ppo/clipped", "ppo/kl", "value/explained"}
+        assert wanted <= line.keys()
+        assert line["rate/decisions"] > 0
+        shares = [value for name, value in line.items() if name.startswith("share/")]
+        assert sum(shares) == pytest.approx(1) or not shares
+        assert all(0 <= value <= 1 for name, value in line.items() if name.startswith("win/"))
+    assert [("look/werewolves" in line) for line in log] == [True, False, True, True]
+    result = json.loads((whole / "seed-1" / "evaluation.json").read_text())
+    assert set(result) == {"village", "werewolves"}
+    for one in result.values():
+        assert one["gain"]["n"] == 6
+        assert one["gain"]["value"] == pytest.approx(one["learner"] - one["baseline"])
+
+
+def test_the_policy_has_learned_and_says_how(whole: Path) -> None:
+    policy = load_policy(whole / "seed-1" / "policy.safetensors")
+    assert policy.training["update"] == 3
+    assert policy.training["seed"] == 1
+    assert policy.training["settings"]["ppo"]["learning_rate"] == 5e-4
+    assert (policy.source, policy.candidates, policy.rules) == ("model", 3, "doctor")
+    before = initial(policy.network, 1)
+    changed = [name for name, array in policy.arrays.items() if not np.array_equal(array, before[name])]
+    assert len(changed) == len(before)
+
+
+def test_the_population_is_kept_beside_it(whole: Path) -> None:
+    files = sorted(path.stem for path in (whole / "seed-1" / "policies").iterdir())
+    assert files == ["update-00001", "update-00002", "update-00003"]
+    log = log_of(whole / "seed-1")
+    against = {name for line in log for name in line if "/against " in name}
+    assert any("update-" in name for name in against)
+    assert not any("update-" in name for name in log[1])
+
+
+def test_the_policy_holds_a_seat_in_an_experiment(whole: Path, tmp_path: Path) -> None:
+    player = {
+        "model": "village",
+        "recipe": "strategic",
+        "embedder": TINY["embedder"],
+        "policy": str(whole / "seed-1" / "policy.safetensors"),
+    }
+    experiment = build({"name": "plays", "rules": "doctor", "players": {"others": player}, "deals": 2})
+    with Store.create(tmp_path / "plays", experiment) as store:
+        assert play_all(store)
+
+
+@pytest.mark.parametrize("until", [0, 2])
+def test_a_run_that_was_cut_goes_on_as_if_unbroken(whole: Path, tmp_path: Path, until: int) -> None:
+    cut = trained(tmp_path / "cut", tiny(), until)
+    # What was written between the last state and the cut is dropped.
+    with (cut / "seed-1" / "log.jsonl").open("a") as file:
+        file.write('{"update": 9}\n')
+    trained(cut, tiny())
+    assert lines(cut) == lines(whole)
+    assert alike(cut, whole)
+
+
+def test_two_processes_train_what_one_does(whole: Path, tmp_path: Path) -> None:
+    other = trained(tmp_path / "two", tiny(workers=2))
+    assert lines(other) == lines(whole)
+    assert alike(other, whole)
+
+
+def test_seeds_differ_and_do_not_touch_each_other(whole: Path, tmp_path: Path) -> None:
+    both = trained(tmp_path / "both", tiny(seeds=[2, 1]))
+    assert alike(both, whole)
+    assert lines(both) == lines(whole)
+    assert lines(both, 2) != lines(both)
+
+
+def test_a_finished_run_plays_nothing_more(whole: Path) -> None:
+    before = (whole / "seed-1" / "log.jsonl").read_text()
+    seen: list[Progress] = []
+    run(whole, seen.append)
+    assert seen == []
+    assert (whole / "seed-1" / "log.jsonl").read_text().count("\n") == before.count("\n")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"training": {**TINY["training"], "updates": 1, "population": {"learners": "all"}}},
+        {"training": {**TINY["training"], "updates": 1, "cloning": {"episodes": 0}}},
+        {
+            "training": {
+                **TINY["training"],
+                "updates": 1,
+                "rollouts": {"episodes": 8, "sizes": {6: 0.4, 8: 0.4}},
+            }
+        },
+        {"recipe": "atomic", "training": {**TINY["training"], "updates": 1, "cloning": {"episodes": 0}}},
+        {"recipe": {"name": "strategic", "propose": {"on": ["night", "vote"]}}},
+    ],
+    ids=["self-play", "without cloning", "6 and 8 players", "intents", "statements without the policy"],
+)
+def test_other_ways_to_train(changes: dict[str, Any], tmp_path: Path) -> None:
+    folder = trained(tmp_path / "run", tiny(**changes))
+    assert log_of(folder / "seed-1")[-1]["decisions"] > 0
+
+
+# -- what is refused ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"recipe": "deductive-004"}, "chooses without a policy"),
+        ({"fixed": "strategic"}, "needs a policy"),
+        ({"model": "openai/gpt-4o"}, "answers over a network"),
+        ({"network": "huge"}, "there is no 'huge'"),
+        ({"network": {"name": "small", "width": 97}}, "cannot be shared by"),
+        ({"name": "a/b"}, "names a folder"),
+        ({"seeds": [1, 1]}, "each one once"),
+        ({"seeds": []}, "seeds"),
+        ({"opponent": {"model": "village", "recipe": "vanilla"}}, "set training.population.learners"),
+        ({"training": {"ppo": {"lr": 1}}}, "lr"),
+        ({"training": {"population": {"learners": 0}}}, "use 1 or more"),
+        ({"rules": "chess"}, "chess"),
+        ({"embedder": "sentence-transformers/unheard-of"}, "give its `dimensions`"),
+    ],
+)
+def test_a_training_that_cannot_be_run_is_refused(changes: dict[str, Any], told: str) -> None:
+    with pytest.raises(ExperimentError, match=told):
+        tiny(**changes)
+
+
+def test_files_and_overrides(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(yaml.safe_dump(TINY))
+    assert load(file, ["training.updates=7", "training.ppo.clip=0.1"]).training.updates == 7
+    file.write_text("[1]")
+    with pytest.raises(ExperimentError, match="a training is a mapping"):
+        load(file)
+    file.write_text("{")
+    with pytest.raises(ExperimentError, match="not valid YAML"):
+        load(file)
+    with pytest.raises(ExperimentError, match="there is no file"):
+        load("nowhere.yaml")
+
+
+def test_shipped_trainings_can_be_built() -> None:
+    for name in shipped():
+        made = load(name)
+        assert made.name == name
+        assert len(made.seeds) >= 3
+        # It is judged on sentences that it has not been trained on.
+        judged = made.judged()["learner"].model
+        assert isinstance(judged, dict)
+        assert isinstance(made.model, dict)
+        assert judged["phrases"] != made.model["phrases"]
+    assert "train-small" in shipped()
+
+
+def test_a_directory_that_is_no_training_or_holds_one_already(whole: Path, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="is no training"):
+        opened(tmp_path)
+    with pytest.raises(StoreError, match="already holds a training"):
+        start(tiny(), whole)
+
+
+def test_tables_of_other_sizes_have_more_or_fewer_villagers() -> None:
+    assert resized(DOCTOR, 8).roles["Villager"] == DOCTOR.roles["Villager"] + 1
+    assert resized(DOCTOR, 6).players == 6
+    assert resized(DOCTOR, 7) is DOCTOR
+
+
+# -- exploitability -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("side", list(Side))
+def test_a_best_response_learns_on_one_side_alone(side: Side, tmp_path: Path) -> None:
+    given = {name: value for name, value in TINY.items() if name != "name"}
+    made = best_response(target_of("deductive-004"), side, given, ["training.updates=1"])
+    folder = trained(tmp_path / "exploit", made)
+    log = log_of(folder / "seed-1")
+    other = {Side.VILLAGE: Side.WEREWOLVES, Side.WEREWOLVES: Side.VILLAGE}[side]
+    assert f"win/{side.value}" in log[1]
+    assert f"win/{side.value}/against target" in log[1]
+    assert f"win/{other.value}" not in log[1]
+    result = json.loads((folder / "seed-1" / "evaluation.json").read_text())
+    assert set(result) == {side.value}
+
+
+def test_a_trained_policy_can_be_the_target(whole: Path, tmp_path: Path) -> None:
+    target = target_of(str(whole / "seed-1" / "policy.safetensors"))
+    target = target.model_copy(update={"embedder": TINY["embedder"]})
+    given = {name: value for name, value in TINY.items() if name != "name"}
+    made = best_response(target, Side.VILLAGE, given, ["training.updates=0", "training.cloning.episodes=0"])
+    result = trained(tmp_path / "exploit", made) / "seed-1" / "evaluation.json"
+    # Nothing was learned: what an untrained policy wins is told all the same.
+    assert json.loads(result.read_text())["village"]["gain"]["n"] == 6
+
+
+def test_targets_by_name() -> None:
+    assert target_of("vanilla").recipe == "vanilla"
+    assert target_of("vanilla@village").model == "village"
+    with pytest.raises(ExperimentError, match="use one of village, werewolves"):
+        side_of("wolves")
+
+
+# -- what is shown ------------------------------------------------------------------------------
+
+
+def test_the_page_and_the_table(whole: Path) -> None:
+    console = Console(record=True, width=120)
+    show_training(console, whole)
+    text = console.export_text()
+    assert "Win rate as village" in text
+    assert "Win rate as werewolves" in text
+    page = (whole / "training.html").read_text()
+    assert page.count("<svg") == 1
+    assert "http" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "")
+    assert "Gain as village" in page
+    assert "Instrument check" in page
+
+
+def test_a_page_before_the_last_look() -> None:
+    assert "still to come" in render(tiny(), {1: [{"update": 0.0, "loss/entropy": 1.0}]}, {1: {}})
+
+
+def test_the_commands(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(yaml.safe_dump({**TINY, "evaluation": {"every": 0, "deals": 2, "final": 2}}))
+    out = tmp_path / "run"
+    runner = CliRunner()
+    done = runner.invoke(
+        app, ["train", str(file), "--seed", "5", "-o", "training.updates=1", "--out", str(out)]
+    )
+    assert done.exit_code == 0, done.output
+    assert (out / "seed-5" / "policy.safetensors").is_file()
+    shown = runner.invoke(app, ["train", "--show", str(out)])
+    assert shown.exit_code == 0, shown.output
+    assert runner.invoke(app, ["train"]).exit_code == 2
+    assert runner.invoke(app, ["train", "--resume", str(out), "--seed", "1"]).exit_code == 2
+    assert runner.invoke(app, ["exploit"]).exit_code == 2
+
+
+def test_processor_time_is_told_by_part() -> None:
+    assert part_of("models/embedders/hashing.py") == "embedding"
+    assert part_of("agents/policy/network.py") == "network"
+    assert part_of("agents/policy/features.py") == "features"
+    assert part_of("models/village/player.py") == "village"
+    assert part_of("rules/engine.py") == "rules"
+    with Sampler() as sampler:
+        pass
+    assert set(sampler.seconds) == {"all"}
