@@ -181,7 +181,11 @@ def test_kinds_and_recipes_narrow_the_draw(store: Store) -> None:
     ("changes", "words"),
     [
         ({"kinds": ["dance"]}, "of kind dance; its replies are of the kinds antidote, kill, last-words"),
-        ({"recipes": ["reflective"]}, "by reflective"),
+        ({"recipes": ["reflective"]}, "no reply by reflective; those who play are deductive, vanilla$"),
+        (
+            {"recipes": ["reflective"], "kinds": ["dance"]},
+            "dance by reflective; its replies are of the kinds .*; those who play are deductive, vanilla$",
+        ),
         ({"per_condition": 0}, "ask for 1 or more"),
     ],
 )

@@ -463,6 +463,20 @@ def test_from_a_run_to_the_tables(store: Store, tmp_path: Path) -> None:
         assert words in text
 
 
+def test_an_empty_table_is_named_and_a_table_given_twice_is_refused(store: Store, tmp_path: Path) -> None:
+    console = Console(width=160, record=True, file=io.StringIO())
+    there = tmp_path / "labels"
+    drawn = draw_sample(Console(quiet=True), store.path, there, per_condition=8)
+    (tmp_path / "anna.csv").write_text("\n".join(["id,reasonable", f"{drawn.items[0].id},yes"]))
+    found = show_agreement(console, there, [there / "items.csv", tmp_path / "anna.csv"])
+    assert found.unfilled == (str(there / "items.csv"),)
+    assert [rater.name for rater in found.raters] == ["anna", "rule"]
+    assert f"{there / 'items.csv'}: 0 of 16 labelled" in console.export_text()
+    twice = [tmp_path / "anna.csv", there / ".." / "anna.csv"]
+    with pytest.raises(WolflabError, match=r"anna\.csv is named 2 times"):
+        show_agreement(console, there, twice)
+
+
 def test_a_run_that_was_moved_is_found_or_named(store: Store, drawn: Sample, tmp_path: Path) -> None:
     key = drawn.key
     there = tmp_path / "labels"

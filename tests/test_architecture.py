@@ -56,7 +56,7 @@ ANYBODY = {"errors", ""}
 PUBLIC_RULES_ONLY = {"models", "agents", "ui"}
 """These see rulesets, roles, asks, actions, events and views: `wolflab.rules` itself and no module of it."""
 INNER_RULES = {"rules.state", "rules.engine", "rules.table"}
-MAY_DRIVE = {"rules", "match", "record", "env"}
+MAY_DRIVE = {"rules", "match", "record"}
 """State and engine are for these alone."""
 
 HEAVY = {

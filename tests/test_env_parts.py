@@ -11,12 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wolflab.env import SHAPED, Layout, Shaping, WerewolfAEC
+from wolflab.env import SHAPED, Layout, WerewolfAEC, Worth
 from wolflab.env.actions import ActionTable
-from wolflab.env.rewards import Rewards
+from wolflab.env.aec import UNSHAPED
 from wolflab.env.vector import PHASES, encode, kinds
 from wolflab.env.words import worded
 from wolflab.errors import IllegalReply
+from wolflab.match.rewards import Rewards, gains
 from wolflab.models.village.phrases import BANKS
 from wolflab.rules import (
     DOCTOR,
@@ -289,10 +290,11 @@ def test_the_dead_are_told_of_but_not_accused() -> None:
 # -- rewards --------------------------------------------------------------------------------
 
 
-def earned(events: Sequence[Event], shaping: Shaping | None = SHAPED, rules: Ruleset = DOCTOR) -> list[float]:
-    rewards = Rewards(rules, shaping)
-    rewards.of(DEAL)
-    return rewards.of(events)
+def earned(events: Sequence[Event], worth: Worth = SHAPED, rules: Ruleset = DOCTOR) -> list[float]:
+    rewards = Rewards(rules, worth)
+    rewards.follow(DEAL)
+    found = rewards.follow(events)
+    return [sum(gain.seats[seat] for gain in found) for seat in range(rules.players)]
 
 
 def sides(wolves: float, others: float) -> list[float]:
@@ -311,12 +313,13 @@ def night(first: Action, last: Action, *deaths: int) -> list[Event]:
 def test_rewards_on_the_way() -> None:
     assert earned(night(pick(2), pick(2), 2)) == sides(0.05, -0.05)
     assert earned(night(pick(2), pick(3), 3)) == sides(0.05, -0.05)
-    assert earned(night(pick(2), pick(3))) == sides(-0.05, 0.05)  # saved
+    saved = [*night(pick(2), pick(3))[:-1], Chose(4, "save", pick(3), only(4)), DayBroke(1, (), EVERYONE)]
+    assert earned(saved) == pytest.approx([-0.05, -0.05, 0, 0, 0.05, 0, 0])
     unanimous = DOCTOR.with_(wolf_agreement="unanimous")
     assert earned(night(pick(2), pick(3)), rules=unanimous) == sides(0, 0)  # nobody was attacked
     both = [*night(pick(2), pick(2), 2), *night(pick(3), pick(3), 3)]
     assert earned(both, rules=unanimous) == sides(0.1, -0.1)  # last night's targets are forgotten
-    assert earned([Learned(5, 1, "Werewolf", only(5))]) == sides(-0.02, 0.02)
+    assert earned([Learned(5, 1, "Werewolf", only(5))]) == pytest.approx([-0.02, -0.02, 0, 0, 0, 0.02, 0])
     assert earned([Learned(5, 2, "not a Werewolf", only(5))]) == sides(0, 0)
     assert earned([VoteCounted(0, (), EVERYONE)]) == sides(-0.05, 0.05)
     assert earned([VoteCounted(4, (), EVERYONE)]) == sides(0.05, -0.05)
@@ -340,12 +343,12 @@ def test_rewards_at_the_end() -> None:
     def end(winner: Winner) -> list[Event]:
         return [GameEnded(Outcome(winner, Reason.PARITY), EVERYONE)]
 
-    for shaping in (None, SHAPED):
-        assert earned(end(Winner.WEREWOLVES), shaping) == sides(1, -1)
-        assert earned(end(Winner.VILLAGE), shaping) == sides(-1, 1)
-        assert earned(end(Winner.NOBODY), shaping) == sides(0, 0)
-    assert earned(night(pick(2), pick(2), 2), None) == sides(0, 0)
-    assert earned(night(pick(2), pick(2), 2), Shaping(kill=0.5)) == sides(0.5, -0.5)
+    for worth in (UNSHAPED, SHAPED):
+        assert earned(end(Winner.WEREWOLVES), worth) == sides(1, -1)
+        assert earned(end(Winner.VILLAGE), worth) == sides(-1, 1)
+        assert earned(end(Winner.NOBODY), worth) == sides(0, 0)
+    assert earned(night(pick(2), pick(2), 2), UNSHAPED) == sides(0, 0)
+    assert earned(night(pick(2), pick(2), 2), Worth(kill=0.5)) == sides(0.5, -0.5)
 
 
 def test_an_environments_rewards_are_those_of_its_events() -> None:
@@ -359,7 +362,8 @@ def test_an_environments_rewards_are_those_of_its_events() -> None:
             total[agent] += reward
             table.step(None if done else int(rng.choice(np.flatnonzero(seen["action_mask"]))))
         assert table.played is not None
-        wanted = Rewards(DOCTOR, SHAPED).of(table.played.log.events)
+        found = gains(DOCTOR, table.played.log.events, SHAPED)
+        wanted = [sum(gain.seats[seat] for gain in found) for seat in range(DOCTOR.players)]
         assert list(total.values()) == pytest.approx(wanted)
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
+import re
 import shutil
 import sqlite3
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from experience_helpers import (
     HASHING,
@@ -22,13 +26,16 @@ from experience_helpers import (
     games,
     made_of,
 )
-from wolflab.errors import ModelError, StoreError
+from wolflab.errors import ModelError, StoreError, WolflabError
 from wolflab.lab import experience as lab
-from wolflab.lab import experience_file
+from wolflab.lab import experience_file, runner
 from wolflab.lab.experience import Made, Selection
 from wolflab.lab.experience_file import open_file, write
+from wolflab.lab.experiment import build as build_experiment
+from wolflab.lab.store import Store
 from wolflab.match import run_now
 from wolflab.models.embedders import Embedder, resolve_embedder
+from wolflab.ui.experience import build_pool, inspect_pool
 
 GAMES = games()
 
@@ -323,3 +330,46 @@ def test_inspect_tells_what_is_there(tmp_path: Path) -> None:
         assert row.median == np.median([one.score for one in mine])
     assert not lab.inspect(tmp_path / "p", sample=0).sample
     assert len(lab.inspect(tmp_path / "p", sample=10**6).sample) == len(every)
+
+
+def told(path: Path) -> str:
+    out = io.StringIO()
+    inspect_pool(Console(file=out, width=300), path, 0)
+    return out.getvalue()
+
+
+def test_how_near_is_near_enough_is_said_in_a_sentence(tmp_path: Path) -> None:
+    built(tmp_path / "set", GAMES)
+    words = r"ε = 0\.\d+, set so that at most 20\.0% of pairs .* are above it \(\d+\.\d% are\)\n"
+    assert re.search(words, told(tmp_path / "set"))
+    built(tmp_path / "given", GAMES, epsilon=0.7)
+    words = r"ε = 0\.700, as given; \d+\.\d% of pairs from different deals are above it\n"
+    assert re.search(words, told(tmp_path / "given"))
+    built(tmp_path / "alone", GAMES[:1], epsilon=0.7)
+    assert "ε = 0.700; there are no pairs from different deals to try it on\n" in told(tmp_path / "alone")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"share": 0.2, "epsilon": 0.7}, "--epsilon 0.7 sets ε, and --share 0.2 has it found"),
+        ({"selection": Selection(games=100)}, "and 100 are needed"),
+    ],
+)
+def test_what_cannot_be_built_is_refused_without_a_bar(
+    tmp_path: Path, options: dict[str, Any], words: str
+) -> None:
+    data = {
+        "name": "teaching",
+        "rules": {"preset": "witch", "max_rounds": 1},
+        "players": {"others": {"model": "village", "recipe": "reflective"}},
+        "deals": 1,
+    }
+    with Store.create(tmp_path / "run", build_experiment(data)) as store:
+        assert runner.run(store)
+    given: dict[str, Any] = {"selection": lab.EVERYTHING, "share": None, "epsilon": None, **options}
+    console = Console(file=io.StringIO(), width=200)
+    with pytest.raises(WolflabError, match=words):
+        build_pool(console, [tmp_path / "run"], tmp_path / "p", "hashing", overwrite=False, **given)
+    assert console.file.getvalue() == ""  # type: ignore[attr-defined]
+    assert not (tmp_path / "p").exists()

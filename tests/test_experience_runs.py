@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import copy
 import io
+import json
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +29,7 @@ from wolflab.lab.store import Store
 from wolflab.metrics.behaviours import trust_tables
 from wolflab.models.embedders import resolve_embedder
 from wolflab.text.notes import Answered, Interviewed, Reflected, Suggested
+from wolflab.ui.running import run_experiment
 from wolflab.ui.trust import TRUSTS, show_trust
 
 DATA: dict[str, Any] = {
@@ -273,6 +276,36 @@ def test_vectors_of_a_server_are_kept_with_the_run(tmp_path: Path) -> None:
     store.close()
 
 
+def reflecting(embedder: str) -> dict[str, Any]:
+    player = {"model": "village", "recipe": "reflective", "embedder": embedder}
+    return {"name": "no", "rules": "witch", "players": {"others": player}, "deals": 2}
+
+
+@pytest.mark.parametrize(
+    ("embedder", "missing"),
+    [
+        ("minilm", r"embedder 'minilm' needs a package that is not installed: pip install 'wolflab\[minilm\]'"),
+        ("sentence-transformers/all-mpnet-base-v2", r"not installed .*: pip install 'wolflab\[embeddings\]'"),
+        ("openai/text-embedding-3-small", r"embedder 'openai/text-embedding-3-small': .*OPENAI_API_KEY"),
+    ],
+)
+def test_what_an_embedder_lacks_is_said_before_anything_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, embedder: str, missing: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    monkeypatch.setattr("wolflab.models.embedders.sentences.MINILM_PACKAGE", "no_such_package")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    file, to = tmp_path / "x.yaml", tmp_path / "run"
+    file.write_text(json.dumps(reflecting(embedder)))
+    with pytest.raises(ModelError, match=missing):
+        run_experiment(Console(file=io.StringIO()), str(file), (), False, to, None)
+    assert not to.exists()
+    with Store.create(to, build(reflecting(embedder))) as store:
+        with pytest.raises(ModelError, match=missing):  # nor is a resumed run tried game by game
+            runner.run(store)
+        assert {row.status for row in store.games()} == {"planned"}
+
+
 @pytest.mark.parametrize("counting", [True, False])
 def test_what_embedding_cost_before_a_stop_counts_after_it(tmp_path: Path, counting: bool) -> None:
     """A spent budget stays spent, also where the server counts no tokens and they are estimated."""
@@ -359,7 +392,7 @@ def test_conduct_is_counted_and_draws_are_told(tmp_path: Path) -> None:
         ({}, "use one of pool, games_of, grow"),
         ({"grow": 2, "games_of": "source"}, "use one of pool, games_of, grow"),
         ({"grow": 2, "games": 3}, "games and draws belong to games_of"),
-        ({"games_of": "nowhere"}, "nowhere"),
+        ({"games_of": "sorce"}, "no condition 'sorce'; known are none, frozen, growing, source$"),
         ({"games_of": "source", "games": 3, "draws": 2}, "which plays 4"),
         ({"games_of": "growing"}, "use a condition without experience"),
         ({"games_of": "source", "embedder": "nothing"}, "nothing"),

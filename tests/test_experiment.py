@@ -146,7 +146,7 @@ def test_a_planted_effect_goes_with_the_condition_that_an_override_makes_superfl
         ("deduce.calls", "some", "use one of each, all"),
         ("reflect.recent", -1, "use 0 or more"),
         ("propose.candidates", 0, "use 1 to 8"),
-        ("propose.on", ["dusk"], "use a list of some of night, statement, vote"),
+        ("propose.kinds", ["dusk"], "use a list of some of night, statement, vote"),
         ("propose.choose", "nobody", "use one of model, policy"),
         ("think", "after", "use one of with, before, before_statements"),
         ("refine", True, "use it with think: before"),

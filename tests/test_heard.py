@@ -20,7 +20,7 @@ import http_server
 from wolflab.lab import runner
 from wolflab.lab.experiment import build
 from wolflab.lab.extras import extras
-from wolflab.lab.heard import MANY, Ledger, Tally, of_record
+from wolflab.lab.heard import MANY, MANY_DECISIONS, Ledger, Tally, of_record
 from wolflab.lab.results import summary
 from wolflab.lab.store import Store
 from wolflab.text.notes import Mistake
@@ -78,7 +78,7 @@ def test_what_a_stopped_game_holds_is_what_it_notes_once_it_is_over(tmp_path: Pa
         (game, one.ask, one.step, one.attempt, one.reason) for game in heard for one in heard[game].unusable
     }
     assert len(found) > 5
-    read = sum(sum(one.replies.values()) for one in heard.values())
+    read = sum(one.read for one in heard.values())
     assert read == sum(one.filed for one in heard.values()) == filed(tmp_path / "r")
     file = tmp_path / "r" / "experiment.yaml"
     with http_server.running() as server:
@@ -192,6 +192,49 @@ def test_players_that_never_wait_are_heard_game_by_game(tmp_path: Path) -> None:
     assert "Most replies of" in printed(again)
 
 
+def test_a_player_who_decides_nothing_is_named_though_most_of_its_replies_can_be_used(tmp_path: Path) -> None:
+    """Whatever it is asked, it answers in one sentence, which is a good answer to nine questions of ten."""
+    with http_server.running() as server:
+        server.faults.extend([http_server.Fault("text", body="I vote to kill Player 1.")] * 5_000)
+        model = {"model": "wolf-1", "base_url": server.base_url, "retries": 1, "timeout": 20}
+        data = over_http(server, rules={"preset": "witch", "max_rounds": 1}, straw_polls=0, deals=4)
+        data["players"] = {
+            "others": {"model": "village", "recipe": "vanilla"},
+            "village": {"model": model, "recipe": "reflective-003"},
+        }
+        (tmp_path / "x.yaml").write_text(yaml.safe_dump(data))
+        console = quiet()
+        assert run_experiment(console, str(tmp_path / "x.yaml"), (), False, tmp_path / "r", None)
+        assert server.faults
+    text = printed(console)
+    assert "Most replies of" not in text
+    with Store.open_for_reading(tmp_path / "r") as store:
+        found = summary(store)
+        (named,) = extras(store, found).troubled
+        turns = [turn for row in store.games() for turn in store.record(row.id).turns]
+    mine = [turn for turn in turns if turn.made > 1]
+    failed = sum(turn.invalid is not None for turn in mine)
+    assert named.decisions
+    assert (named.model, named.replies, named.unusable) == ("wolf-1 · reflective-003", len(mine), failed)
+    assert 2 * failed > len(mine) >= MANY_DECISIONS
+    told = f"Most decisions of wolf-1 · reflective-003 are stand-ins: {failed} of {len(mine)} had no usable reply"
+    assert told in text
+    decided = [turn for turn in turns if turn.made]
+    assert found.conditions[0].play["stand_ins"].value == pytest.approx(failed / len(decided))
+    assert "stand-ins" in text
+    assert found.conditions[0].play["stand_ins"].n == len(decided)
+
+
+def test_decisions_of_a_stopped_game_are_counted_as_far_as_they_were_taken(tmp_path: Path) -> None:
+    stopped(tmp_path / "r", 0)
+    with Store.open_for_reading(tmp_path / "r") as store, Ledger(store) as ledger:
+        (before,) = ledger.tally().values()
+        assert 0 < before.stand_ins.total() < before.decisions
+        # Without retries a decision is one call; those still waited for, and its batch, are not decided.
+        assert before.stand_ins.total() <= before.unusable
+        assert before.decisions <= before.replies
+
+
 def test_reasons_are_escaped_on_the_page(tmp_path: Path) -> None:
     from wolflab.lab.extras import Extras, Troubled
     from wolflab.metrics import summarise
@@ -209,3 +252,13 @@ def test_reasons_are_escaped_on_the_page(tmp_path: Path) -> None:
 def test_a_fair_number_and_more_than_half(replies: int, unusable: int, mostly: bool) -> None:
     tally = Tally(replies, Counter({"no": unusable}))
     assert tally.mostly_unusable is mostly
+
+
+def test_so_it_is_of_decisions() -> None:
+    least = Tally(decisions=MANY_DECISIONS, stand_ins=Counter({"no": MANY_DECISIONS // 2 + 1}))
+    assert least.mostly_stood_in_for
+    for few in (
+        Tally(decisions=MANY_DECISIONS, stand_ins=Counter({"no": MANY_DECISIONS // 2})),
+        Tally(decisions=MANY_DECISIONS - 1, stand_ins=Counter({"no": MANY_DECISIONS - 1})),
+    ):
+        assert not few.mostly_stood_in_for

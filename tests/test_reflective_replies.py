@@ -100,6 +100,43 @@ def test_too_few_chosen_questions_are_a_problem(reply: str) -> None:
     assert isinstance(parse(CHOOSING, reply), Problem)
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "I suspect Player 1, Player 2, Player 3, Player 4 and Player 5.",
+        "On day 1, Player 2, 3, 4, 6 spoke.",
+        "Players 1, 2, 3, and 4 & 5 were silent.",
+        "Days 1 to 3 and nights 2, 4, 5, 6 were quiet.",
+        "player_1, 2, 3, 4, 5",
+        "P1 P2 P3 P4 P5",
+        "Rounds 1 and 2; seats 3, 4, 5",
+        "Player #1, #2 and Werewolf 3, 4, 5, 6",
+        "player " + "1, " * 5_000,
+    ],
+)
+def test_numbers_of_players_and_days_are_no_questions_numbers(reply: str) -> None:
+    assert isinstance(parse(CHOOSING, reply), Problem)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "About Player 3 on day 1: 1, 3, 5, 7, 9",
+        "I suspect Player 2 and Player 4. Questions 1, 3, 5, 7 and 9.",
+        "It is night 2.\n1\n3\n5\n7\n9",
+        "1 (Player 2 lies), 3, 5, 7, 9",
+    ],
+)
+def test_questions_chosen_beside_players_are_read(reply: str) -> None:
+    assert parse(CHOOSING, reply) == Listed(tuple(NINE[n - 1] for n in (1, 3, 5, 7, 9)))
+
+
+def test_a_player_is_called_as_the_rules_call_it() -> None:
+    now = replace(NOW, ruleset=WITCH.with_(player_name="Guest {}"))
+    asked = Question(now, ChooseQuestions(VOTE, NINE, 5), layout="recall")
+    assert isinstance(parse(asked, "I doubt Guest 1, 2, 3, 4 and 5."), Problem)
+
+
 TWO = ("Who voted for me?", "Why did nobody die last night?")
 
 

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from metrics_helpers import run
 from report_helpers import Page, section
+from wolflab.errors import ExperimentError
 from wolflab.lab import runner
 from wolflab.lab.experiment import build
 from wolflab.lab.extras import Extras, extras, extras_of_all
@@ -29,7 +30,8 @@ from wolflab.text.notes import Interviewed
 from wolflab.ui.arms import SOURCE, compared, marked
 from wolflab.ui.report import render, write_report
 from wolflab.ui.report_tables import number
-from wolflab.ui.running import compare_runs, report_run, show_turn_of
+from wolflab.ui.running import compare_runs, report_run
+from wolflab.ui.showing import show_turn_of
 from wolflab.ui.tables import print_summary
 
 DATA: dict[str, Any] = {
@@ -361,7 +363,7 @@ def unseen_everywhere(found: Summary, row: BehaviourRow) -> bool:
     return not any(share.value for share in shares)
 
 
-@pytest.mark.parametrize("without", [(), ("suggestion",)])
+@pytest.mark.parametrize("without", [(), ("reasoning",)])
 def test_one_turn_is_shown_with_its_prompts(store: Store, without: tuple[str, ...]) -> None:
     game = store.games("done")[0]
     turns = [turn for turn in store.record(game.id).turns if turn.seat >= 0 and turn.kind == "vote"]
@@ -379,3 +381,51 @@ def test_one_turn_is_shown_with_its_prompts(store: Store, without: tuple[str, ..
     assert shown.count(" · ") == len(calls)  # and of no other turn
     assert "You are an expert player of Werewolf" in shown
     assert ("as it was played" in shown) is bool(without)
+
+
+# -- comparisons that were asked for and are not there ------------------------------------------------
+
+
+def small(**changes: Any) -> dict[str, Any]:
+    return {
+        "name": "small",
+        "rules": {"preset": "witch", "max_rounds": 1},
+        "players": {"others": {"model": "village", "recipe": "vanilla"}},
+        "deals": 1,
+        **changes,
+    }
+
+
+def test_a_comparison_that_cannot_be_made_is_named_with_its_reason(tmp_path: Path) -> None:
+    data = small(contrasts=["camouflage_werewolves", "trust_village"])
+    with Store.create(tmp_path / "r", build(data)) as made:
+        with pytest.raises(ExperimentError, match="camouflage_werewolves, trust_village: counted only with"):
+            runner.run(made)  # refused before a game is played
+        assert [row.status for row in made.games()] == ["planned"]
+    alone = small(contrasts=["days", "trust_village"], behaviours=True)
+    with Store.create(tmp_path / "alone", build(alone)) as made:
+        assert runner.run(made)
+        told = "Not compared: days, trust_village (there is one condition, and none to compare it with)."
+        assert extras(made, summary_of(made)).uncompared == (told,)
+        console = Console(width=200, file=io.StringIO())
+        report_run(console, made, None)
+        assert isinstance(console.file, io.StringIO)
+        assert told in console.file.getvalue()
+        assert told in (tmp_path / "alone" / "report.html").read_text()
+
+
+def test_what_no_two_conditions_measured_is_said_and_what_they_did_is_not(tmp_path: Path) -> None:
+    both = {"one": {}, "other": {"players": {"werewolves": {"recipe": "random", "model": None}}}}
+    data = small(contrasts=["days", "dc_words", "passed"], conditions=both, behaviours=True)
+    with Store.create(tmp_path / "r", build(data)) as made:
+        assert runner.run(made)
+        (told,) = extras(made, summary_of(made)).uncompared
+    assert told == "Not compared: dc_words (no two conditions have it on the same deals so far)."
+
+
+def test_measures_that_can_be_compared_are_listed_once() -> None:
+    with pytest.raises(ExperimentError) as error:
+        build(small(contrasts=["nothing"]))
+    known = str(error.value).partition("known are ")[2].split(", ")
+    assert {"ratio", "dc", "village_win", "days"} <= set(known)
+    assert len(set(known)) == len(known)

@@ -140,7 +140,7 @@ def test_what_plays_in_each_seat_of_a_side() -> None:
     said = on_village("strategic-statements").cast("statements-without-policy-as-werewolves")
     stage = said["werewolves"].resolved_recipe().propose
     assert stage is not None
-    assert stage.on == ("night", "vote")
+    assert stage.kinds == ("night", "vote")
     asked = on_village("strategic-attributes").cast("role-confidence-as-village")["village"]
     made = asked.resolved_recipe()
     assert made.deduce is not None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wolflab.policy.rewards import D2, Worth, credited, gains
+from wolflab.match.rewards import D2, Worth, gains
+from wolflab.policy.credit import credited
 from wolflab.rules import (
     DOCTOR,
     EVERYONE,

@@ -69,6 +69,7 @@ def rolled(
             pool,
             keys[at : at + group],
         )
+        assert made is not None
         parts.append(made)
         ended += over
     return joined(parts), ended
@@ -190,6 +191,17 @@ def test_cloned_episodes_are_the_deduction_only_agents_games() -> None:
         draws = Draws(key), Draws(f"{key}/0")
         played = run_now(play(Match(DOCTOR, lambda dealing: [alone] * 7, *draws, {}, write=False)))
         assert (played.outcome.winner.value == "village") is one.village
+
+
+def test_episodes_in_which_no_learning_seat_lived_to_decide() -> None:
+    """A Villager that is killed in the first night has decided nothing."""
+    keys = [f"alone/{number}" for number in range(40)]
+    made = [
+        episodes(Rules(DOCTOR), Table(), First(), POLICY.lay_out, Population(learners=1), styled(), [key])
+        for key in keys
+    ]
+    assert any(decisions is None for decisions, _ in made)
+    assert all(len(ended) == 1 for _, ended in made)
 
 
 @pytest.mark.parametrize("learners", [2, 7])

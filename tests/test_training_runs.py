@@ -15,12 +15,13 @@ from typer.testing import CliRunner
 from wolflab.agents.policy.checkpoint import load as load_policy
 from wolflab.agents.policy.network import initial
 from wolflab.cli import app
-from wolflab.errors import ExperimentError, StoreError
+from wolflab.errors import ExperimentError, ModelError, StoreError
 from wolflab.lab.experiment import build
 from wolflab.lab.exploit import best_response, target_of
 from wolflab.lab.runner import run as play_all
+from wolflab.lab.sources import shipped
 from wolflab.lab.store import Store
-from wolflab.lab.training import Experiment, load, make, resized, shipped, side_of
+from wolflab.lab.training import FOLDER, Experiment, load, make, resized, side_of
 from wolflab.lab.training_run import FILE, Progress, log_of, opened, run, start
 from wolflab.policy.shares import Sampler, part_of
 from wolflab.rules import DOCTOR, Side
@@ -104,7 +105,7 @@ def test_a_run_leaves_a_log_a_policy_and_a_verdict(whole: Path) -> None:
         assert wanted <= line.keys()
         assert line["rate/decisions"] > 0
         shares = [value for name, value in line.items() if name.startswith("share/")]
-        assert sum(shares) == pytest.approx(1) or not shares
+        assert sum(shares) == pytest.approx(1, abs=1e-4) or not shares
         assert all(0 <= value <= 1 for name, value in line.items() if name.startswith("win/"))
     assert [("look/werewolves" in line) for line in log] == [True, False, True, True]
     result = json.loads((whole / "seed-1" / "evaluation.json").read_text())
@@ -190,8 +191,8 @@ def test_a_finished_run_plays_nothing_more(whole: Path) -> None:
                 "rollouts": {"episodes": 8, "sizes": {6: 0.4, 8: 0.4}},
             }
         },
-        {"recipe": "atomic", "training": {**TINY["training"], "updates": 1, "cloning": {"episodes": 0}}},
-        {"recipe": {"name": "strategic", "propose": {"on": ["night", "vote"]}}},
+        {"recipe": "atomic", "training": {**TINY["training"], "updates": 1}},
+        {"recipe": {"name": "strategic", "propose": {"kinds": ["night", "vote"]}}},
     ],
     ids=["self-play", "without cloning", "6 and 8 players", "intents", "statements without the policy"],
 )
@@ -234,23 +235,23 @@ def test_files_and_overrides(tmp_path: Path) -> None:
     with pytest.raises(ExperimentError, match="a training is a mapping"):
         load(file)
     file.write_text("{")
-    with pytest.raises(ExperimentError, match="not valid YAML"):
+    with pytest.raises(ExperimentError, match="not YAML"):
         load(file)
     with pytest.raises(ExperimentError, match="there is no file"):
         load("nowhere.yaml")
 
 
 def test_shipped_trainings_can_be_built() -> None:
-    for name in shipped():
+    for name in shipped(FOLDER):
         made = load(name)
         assert made.name == name
-        assert len(made.seeds) >= 3
         # It is judged on sentences that it has not been trained on.
         judged = made.judged()["learner"].model
         assert isinstance(judged, dict)
         assert isinstance(made.model, dict)
         assert judged["phrases"] != made.model["phrases"]
-    assert "train-small" in shipped()
+    # What is compared with others is trained more than once.
+    assert len(load("train-small").seeds) >= 3
 
 
 def test_a_directory_that_is_no_training_or_holds_one_already(whole: Path, tmp_path: Path) -> None:
@@ -291,6 +292,37 @@ def test_a_trained_policy_can_be_the_target(whole: Path, tmp_path: Path) -> None
     result = trained(tmp_path / "exploit", made) / "seed-1" / "evaluation.json"
     # Nothing was learned: what an untrained policy wins is told all the same.
     assert json.loads(result.read_text())["village"]["gain"]["n"] == 6
+
+
+def test_a_target_that_cannot_play_is_refused_before_anything_is_played(whole: Path, tmp_path: Path) -> None:
+    given = {name: value for name, value in TINY.items() if name != "name"}
+    target = target_of(str(whole / "seed-1" / "policy.safetensors"))  # it reads with other vectors
+    with pytest.raises(ModelError, match="was made with another 'hashing'"):
+        start(best_response(target, Side.VILLAGE, given), tmp_path / "exploit")
+    assert not (tmp_path / "exploit").exists()
+
+
+def test_the_command_that_exploits(tmp_path: Path) -> None:
+    out = tmp_path / "exploit"
+    words = ["exploit", "deductive-004", "--side", "village", "--out", str(out)]
+    words += ["--updates", "1", "--episodes", "3", "--deals", "3"]
+    for change in ("training.cloning.episodes=3", "evaluation.every=0", "workers=1"):
+        words += ["-o", change]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    assert "lower bound" in done.output
+    assert (out / "training.html").is_file()
+
+
+def test_too_few_episodes_are_told(tmp_path: Path) -> None:
+    rollouts = {"episodes": 1, "group": 1}
+    training = {**TINY["training"], "updates": 60, "rollouts": rollouts, "cloning": {"episodes": 0}}
+    training["population"] = {"learners": 1, "checkpoints": 0}
+    training["ppo"] = {"epochs": 1}
+    made = tiny(training=training, evaluation={"every": 0, "deals": 1, "final": 0})
+    start(made, tmp_path / "run")
+    with pytest.raises(ExperimentError, match="no learning seat lived to decide anything"):
+        run(tmp_path / "run")
 
 
 def test_targets_by_name() -> None:

@@ -196,21 +196,24 @@ def show(
     without: Annotated[
         list[str], typer.Option(help="Beside that turn, the same without this component (repeatable).")
     ] = [],  # noqa: B006
+    step: Annotated[str | None, typer.Option(help="Of --prompts, this step alone: answer/3, act …")] = None,
 ) -> None:
     """Print a recorded game, or one turn of it."""
-    from .ui.running import show_game, show_turn_of
-    from .ui.trust import show_trust
+    from .ui.showing import show as print_game
 
-    if without and turn is None:
-        raise typer.BadParameter("--without belongs to --turn: name the turn to be taken again")
     with _reading(run) as store:
-        if trust:
-            show_trust(_console(), store.record(game))
-            return
-        if turn is not None:
-            show_turn_of(_console(), store, game, turn, without, prompts)
-            return
-        show_game(_console(), store, game, as_, thoughts, prompts)
+        print_game(
+            _console(),
+            store,
+            game,
+            as_=as_,
+            thoughts=thoughts,
+            prompts=prompts,
+            trust=trust,
+            turn=turn,
+            without=without,
+            step=step,
+        )
 
 
 @app.command(epilog="Example:  `wolflab errors runs/…`")
@@ -390,8 +393,7 @@ def annotate_agree(
 
 
 app.command(epilog=cli_tournament.EXAMPLES)(cli_tournament.tournament)
-app.command(epilog=cli_training.TRAIN)(cli_training.train)
-app.command(epilog=cli_training.EXPLOIT)(cli_training.exploit)
+cli_training.add_to(app)
 
 
 if TYPE_CHECKING:

@@ -68,3 +68,9 @@ def exploit(
     if (target is None) == (resume is None):
         raise typer.BadParameter("name a player to exploit, or --resume a run; one of the two")
     ui.exploit(Console(), target, side, updates, episodes, deals, seed, set_, out, resume)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add both commands."""
+    app.command(epilog=TRAIN)(train)
+    app.command(epilog=EXPLOIT)(exploit)

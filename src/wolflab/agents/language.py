@@ -100,7 +100,7 @@ class Turn:
             return Reply(_most_trusted(ask, self.memory))
         else:
             found = await deduce(self, recipe.deduce)
-        if recipe.propose is not None and occasion(self) in recipe.propose.on:
+        if recipe.propose is not None and occasion(self) in recipe.propose.kinds:
             return await act(self, found, recipe.propose)
         return await self.respond(await plan(self, found))
 

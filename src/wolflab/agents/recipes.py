@@ -33,7 +33,7 @@ be looked up."""
 ATTRIBUTES = ("reasoning", "confidence", "evidence")
 """What a deduction may give beside the role (004 Table 7)."""
 
-OCCASIONS = ("night", "statement", "vote")
+KINDS = ("night", "statement", "vote")
 """The three kinds of action of 004 §4.2: secret actions, statements, votes."""
 
 
@@ -86,13 +86,13 @@ class Proposal:
 
     source: who proposes: the model ("model": one call for night actions and votes, one call a candidate for
     statements, 004 C.6), or nobody ("intents": the 13 fixed intents of 004's Atomic agent, which the model
-    then words). candidates: N. on: the kinds of action it is done for; the others are answered at once.
+    then words). candidates: N. kinds: of action, that it is done for; the others are answered at once.
     choose: who picks: the model with one more call, or a trained policy.
     """
 
     source: Literal["model", "intents"] = "model"
     candidates: int = 3
-    on: tuple[str, ...] = OCCASIONS
+    kinds: tuple[str, ...] = KINDS
     choose: Literal["model", "policy"] = "model"
 
 
@@ -211,13 +211,13 @@ class Recipe:
     def _check_proposal(self, made: Proposal) -> None:
         if not 1 <= made.candidates <= MOST_CANDIDATES:
             self._refuse("propose.candidates", f"1 to {MOST_CANDIDATES}", made.candidates)
-        if not made.on or set(made.on) - set(OCCASIONS):
-            self._refuse("propose.on", f"a list of some of {', '.join(OCCASIONS)}", made.on)
+        if not made.kinds or set(made.kinds) - set(KINDS):
+            self._refuse("propose.kinds", f"a list of some of {', '.join(KINDS)}", made.kinds)
         if self.think == "before":
             self._refuse("think", "with or before_statements: each candidate carries its own reasoning")
         if made.source == "intents" and made.choose != "policy":
             self._refuse("propose.choose", "policy: among fixed intents only a policy chooses", made.choose)
-        object.__setattr__(self, "propose", replace(made, on=tuple(made.on)))
+        object.__setattr__(self, "propose", replace(made, kinds=tuple(made.kinds)))
 
     def _at_least(self, name: str, value: float, least: int) -> None:
         if not isfinite(value):

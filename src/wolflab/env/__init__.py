@@ -12,9 +12,9 @@ if any(find_spec(package) is None for package in ("pettingzoo", "gymnasium")):
         "wolflab.env needs PettingZoo and Gymnasium, and they are not installed: pip install 'wolflab[env]'"
     )
 
+from ..match.rewards import Worth
 from .actions import ActionTable
-from .aec import WerewolfAEC, env
-from .rewards import SHAPED, Shaping
+from .aec import SHAPED, WerewolfAEC, env
 from .seating import Learners, Others, player
 from .vector import Layout
 
@@ -24,8 +24,8 @@ __all__ = [
     "Layout",
     "Learners",
     "Others",
-    "Shaping",
     "WerewolfAEC",
+    "Worth",
     "env",
     "player",
 ]

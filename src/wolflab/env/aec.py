@@ -10,6 +10,7 @@ says what to install where it is missing.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from secrets import randbits
 from typing import Any, Literal
 
@@ -21,17 +22,23 @@ from pettingzoo.utils import wrappers  # type: ignore[import-untyped]
 
 from ..errors import ExperimentError, IllegalReply
 from ..match import Played
+from ..match.rewards import D2, Worth
 from ..models.village.phrases import BANKS
 from ..rules import Ask, Ruleset, View, preset
 from .actions import WORDS, ActionTable, Mask
 from .game import Game, Hall
-from .rewards import SHAPED, Shaping
 from .seating import Learners, Others, check
 from .told import ALPHABET, told
 from .vector import Layout, Vector, encode, living
 
 Observation = dict[str, Any]
 """``observation``: float32 (layout.size,); ``action_mask``: int8 (n,); ``text``: str, unless left out."""
+
+
+UNSHAPED = Worth(win=1, kill=0, found=0, saved=0, out=0, vote=0)
+"""A win or a loss, and nothing on the way."""
+SHAPED = Worth(**{name: points / D2.win for name, points in asdict(D2).items()})
+"""004 D.2 in hundredths of its win, so that a win is 1."""
 
 
 class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
@@ -58,7 +65,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         *,
         learners: Learners = None,
         others: Others = None,
-        shaping: bool | Shaping = False,
+        shaping: bool | Worth = False,
         text: Literal["new", "all", "none"] = "new",
         text_limit: int = 4096,
         rounds: int = 3,
@@ -98,7 +105,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         self.state_space = gymnasium.spaces.Box(-1.0, 1.0, (size,), np.float32)
         self.agents: list[str] = []
         self._text, self._text_limit, self._bank = text, text_limit, bank
-        self._shaping = SHAPED if shaping is True else (shaping or None)
+        self._shaping = SHAPED if shaping is True else (shaping or UNSHAPED)
         self._seed, self._number = randbits(63), -1
         self._hall = Hall(self.ruleset, learners, others, record)
         self._game = Game(self.ruleset, "", None)

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from .. import __version__
 from ..errors import ExperimentError
 from ..match import Casting, Dealing, Draws, Match, Played, Player
+from ..match.rewards import Rewards, Worth
 from ..record import Turn
 from ..rules import Action, Event, Log, NightFell, Ruleset
 from ..text.sentences import moderator_sentence
 from .driving import Background, Learner, Moment, Put, Stepwise, pause
-from .rewards import Rewards, Shaping
 from .seating import Learners, Others, casting, the_rest
 
 
@@ -40,10 +40,10 @@ class Game:
     learner is asked; None at the end, when `played` is set. asked: whether any learner was asked yet.
     """
 
-    def __init__(self, ruleset: Ruleset, key: str, shaping: Shaping | None) -> None:
+    def __init__(self, ruleset: Ruleset, key: str, worth: Worth) -> None:
         self.ruleset, self.deal, self.draws = ruleset, Draws(key), Draws(f"{key}/0")
         self.log = Log(ruleset)
-        self.rewards = Rewards(ruleset, shaping)
+        self.rewards = Rewards(ruleset, worth)
         self.transcript: list[str] = []
         self.learners: tuple[int, ...] = ()
         self.moment: Moment | None = None
@@ -55,8 +55,9 @@ class Game:
     def watch(self, events: Sequence[Event], log: Log, turns: Sequence[Turn]) -> None:
         """`match.Match.watch`: keep the log, count rewards, write the transcript."""
         self.log = log
-        for seat, reward in enumerate(self.rewards.of(events)):
-            self._earned[seat] += reward
+        for gain in self.rewards.follow(events):
+            for seat, points in enumerate(gain.seats):
+                self._earned[seat] += points
         for event in events:
             if isinstance(event, NightFell):
                 self._round = event.round
@@ -87,18 +88,18 @@ class Hall:
         self._driver: Stepwise | Background | None = None
         self._met: dict[int, Player] = {}
 
-    def begin(self, key: str, shaping: Shaping | None) -> Game:
+    def begin(self, key: str, worth: Worth) -> Game:
         """A new game up to a learner's first question. key: "seed/deal", of its draws."""
         self.stop()
         if self._background is None:
-            game = Game(self._ruleset, key, shaping)
+            game = Game(self._ruleset, key, worth)
             self._driver = stepwise = Stepwise(self._match(game, pause, True))
             try:
                 game.come(stepwise.start())
                 return game
             except _Waits:
                 self._background = Background()
-        game = Game(self._ruleset, key, shaping)
+        game = Game(self._ruleset, key, worth)
         self._driver = self._background
         game.come(self._background.start(self._match(game, self._background.put, False)))
         return game

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
@@ -18,7 +18,7 @@ from ..metrics.agreement import TwoRaters, difference, krippendorff, share, two_
 from ..metrics.intervals import Estimate
 from .annotate import Key, KeyRow, read_key
 from .judging import JudgeFile, read_verdicts, rule_labels, seen_by_rule
-from .label_files import Label, read_all
+from .label_files import Label, read_all, read_labels
 from .store import Store
 
 RULE, MAJORITY = "rule", "people"
@@ -80,7 +80,8 @@ class BehaviourRow:
 class Agreement:
     """Everything that the labels of one sample say.
 
-    alpha: Krippendorff's over all people, None with fewer than two.
+    alpha: Krippendorff's over all people, None with fewer than two. unfilled: names of people's files in
+    which nothing is labelled.
     """
 
     items: int
@@ -90,6 +91,7 @@ class Agreement:
     alpha: Estimate | None
     shares: tuple[ShareRow, ...]
     behaviours: tuple[BehaviourRow, ...]
+    unfilled: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -100,12 +102,17 @@ def agree(directory: Path, files: Sequence[Path], store: Store, seed: int = 0) -
     """Join people's label files, the judges' files beside the key, and the rule.
 
     directory: the sample's. store: the run that it was drawn from, for the rule. Deals are resampled for
-    the intervals: replies of one deal share cards, and variants share deals.
+    the intervals: replies of one deal share cards, and variants share deals. WolflabError for a file that is
+    named twice.
     """
     key = read_key(directory)
+    for path, times in Counter(path.resolve() for path in files).items():
+        if times > 1:
+            raise WolflabError(f"{path} is named {times} times; name the file of each rater once")
     labels = read_all(files, key)
     judges = [read_verdicts(path, key) for path in sorted(directory.glob("judge-*.jsonl"))]
-    return agreement(key, labels, judges, rule_labels(key, store), seen_by_rule(key, store), seed)
+    found = agreement(key, labels, judges, rule_labels(key, store), seen_by_rule(key, store), seed)
+    return replace(found, unfilled=tuple(str(path) for path in files if not read_labels(path, key)))
 
 
 def agreement(

@@ -41,6 +41,8 @@ KEY_FILE, KEY_FORMAT = "key.json", 2
 _UNTIED = 1
 """The format of keys that do not say of which games they are: read, and only their places are compared."""
 SILENT = "(says nothing)"
+_LOOKED_AT = 200
+"""Games that are read to say what there is, where nothing of what was asked for was found."""
 
 _LETTERS = "bcdfghjkmnpqrstvwxz"
 """No vowels and no digits: an id spells no word, and no spreadsheet takes it for a number."""
@@ -226,14 +228,25 @@ def _nothing(store: Store, kinds: Collection[str] | None, recipes: Collection[st
     rows = [row for row in store.games() if _over(row)]
     if not rows:
         return f"{store.path} has no finished game to sample from; go on with: wolflab run --resume"
-    turns = [turn for row in rows[:20] for turn in _candidates(store.record(row.id), None, None)]
+    turns = [turn for row in rows[:_LOOKED_AT] for turn in _candidates(store.record(row.id), None, None)]
     if not turns:
         return f"{store.path}: no model played here, so there is no reply to label"
-    known = ", ".join(sorted({turn.kind for turn in turns}))
     asked = f"of kind {', '.join(sorted(kinds))}" if kinds else ""
     played = f"by {', '.join(sorted(recipes))}" if recipes else ""
     what = " ".join(word for word in (asked, played) if word)
-    return f"{store.path}: there is no reply {what}; its replies are of the kinds {known}"
+    known = []
+    if kinds:
+        known.append(f"its replies are of the kinds {', '.join(sorted({turn.kind for turn in turns}))}")
+    if recipes:
+        known.append(f"those who play are {', '.join(sorted(_recipes(store, rows)))}")
+    return f"{store.path}: there is no reply {what}; {'; '.join(known)}"
+
+
+def _recipes(store: Store, rows: Sequence[GameRow]) -> set[str]:
+    """The recipes of a model's players."""
+    records = [store.record(row.id) for row in rows[:_LOOKED_AT]]
+    seats = [one for record in records for one in record.header.get("players", ())]
+    return {one.recipe for one in map(player_label, seats) if one.model}
 
 
 def _rank(*purpose: object) -> bytes:

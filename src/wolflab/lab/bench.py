@@ -30,12 +30,14 @@ from ..models.catalog import resolve
 from ..record import GameRecord, read
 from ..rules import DOCTOR, SHERIFF
 from ..text.prompts import messages, prompt_digest
+from .bench_policy import policy_lines
+from .bench_training import training_lines
 from .experiment import build
 from .runner import run
 from .store import Store
 
 ROUNDS = 3
-PARTS = ("rules", "village", "calls", "prompts")
+PARTS = ("rules", "village", "calls", "prompts", "policy", "training")
 
 
 def bench(console: Console, only: str | None = None) -> None:
@@ -81,6 +83,10 @@ def _lines(only: str | None) -> list[tuple[str, float, str]]:
             lines.append(
                 (f"prompt text that extends an earlier prompt of the seat, layout {layout}", share, "share")
             )
+    if only in (None, "policy"):
+        lines += policy_lines(ROUNDS)
+    if only in (None, "training"):
+        lines += training_lines()
     return lines
 
 

@@ -18,6 +18,7 @@ from ..models.base import Model
 from ..models.budget import Budget
 from ..models.catalog import check, listing, resolve
 from ..models.embedders import Embedder, resolve_embedder
+from ..models.endpoints import missing_key
 from ..rules import ROLES, Ruleset
 from .embedding_cache import CachedEmbedder, EmbeddingCache
 from .experiment import Experiment
@@ -78,6 +79,12 @@ class Company:
         return list(self._models.values())
 
     @property
+    def lacks_key(self) -> bool:
+        """Whether a model built so far needs a key that is not set."""
+        endpoints = [getattr(model, "endpoint", None) for model in self.models]
+        return any(one is not None and one.variable and one.key() is None for one in endpoints)
+
+    @property
     def instant(self) -> bool:
         """Whether nobody built so far ever waits."""
         return all(player.instant for player in self._players.values())
@@ -128,6 +135,19 @@ class Company:
                 made = CachedEmbedder(made, self._cache)
             self._embedders[key] = made
         return self._embedders[key]
+
+    async def check_embedders(self) -> None:
+        """Whether every embedder built so far has what it needs; ModelError for a package, weights or a key
+        that is missing. No server is asked: what it answers is paid for.
+        """
+        for embedder in self._embedders.values():
+            inner = embedder.inner if isinstance(embedder, CachedEmbedder) else embedder
+            endpoint = getattr(inner, "endpoint", None)
+            if endpoint is None and not inner.instant:
+                await inner.embed(("werewolf",))  # the weights are loaded with the first word
+            elif endpoint is not None and endpoint.variable and endpoint.key() is None:
+                needed = missing_key(endpoint.variable, endpoint.base_url)
+                raise ModelError(f"embedder {inner.name!r}: {needed}")
 
     def casting(self, place: Place) -> Casting:
         """Who sits where in one game. The most particular place wins.

@@ -10,12 +10,10 @@ import copy
 import re
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
-import yaml
 from pydantic import Field, PrivateAttr, ValidationError, field_validator, model_validator
 
 from ..errors import ExperimentError, RulesetError
@@ -26,6 +24,7 @@ from ..models.catalog import BUILT_IN
 from ..rules import Ruleset, preset
 from ..text.disguise import DISGUISES, check_disguise
 from .overrides import arms, collapse, override
+from .sources import in_words, read, shipped
 from .specs import MODEL_FREE, MOST, Budget, Condition, CurveSpec, ExperienceSpec, Part, Planted, PlayerSpec
 
 _REACHED_BY = frozenset(
@@ -170,7 +169,12 @@ class Experiment(Part):
             source = spec.games_of
             if source is None:
                 continue
-            if source not in self.conditions or source == name or any(self.experience(source)):
+            if source not in self.conditions:
+                raise ValueError(
+                    f"conditions.{name}: experience.games_of: there is no condition {source!r}; known are "
+                    f"{', '.join(self.conditions)}"
+                )
+            if source == name or any(self.experience(source)):
                 others = [one for one in self.conditions if one != name and not any(self.experience(one))]
                 raise ValueError(
                     f"conditions.{name}: experience.games_of is {source!r}; use a condition without "
@@ -257,14 +261,25 @@ class Experiment(Part):
                 for one in self.experience(condition)
                 if one.games_of
             ],
+            *([] if self.scene is None else [self.scene]),
         ]
         return blake2b(msgspec.json.encode(what, order="sorted"), digest_size=16).hexdigest()
+
+    def _own(self, condition: str, place: str) -> Mapping[str, Any]:
+        """What is written for a place itself, here or in a condition."""
+        mine = self.players.get(place)
+        written = {} if mine is None else mine.model_dump(exclude_unset=True)
+        return {**written, **self.conditions[condition].players.get(place, {})}
 
     def cast(self, condition: str) -> dict[str, PlayerSpec]:
         """Who plays in one condition: place (seat, "sheriff", role, side, "others") → player."""
         merged: dict[str, Any] = {k: v.model_dump(exclude_unset=True) for k, v in self.players.items()}
         for place, change in self.conditions[condition].players.items():
             merged[place] = {**merged.get(place, merged.get("others", {})), **change}
+        for place, spec in merged.items():
+            # What others have a policy for, a place whose recipe chooses without one does not inherit.
+            if "policy" in spec and "policy" not in self._own(condition, place) and not _weighs(spec):
+                merged[place] = {name: value for name, value in spec.items() if name != "policy"}
         rules = self.ruleset(condition)
         known = ["others", "sheriff", "werewolves", "village", *(r.name for r in rules.cast), *rules.names]
         for place in merged:
@@ -277,7 +292,16 @@ class Experiment(Part):
         try:
             return {place: PlayerSpec(**spec) for place, spec in merged.items()}
         except ValidationError as error:
-            raise ValueError(f"condition {condition!r}: {_sentence(error)}") from None
+            raise ValueError(f"condition {condition!r}: {in_words(error)}") from None
+
+
+def _weighs(spec: Mapping[str, Any]) -> bool:
+    """Whether a player's recipe chooses by a policy; True where that cannot be told yet."""
+    try:
+        bare = PlayerSpec(**{name: value for name, value in spec.items() if name != "policy"})
+        return bare.recipe != MODEL_FREE and bare.resolved_recipe().weighs
+    except ValidationError:
+        return True
 
 
 def ruleset_of(value: str | Mapping[str, Any]) -> Ruleset:
@@ -300,17 +324,7 @@ def load(source: str | Path, overrides: Sequence[str] = (), village: bool = Fals
     overrides: ``place.to.change=value`` with YAML values; a first part that is no field of the file is
     taken as a player ("sheriff.model=…"). village: apply the file's `village` part.
     """
-    text, where = _read(source)
-    try:
-        data = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date or a number that is none
-        raise ExperimentError(
-            f"{where}: not YAML: {' '.join(str(error).split()).replace('<unicode string>', where)}"
-        ) from None
-    except RecursionError:
-        raise ExperimentError(f"{where}: nested too deeply for an experiment") from None
-    if not isinstance(data, dict):
-        raise ExperimentError(f"{where}: an experiment is a mapping of fields, starting with name:")
+    data, where = read(source, "experiment")
     return build(data, overrides, village, where)
 
 
@@ -336,56 +350,9 @@ def build(
             raise ExperimentError("it has no 'village' part, so it cannot run on the built-in player as is")
         return made
     except ValidationError as error:
-        raise ExperimentError(f"{where}: {_sentence(error)}") from None
+        raise ExperimentError(f"{where}: {in_words(error)}") from None
     except (RulesetError, ExperimentError, TypeError) as error:
         raise ExperimentError(f"{where}: {error}") from None
 
 
-def shipped() -> dict[str, str]:
-    """The experiments that come with Wolflab: name → text."""
-    folder = resources.files("wolflab").joinpath("experiments")
-    if not folder.is_dir():
-        folder = resources.files("wolflab").joinpath("../../experiments")
-    return (
-        {
-            entry.name.removesuffix(".yaml"): entry.read_text(encoding="utf-8")
-            for entry in sorted(folder.iterdir(), key=lambda e: e.name)
-            if entry.name.endswith(".yaml")
-        }
-        if folder.is_dir()
-        else {}
-    )
-
-
-def _read(source: str | Path) -> tuple[str, str]:
-    path = Path(source)
-    if path.is_file():
-        try:
-            return path.read_text(encoding="utf-8"), str(source)
-        except UnicodeDecodeError:
-            raise ExperimentError(f"{source}: not a text in UTF-8; an experiment is a YAML file") from None
-    known = shipped()
-    name = path.name.removesuffix(".yaml")
-    if name in known and (str(source) == name or path.parent.name == "experiments"):
-        return known[name], f"experiment {name}"
-    raise ExperimentError(
-        f"there is no file {str(source)!r} and no shipped experiment of that name; "
-        f"shipped are {', '.join(known)}"
-    )
-
-
-def _sentence(error: ValidationError) -> str:
-    # An unknown field comes first: the field that it was meant for is then only missing.
-    first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
-    place = ".".join(str(part) for part in first["loc"] if part not in ("str", "dict[str,any]"))
-    message = first["msg"].removeprefix("Value error, ")
-    if first["type"] == "extra_forbidden":
-        message = "there is no such field; see docs/experiments.md"
-    elif first["type"] == "missing":
-        message = "this field is needed"
-    elif (
-        "input" in first and isinstance(first["input"], str | int | float) and first["type"] != "value_error"
-    ):
-        message = f"got {first['input']!r}; {message[0].lower()}{message[1:]}"
-    more = f" (and {len(error.errors()) - 1} more)" if len(error.errors()) > 1 else ""
-    return f"{place + ': ' if place else ''}{message}{more}"
+__all__ = ["Experiment", "build", "load", "ruleset_of", "shipped"]

@@ -1,10 +1,11 @@
 """What a report tells beside its summary: what arms differ in, who only lends games, interviews, learning
-curves, what was chosen, how different candidates are, models whose replies are mostly unusable. Read from a
-run; every number is an `Estimate` or a count.
+curves, what was chosen, how different candidates are, models whose replies are mostly unusable, comparisons
+that were asked for and could not be made. Read from a run; every number is an `Estimate` or a count.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -14,27 +15,38 @@ from ..metrics.diversity import Diversity
 from ..metrics.growth import Growth, Won, growth
 from ..metrics.interviews import Interview, InterviewRows, interview_rows, interviews
 from ..metrics.play import village_won
-from ..metrics.summary import Summary
+from ..metrics.summary import BY_GAME, Summary
 from .differences import Arm, Differs, baseline_of, differences, sources
-from .heard import Ledger
+from .experiment import Experiment
+from .heard import Ledger, by_model
 from .store import GameRow, Store
 from .studies import studied
 
 
 @dataclass(frozen=True, slots=True)
 class Troubled:
-    """A model of whose replies more than half could not be used. often: how many times `reason`."""
+    """A model of whose replies more than half could not be used. often: how many times `reason`.
+
+    decisions: it is a player's decisions that are counted, and more than half of them were stand-ins; `model`
+    is then the player (model and recipe), `replies` its decisions.
+    """
 
     model: str
     replies: int
     unusable: int
     reason: str
     often: int
+    decisions: bool = False
 
     @property
     def words(self) -> str:
         """As a sentence."""
         times = "once" if self.often == 1 else f"{self.often:,} times"
+        if self.decisions:
+            return (
+                f"Most decisions of {self.model} are stand-ins: {self.unusable:,} of {self.replies:,} had no "
+                f"usable reply, most often because “{self.reason}” ({times})."
+            )
         return (
             f"Most replies of {self.model} cannot be used: {self.unusable:,} of {self.replies:,}, most often "
             f"because “{self.reason}” ({times})."
@@ -52,6 +64,8 @@ class Extras:
     troubled: tuple[Troubled, ...] = ()
     choices: tuple[Choices, ...] = ()
     diversity: tuple[Diversity, ...] = ()
+    uncompared: tuple[str, ...] = ()
+    """Sentences: which of the experiment's `contrasts` are not there, and why."""
 
     def as_dict(self) -> dict[str, Any]:
         """JSON values."""
@@ -68,6 +82,7 @@ def extras(store: Store, found: Summary) -> Extras:
         *_played(store),
         _troubled(store, found),
         *studied(store),
+        uncompared(experiment, found),
     )
 
 
@@ -166,12 +181,37 @@ def _finished(store: Store, conditions: set[str] | None) -> list[GameRow]:
     return [row for row in rows if conditions is None or row.condition in conditions]
 
 
+# -- comparisons ------------------------------------------------------------------------------------
+
+
+def uncompared(experiment: Experiment, found: Summary) -> tuple[str, ...]:
+    """Why measures named in `contrasts` are not compared: a sentence for each reason, naming them."""
+    alone = sources(experiment)
+    there = {one.metric for one in found.contrasts if not {one.condition, one.baseline} & set(alone)}
+    reasons: dict[str, list[str]] = {}
+    for name in dict.fromkeys(experiment.contrasts):
+        if name in there:
+            continue
+        if len(experiment.conditions) - len(alone) < 2:
+            why = "there is one condition, and none to compare it with"
+        elif name in BY_GAME and not experiment.behaviours:
+            why = "counted only with behaviours: true"
+        else:
+            why = "no two conditions have it on the same deals so far"
+        reasons.setdefault(why, []).append(name)
+    return tuple(f"Not compared: {', '.join(names)} ({why})." for why, names in reasons.items())
+
+
 # -- replies ----------------------------------------------------------------------------------------
 
 
 def _troubled(store: Store, found: Summary) -> tuple[Troubled, ...]:
     """Only where somebody's replies in finished games look bad, or games are not over, are they counted."""
-    bad = any((row.invalid.value or 0.0) > 0.5 for one in found.conditions for row in one.replies)
+    bad = any(
+        max(row.invalid.value or 0.0, row.fallback.value or 0.0) > 0.5
+        for one in found.conditions
+        for row in one.replies
+    )
     if not bad and all(row.status in ("done", "void") for row in store.games()):
         return ()
     with Ledger(store) as ledger:
@@ -179,13 +219,19 @@ def _troubled(store: Store, found: Summary) -> tuple[Troubled, ...]:
 
 
 def troubled(ledger: Ledger) -> tuple[Troubled, ...]:
-    """The models that mostly cannot be used, so far."""
-    found = []
-    for model, tally in sorted(ledger.tally().items()):
-        if tally.mostly_unusable:
-            reason, often = tally.reasons.most_common(1)[0]
-            found.append(Troubled(model, tally.replies, tally.unusable, reason, often))
+    """The models that mostly cannot be used so far, then players of the others who mostly decide nothing."""
+    tallies = ledger.tally()
+    models = {model: one for model, one in sorted(by_model(tallies).items()) if one.mostly_unusable}
+    found = [Troubled(model, one.replies, one.unusable, *_most(one.reasons)) for model, one in models.items()]
+    for player, one in sorted(tallies.items()):
+        if player.model not in models and one.mostly_stood_in_for:
+            total = one.stand_ins.total()
+            found.append(Troubled(str(player), one.decisions, total, *_most(one.stand_ins), True))
     return tuple(found)
 
 
-__all__ = ["Extras", "Troubled", "extras", "extras_of_all", "troubled"]
+def _most(reasons: Counter[str]) -> tuple[str, int]:
+    return reasons.most_common(1)[0]
+
+
+__all__ = ["Extras", "Troubled", "extras", "extras_of_all", "troubled", "uncompared"]

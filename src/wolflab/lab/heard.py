@@ -1,4 +1,6 @@
-"""Which replies of a run could not be used, by model: those of games that are over and of games that are not.
+"""Which replies of a run could not be used, by player: those of games that are over and of games that are not.
+Beside them, how many decisions were taken for a player by what stands in for an unusable reply: of a player
+that makes ten calls a decision, one unusable call in ten can mean that it decides nothing.
 
 A finished game's record notes them. Of an unfinished one only the calls are there, without the questions
 that they answer. So it is played again up to where its calls end, and each reply on file is read once more as
@@ -15,7 +17,7 @@ from typing import Any, NamedTuple
 from ..agents.base import IO, Agent, Invalid, Reply
 from ..errors import CassetteMismatch, WolflabError
 from ..match import Casting, Dealing, Filed, Player, play, run_now
-from ..metrics.play import label
+from ..metrics.play import Label, label
 from ..models.base import Model, Request, Response, Usage
 from ..models.embedders.base import Embedder, Vectors
 from ..record import GameRecord, Turn
@@ -31,6 +33,8 @@ from .store import GameRow, Store
 
 MANY = 50
 """Replies from which a rate of unusable ones is taken for more than bad luck."""
+MANY_DECISIONS = 20
+"""The same for decisions. Each takes several calls, and one whose reply could be mended was asked again."""
 SHOWN = 200
 """How much of an unusable reply is kept, in characters (as much as a `Mistake` keeps)."""
 
@@ -49,10 +53,16 @@ class Unusable(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """What a model's replies come to. replies: calls answered; reasons: why so many could not be used."""
+    """What a player's replies come to. replies: calls answered; reasons: why so many could not be used.
+
+    decisions: turns that took a call, probes among them; stand_ins: why so many of these had no usable reply,
+    so that something stood in for it.
+    """
 
     replies: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
+    decisions: int = 0
+    stand_ins: Counter[str] = field(default_factory=Counter)
 
     @property
     def unusable(self) -> int:
@@ -64,21 +74,39 @@ class Tally:
         """Whether more than half of a fair number of replies could not be used."""
         return self.replies >= MANY and 2 * self.unusable > self.replies
 
+    @property
+    def mostly_stood_in_for(self) -> bool:
+        """Whether more than half of a fair number of decisions were stand-ins."""
+        return self.decisions >= MANY_DECISIONS and 2 * self.stand_ins.total() > self.decisions
+
+    def decided(self, invalid: str | None) -> None:
+        """Count a decision. invalid: why there was no usable reply to it, or None."""
+        self.decisions += 1
+        if invalid is not None:
+            self.stand_ins[invalid] += 1
+
     def add(self, other: Tally) -> None:
-        """Take in another's replies."""
+        """Take in another's replies and decisions."""
         self.replies += other.replies
         self.reasons.update(other.reasons)
+        self.decisions += other.decisions
+        self.stand_ins.update(other.stand_ins)
 
 
 @dataclass(frozen=True, slots=True)
 class Overheard:
-    """What an unfinished game's calls hold. replies: how many were read, by model; filed: how many
-    there are.
+    """What an unfinished game's calls hold. tallies: of the replies that were read, and of the decisions that
+    they were enough for, by player; filed: how many calls there are.
     """
 
-    replies: Mapping[str, int]
+    tallies: Mapping[Label, Tally]
     unusable: tuple[Unusable, ...]
     filed: int
+
+    @property
+    def read(self) -> int:
+        """How many replies were read."""
+        return sum(one.replies for one in self.tallies.values())
 
 
 class Ledger:
@@ -87,7 +115,7 @@ class Ledger:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._company = Company(store.experiment, store.path, reading=True)
-        self._over: dict[int, dict[str, Tally]] = {}
+        self._over: dict[int, Mapping[Label, Tally]] = {}
 
     def __enter__(self) -> Ledger:
         return self
@@ -99,27 +127,23 @@ class Ledger:
         """Let go of the run's vectors."""
         self._company.close_cache()
 
-    def tally(self) -> dict[str, Tally]:
-        """By model, over all games with calls on file, forks left out."""
-        found: dict[str, Tally] = {}
+    def tally(self) -> dict[Label, Tally]:
+        """By player, over all games with calls on file, forks left out."""
+        found: dict[Label, Tally] = {}
         for row in self._store.games():
             if row.branch:
                 continue
-            for model, one in self._game(row).items():
-                found.setdefault(model, Tally()).add(one)
+            for player, one in self._game(row).items():
+                found.setdefault(player, Tally()).add(one)
         return found
 
-    def _game(self, row: GameRow) -> dict[str, Tally]:
+    def _game(self, row: GameRow) -> Mapping[Label, Tally]:
         if row.id in self._over:
             return self._over[row.id]
         if row.status in ("done", "void"):
             self._over[row.id] = of_record(self._store.record(row.id))
             return self._over[row.id]
-        heard = self.unfinished(row)
-        found = {model: Tally(n) for model, n in heard.replies.items()}
-        for one in heard.unusable:
-            found[one.model].reasons[one.reason] += 1
-        return found
+        return self.unfinished(row).tallies
 
     def unfinished(self, row: GameRow) -> Overheard:
         """The replies on file of a game that is not over; of those asked for at once, all but a few are read.
@@ -138,14 +162,23 @@ class Ledger:
         return ear.heard()
 
 
-def of_record(record: GameRecord) -> dict[str, Tally]:
-    """A finished game's replies by model, as its record tells them. Agents without a model have none."""
+def by_model(tallies: Mapping[Label, Tally]) -> dict[str, Tally]:
+    """The tallies of each model, however its players think."""
     found: dict[str, Tally] = {}
+    for player, one in tallies.items():
+        found.setdefault(player.model, Tally()).add(one)
+    return found
+
+
+def of_record(record: GameRecord) -> dict[Label, Tally]:
+    """A finished game's replies by player, as its record tells them. Agents without a model have none."""
+    found: dict[Label, Tally] = {}
     for turn in (*record.turns, *record.probes):
         if turn.seat < 0 or not turn.made:
             continue
-        one = found.setdefault(label(record.player(turn.seat, turn.at)).model, Tally())
+        one = found.setdefault(label(record.player(turn.seat, turn.at)), Tally())
         one.replies += turn.made
+        one.decided(turn.invalid)
         one.reasons.update(content.reason for _, content in turn.notes if isinstance(content, Mistake))
     return found
 
@@ -159,8 +192,9 @@ class _Ear:
 
     def __init__(self, filed: Mapping[str, Filed]) -> None:
         self._filed = filed
-        self._models: list[str] = []
-        self._heard: dict[str, tuple[str, Unusable | None]] = {}
+        self._labels: list[Label] = []
+        self._heard: dict[str, tuple[Label, Unusable | None]] = {}
+        self._decided: list[tuple[Label, str | None]] = []
         self.ended = False
         """Whether anybody asked for a call that is not on file."""
 
@@ -170,13 +204,13 @@ class _Ear:
         if filed is None:
             raise _EndOfCalls
         seat = request.question.situation.seat
-        model, text = self._models[seat], filed.response.text
+        player, text = self._labels[seat], filed.response.text
         answer = parse(request.question, text)
         unusable = None
         if isinstance(answer, Problem):
             _, ask, step, attempt = request.key.rsplit("|", 3)
-            unusable = Unusable(model, seat, ask, step, int(attempt), answer.reason, text[:SHOWN])
-        self._heard[request.key] = model, unusable
+            unusable = Unusable(player.model, seat, ask, step, int(attempt), answer.reason, text[:SHOWN])
+        self._heard[request.key] = player, unusable
         return filed
 
     def put(self, key: str, digest: str, request: Request, response: Response, model: Model) -> None:
@@ -188,7 +222,7 @@ class _Ear:
 
         def seat(dealing: Dealing) -> Sequence[Player]:
             players = casting(dealing)
-            self._models = ["" if one.model is None else one.model.name for one in players]
+            self._labels = [label(one.describe()) for one in players]
             return [
                 replace(
                     one,
@@ -205,6 +239,7 @@ class _Ear:
         """`match.Match.watch`: with the batch over in which calls ended, so is the game."""
         if self.ended:
             raise _EndOfCalls
+        self._decided += [(self._labels[one.ask.seat], one.invalid) for one in turns if one.calls]
 
     def forget(self) -> None:
         """The call read last answered another request than the one it was read for."""
@@ -212,10 +247,16 @@ class _Ear:
 
     def heard(self) -> Overheard:
         """What was read, in the order of the game."""
+        tallies: dict[Label, Tally] = {}
+        for player, unusable in self._heard.values():
+            one = tallies.setdefault(player, Tally())
+            one.replies += 1
+            if unusable is not None:
+                one.reasons[unusable.reason] += 1
+        for player, invalid in self._decided:
+            tallies.setdefault(player, Tally()).decided(invalid)
         return Overheard(
-            Counter(model for model, _ in self._heard.values()),
-            tuple(one for _, one in self._heard.values() if one is not None),
-            len(self._filed),
+            tallies, tuple(one for _, one in self._heard.values() if one is not None), len(self._filed)
         )
 
 
@@ -277,4 +318,4 @@ def _all_kept(embedder: CachedEmbedder, texts: Iterable[str]) -> bool:
     return len(embedder.cache.get(embedder.digest, hashes)) == len(hashes)
 
 
-__all__ = ["MANY", "Ledger", "Overheard", "Tally", "Unusable", "of_record"]
+__all__ = ["MANY", "MANY_DECISIONS", "Ledger", "Overheard", "Tally", "Unusable", "by_model", "of_record"]

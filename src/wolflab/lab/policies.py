@@ -21,8 +21,8 @@ BY_DEFAULT = {"model": "small", "intents": "small-atomic"}
 
 
 class Policies:
-    """Policies by name or path, each loaded once. home: the run's directory, None for a game that is not kept;
-    reading: nothing is to be kept there.
+    """Policies by name or path, each loaded once. home: the run's directory, None for a game that is not
+    kept; reading: nothing is to be kept there.
     """
 
     def __init__(self, home: Path | None, reading: bool) -> None:

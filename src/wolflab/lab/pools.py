@@ -139,10 +139,13 @@ class Pools:
             told = player.get("experience")
             if told is None or any(_same(told, spec, found) for spec, _, found in here):
                 continue
-            lies = "; ".join(
-                f"{at.path} {f'holds {found}' if found else 'is missing or holds nothing'}"
-                for _, at, found in here
-            )
+            missing = [str(at.path) for _, at, _ in here if not at.path.is_file()]
+            if missing:
+                raise RecordError(
+                    f"{where}: {', '.join(missing)} is missing, a pool that its players learned from (digest "
+                    f"{str(told.get('digest'))[:40]}): copy it back"
+                )
+            lies = "; ".join(f"{at.path} holds {found or 'nothing'}" for _, at, found in here)
             raise RecordError(
                 f"{where}: its players had the pool {str(told.get('digest'))[:40]}, and "
                 f"{lies or 'the run has none for them'}: the file was changed or swapped after the game; "

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -22,9 +22,8 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from ..errors import ExperimentError, RulesetError, StoreError
 from ..metrics.published import published
 from .experiment import Experiment, build, ruleset_of
-from .experiment import _read as read_source
-from .experiment import _sentence as in_words
 from .overrides import override
+from .sources import in_words, read
 from .specs import MODEL_FREE, MOST, Budget, Part, PlayerSpec
 from .store import Store
 
@@ -214,34 +213,14 @@ class Tournament(Part):
 # -- reading ----------------------------------------------------------------------------------
 
 
-class _Strict(yaml.SafeLoader):
-    """YAML in which a key given twice is an error: of two entrants of one name, one would vanish."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        """See the class."""
-        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-        for key in keys:
-            if keys.count(key) > 1:
-                line = node.start_mark.line + 1
-                raise ExperimentError(f"{key!r} stands twice in the mapping at line {line}; name each once")
-        return super().construct_mapping(node, deep)
-
-
 def load(source: str | Path, overrides: Sequence[str] = (), village: bool = False) -> Tournament:
     """Read a tournament: a path, or the name of a shipped one.
 
     overrides: as for an experiment ("deals=10"); a first part that is no field of the file is taken as an
     entrant ("vanilla.model=…"). village: apply the file's `village` part.
     """
-    text, where = read_source(source)
-    try:
-        data = yaml.load(text, _Strict)
-    except (yaml.YAMLError, ValueError) as error:
-        words = " ".join(str(error).split()).replace("<unicode string>", where)
-        raise ExperimentError(f"{where}: not YAML: {words}") from None
-    except ExperimentError as error:
-        raise ExperimentError(f"{where}: {error}") from None
-    if not isinstance(data, dict) or "entrants" not in data:
+    data, where = read(source, "tournament")
+    if "entrants" not in data:
         raise ExperimentError(
             f"{where}: a tournament is a mapping with entrants: {{name: player, …}}; an experiment is run "
             "by: wolflab run"

@@ -9,24 +9,25 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from ..agents.policy.network import NETWORKS, NetworkConfig
-from ..agents.recipes import Recipe
 from ..errors import ExperimentError, ModelError, RulesetError
 from ..models.catalog import resolve
 from ..models.embedders import resolve_embedder
 from ..policy.settings import Training
 from ..rules import Ruleset, Side
 from ..text.intents import intents
-from .experiment import _sentence as in_words
 from .experiment import ruleset_of
 from .overrides import override
+from .sources import in_words, read
 from .specs import MODEL_FREE, Part, PlayerSpec
+
+FOLDER = "training"
+"""Where the trainings that come with Wolflab lie, among its experiments."""
 
 
 class Evaluation(Part):
@@ -185,58 +186,13 @@ def side_of(name: str) -> Side:
     return Side(name)
 
 
-def recipe_of(spec: PlayerSpec) -> Recipe:
-    """The recipe of a player that has a model."""
-    return spec.resolved_recipe()
-
-
 def load(source: str | Path, overrides: Sequence[str] = ()) -> Experiment:
     """A training from a YAML file or the name of a shipped one, with changes such as ``training.updates=20``.
 
     Raises ExperimentError with one sentence for whatever is wrong with it.
     """
-    import yaml
-
-    text, where = _read(source)
-    try:
-        data = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ExperimentError(f"{where}: not valid YAML ({error})") from None
-    if not isinstance(data, dict):
-        raise ExperimentError(f"{where}: a training is a mapping of fields; see docs/training.md")
+    data, where = read(source, "training", FOLDER)
     return make(data, overrides, where)
-
-
-def shipped() -> dict[str, str]:
-    """The trainings that come with Wolflab: name → text."""
-    folder = resources.files("wolflab").joinpath("experiments/training")
-    if not folder.is_dir():
-        folder = resources.files("wolflab").joinpath("../../experiments/training")
-    if not folder.is_dir():
-        return {}
-    found = sorted(folder.iterdir(), key=lambda entry: entry.name)
-    return {
-        one.name.removesuffix(".yaml"): one.read_text(encoding="utf-8")
-        for one in found
-        if one.name.endswith(".yaml")
-    }
-
-
-def _read(source: str | Path) -> tuple[str, str]:
-    """The text of a file or of a shipped training, and what to call it."""
-    path = Path(source)
-    if path.is_file():
-        try:
-            return path.read_text(encoding="utf-8"), str(source)
-        except UnicodeDecodeError:
-            raise ExperimentError(f"{source}: not a text in UTF-8; a training is a YAML file") from None
-    known = shipped()
-    if str(source) in known:
-        return known[str(source)], f"training {source}"
-    raise ExperimentError(
-        f"there is no file {str(source)!r} and no shipped training of that name; "
-        f"shipped are {', '.join(known)}"
-    )
 
 
 def make(data: Mapping[str, Any], overrides: Sequence[str] = (), where: str = "training") -> Experiment:

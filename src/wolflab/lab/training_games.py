@@ -19,6 +19,7 @@ from ..agents.language import LanguageAgent
 from ..agents.policy.base import Policy
 from ..agents.policy.checkpoint import SUFFIX, NumpyPolicy, load
 from ..agents.random import Random
+from ..agents.recipes import Recipe
 from ..errors import WolflabError
 from ..match import Dealing, Draws, Player, play, run_now
 from ..models.base import Model, Usage
@@ -30,7 +31,9 @@ from ..policy.population import Member, side_of
 from ..policy.rollout import Decisions, Ended, First, InStep, Rules, episodes, game, village_won
 from ..policy.shares import Sampler
 from ..rules import Side
+from .lessons import Lesson
 from .policies import BY_DEFAULT
+from .policies import check as check_policy
 from .runner import _end_with_driver as end_with_driver
 from .runner import _rare_collection as rare_collection
 from .specs import MODEL_FREE, PlayerSpec
@@ -133,18 +136,31 @@ class Players:
     """All players of one training in one process; implements `policy.rollout.Company`."""
 
     def __init__(self, experiment: Experiment) -> None:
-        self.experiment = experiment
+        self.experiment, self._rules = experiment, experiment.ruleset()
         self._folder = Path()
         """Where the learner's earlier selves are."""
         self._models: dict[str, Model] = {}
         self._embedders: dict[str, EmbedInStep] = {}
         self._policies: dict[tuple[str, int], NumpyPolicy] = {}
         self._fixed: dict[tuple[Path, Member], Player] = {}
-        self._learner = experiment.learner()
+        self._cloning = False
+        self._learner: tuple[Recipe, Model, Mapping[str, Embedder]] | None = None
 
     def learner(self, policy: Policy) -> Player:
         """See `Company`."""
-        return self.player(self._learner, policy)
+        if self._learner is None:
+            spec = self.experiment.learner()
+            assert spec.model is not None
+            self._learner = (
+                spec.resolved_recipe(),
+                self._model(spec.model),
+                {"policy": self.embedder(spec.embedder)},
+            )
+        recipe, model, embedders = self._learner
+        assert recipe.propose is not None
+        taught = self._cloning and recipe.propose.source == "intents"
+        agent = Lesson(recipe, policy) if taught else LanguageAgent(recipe, policy=policy)
+        return Player(agent, model, embedders)
 
     def fixed(self, member: Member) -> Player:
         """See `Company`."""
@@ -174,7 +190,9 @@ class Players:
             assert recipe.propose is not None
             embedders["policy"] = self.embedder(spec.embedder)
             if policy is None:
-                policy = InStep(self.policy(spec.policy or BY_DEFAULT[recipe.propose.source]))
+                made = self.policy(spec.policy or BY_DEFAULT[recipe.propose.source])
+                check_policy(Player(LanguageAgent(recipe, policy=made), None, embedders), self._rules)
+                policy = InStep(made)
         return Player(LanguageAgent(recipe, policy=policy), self._model(spec.model), embedders)
 
     def policy(self, name: str, update: int = -1) -> NumpyPolicy:
@@ -203,7 +221,7 @@ class Players:
 
     def do(self, job: Job) -> Done:
         """Play a job's games."""
-        self._folder = Path(job.policy).parent / POPULATION
+        self._folder, self._cloning = Path(job.policy).parent / POPULATION, job.cloning
         with Sampler() as sampler, rare_collection():
             done = self._evaluate(job) if job.arm is not None else self._learn(job)
         return replace(done, seconds=sampler.seconds)
@@ -223,7 +241,8 @@ class Players:
                 job.pool,
                 keys,
             )
-            done.decisions.append(decisions)
+            if decisions is not None:
+                done.decisions.append(decisions)
             done.ended += ended
         return done
 
@@ -254,8 +273,7 @@ class Players:
         def cast(dealing: Dealing) -> list[Player]:
             return [werewolves if side_of(role) is Side.WEREWOLVES else village for role in dealing.roles]
 
-        rules = self.experiment.ruleset()
-        games = (play(game(rules, cast, key)) for key in job.keys)
+        games = (play(game(self._rules, cast, key)) for key in job.keys)
         return Done(won=[village_won(played) for played in drive(games, len(job.keys))])
 
 

@@ -29,7 +29,7 @@ import yaml
 from .. import __version__
 from ..agents.policy.checkpoint import SUFFIX, Checkpoint, save
 from ..agents.policy.network import initial
-from ..errors import StoreError
+from ..errors import ExperimentError, StoreError
 from ..metrics.intervals import Estimate, paired
 from ..models.embedders import resolve_embedder
 from ..policy.population import checkpoint_name, members
@@ -39,7 +39,7 @@ from .store_files import locked, new_directory
 from .training import Experiment
 from .training import load as load_training
 from .training_board import Board
-from .training_games import POPULATION, TARGET, Crew, Job, crew
+from .training_games import POPULATION, TARGET, Crew, Job, Players, crew
 
 FILE = "training.yaml"
 LOG, STATE, POLICY, RESULT = "log.jsonl", "state.safetensors", f"policy{SUFFIX}", "evaluation.json"
@@ -81,7 +81,9 @@ class Judged:
 
 
 def start(experiment: Experiment, out: Path | None = None) -> Path:
-    """A new run's directory. StoreError where one stands already."""
+    """A new run's directory. StoreError where one stands already, ModelError for an unfit opponent."""
+    if experiment.opponent is not None:
+        Players(experiment).fixed(TARGET)
     folder = new_directory(Path("runs"), experiment.name) if out is None else out
     if (folder / FILE).exists():
         raise StoreError(f"{folder} already holds a training; resume it with --resume, or name another one")
@@ -206,11 +208,17 @@ class _Run:
             ended += done.ended
             for part, each in done.seconds.items():
                 seconds[part] = seconds.get(part, 0.0) + each
+        if not decisions:
+            raise ExperimentError(
+                f"in {count} episodes no learning seat lived to decide anything; play more of them "
+                "(training.rollouts.episodes, training.cloning.episodes)"
+            )
         found = joined(decisions)
         spent = time.perf_counter() - start
         log = {"time/playing": spent, "rate/decisions": len(found.action) / spent}
         log["rate/decisions_per_cpu"] = len(found.action) / seconds["all"]
-        log |= {f"share/{part}": s / seconds["all"] for part, s in seconds.items() if part != "all"}
+        looked = sum(seconds.values()) - seconds["all"]  # a very short job may never have been looked at
+        log |= {f"share/{part}": s / looked for part, s in seconds.items() if part != "all"}
         return found, log | _wins(ended)
 
     # -- looks --------------------------------------------------------------------------------

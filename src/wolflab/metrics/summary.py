@@ -17,7 +17,7 @@ from .behaviours import BEHAVIOURS, SIDES, Side
 from .build import Played, condition, draws_of, per_game
 from .conduct import Conduct, ConductRows, conduct_rows
 from .data import Game
-from .intervals import Estimate, holm, paired
+from .intervals import Estimate, holm, paired, share
 from .leadership import METRICS
 from .play import is_instrument, rounds, village_won
 from .published import PublishedFigure, compare, published
@@ -26,7 +26,7 @@ from .shapes import Beside, Condition, Contrast, Curve, Planted, Summary
 CONTRASTED = ("ratio", "dc", "village_win")
 """The metrics that conditions are compared on; p-values are corrected within each."""
 
-PLAY = ("village_win", "wolf_win", "nobody", "vote_hits", "abstained", "out_hits")
+PLAY = ("village_win", "wolf_win", "nobody", "vote_hits", "abstained", "out_hits", "stand_ins")
 """Names of the estimates in `Condition.play`."""
 
 CONDUCT = ("reasonable", "passed", "heeded", "suggested")
@@ -54,8 +54,8 @@ BY_GAME: Mapping[str, Callable[[Conduct], float | None]] = {
 }
 """Measures of conduct that a single game has, and conditions can be compared on."""
 
-COMPARABLE = (*CONTRASTED, "days", *METRICS, *BY_GAME)
-"""What conditions can be compared on besides `CONTRASTED`."""
+COMPARABLE = tuple(dict.fromkeys((*CONTRASTED, "days", *METRICS, *BY_GAME)))
+"""What conditions can be compared on, `CONTRASTED` among it."""
 
 
 _UNBOUNDED = ("ratio", "days")
@@ -99,9 +99,7 @@ def summarise(
                     f"{where}: there is no condition {name!r}; known are {', '.join(names)}"
                 )
     by_name = {name: [game for game in games if game.condition == name] for name in names}
-    conditions = tuple(
-        replace(condition(name, by_name[name], seed), conduct=_conduct(by_name[name], seed)) for name in names
-    )
+    conditions = tuple(_condition(name, by_name[name], seed) for name in names)
     if instrument is None:
         records = [game.record for game in games if game.record is not None]
         instrument = all(is_instrument(record) for record in records)
@@ -148,6 +146,30 @@ def _planted(given: Mapping[str, Any] | None, conditions: Sequence[Condition]) -
         recovered = None if held is None else not held and (truth == 0 or bool(from_zero))
         found.append(Planted(one.name, measure, str(given.get("knob", "")), truth, estimate, recovered))
     return tuple(found)
+
+
+def _condition(name: str, games: Sequence[Game], seed: int) -> Condition:
+    found = condition(name, games, seed)
+    play = {**found.play, "stand_ins": _stand_ins(games, seed)}
+    return replace(found, play=play, conduct=_conduct(games, seed))
+
+
+def _stand_ins(games: Sequence[Game], seed: int) -> Estimate:
+    """Share of decisions without a usable reply, of those that took a call; void games count too.
+
+    Where no model was called, of all decisions.
+    """
+    turns = [
+        (game.deal, [turn for turn in (*game.record.turns, *game.record.probes) if turn.seat >= 0])
+        for game in games
+        if game.record is not None
+    ]
+    if any(turn.made for _, mine in turns for turn in mine):
+        turns = [(deal, [turn for turn in mine if turn.made]) for deal, mine in turns]
+    rows = [
+        (deal, float(sum(turn.invalid is not None for turn in mine)), float(len(mine))) for deal, mine in turns
+    ]
+    return share(rows, "decisions", seed=seed)
 
 
 def _conduct(games: Sequence[Game], seed: int) -> ConductRows | None:

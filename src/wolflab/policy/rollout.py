@@ -19,11 +19,12 @@ from ..agents.policy.checkpoint import NumpyPolicy
 from ..agents.policy.layout import Batch
 from ..match import Casting, Dealing, Draws, Match, Played, Player, play
 from ..match.io import UNREAD
+from ..match.rewards import D2, Worth, gains
 from ..record import Turn
 from ..rules import Ask, Event, Log, Ruleset, Side
+from .credit import credited
 from .lockstep import Request, drive, in_step
 from .population import Member, seats, side_of
-from .rewards import D2, Worth, credited, gains
 from .settings import Population
 
 KINDS = ("night", "statement", "vote")
@@ -145,7 +146,10 @@ class Seat:
 
     async def weigh(self, observation: Observation) -> Weights:
         """See `Policy`."""
-        weights = await self.policy.weigh(observation)
+        return self.keep(observation, await self.policy.weigh(observation))
+
+    def keep(self, observation: Observation, weights: Weights) -> Weights:
+        """Remember a decision; returns its weights."""
         self.observations.append(observation)
         self.weights.append(weights)
         return weights
@@ -258,14 +262,16 @@ def episodes(
     pool: Sequence[Member],
     keys: Sequence[str],
     spent: dict[str, float] | None = None,
-) -> tuple[Decisions, list[Ended]]:
+) -> tuple[Decisions | None, list[Ended]]:
     """Play a group of episodes in step and return their decisions as arrays, in the order of `keys`.
 
-    policy: the learner's. lay_out: puts observations into its network's layout. spent: see `drive`.
+    The decisions are None where no learning seat lived to make one. policy: the learner's. lay_out: puts
+    observations into its network's layout. spent: see `drive`.
     """
     games = (episode(rules, company, policy, population, pool, key) for key in keys)
     taken = list(drive(games, len(keys), spent))
-    return pack([kept for one in taken for kept in one.seats], lay_out), [one.ended for one in taken]
+    kept = [seat for one in taken for seat in one.seats]
+    return pack(kept, lay_out) if kept else None, [one.ended for one in taken]
 
 
 def pack(

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from difflib import SequenceMatcher
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from ..rules import Say
+from ..rules import Ruleset, Say
 from .clean import clean, is_silence
 from .extract import find_object, without_thinking
 from .options import labels, read_action
@@ -63,7 +64,7 @@ def read_free(question: Question, text: str) -> Listed | Written | Decided | Pro
         return Problem("the reply is empty; answer in plain text")
     match task:
         case ChooseQuestions():
-            return _chosen(task, plain)
+            return _chosen(task, plain, question.situation.ruleset)
         case AskQuestions():
             return _asked(task, plain)
         case Extract():
@@ -116,6 +117,24 @@ _HOW_MANY = re.compile(r"\b\d{1,2}(?=\s++(?:most\s++)?(?:important\s++)?question
 """A number of questions ("the 5 questions are …"), which is not the number of one."""
 
 
+_NUMBERED = (
+    r"players?|days?|nights?|rounds?|seats?|werew(?:olf|olves)|wolf|wolves|seers?|guards?|doctors?|"
+    r"witch(?:es)?|villagers?|p"
+)
+"""What has numbers of its own."""
+
+
+@lru_cache(64)
+def _no_question(player_name: str) -> re.Pattern[str]:
+    """Numbers in prose that are no question's: "Player 2, 3 and 6", "on day 1"."""
+    called = re.escape(player_name.partition("{")[0].strip(" _-#"))
+    return re.compile(
+        rf"\b(?:{_NUMBERED}{f'|{called}' if called else ''})(?:[ _\-]|\s*+#\s*+)?\d{{1,3}}\b"
+        r"(?:\s*+(?:,(?:\s*+(?:and|or)\b)?|&|\b(?:and|or|to)\b)\s*+\d{1,3}\b)*+",
+        re.IGNORECASE,
+    )
+
+
 def _pieces(text: str) -> list[str]:
     """What stands between '#'s or on lines of its own, without bullets and numbers."""
     found = []
@@ -126,14 +145,15 @@ def _pieces(text: str) -> list[str]:
     return found
 
 
-def _chosen(task: ChooseQuestions, text: str) -> Listed | Problem:
+def _chosen(task: ChooseQuestions, text: str, ruleset: Ruleset) -> Listed | Problem:
     text = _HOW_MANY.sub("", text)
+    prose = _no_question(ruleset.player_name).sub(" ", text)
     if not re.search(r"[a-z]{3}", re.sub(r"(?i)\b(?:and|questions?|numbers?|are|the|no)\b", "", text)):
-        numbers = [int(n) for n in re.findall(r"\d{1,3}", text)]
+        numbers = [int(n) for n in re.findall(r"\d{1,3}", prose)]
     else:
         numbers = [number for piece in _candidates_in(text) if (number := _like(piece, task.candidates))]
         if len(numbers) < task.count:
-            numbers += [int(n) for n in re.findall(r"(?m)(?:^|[#,\s])\(?(\d{1,2})(?=[.):,\s#]|$)", text)]
+            numbers += [int(n) for n in re.findall(r"(?m)(?:^|[#,\s])\(?(\d{1,2})(?=[.):,\s#]|$)", prose)]
     kept = [n for n in dict.fromkeys(numbers) if 1 <= n <= len(task.candidates)][: task.count]
     if len(kept) < task.count:
         return Problem(

@@ -1,4 +1,5 @@
-"""A warning while a run goes on: most replies of a model cannot be used. Once a model; the run goes on.
+"""A warning while a run goes on: most replies of a model cannot be used, or most decisions of a player are
+stand-ins. Once a model or player; the run goes on.
 
 It counts from what is stored, when a model has answered 50 times, 100 times, 200 times and so on, so that a
 long run is looked at no more often than a short one.

@@ -124,6 +124,9 @@ def print_agreement(console: Console, found: Agreement) -> None:
         _say(console, f"Krippendorff's alpha of all people: {_line(found.alpha)}")
     if found.behaviours:
         _behaviours(console, found)
+    for name in found.unfilled:
+        told = f"{name}: 0 of {found.items} labelled; fill in its column reasonable"
+        _say(console, f"[yellow]{escape(told)}[/]")
     for rater in found.raters:
         if rater.invalid:
             _say(console, f"[yellow]{escape(rater.name)}: {rater.invalid} verdicts were unusable[/]")

@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from ..errors import ExperimentError
 from ..lab import experience
 from ..lab.experience import Inspected, Selection
 from ..lab.store import Store
@@ -27,7 +28,14 @@ def build_pool(
     epsilon: float | None,
     overwrite: bool,
 ) -> None:
-    """`wolflab experience build`: a pool from the finished games of one or several runs."""
+    """`wolflab experience build`: a pool from the finished games of one or several runs.
+
+    share, epsilon: one of the two at most; ExperimentError for both.
+    """
+    if share is not None and epsilon is not None:
+        raise ExperimentError(
+            f"--epsilon {epsilon:g} sets ε, and --share {share:g} has it found: give one of the two"
+        )
     bar = Progress(
         TextColumn("reflections embedded"),
         BarColumn(),
@@ -38,8 +46,13 @@ def build_pool(
 
     with ExitStack() as opened:
         stores = [opened.enter_context(Store.open_for_reading(run)) for run in runs]
-        opened.enter_context(bar)
         task = bar.add_task("", total=None)
+
+        def watch(over: int, of: int) -> None:
+            if not bar.live.is_started:  # what is refused before leaves no bar behind
+                opened.enter_context(bar)
+            bar.update(task, completed=over, total=of)
+
         asyncio.run(
             experience.build_named(
                 stores,
@@ -49,7 +62,7 @@ def build_pool(
                 share=share,
                 epsilon=epsilon,
                 overwrite=overwrite,
-                progress=lambda over, of: bar.update(task, completed=over, total=of),
+                progress=watch,
             )
         )
     inspect_pool(console, to, 0)
@@ -93,8 +106,11 @@ def _about(found: Inspected) -> list[str]:
     near = f"ε = {found.epsilon:.3f}"
     if found.share is not None:
         near += f", set so that at most {found.share:.1%} of pairs from different deals are above it"
-    if found.reached is not None:
-        near += f" ({found.reached:.1%} are)"
+        near += "" if found.reached is None else f" ({found.reached:.1%} are)"
+    elif found.reached is not None:
+        near += f", as given; {found.reached:.1%} of pairs from different deals are above it"
+    else:
+        near += "; there are no pairs from different deals to try it on"
     return [
         f"{found.experiences:,} experiences from {found.games:,} games of {found.deals:,} deals, "
         f"{found.bytes / 1e6:.1f} MB",

@@ -48,6 +48,7 @@ _CALLED: Mapping[str, tuple[str, Kind]] = MappingProxyType(
         "vote_hits": ("village votes for a Werewolf", "share"),
         "abstained": ("village votes not cast", "share"),
         "out_hits": ("Werewolves among those voted out", "share"),
+        "stand_ins": ("stand-ins", "share"),
         "accuracy": ("accuracy", "share"),
         "reasonable": ("reasonable by rule", "share"),
         "passed": ("village votes passed", "share"),

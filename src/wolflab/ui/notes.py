@@ -24,6 +24,24 @@ from ..text.notes import (
 from ..text.sentences import a_role, listed
 
 
+def numbers(places: Sequence[int]) -> str:
+    """Places of messages as the numbers under which prompts show them: "3 to 9, 12"."""
+    runs: list[list[int]] = []
+    for number in sorted(place + 1 for place in places):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(
+        f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs
+    )
+
+
+def message_numbers(places: Sequence[int]) -> str:
+    """ "message 3", "messages 3 to 9, 12"."""
+    return f"message{'' if len(places) == 1 else 's'} {numbers(places) or '(none)'}"
+
+
 def note_lines(step: str, content: Content, names: Sequence[str]) -> list[str]:
     """A note as lines of text."""
     match content:
@@ -40,20 +58,21 @@ def note_lines(step: str, content: Content, names: Sequence[str]) -> list[str]:
         case Mistake(step, attempt, reason, reply):
             return [f"✗ {step}, attempt {attempt + 1}: {reason} (it wrote: {reply!r})"]
         case Recalled(recent, informative):
-            older = f" and {len(informative)} older telling ones" if informative else ""
-            latest = f"last {len(recent)} messages" if len(recent) != 1 else "last message"
-            return [f"has the {latest} before it{older}"]
+            older = f" and older telling ones {numbers(informative)}" if informative else ""
+            return [f"has the latest {message_numbers(recent)} before it{older}"]
         case Asked(chosen, free):
             return [f"asks itself {len(chosen)} of the predefined questions and {len(free)} of its own"]
         case Answered(question, answer, retrieved):
-            found = f" [{len(retrieved)} messages retrieved]" if retrieved else ""
+            found = f" [from {message_numbers(retrieved)}]" if retrieved else ""
             return [f"{question} → {answer or '(no usable answer)'}{found}"]
         case Reflected(text):
             return [f"reflects: {text}"]
-        case Suggested(text, found, _, good, why):
+        case Suggested(text, found, bad, good, why):
+            read = f", {1 + len(good)} read" if good else ""
+            shown = [f"read as bad: {bad}", f"read as good: {', '.join(good)}"] if good else []
             if not text:
-                return [f"finds no advice in past games: {why} ({found} alike)"]
-            return [f"past games advise ({found} alike, {1 + len(good)} read): {text}"]
+                return [f"finds no advice in past games: {why} ({found} alike{read})", *shown]
+            return [f"past games advise ({found} alike{read}): {text}", *shown]
         case Interviewed(claimed, text):
             return [f"on having spoken as {a_role(claimed)}: {text}"]
         case Planned(perspective, text):

@@ -79,7 +79,11 @@ def render(
             ("behaviours", "Behaviours", conducted.behaviours),
             ("trust", "Trust", conducted.trust),
             ("interviews", "Interviews", beside(extra.interviews)),
-            ("contrasts", "Differences between conditions", sections.contrasts),
+            (
+                "contrasts",
+                "Differences between conditions",
+                lambda found: sections.contrasts(found) + extra.uncompared(extras),
+            ),
             ("published", "Beside published figures", sections.beside),
             ("replies", "Replies, calls and cost", sections.replies),
             ("reading", "How to read this page", sections.reading),

@@ -29,6 +29,11 @@ def trouble(extras: Extras) -> str:
     )
 
 
+def uncompared(extras: Extras) -> str:
+    """What was asked for among the differences between conditions and is not there."""
+    return "".join(f'<p class="lead">{escape(told)}</p>' for told in extras.uncompared)
+
+
 def differs(extras: Extras, instrument: bool) -> str:
     """The settings in which each condition differs from the baseline."""
     if len(extras.differs) < 2:

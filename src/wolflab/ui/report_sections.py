@@ -29,7 +29,7 @@ def main(summary: Summary) -> str:
     led = bool(led_by_sheriff(summary))
     heads = ["condition", "games", "rounds"]
     heads += ["Ratio", "DC"] if led else []
-    heads += ["village wins", "invalid replies"]
+    heads += ["village wins", "invalid replies", "stand-ins"]
     spent = [one for one in _SPENT if one[0] == "calls" or _any_used(summary, one[0])]
     rows, used = [], []
     for one in summary.conditions:
@@ -42,7 +42,8 @@ def main(summary: Summary) -> str:
         ]
         if led:
             row += [shown(one.leadership.get("ratio")), shown(one.leadership.get("dc"), "share")]
-        rows.append([*row, shown(one.play["village_win"], "share"), shown(one.invalid, "share")])
+        last = (one.play["village_win"], one.invalid, one.play.get("stand_ins"))
+        rows.append([*row, *(shown(each, "share") for each in last)])
         used.append([name(one), *(shown(one.usage[key], form) for key, form, _ in spent)])
     caption = "One row a condition. Under each number: 95 % interval, n."
     found = table(caption, heads, rows, instrument=summary.instrument)

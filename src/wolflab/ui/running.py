@@ -1,10 +1,10 @@
-"""What the commands show: progress while a run goes on, then its tables; a game; its errors."""
+"""What the commands show: progress while a run goes on, then its tables; a game as it is played; its errors."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,22 +21,19 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from ..errors import ExperimentError, RecordError, WolflabError
+from ..errors import ExperimentError, ModelError, RecordError, WolflabError
 from ..lab import runner
-from ..lab.again import again
 from ..lab.casting import Company, listing, reach
-from ..lab.experiment import build, load, shipped
+from ..lab.experiment import Experiment, build, load, shipped
 from ..lab.game import GameFile, prepare, status
 from ..lab.heard import Ledger
 from ..lab.place import Place
-from ..lab.replay import requests, verify_game
+from ..lab.replay import verify_game
 from ..lab.store import Store, new_directory
 from ..lab.tournament import is_tournament
 from ..match import play
-from ..rules import Ruleset
 from .alarm import Alarm, HeardStore
-from .terminal import GamePrinter, show_errors, show_record, show_unusable
-from .turn import show_turn
+from .terminal import GamePrinter, show_errors, show_unusable
 
 
 def run_experiment(
@@ -65,7 +62,7 @@ def run_experiment(
     else:
         assert source is not None
         experiment = load(source, overrides, village)
-        asyncio.run(_preflight(Company(experiment)))
+        _preflight(experiment, source)
         path = out if out is not None else new_directory(Path("runs"), experiment.name)
         store = HeardStore.create(path, experiment)
     with store:
@@ -95,11 +92,24 @@ def run_experiment(
     return ok
 
 
-async def _preflight(company: Company) -> None:
+def _preflight(experiment: Experiment, source: str) -> None:
+    """`runner.preflight`; where a key is missing, names the way to try the experiment without one."""
+
+    async def check() -> None:
+        try:
+            await runner.preflight(company)
+        finally:
+            await company.close()
+
+    company = Company(experiment)
     try:
-        await runner.preflight(company)
-    finally:
-        await company.close()
+        asyncio.run(check())
+    except ModelError as error:
+        if experiment.village is None or not company.lacks_key:
+            raise
+        raise ModelError(
+            f"{error}; to try it without one, on the built-in player: wolflab run {source} --village"
+        ) from None
 
 
 def _bar(console: Console) -> Progress:
@@ -161,6 +171,13 @@ def compare_runs(console: Console, stores: Sequence[Store], out: Path) -> None:
     console.print(f"report: {out}", highlight=False, soft_wrap=True)
 
 
+_OF_MANY = frozenset(
+    "deals repeats conditions baseline contrasts curve planted published redraw_void concurrency workers "
+    "village".split()
+)
+"""Fields of an experiment that say nothing of a single game."""
+
+
 def play_game(
     console: Console,
     rules: str,
@@ -172,7 +189,13 @@ def play_game(
     pace: float | None,
     out: Path | None,
 ) -> None:
-    """One game, printed as it happens."""
+    """One game, printed as it happens. ExperimentError for a field that is about several games."""
+    for change in overrides:
+        if (field := change.partition("=")[0].split(".")[0]) in _OF_MANY:
+            raise ExperimentError(
+                f"-o {change}: play plays one game, for which {field} says nothing; several are played by: "
+                "wolflab run"
+            )
     player = {"recipe": recipe} if recipe == "random" else {"recipe": recipe, "model": model}
     data = {
         "name": "play",
@@ -218,82 +241,6 @@ async def _play_game(
         await company.close()
 
 
-def show_game(
-    console: Console, store: Store, game: int, as_: str | None, thoughts: bool, prompts: bool
-) -> None:
-    """A recorded game; with prompts, every request and reply after it."""
-    row = store.game(game)
-    record = store.record(game)
-    seat = None if as_ is None else _seat(record.ruleset, as_)
-    show_record(console, record, seat, thoughts)
-    if prompts:
-        _show_prompts(console, store, row.id, record.ruleset.names, seat)
-
-
-def show_turn_of(
-    console: Console, store: Store, game: int, turn: str, without: Sequence[str], prompts: bool = False
-) -> None:
-    """One turn step by step (003 Table 4), and beside it the same turn with components removed.
-
-    prompts: after it, every request and reply of the turn as it was played.
-    """
-    row = store.game(game)
-    if without and any(not model.startswith("village") for model in store.totals().get(game, {})):
-        console.print("[dim]Its model is asked anew for the turn without a component.[/]")
-    rules = store.record(game).ruleset
-    show_turn(console, rules, again(store, row, turn, without), without)
-    if prompts:
-        if without:
-            console.print("[dim]The prompts are those of the turn as it was played.[/]")
-        _show_prompts(console, store, row.id, rules.names, None, turn)
-
-
-def _bare(name: str) -> str:
-    """A name however it is spelled: "player_3" for "Player 3"."""
-    return name.casefold().replace("_", " ")
-
-
-def _seat(rules: Ruleset, name: str) -> int:
-    for seat, known in enumerate(rules.names):
-        if _bare(name) == _bare(known) or (
-            name.isdigit() and known.endswith(name) and not known[: -len(name)][-1:].isdigit()
-        ):
-            return seat
-    raise ExperimentError(f"--as {name}: there is no such player; the players are {', '.join(rules.names)}")
-
-
-def _show_prompts(
-    console: Console, store: Store, game: int, names: Sequence[str], seat: int | None, turn: str | None = None
-) -> None:
-    """Requests and replies of a game, or of one seat, or of one turn, named by its ask."""
-    from ..text.prompts import messages
-
-    def wanted(key: str) -> bool:
-        ask = key.split("|")[1]
-        return ask == turn if turn is not None else seat is None or ask.endswith(f"/{seat}")
-
-    kept = [call for call in store.call_rows(game) if call.get("messages")]
-    for call in kept:
-        if wanted(call["key"]):
-            _show_call(console, call["key"].split("|", 1)[1], call["messages"], call["text"])
-    if kept:
-        return
-    filed = store.calls(game)
-    for request in requests(store, store.game(game)):
-        if wanted(request.key):
-            name = names[request.question.situation.seat]
-            heading = f"{name} · {request.key.split('|', 1)[1]}"
-            prompt = messages(request.question, request.corrections)
-            _show_call(console, heading, prompt, filed[request.key].response.text)
-
-
-def _show_call(console: Console, heading: str, prompt: Iterable[tuple[str, str]], reply: str) -> None:
-    console.rule(heading, style="yellow")
-    for role, text in (*((f"[yellow]{role}[/]", text) for role, text in prompt), ("[green]reply[/]", reply)):
-        console.print(role)
-        console.print(escape(text), highlight=False, soft_wrap=True)
-
-
 def list_errors(console: Console, store: Store) -> None:
     """002's error log: unusable replies, then games that are not over, then adaptations."""
     count = unread = 0
@@ -305,7 +252,7 @@ def list_errors(console: Console, store: Store) -> None:
             heard = ledger.unfinished(row)
             show_unusable(console, row.id, store.experiment.ruleset(row.condition).names, heard.unusable)
             count += len(heard.unusable)
-            unread += heard.filed - sum(heard.replies.values())
+            unread += heard.filed - heard.read
             if row.error:
                 console.print(
                     f"[red]game {row.id}[/] ({row.condition}) is {row.status}: {escape(row.error)}",

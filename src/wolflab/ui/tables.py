@@ -50,6 +50,8 @@ def print_summary(
                 highlight=False,
                 soft_wrap=True,
             )
+    for told in extras.uncompared:
+        console.print(f"[yellow]{escape(told)}[/]", highlight=False, soft_wrap=True)
     if any(one.conduct is not None for one in summary.conditions):
         console.print("[dim]behaviours, trust and advice: see the report[/]")
     for row in summary.conditions:
@@ -88,7 +90,7 @@ def main_table(summary: Summary, width: int | None = None) -> Table:
     found = Table(title=title, title_justify="left", caption=caption, caption_justify="left", show_lines=True)
     led = any(one.leadership for one in summary.conditions)
     heads = ["games", "rounds", *(["Ratio", "DC"] if led else []), "village wins"]
-    heads += ["invalid replies", "calls a game"]
+    heads += ["invalid replies", "stand-ins", "calls a game"]
     paid = any(one.usage["prompt_tokens"].value for one in summary.conditions)
     priced = any(one.usage["cost"].value for one in summary.conditions)
     heads += (["tokens a game"] if paid else []) + (["USD a game"] if priced else [])
@@ -120,7 +122,7 @@ def _cells(one: Condition, led: bool, paid: bool, priced: bool) -> list[str]:
     if led:
         cells += [cell(one.leadership.get("ratio"), 3), cell(one.leadership.get("dc"), percent=True)]
     cells += [cell(one.play["village_win"], percent=True), cell(one.invalid, percent=True)]
-    cells.append(cell(one.usage["calls"], 0))
+    cells += [cell(one.play.get("stand_ins"), percent=True), cell(one.usage["calls"], 0)]
     if paid:
         sent, written = cell(one.usage["prompt_tokens"], 0), cell(one.usage["completion_tokens"], 0)
         cells.append(f"{sent}\n[dim]and written[/]\n{written}")

@@ -202,7 +202,9 @@ def show_record(
     """Print a recorded game: the game log, or with `seat` that player's log (002 §7.2)."""
     printer = GamePrinter(console, record.ruleset, seat, thoughts)
     at: dict[int, list[PastTurn]] = {}
-    for turn in (*record.turns, *(record.probes if probes and thoughts else ())):
+    # What was asked outside the game comes first: an interview is about what has just been said, and the turn
+    # of the same place is the next one's, whose words follow.
+    for turn in (*(record.probes if probes and thoughts else ()), *record.turns):
         at.setdefault(turn.at, []).append(turn)
     for index in range(len(record.events) + 1):
         if thoughts:

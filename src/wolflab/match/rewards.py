@@ -1,7 +1,7 @@
-"""Rewards of a finished game: a win or a loss, and small ones on the way (004 App. D.2).
+"""Rewards of a game: a win or a loss, and small ones on the way (004 App. D.2).
 
-Pure: from everything that happened to what each decision of a seat has earned. They tell what seats do not
-know, so nothing that plays may see them; they are for training alone.
+A fold over everything that happens, for training alone: rewards tell what seats do not know (that a vote hit
+a Werewolf), so nothing that plays may see them.
 
 What D.2 leaves open is decided here:
 
@@ -10,13 +10,10 @@ What D.2 leaves open is decided here:
   the opposite.
 - A Werewolf voted out is worth as much to the village as it costs the pack (D.2's minus sign is a slip).
 - A vote earns its reward for voters of the village side: a Werewolf would get both sides of it.
-- A reward belongs to the seat's most recent decision before the event; the end of the game to its last one.
-  What happens before a seat has decided anything is lost on it.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -39,6 +36,7 @@ from ..rules import (
     Voted,
     Winner,
 )
+from ..rules.engine import table
 
 SHIELDS = ("save", "protect")
 """Night choices that keep a player alive: the Doctor's, and the Guard's."""
@@ -75,36 +73,43 @@ class Gain:
 
 
 def gains(ruleset: Ruleset, events: Sequence[Event], worth: Worth = D2) -> list[Gain]:
-    """Every event of a finished game that is worth something, in order of happening."""
-    roles = {event.seat: event.role for event in events if isinstance(event, Dealt)}
-    wolves = np.array([ROLES[roles[seat]].wolf for seat in range(ruleset.players)])
-    night = _Night(ruleset)
-    found = []
-    for position, event in enumerate(events):
-        points = _worth(event, wolves, night, worth)
-        if points is not None:
-            found.append(Gain(position, tuple(points.tolist())))
-    return found
+    """Every event of a game that is worth something, in order of happening."""
+    return Rewards(ruleset, worth).follow(events)
 
 
-def credited(found: Sequence[Gain], seat: int, decided: Sequence[int]) -> NDArray[np.float32]:
-    """What each decision of a seat has earned: float32 (T,).
+class Rewards:
+    """Follows one game: `follow` takes what has just happened and says what of it is worth something.
 
-    decided: for each of its T decisions, in order, how many events had happened when it was made.
+    roles: by seat, once the cards are dealt.
     """
-    earned = np.zeros(len(decided), np.float32)
-    for gain in found:
-        number = bisect_left(decided, gain.position + 1) - 1
-        if number >= 0:
-            earned[number] += gain.seats[seat]
-    return earned
+
+    def __init__(self, ruleset: Ruleset, worth: Worth = D2) -> None:
+        self.worth = worth
+        self.roles: dict[int, str] = {}
+        self._night = _Night(ruleset)
+        self._wolves = np.zeros(ruleset.players, bool)
+        self._seen = 0
+
+    def follow(self, events: Sequence[Event]) -> list[Gain]:
+        """The gains among the events that come next."""
+        found = []
+        for position, event in enumerate(events, self._seen):
+            if isinstance(event, Dealt):
+                self.roles[event.seat] = event.role
+                self._wolves[event.seat] = ROLES[event.role].wolf
+                continue
+            points = _worth(event, self._wolves, self._night, self.worth)
+            if points is not None:
+                found.append(Gain(position, tuple(points.tolist())))
+        self._seen += len(events)
+        return found
 
 
 class _Night:
     """What the current night has seen so far: whom the pack named, and who shielded whom."""
 
     def __init__(self, ruleset: Ruleset) -> None:
-        self._agreement = ruleset.wolf_agreement
+        self._table = table(ruleset)
         self.fall()
 
     def fall(self) -> None:
@@ -113,18 +118,7 @@ class _Night:
 
     def victim(self) -> int | None:
         """Whom the pack agreed on."""
-        if not self.named:
-            return None
-        if self._agreement == "last":
-            agreed = self.named[-1]
-        else:
-            ranked = sorted(set(self.named), key=self.named.count)
-            agreed, most = ranked[-1], self.named.count(ranked[-1])
-            short = most < len(self.named) and self._agreement == "unanimous"
-            tied = len(ranked) > 1 and self.named.count(ranked[-2]) == most
-            if short or tied:
-                return None
-        return agreed.seat if isinstance(agreed, Pick) else None
+        return self._table.agreed(tuple(self.named))
 
 
 def _worth(event: Event, wolves: NDArray[np.bool_], night: _Night, worth: Worth) -> np.ndarray | None:

@@ -1,0 +1,92 @@
+"""What the Atomic agent copies: the deduction-only agent's games, with the intent that each action was."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from policy_helpers import DIMENSIONS, checkpoint
+from wolflab.agents.language import LanguageAgent
+from wolflab.agents.policy.base import Policy
+from wolflab.agents.policy.checkpoint import NumpyPolicy
+from wolflab.agents.recipes import recipe
+from wolflab.lab.lessons import Lesson, intent_of
+from wolflab.lab.training_games import EmbedInStep
+from wolflab.match import Draws, Match, Player, play, run_now
+from wolflab.models.embedders.hashing import HashingEmbedder
+from wolflab.models.village import Village
+from wolflab.policy.population import Member
+from wolflab.policy.rollout import KINDS, First, Rules, episodes
+from wolflab.policy.settings import Population
+from wolflab.rules import DOCTOR, NO, PASS, WITCH, Action, Ask, Pick, Say
+from wolflab.text.intents import HIDE, IDLE, Intent, intents
+
+VOTE = Ask("1/vote/2", 2, "vote", "voting", 1, (Pick(0), Pick(1), PASS))
+SPEAK = Ask("1/statement/2", 2, "statement", "discussion", 1, None)
+
+
+class Class:
+    """A table at which everybody is taught."""
+
+    def __init__(self) -> None:
+        self.model, self.embedder = Village(), EmbedInStep(HashingEmbedder(DIMENSIONS))
+
+    def learner(self, policy: Policy) -> Player:
+        return Player(Lesson(recipe("atomic"), policy), self.model, {"policy": self.embedder})
+
+    def fixed(self, member: Member) -> Player:
+        raise AssertionError(member)
+
+
+def test_a_taught_table_plays_the_deduction_only_agents_games() -> None:
+    keys = [f"lesson/{number}" for number in range(4)]
+    policy = NumpyPolicy(checkpoint(candidates=13))
+    pupils = Class()
+    found, ended = episodes(
+        Rules(DOCTOR), pupils, First(), policy.lay_out, Population(learners="all"), (), keys
+    )
+    assert found is not None
+    alone = Player(LanguageAgent(recipe("deductive-004")), pupils.model)
+    for key, one in zip(keys, ended, strict=True):
+        draws = Draws(key), Draws(f"{key}/0")
+        played = run_now(play(Match(DOCTOR, lambda dealing: [alone] * 7, *draws, {}, write=False)))
+        assert (played.outcome.winner.value == "village") is one.village
+    assert set(found.kind) == set(range(len(KINDS)))
+    assert (found.log_p == 0).all()
+    assert found.mask[np.arange(len(found.action)), found.action].all()
+    # Not everything is the same intent, and nobody idles at night.
+    assert len(set(found.action.tolist())) > 4
+    kinds = intents(DOCTOR)
+    assert kinds[0] == IDLE
+
+
+@pytest.mark.parametrize(
+    ("action", "intent"),
+    [(Pick(1), Intent("target", seat=1)), (PASS, IDLE), (NO, None)],
+    ids=["a target", "passing", "what no intent means"],
+)
+def test_an_option_as_an_intent(action: Action, intent: Intent | None) -> None:
+    assert intent_of(action, VOTE, DOCTOR) == intent
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("", IDLE),
+        ("I am the Seer. player_4 is a Werewolf. Let us vote for player_4.", Intent("claim", role="Seer")),
+        ("Last night I checked player_4: a Werewolf.", Intent("claim", role="Seer")),
+        ("I am sure that player_5 is a Werewolf.", Intent("target", seat=5)),
+        ("I suspect player_3 a little, but let us vote for player_6.", Intent("target", seat=6)),
+        ("I trust player_1.", HIDE),
+        ("player_1 says that they are the Doctor.", HIDE),
+        ("I am not the Seer.", HIDE),
+    ],
+)
+def test_a_statement_as_an_intent(text: str, intent: Intent) -> None:
+    assert intent_of(Say(text), SPEAK, DOCTOR) == intent
+
+
+def test_a_report_is_a_claim_of_the_role_that_these_rules_have() -> None:
+    saved = "I saved player_1 last night."
+    assert intent_of(Say(f"I am the Guard. {saved}"), SPEAK, WITCH) != Intent("claim", role="Doctor")
+    assert intent_of(Say("I protected player_1 last night."), SPEAK, DOCTOR) == Intent("claim", role="Doctor")
