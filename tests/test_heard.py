@@ -217,7 +217,7 @@ def test_a_player_who_decides_nothing_is_named_though_most_of_its_replies_can_be
     assert named.decisions
     assert (named.model, named.replies, named.unusable) == ("wolf-1 · reflective-003", len(mine), failed)
     assert 2 * failed > len(mine) >= MANY_DECISIONS
-    told = f"Most decisions of wolf-1 · reflective-003 are stand-ins: {failed} of {len(mine)} had no usable reply"
+    told = f"Most decisions of wolf-1 · reflective-003 are stand-ins: {failed} of {len(mine)} had no usable"
     assert told in text
     decided = [turn for turn in turns if turn.made]
     assert found.conditions[0].play["stand_ins"].value == pytest.approx(failed / len(decided))

@@ -15,7 +15,7 @@ import pytest
 
 from http_server import FakeServer, Fault, answer, serving
 from wolflab.errors import BudgetExceeded, ModelError, ServerError
-from wolflab.models.base import Request, Response, Sampling, Usage
+from wolflab.models.base import Request, Response, Sampling
 from wolflab.models.budget import Budget, Price
 from wolflab.models.catalog import check, listing, resolve
 from wolflab.models.endpoints import PROVIDERS, public_url

@@ -257,7 +257,7 @@ def test_a_run_with_failed_games_exits_with_an_error(tmp_path: Path) -> None:
         (("play", "--rules", "chess"), "there is no preset 'chess'"),
         (("play", "-o", "deals=3"), "-o deals=3: play plays one game"),
         (("play", "-o", "conditions.all.deals=3"), "for which conditions says nothing"),
-        (("run", "reflection-fig3", "-o", "others.model=openai/gpt-x"), "wolflab run reflection-fig3 --village"),
+        (("run", "reflection-fig5"), "player: wolflab run reflection-fig5 --village"),
     ],
 )
 def test_a_users_mistake_is_a_sentence_and_exit_code_2(

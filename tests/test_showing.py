@@ -1,4 +1,4 @@
-"""`wolflab show`: a way from advice to the past turn it came from, what was before a player, what is refused."""
+"""`wolflab show`: a way from advice to the turn it came from, what was before a player, what is refused."""
 
 from __future__ import annotations
 
@@ -156,7 +156,9 @@ def test_prompts_are_narrowed_to_a_step(store: Store) -> None:
     assert answers.count("reply\n") == 7
     everywhere = printed(store, game, prompts=True, as_="player_1", step="reflect")
     assert 1 < everywhere.count("reply\n") == everywhere.count("|reflect|0")
-    with pytest.raises(RecordError, match=r"no such step here; there are questions/choose, .*answer/7, .*act"):
+    with pytest.raises(
+        RecordError, match=r"no such step here; there are questions/choose, .*answer/7, .*act"
+    ):
         printed(store, game, turn=turn, prompts=True, step="answer/8")
 
 
@@ -196,9 +198,7 @@ def test_an_interview_stands_before_the_next_players_thoughts(store: Store) -> N
         ({"turn": "1/vote/0", "as_": "nobody"}, "there is no such player"),
     ],
 )
-def test_options_that_have_nothing_to_say_together(
-    store: Store, options: dict[str, Any], words: str
-) -> None:
+def test_options_that_have_nothing_to_say_together(store: Store, options: dict[str, Any], words: str) -> None:
     with pytest.raises(ExperimentError, match=words):
         printed(store, 1, **options)
 
@@ -254,11 +254,11 @@ def test_a_turn_whose_model_cannot_be_reached_is_not_said_to_be_resumable(tmp_pa
         turn = next(one.ask for one in made.record(1).turns if one.seat == 0 and one.made)
         # It fails only when it is asked for words: what a run is told then is put otherwise, too.
         server.faults.extend([http_server.Fault("status", 503)] * 200)
-        with pytest.raises(ServerError, match="failed 2 times.*; the turn was not taken again") as error:
+        with pytest.raises(ServerError, match=r"failed 2 times.*; the turn was not taken again") as error:
             again(made, made.game(1), turn, ["reasoning"])
         assert "resume" not in str(error.value)
         calls = server.calls
-    with pytest.raises(ServerError, match="nothing answers at .*; the turn was not taken again"):
+    with pytest.raises(ServerError, match=r"nothing answers at .*; the turn was not taken again"):
         again(made, made.game(1), turn, ["reasoning"])
     assert server.calls == calls
     made.close()

@@ -273,7 +273,7 @@ def experiments() -> None:
 @app.command(epilog="Examples:  `wolflab bench`  ·  `wolflab bench rules`")
 def bench(
     only: Annotated[
-        str | None, typer.Argument(help="rules, village, calls or prompts (default: all).")
+        str | None, typer.Argument(help="rules, village, calls, prompts, policy or training (default: all).")
     ] = None,
 ) -> None:
     """Measure Wolflab on this machine, against references in the same run."""

@@ -111,8 +111,8 @@ class Recipe:
 
     think: where the reasoning of an action stands: in the same reply ("with"), in a call of its own before it
     ("before": chain of thought), or in a call of its own for statements alone ("before_statements", against
-    the slip of 004 H.3; with candidates, the one taken is worded anew from its reasoning). refine: a further call looks at that plan with the others' eyes before a statement
-    (ReCon).
+    the slip of 004 H.3; with candidates, the one taken is worded anew from its reasoning). refine: a further
+    call looks at that plan with the others' eyes before a statement (ReCon).
 
     style: one of `text.prompts.STYLES` (004 C.7). retries: further tries after an unusable reply, with the
     reason shown (0 in 002). speech_temperature applies to statements, temperature to everything else but

@@ -108,7 +108,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         self._shaping = SHAPED if shaping is True else (shaping or UNSHAPED)
         self._seed, self._number = randbits(63), -1
         self._hall = Hall(self.ruleset, learners, others, record)
-        self._game = Game(self.ruleset, "", None)
+        self._game = Game(self.ruleset, "", UNSHAPED)
         self._seen = [0] * self.ruleset.players
         self._words: str | None = None
         self._shown: Mask | None = None

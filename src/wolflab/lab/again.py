@@ -87,7 +87,7 @@ def again(store: Store, row: GameRow, turn: str, without: Sequence[str] = ()) ->
             raise
         words = _RESUME.sub("", str(first))
         raise ServerError(
-            f"{words}; the turn was not taken again, and the run is as it was: try when the model can be reached"
+            f"{words}; the turn was not taken again, and the run is as it was: try when the model answers"
         ) from None
     if isinstance(reply.action, Invalid):
         return Again(moment, request, None, reply.action.reason, reply.notes)

@@ -1,4 +1,4 @@
-"""Which replies of a run could not be used, by player: those of games that are over and of games that are not.
+"""Which replies of a run could not be used, by player, of games that are over and of games that are not.
 Beside them, how many decisions were taken for a player by what stands in for an unusable reply: of a player
 that makes ten calls a decision, one unusable call in ten can mean that it decides nothing.
 

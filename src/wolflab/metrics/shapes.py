@@ -101,7 +101,7 @@ class Condition:
 
     leadership: name in `leadership.METRICS` → estimate over games; empty without a Sheriff.
     persuasion: "all", "wolf", "other", "retest" (null) → persuasion rate. ratio_null: permuted labels.
-    play: "village_win", "wolf_win", "nobody", "vote_hits", "abstained", "out_hits".
+    play: "village_win", "wolf_win", "nobody", "vote_hits", "abstained", "out_hits", "stand_ins".
     survival: role → share alive at the end. usage: "calls", "prompt_tokens", "completion_tokens",
     "cost" a game; totals by model over all games, finished or not. conduct: behaviours, trust and what
     becomes of advice, where the experiment asks for it.

@@ -166,9 +166,8 @@ def _stand_ins(games: Sequence[Game], seed: int) -> Estimate:
     ]
     if any(turn.made for _, mine in turns for turn in mine):
         turns = [(deal, [turn for turn in mine if turn.made]) for deal, mine in turns]
-    rows = [
-        (deal, float(sum(turn.invalid is not None for turn in mine)), float(len(mine))) for deal, mine in turns
-    ]
+    failed = [sum(turn.invalid is not None for turn in mine) for _, mine in turns]
+    rows = [(deal, float(n), float(len(mine))) for (deal, mine), n in zip(turns, failed, strict=True)]
     return share(rows, "decisions", seed=seed)
 
 

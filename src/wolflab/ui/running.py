@@ -1,4 +1,4 @@
-"""What the commands show: progress while a run goes on, then its tables; a game as it is played; its errors."""
+"""What the commands show: progress while a run goes on, then its tables; a game being played; its errors."""
 
 from __future__ import annotations
 
@@ -93,7 +93,8 @@ def run_experiment(
 
 
 def _preflight(experiment: Experiment, source: str) -> None:
-    """`runner.preflight`; where a key is missing, names the way to try the experiment without one."""
+    """`runner.preflight`; where a key is missing, it names the way to try `source` without one."""
+    company = Company(experiment)
 
     async def check() -> None:
         try:
@@ -101,7 +102,6 @@ def _preflight(experiment: Experiment, source: str) -> None:
         finally:
             await company.close()
 
-    company = Company(experiment)
     try:
         asyncio.run(check())
     except ModelError as error:
@@ -172,8 +172,20 @@ def compare_runs(console: Console, stores: Sequence[Store], out: Path) -> None:
 
 
 _OF_MANY = frozenset(
-    "deals repeats conditions baseline contrasts curve planted published redraw_void concurrency workers "
-    "village".split()
+    [
+        "deals",
+        "repeats",
+        "conditions",
+        "baseline",
+        "contrasts",
+        "curve",
+        "planted",
+        "published",
+        "redraw_void",
+        "concurrency",
+        "workers",
+        "village",
+    ]
 )
 """Fields of an experiment that say nothing of a single game."""
 

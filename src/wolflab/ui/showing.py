@@ -1,4 +1,4 @@
-"""`wolflab show`: a recorded game, one turn of it, its prompts, its tables of trust. It reads and writes nothing."""
+"""`wolflab show`: a recorded game, one turn of it, its prompts, its tables of trust. Nothing is written."""
 
 from __future__ import annotations
 
@@ -203,7 +203,8 @@ def _show_prompts(
             _show_call(console, heading, prompt, filed[request.key].response.text)
             shown += 1
     if step is not None and not shown:
-        raise RecordError(f"--step {step}: there is no such step here; there are {', '.join(steps) or 'none'}")
+        there = ", ".join(steps) or "none"
+        raise RecordError(f"--step {step}: there is no such step here; there are {there}")
 
 
 def _show_call(console: Console, heading: str, prompt: Iterable[tuple[str, str]], reply: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..errors import ExperimentError
-from ..lab.casting import Company
 from ..lab.store import Store, new_directory
 from ..lab.tournament import Tournament, from_flags, load, make, start
 from ..lab.tournament_games import play
@@ -51,7 +49,7 @@ def chosen(
 
 def run_tournament(console: Console, tournament: Tournament, out: Path | None) -> bool:
     """Play a tournament as a new run, then show it. Returns whether all games are over."""
-    asyncio.run(preflight(Company(tournament.experiment())))
+    preflight(tournament.experiment(), tournament.name)
     path = out if out is not None else new_directory(Path("runs"), tournament.name)
     with start(path, tournament) as store:
         return _played(console, store, reached=True)
