@@ -91,6 +91,22 @@ def test_contrasts_pair_deals_and_correct_for_their_number(planted_runs: dict[st
     assert flipped == pytest.approx(-found["dc", "mostly"].difference.value)  # type: ignore[operator]
 
 
+def test_what_werewolves_win_is_not_what_the_village_loses_where_games_stop(
+    planted_runs: dict[str, list[Game]],
+) -> None:
+    games = [game for each in planted_runs.values() for game in each]
+    summary = summarise(games, contrasts=["wolf_win"])
+    found = {(c.metric, c.condition): c.difference for c in summary.contrasts}
+    plays_of = {one.name: one.play for one in summary.conditions}
+    base = next(iter(planted_runs))
+    for condition in ("sometimes", "mostly"):
+        for metric in ("village_win", "wolf_win"):
+            ours, theirs = plays_of[condition][metric].value, plays_of[base][metric].value
+            assert ours is not None
+            assert theirs is not None
+            assert found[metric, condition].value == pytest.approx(ours - theirs)
+
+
 def test_everything_planned_is_counted_and_only_done_games_are_averaged() -> None:
     good = run("a", 6, obey=0.5)
     more = [

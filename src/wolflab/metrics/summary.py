@@ -54,7 +54,7 @@ BY_GAME: Mapping[str, Callable[[Conduct], float | None]] = {
 }
 """Measures of conduct that a single game has, and conditions can be compared on."""
 
-COMPARABLE = tuple(dict.fromkeys((*CONTRASTED, "days", *METRICS, *BY_GAME)))
+COMPARABLE = tuple(dict.fromkeys((*CONTRASTED, "wolf_win", "days", *METRICS, *BY_GAME)))
 """What conditions can be compared on, `CONTRASTED` among it."""
 
 
@@ -219,7 +219,8 @@ def _values(metric: str, played: Sequence[Played]) -> list[tuple[int, float | No
     if metric in BY_GAME:
         shown = [(each.deal, each.game.conduct) for each in played]
         return [(deal, None if one is None else BY_GAME[metric](one)) for deal, one in shown]
-    return [(each.deal, float(village_won(each.record) is True)) for each in played]
+    sought = metric == "village_win"  # and for "wolf_win" the other side; a game without a winner is neither's
+    return [(each.deal, float(village_won(each.record) is sought)) for each in played]
 
 
 def _plain(name: str) -> str:
