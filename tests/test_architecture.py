@@ -42,6 +42,8 @@ DOORS: dict[tuple[str, str], str] = {
         "record",
         "text.notes",
     ): "a record writes typed notes down and reads them back, whatever they say",
+    ("policy", "text.kinds"): "decisions are counted by kind of action",
+    ("policy", "text.notes"): "a note of a turn says which candidate was taken",
     ("env", "record"): "an environment names the type of a recorded turn",
     ("match", "text.questions"): "a recorded call carries the question that it serves",
     ("match", "text.digest"): "a recorded call carries a digest of its question",

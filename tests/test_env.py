@@ -429,6 +429,8 @@ def ends(table: WerewolfAEC, seed: int = 4) -> dict[str, dict[str, Any]]:
         ({"learners": [], "others": "random"}, "0 to 6"),
         ({"learners": 1}, "others: nobody"),
         ({"learners": 1, "others": "clever"}, "deductive"),
+        ({"learners": 1, "others": "strategic"}, "pass a Player"),
+        ({"learners": 1, "others": {"others": "atomic"}}, "chooses by a trained policy"),
         ({"learners": 1, "others": {"Witch": "random"}}, "no place 'Witch'"),
         ({"text": "old"}, "'new'"),
         ({"text_limit": 0}, "1 or more"),

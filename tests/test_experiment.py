@@ -9,7 +9,7 @@ import pytest
 
 from wolflab.errors import ExperimentError, WolflabError
 from wolflab.lab.casting import Company
-from wolflab.lab.experiment import build, load, shipped
+from wolflab.lab.experiment import Experiment, build, load, shipped
 from wolflab.lab.place import Place
 from wolflab.match import Dealing
 
@@ -180,3 +180,29 @@ def test_a_seat_without_a_player_is_named() -> None:
     data = {"name": "x", "players": {"werewolves": {"recipe": "random"}}}
     with pytest.raises(WolflabError, match=r"nobody is named for player_2 \(Villager\)"):
         Company(build(data)).casting(Place("all", 0, 0))(Dealing(ROLES, None))
+
+
+DECIDE: dict[str, Any] = {
+    "rules": "witch",
+    "players": {"others": {"model": "village", "recipe": "deductive"}},
+    "conditions": {"all": {"rules": {"max_rounds": 3}}},
+    "seed": 2,
+    "straw_polls": 1,
+    "reliability_probe": True,
+    "interview": True,
+    "scene": "two-seers",
+}
+"""Fields that decide what a condition's games are, each with another value than the default."""
+DO_NOT = {
+    *("name", "title", "source", "deals", "repeats", "redraw_void", "behaviours", "concurrency", "workers"),
+    *("budget", "published", "village", "planted", "baseline", "contrasts", "curve", "choices", "diversity"),
+}
+"""Fields that may be edited before a run is resumed: they say how much is played, and what is shown of it."""
+
+
+def test_every_field_is_known_to_decide_a_game_or_not_to() -> None:
+    assert set(Experiment.model_fields) == set(DECIDE) | DO_NOT
+    plain = {"name": "x", "rules": "doctor", "players": {"others": {"model": "village", "recipe": "vanilla"}}}
+    before = build(plain).identity("all")
+    assert all(build(plain | {name: value}).identity("all") != before for name, value in DECIDE.items())
+    assert build(plain | {"deals": 99, "behaviours": True, "contrasts": ["days"]}).identity("all") == before

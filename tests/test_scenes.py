@@ -9,12 +9,12 @@ import pytest
 
 from wolflab.errors import ExperimentError
 from wolflab.lab.experiment import build
-from wolflab.lab.results import games
 from wolflab.lab.runner import run
 from wolflab.lab.scenes import two_seers
 from wolflab.lab.store import Store
+from wolflab.lab.studies import studied
 from wolflab.match import Dealing
-from wolflab.metrics.choices import STUDIES, choices
+from wolflab.metrics.choices import STUDIES
 from wolflab.rules import PRESETS, ROLES, Pick, Say
 from wolflab.text.reading import Claim, Report, read
 
@@ -65,20 +65,17 @@ def test_wordings_and_seats_vary_with_the_deal() -> None:
 
 
 def test_a_scene_is_a_game_like_another(tmp_path: Path) -> None:
-    with Store.create(tmp_path / "run", build(SCENE)) as store:
+    with Store.create(tmp_path / "run", build(SCENE | {"choices": list(STUDIES)})) as store:
         run(store)
-        found = games(store)
-        assert [game.status for game in found] == ["done"] * 12
-        (studied,) = choices(found, "seer_vote")
-        votes = studied.shares
+        assert [game.status for game in store.games()] == ["done"] * 12
+        found = {one.study: one.shares for one in studied(store)[0]}
+        votes = found["seer_vote"]
         assert list(votes) == list(STUDIES["seer_vote"][1])
         assert sum(one.value or 0 for one in votes.values()) == pytest.approx(1)
         # Two of three Villagers live to vote in each game.
         assert {one.n for one in votes.values()} == {24}
-        (kills,) = choices(found, "first_kill")
-        assert sum(one.value or 0 for one in kills.shares.values()) == pytest.approx(1)
-        (saves,) = choices(found, "first_save")
-        assert saves.shares["itself"].value == 1
+        assert sum(one.value or 0 for one in found["first_kill"].values()) == pytest.approx(1)
+        assert found["first_save"]["itself"].value == 1
 
 
 def test_a_scene_needs_its_roles() -> None:

@@ -36,7 +36,6 @@ def decisions(count: int, seed: int = 0, config: NetworkConfig = CONFIG, **chang
         "reward": np.zeros(count, np.float32),
         "last": np.ones(count, np.bool_),
         "kind": rng.integers(0, 3, count).astype(np.int8),
-        "side": np.zeros(count, np.int8),
     }
     return Decisions(**fields | changes)
 

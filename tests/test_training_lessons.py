@@ -16,10 +16,11 @@ from wolflab.match import Draws, Match, Player, play, run_now
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.models.village import Village
 from wolflab.policy.population import Member
-from wolflab.policy.rollout import KINDS, First, Rules, episodes
+from wolflab.policy.rollout import First, Rules, episodes
 from wolflab.policy.settings import Population
 from wolflab.rules import DOCTOR, NO, PASS, WITCH, Action, Ask, Pick, Say
 from wolflab.text.intents import HIDE, IDLE, Intent, intents
+from wolflab.text.kinds import KINDS
 
 VOTE = Ask("1/vote/2", 2, "vote", "voting", 1, (Pick(0), Pick(1), PASS))
 SPEAK = Ask("1/statement/2", 2, "statement", "discussion", 1, None)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from policy_helpers import DIMENSIONS, checkpoint
 from wolflab.agents.language import LanguageAgent
@@ -21,6 +23,7 @@ from wolflab.models.village import Village
 from wolflab.policy.population import Member, checkpoint_name, members, seats, styled
 from wolflab.policy.rollout import Decisions, Ended, First, InStep, Rules, episodes, joined
 from wolflab.policy.settings import STYLES, Population
+from wolflab.record import Turn
 from wolflab.rules import DOCTOR, Side
 
 ROLES = ("Werewolf", "Villager", "Seer", "Werewolf", "Doctor", "Villager", "Villager")
@@ -124,6 +127,14 @@ def test_the_population_grows_by_checkpoints_and_keeps_the_latest() -> None:
     assert members(Population(styles=False, checkpoints=5), 5) == (Member("update-00005"),)
 
 
+def test_a_population_that_holds_no_seat_is_not_named() -> None:
+    with pytest.raises(ValidationError, match=r"self-play.* remove styles, keep, or let fewer"):
+        Population(learners="all", styles=True, keep=3)
+    with pytest.raises(ValidationError, match="remove checkpoints"):
+        Population(learners="all", checkpoints=5)
+    assert Population(learners="all", styles=False, checkpoints=0).learners == "all"
+
+
 # -- episodes -----------------------------------------------------------------------------------
 
 
@@ -147,7 +158,7 @@ def test_what_is_kept_fits_together() -> None:
     assert taken.all()
     assert (found.log_p <= 0).all()
     assert set(found.kind) == {0, 1, 2}
-    assert [one.key for one in ended] == KEYS
+    assert len(ended) == len(KEYS)
     # A seat that never got to decide (killed in the first night) keeps nothing.
     assert 0 < found.last.sum() <= 4 * len(KEYS)
     # Every seat's last decision has the end of the game: at least 100 less all small rewards of a game.
@@ -164,18 +175,34 @@ def _batch(found: Decisions) -> Batch:
     return Batch(found.player, text, candidates, found.mask)
 
 
+def deciding(key: str) -> list[bool]:
+    """Whether it is a Werewolf, of each seat that decides anything in the deduction-only agent's game."""
+    alone = Player(LanguageAgent(recipe("deductive-004")), Village())
+    asked: set[int] = set()
+    dealt: list[str] = []
+
+    def cast(dealing: Dealing) -> list[Player]:
+        dealt[:] = dealing.roles
+        return [alone] * len(dealt)
+
+    def watch(events: object, log: object, turns: Sequence[Turn]) -> None:
+        asked.update(turn.ask.seat for turn in turns if turn.ask.seat >= 0)
+
+    run_now(play(Match(DOCTOR, cast, Draws(key), Draws(f"{key}/0"), {}, write=False, watch=watch)))
+    return [dealt[seat] == "Werewolf" for seat in sorted(asked)]
+
+
 def test_the_winners_have_the_reward() -> None:
-    found, ended = rolled(KEYS, 6, learners="all")
-    over, sides = found.reward[found.last], found.side[found.last]
+    found, ended = rolled(KEYS, 6, First(), learners="all")
+    over = found.reward[found.last]
     at = 0
-    for one in ended:
+    for key, one in zip(KEYS, ended, strict=True):
         assert one.learners == (5, 2)
         assert one.others == ()
-        alone, _ = rolled([one.key], 1, learners="all")
-        count = int(alone.last.sum())
-        for points, side in zip(over[at : at + count], sides[at : at + count], strict=True):
-            assert (points > 0) == (one.village == (side == 0))
-        at += count
+        wolves = deciding(key)
+        for points, wolf in zip(over[at : at + len(wolves)], wolves, strict=True):
+            assert (points > 0) == (one.village != wolf)
+        at += len(wolves)
     assert at == len(over)
     assert {one.village for one in ended} == {True, False}
 

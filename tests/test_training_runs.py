@@ -12,6 +12,8 @@ import yaml
 from rich.console import Console
 from typer.testing import CliRunner
 
+from policy_helpers import checkpoint
+from wolflab.agents.policy.checkpoint import Source, save
 from wolflab.agents.policy.checkpoint import load as load_policy
 from wolflab.agents.policy.network import initial
 from wolflab.cli import app
@@ -20,9 +22,11 @@ from wolflab.lab.experiment import build
 from wolflab.lab.exploit import best_response, target_of
 from wolflab.lab.runner import run as play_all
 from wolflab.lab.sources import shipped
+from wolflab.lab.specs import PlayerSpec
 from wolflab.lab.store import Store
 from wolflab.lab.training import FOLDER, Experiment, load, make, resized, side_of
 from wolflab.lab.training_run import FILE, Progress, log_of, opened, run, start
+from wolflab.models.embedders import resolve_embedder
 from wolflab.policy.shares import Sampler, part_of
 from wolflab.rules import DOCTOR, Side
 from wolflab.ui.training import render, show_training
@@ -286,7 +290,7 @@ def test_a_best_response_learns_on_one_side_alone(side: Side, tmp_path: Path) ->
 
 def test_a_trained_policy_can_be_the_target(whole: Path, tmp_path: Path) -> None:
     target = target_of(str(whole / "seed-1" / "policy.safetensors"))
-    target = target.model_copy(update={"embedder": TINY["embedder"]})
+    assert (target.recipe, target.embedder) == ("strategic", TINY["embedder"])
     given = {name: value for name, value in TINY.items() if name != "name"}
     made = best_response(target, Side.VILLAGE, given, ["training.updates=0", "training.cloning.episodes=0"])
     result = trained(tmp_path / "exploit", made) / "seed-1" / "evaluation.json"
@@ -296,7 +300,8 @@ def test_a_trained_policy_can_be_the_target(whole: Path, tmp_path: Path) -> None
 
 def test_a_target_that_cannot_play_is_refused_before_anything_is_played(whole: Path, tmp_path: Path) -> None:
     given = {name: value for name, value in TINY.items() if name != "name"}
-    target = target_of(str(whole / "seed-1" / "policy.safetensors"))  # it reads with other vectors
+    target = target_of(str(whole / "seed-1" / "policy.safetensors"))
+    target = target.model_copy(update={"embedder": "hashing"})  # it reads with other vectors
     with pytest.raises(ModelError, match="was made with another 'hashing'"):
         start(best_response(target, Side.VILLAGE, given), tmp_path / "exploit")
     assert not (tmp_path / "exploit").exists()
@@ -323,6 +328,41 @@ def test_too_few_episodes_are_told(tmp_path: Path) -> None:
     start(made, tmp_path / "run")
     with pytest.raises(ExperimentError, match="no learning seat lived to decide anything"):
         run(tmp_path / "run")
+
+
+def test_a_target_that_would_learn_from_past_games_is_refused(tmp_path: Path) -> None:
+    past = {"model": "village", "recipe": "reflective", "experience": {"pool": "old.pool"}}
+    made = best_response(PlayerSpec(**past), Side.VILLAGE)
+    with pytest.raises(ExperimentError, match=r"opponent\.experience: nobody in a training learns"):
+        start(made, tmp_path / "exploit")
+    assert not (tmp_path / "exploit").exists()
+
+
+@pytest.mark.parametrize(
+    ("source", "candidates", "recipe"),
+    [
+        ("model", 3, "strategic"),
+        ("model", 5, {"name": "strategic", "propose": {"candidates": 5}}),
+        ("intents", 13, "atomic"),
+    ],
+)
+def test_a_policys_file_says_how_it_plays(
+    source: Source, candidates: int, recipe: object, tmp_path: Path
+) -> None:
+    made = checkpoint(candidates=candidates, source=source)
+    save(made, tmp_path / "one.safetensors")
+    target = target_of(str(tmp_path / "one.safetensors"))
+    assert target.recipe == recipe
+    assert resolve_embedder(target.embedder).describe() == made.embedder
+
+
+def test_a_best_response_takes_smaller_steps() -> None:
+    target = target_of("vanilla")
+    assert best_response(target, Side.VILLAGE).training.ppo.minibatches == 4
+    changed = best_response(target, Side.VILLAGE, overrides=["training.ppo.minibatches=2"])
+    assert changed.training.ppo.minibatches == 2
+    population = best_response(target, Side.WEREWOLVES).training.population
+    assert (population.learners, population.styles, population.checkpoints) == ("werewolves", False, 0)
 
 
 def test_targets_by_name() -> None:
@@ -378,3 +418,8 @@ def test_processor_time_is_told_by_part() -> None:
     with Sampler() as sampler:
         pass
     assert set(sampler.seconds) == {"all"}
+
+
+def test_a_change_to_a_field_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ExperimentError, match=r"there is no field 'trainng'; known are name"):
+        make({"name": "tiny"}, ["trainng.updates=20"])

@@ -1,5 +1,8 @@
-"""The language agent: one pipeline for every recipe, recall → (reflect | deduce) → think →
-propose → choose, as one `Turn`.
+"""The language agent: one pipeline for every recipe, as one `Turn`.
+
+First recall → (reflect | deduce) finds out; then the ask is answered. Where the recipe has candidates for it:
+propose → choose, and the one taken is the reply (004 H.3: of a statement, the reasoning, which a further call
+words). Elsewhere: think, if the recipe does, then act.
 
 It may know its seat's view and the ask, and speaks to its model through `io` alone. A reply that cannot
 be used is retried with the reason shown, then given up as `Invalid`; standing in for it is not its work.
@@ -12,6 +15,7 @@ from typing import Any
 from ..models.base import Sampling
 from ..rules import PASS, Ask, Pick, Said, Say, View, pick
 from ..text.camouflage import claimed_against
+from ..text.kinds import kind_of
 from ..text.notes import Belief, Content, Interviewed, Mistake, Rated, Thought
 from ..text.parsed import Decided, Parsed, Problem, Written
 from ..text.parsed import Rated as RatedReply
@@ -23,8 +27,8 @@ from .found import Found
 from .memory import Memory, remember
 from .planning import plan
 from .policy.base import Policy
-from .proposing import act, occasion
-from .recipes import Recipe
+from .proposing import act
+from .recipes import Proposal, Recipe
 from .reflecting import recalled, reflect
 from .shelf import Shelf
 
@@ -86,7 +90,7 @@ class Turn:
         self.notes: Notes = []
 
     async def take(self) -> Reply:
-        """Recall has been done; reflect or judge the others if the recipe does, think, propose, choose."""
+        """Recall has been done; reflect or judge the others if the recipe does, then answer."""
         recipe, ask = self.recipe, self.ask
         if ask.kind == "rate":
             return await self.rate()
@@ -100,11 +104,21 @@ class Turn:
             return Reply(_most_trusted(ask, self.memory))
         else:
             found = await deduce(self, recipe.deduce)
-        if recipe.propose is not None and occasion(self) in recipe.propose.kinds:
-            return await act(self, found, recipe.propose)
-        return await self.respond(await plan(self, found))
+        return await self.answer(found)
+
+    @property
+    def proposal(self) -> Proposal | None:
+        """The stage that puts candidates before this ask; None where it is answered without."""
+        stage = self.recipe.propose
+        return stage if stage is not None and kind_of(self.ask.kind) in stage.kinds else None
 
     # -- answers --------------------------------------------------------------------------
+
+    async def answer(self, found: Found) -> Reply:
+        """From what was found out to the reply."""
+        if self.proposal is not None:
+            return await act(self, found, self.proposal)
+        return await self.respond(await plan(self, found))
 
     async def respond(self, found: Found, task: Decide | None = None) -> Reply:
         """The last step of most recipes: the model's action or statement."""

@@ -24,14 +24,6 @@ if TYPE_CHECKING:
     from .language import Turn
 
 
-def occasion(turn: Turn) -> str:
-    """Which of the three kinds of action of 004 §4.2 this ask is, or "" for none of them."""
-    kind = turn.ask.kind
-    if kind in ("statement", "vote"):
-        return kind
-    return "night" if turn.ask.phase == "night" and turn.ask.options is not None else ""
-
-
 async def act(turn: Turn, found: Found, stage: Proposal) -> Reply:
     """Propose, choose, and reply with the chosen candidate."""
     if stage.source == "intents":

@@ -1,7 +1,9 @@
 """Recipes: a language agent is one pipeline, assembled by typed settings.
 
-recall → (reflect | deduce) → think → propose → choose. The papers' agents are recipes, not subclasses: a
-stage that is None is left out, and each field is one decision that a paper made and an experiment may change.
+recall → (reflect | deduce) → (propose → choose | think) → act: an action is taken from candidates, or thought
+out (`think`) and given at once; where candidates and a thought both serve a statement, the thought is the
+reasoning of the candidate taken. The papers' agents are recipes, not subclasses: a stage that is None is left
+out, and each field is one decision that a paper made and an experiment may change.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from types import MappingProxyType, NoneType
 from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 
 from ..errors import ExperimentError
+from ..text.kinds import KINDS
 from ..text.prompts import STYLES
 from ..text.questions import Layout, Wording
 
@@ -32,9 +35,6 @@ be looked up."""
 
 ATTRIBUTES = ("reasoning", "confidence", "evidence")
 """What a deduction may give beside the role (004 Table 7)."""
-
-KINDS = ("night", "statement", "vote")
-"""The three kinds of action of 004 §4.2: secret actions, statements, votes."""
 
 
 @dataclass(frozen=True, slots=True)

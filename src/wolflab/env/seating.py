@@ -23,7 +23,8 @@ role or a side ("Seer", "werewolves")."""
 
 Others = str | Player | Mapping[str, str | Player] | Casting | None
 """Who holds the rest: a recipe's name (on the built-in player; "random" needs none), a `match.Player`, either
-by place ("werewolves", "village", a role's name, "others"), or a casting, which is asked for every seat."""
+by place ("werewolves", "village", a role's name, "others"), or a casting, which is asked for every seat. A
+recipe that needs a trained policy cannot be named: a Player made with one can be given."""
 
 Rest = Callable[[Dealing], Callable[[int], Player]]
 """Of a dealing, who holds a seat."""
@@ -34,11 +35,17 @@ _SIDES = ("village", "werewolves")
 def player(recipe_name: str = "deductive", model: Spec = "village") -> Player:
     """A player of that recipe on that model: any name or settings that experiments take.
 
-    Raises ExperimentError or ModelError for what is not known.
+    Raises ExperimentError or ModelError for what is not known, and for a recipe that needs a policy: a name
+    brings none.
     """
     if recipe_name == "random":
         return Player(Random())
     made = recipe(recipe_name)
+    if made.weighs:
+        raise ExperimentError(
+            f"recipe {recipe_name!r} chooses by a trained policy, and its name alone brings none; pass a "
+            "Player that has one (a LanguageAgent made with `policy=`), or a casting"
+        )
     embedders = {"messages": resolve_embedder("hashing")} if made.reflect else {}
     return Player(LanguageAgent(made), resolve(model), embedders)
 

@@ -253,7 +253,7 @@ def _extending(layout: str, games: int = 6) -> float:
 
     That is what a server's prefix cache can save (characters stand for tokens).
     """
-    agent = LanguageAgent(RECIPES["deductive"].with_(deduce="each", layout=layout))
+    agent = LanguageAgent(RECIPES["deductive"].with_(deduce={"calls": "each"}, layout=layout))
     repeated = total = 0
     for number in range(games):
         model = _Reader()

@@ -342,7 +342,7 @@ def build(
         village = False
     written = arms(data)
     for change in overrides:
-        override(data, change, Experiment.model_fields)
+        override(data, change, Experiment.model_fields, "players")
     collapse(data, written)
     try:
         made = Experiment(**data)

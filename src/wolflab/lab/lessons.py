@@ -9,26 +9,24 @@ against.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..agents.base import IO, Reply
+from ..agents.base import IO, Invalid, Reply
 from ..agents.choosing import among
-from ..agents.deducing import deduce
+from ..agents.found import Found
 from ..agents.language import LanguageAgent, Turn
 from ..agents.planning import plan
 from ..agents.policy.base import Observation, Policy, Weights
 from ..agents.policy.features import CLASS_OF, CLASSES
-from ..agents.proposing import occasion
 from ..agents.recipes import Recipe
 from ..policy.rollout import Seat
 from ..rules import PASS, Action, Ask, Pick, Ruleset, Say, View
 from ..text.acts import Accusation, Claim, Report, Suggestion
 from ..text.intents import HIDE, IDLE, Intent, intents, possible, worded
 from ..text.notes import Candidate, Proposed
-from ..text.parsed import Decided
-from ..text.questions import Decide
 from ..text.reading import read
 
 _LOOKS = CLASSES.index("Seer")
@@ -47,21 +45,17 @@ class Lesson(LanguageAgent):
 
 
 class _Taught(Turn):
-    async def take(self) -> Reply:
+    async def answer(self, found: Found) -> Reply:
         """Act first; then weigh the intents with all of π on the one that this was."""
-        stage, ask = self.recipe.propose, self.ask
-        assert stage is not None
-        assert self.recipe.deduce is not None
-        if occasion(self) not in stage.kinds or ask.kind in ("rate", "interview", "succeed"):
-            return await super().take()
-        found = await plan(self, await deduce(self, self.recipe.deduce))
-        task = Decide(ask, found.aids, found.plan)
-        answer = await self.put("act", found.now, task, self.notes, found.beliefs)
-        if not isinstance(answer, Decided):
-            return self._invalid(answer)
-        ruleset = self.view.ruleset
+        if self.proposal is None:
+            return await super().answer(found)
+        found = await plan(self, found)
+        reply = await self.respond(found)
+        if isinstance(reply.action, Invalid):
+            return reply
+        ask, ruleset = self.ask, self.view.ruleset
         open_ = [one for one in intents(ruleset) if possible(one, ask, found.now.alive)]
-        meant = intent_of(answer.action, ask, ruleset)
+        meant = intent_of(reply.action, ask, ruleset)
         if meant in open_:
             seat = self.agent.policy
             assert isinstance(seat, Seat)
@@ -69,7 +63,7 @@ class _Taught(Turn):
             told = tuple(Candidate(worded(one, ruleset)) for one in open_)
             self.notes.append(("propose", Proposed(told)))
             await among(self, found, told, "policy")
-        return Reply(answer.action, tuple(self.notes))
+        return replace(reply, notes=tuple(self.notes))
 
 
 class _Certain:

@@ -10,8 +10,10 @@ import yaml
 from ..errors import ExperimentError
 
 
-def override(data: dict[str, Any], change: str, fields: Collection[str]) -> None:
+def override(data: dict[str, Any], change: str, fields: Collection[str], elsewhere: str | None) -> None:
     """Apply one ``place.to.change=value``.
+
+    elsewhere: the field whose parts may be named without it ("players"); None: every change names a field.
 
     What it sets wins over every condition, but for the number of games: a condition that says its own
     needs it (another learns from its games).
@@ -25,10 +27,15 @@ def override(data: dict[str, Any], change: str, fields: Collection[str]) -> None
         value = text
     keys = path.split(".")
     if keys[0] not in fields:
-        keys = ["players", *keys]
+        if elsewhere is None:
+            raise ExperimentError(
+                f"override {change!r}: there is no field {keys[0]!r}; known are {', '.join(fields)}"
+            )
+        keys = [elsewhere, *keys]
     if isinstance(data.get("rules"), str) and keys[0] == "rules" and len(keys) > 1:
         data["rules"] = {"preset": data["rules"]}
-    players, conditions = data.setdefault("players", {}), data.get("conditions")
+    players = data.setdefault("players", {}) if elsewhere == "players" else {}
+    conditions = data.get("conditions")
     if keys[0] == "players" and len(keys) > 2 and isinstance(players, dict) and keys[1] not in players:
         others = players.get("others")
         players[keys[1]] = dict(others) if isinstance(others, dict) else {}

@@ -16,8 +16,8 @@ from ..rules import Ruleset
 from ..text.intents import intents
 
 FOLDER = "policies"
-BY_DEFAULT = {"model": "small", "intents": "small-atomic"}
-"""The shipped policy that a recipe takes, by who proposes its candidates."""
+BY_DEFAULT = {"model": "small"}
+"""The shipped policy that a recipe takes, by who proposes its candidates. None ships for intents."""
 
 
 class Policies:

@@ -254,7 +254,7 @@ async def _play_instant(
 def _results(company: Company, home: Path, rows: list[GameRow]) -> Generator[_Result, None, None]:
     experiment = company.experiment
     if experiment.workers == 1 or len(rows) < 2:
-        with _rare_collection():
+        with rare_collection():
             for row in rows:
                 yield _play_one(company, row)
         return
@@ -291,7 +291,7 @@ def _submit(pool: ProcessPoolExecutor, row: GameRow) -> Future[_Result]:
 
 
 @contextmanager
-def _rare_collection() -> Iterator[None]:
+def rare_collection() -> Iterator[None]:
     """Look for cyclic garbage seldom: a game makes many objects and hardly any cycle (7 % of its time)."""
     before = gc.get_threshold()
     gc.set_threshold(200_000, 20, 20)
@@ -319,11 +319,11 @@ _worker: Company | None = None
 
 def _start_worker(data: dict[str, Any], home: Path) -> None:
     global _worker
-    Thread(target=_end_with_driver, daemon=True).start()
+    Thread(target=end_with_driver, daemon=True).start()
     _worker = Company(Experiment(**data), home)
 
 
-def _end_with_driver() -> None:
+def end_with_driver() -> None:
     """A driver that is killed cannot tell its workers to stop."""
     driver = parent_process()
     if driver is not None:
@@ -333,8 +333,8 @@ def _end_with_driver() -> None:
 
 def _work(row: GameRow) -> _Result:
     assert _worker is not None
-    with _rare_collection():
+    with rare_collection():
         return _play_one(_worker, row)
 
 
-__all__ = ["Progress", "preflight", "run"]
+__all__ = ["Progress", "end_with_driver", "preflight", "rare_collection", "run"]

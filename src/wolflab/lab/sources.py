@@ -82,14 +82,16 @@ class _Strict(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-def in_words(error: ValidationError) -> str:
-    """The first thing that is wrong, as a sentence with its field, and how many more there are."""
+def in_words(error: ValidationError, page: str = "docs/experiments.md") -> str:
+    """The first thing that is wrong, as a sentence with its field, and how many more there are. page: where
+    the fields are explained.
+    """
     # An unknown field comes first: the field that it was meant for is then only missing.
     first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
     place = ".".join(str(part) for part in first["loc"] if part not in ("str", "dict[str,any]"))
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
-        message = "there is no such field; see docs/experiments.md"
+        message = f"there is no such field; see {page}"
     elif first["type"] == "missing":
         message = "this field is needed"
     elif (

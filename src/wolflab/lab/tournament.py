@@ -250,12 +250,11 @@ def make(
                 f"override {change!r}: {first!r} is neither a field of a tournament nor an entrant; entrants "
                 f"are {', '.join(values.get('entrants', {}))}"
             )
-        override(values, change if known else f"entrants.{change}", Tournament.model_fields)
-        values.pop("players", None)  # `override` makes room for an experiment's
+        override(values, change, Tournament.model_fields, "entrants")
     try:
         made = Tournament(**values)
     except ValidationError as error:
-        raise ExperimentError(f"{where}: {in_words(error)}") from None
+        raise ExperimentError(f"{where}: {in_words(error, 'docs/tournament.md')}") from None
     except (RulesetError, ExperimentError, TypeError) as error:
         raise ExperimentError(f"{where}: {error}") from None
     if not made.experiment(where).built_in and village:

@@ -199,11 +199,10 @@ def make(data: Mapping[str, Any], overrides: Sequence[str] = (), where: str = "t
     """A training from plain values; see `load`."""
     values: dict[str, Any] = copy.deepcopy(dict(data))
     for change in overrides:
-        override(values, change, Experiment.model_fields)
-        values.pop("players", None)  # `override` makes room for an experiment's
+        override(values, change, Experiment.model_fields, None)
     try:
         return Experiment(**values)
     except ValidationError as error:
-        raise ExperimentError(f"{where}: {in_words(error)}") from None
+        raise ExperimentError(f"{where}: {in_words(error, 'docs/training.md')}") from None
     except (RulesetError, ModelError, ExperimentError, TypeError) as error:
         raise ExperimentError(f"{where}: {error}") from None

@@ -20,22 +20,21 @@ from ..agents.policy.base import Policy
 from ..agents.policy.checkpoint import SUFFIX, NumpyPolicy, load
 from ..agents.random import Random
 from ..agents.recipes import Recipe
-from ..errors import WolflabError
+from ..errors import ExperimentError, WolflabError
 from ..match import Dealing, Draws, Player, play, run_now
 from ..models.base import Model, Usage
 from ..models.catalog import resolve
 from ..models.embedders import Embedder, resolve_embedder
 from ..models.embedders.base import Vectors
 from ..policy.lockstep import Request, drive
-from ..policy.population import Member, side_of
+from ..policy.population import Member
 from ..policy.rollout import Decisions, Ended, First, InStep, Rules, episodes, game, village_won
 from ..policy.shares import Sampler
-from ..rules import Side
+from ..rules import ROLES, Side
 from .lessons import Lesson
 from .policies import BY_DEFAULT
 from .policies import check as check_policy
-from .runner import _end_with_driver as end_with_driver
-from .runner import _rare_collection as rare_collection
+from .runner import end_with_driver, rare_collection
 from .specs import MODEL_FREE, PlayerSpec
 from .training import Experiment
 
@@ -77,8 +76,6 @@ class Done:
 
 class _Embedding:
     """The service behind `EmbedInStep`: all texts that games wait for, each once."""
-
-    name = "embedding"
 
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder
@@ -178,7 +175,15 @@ class Players:
         return self.player(self.experiment.styled(None if member.name == "default" else member.name))
 
     def player(self, spec: PlayerSpec, policy: Policy | None = None) -> Player:
-        """The player of a specification; `policy` in place of the one that it names."""
+        """The player of a specification; `policy` in place of the one that it names.
+
+        Raises ExperimentError for experience, which no training gives.
+        """
+        if spec.experience is not None:
+            raise ExperimentError(
+                "opponent.experience: nobody in a training learns from past games, so it would be left out; "
+                "remove it, or name an opponent without"
+            )
         if spec.recipe == MODEL_FREE:
             return Player(Random())
         assert spec.model is not None
@@ -271,7 +276,7 @@ class Players:
         village, werewolves = found
 
         def cast(dealing: Dealing) -> list[Player]:
-            return [werewolves if side_of(role) is Side.WEREWOLVES else village for role in dealing.roles]
+            return [werewolves if ROLES[role].side is Side.WEREWOLVES else village for role in dealing.roles]
 
         games = (play(game(self._rules, cast, key)) for key in job.keys)
         return Done(won=[village_won(played) for played in drive(games, len(job.keys))])

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from ..record import GameRecord, PastTurn
 from ..rules import ROLES, Pass, Pick, Say
 from ..text.reading import Claim, read
-from .data import Game
 from .evenness import Chosen, Evenness, evenness
 from .intervals import Estimate, paired, share
 
@@ -52,18 +51,6 @@ Decided = Sequence[tuple[int, Sequence[Decision]]]
 """(deal, decisions) of each game."""
 
 
-def choices(games: Sequence[Game], study: str, seed: int = 0, baseline: str | None = None) -> list[Choices]:
-    """The study in every condition. study: one of `STUDIES`. Games that are not done are left out.
-
-    baseline: the condition that the others are compared with; None: no differences.
-    """
-    found: dict[str, list[tuple[int, Sequence[Decision]]]] = {}
-    for game in games:
-        if game.status == "done" and game.record is not None:
-            found.setdefault(game.condition, []).append((game.deal, decisions(game.record, study)))
-    return choice_rows(study, found, seed, baseline)
-
-
 def decisions(record: GameRecord, study: str) -> tuple[Decision, ...]:
     """The study's decisions in one game."""
     return tuple(STUDIES[study][0](record))
@@ -72,8 +59,9 @@ def decisions(record: GameRecord, study: str) -> tuple[Decision, ...]:
 def choice_rows(
     study: str, found: Mapping[str, Decided], seed: int = 0, baseline: str | None = None
 ) -> list[Choices]:
-    """The same from decisions by condition, for those who have read the records already. Conditions in which
-    nothing was decided have no row.
+    """The study in every condition, from its decisions there. study: one of `STUDIES`. Conditions in which
+    nothing was decided have no row. baseline: the condition that the others are compared with; None: no
+    differences.
     """
     kept = {name: each for name, each in found.items() if any(_made(one) for _, one in each)}
     listed = _listed(STUDIES[study][1], kept)

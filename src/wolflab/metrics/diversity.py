@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..record import GameRecord
+from ..text.kinds import KINDS, kind_of
 from ..text.notes import Proposed
 from .intervals import Estimate, mean, share
 
 Vectors = NDArray[np.float32]
 
-KINDS = ("all", "night", "statement", "vote")
-"""The kinds of action of 004 §4.2, and all together."""
+ROWS = ("all", *KINDS)
+"""The kinds of action of 004 §4.2, after all of them together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +66,12 @@ def offers(record: GameRecord) -> tuple[Offer, ...]:
         stage = _stage(record.player(turn.seat, turn.at))
         if stage.get("source") != "model" or stage.get("candidates", 0) < 2:
             continue
-        kind = turn.kind if turn.kind in ("statement", "vote") else "night"
         texts = tuple(f"{one.reasoning} {one.action}".strip() for one in note.candidates)
-        found.append(Offer(kind, stage["candidates"], texts, tuple(one.action for one in note.candidates)))
+        found.append(
+            Offer(
+                kind_of(turn.kind), stage["candidates"], texts, tuple(one.action for one in note.candidates)
+            )
+        )
     return tuple(found)
 
 
@@ -90,7 +94,7 @@ def diversity_rows(
     """Rows by N and kind of action, over deals. found: (deal, offer); vectors: of every text and action."""
     rows = []
     for asked in sorted({one.asked for _, one in found}):
-        for kind in KINDS:
+        for kind in ROWS:
             kept = [(deal, one) for deal, one in found if one.asked == asked and kind in ("all", one.kind)]
             if not kept:
                 continue

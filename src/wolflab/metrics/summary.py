@@ -219,7 +219,7 @@ def _values(metric: str, played: Sequence[Played]) -> list[tuple[int, float | No
     if metric in BY_GAME:
         shown = [(each.deal, each.game.conduct) for each in played]
         return [(deal, None if one is None else BY_GAME[metric](one)) for deal, one in shown]
-    sought = metric == "village_win"  # and for "wolf_win" the other side; a game without a winner is neither's
+    sought = metric == "village_win"  # else "wolf_win"; a game without a winner is neither's
     return [(each.deal, float(village_won(each.record) is sought)) for each in played]
 
 

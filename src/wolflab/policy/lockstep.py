@@ -10,7 +10,6 @@ It knows nothing of games: coroutines in, their results out.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Coroutine, Generator, Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import Any, Protocol, TypeVar
@@ -20,8 +19,6 @@ T = TypeVar("T")
 
 class Service(Protocol):
     """Answers many requests at once."""
-
-    name: str
 
     def serve(self, items: Sequence[Any]) -> Sequence[Any]:
         """An answer for each item, in order."""
@@ -82,13 +79,11 @@ async def in_step(awaitables: Iterable[Awaitable[T]]) -> list[T]:
     return results
 
 
-def drive(
-    coroutines: Iterable[Coroutine[Any, Any, T]], at_once: int, spent: dict[str, float] | None = None
-) -> Iterator[T]:
+def drive(coroutines: Iterable[Coroutine[Any, Any, T]], at_once: int) -> Iterator[T]:
     """Run coroutines, `at_once` of them in step, and yield their results in their order.
 
-    A further one starts when another has ended, so that batches stay full. spent: seconds (of the clock) by
-    service are added to it. An error ends everything and is raised.
+    A further one starts when another has ended, so that batches stay full. An error ends everything and is
+    raised.
     """
     source = enumerate(coroutines)
     running: dict[int, Coroutine[Any, Any, T]] = {}
@@ -101,7 +96,7 @@ def drive(
                 waiting += _go_on(number, source, running, finished)
             if not running and not finished:
                 return
-            _answer(waiting, spent)
+            _answer(waiting)
             while following in finished:
                 yield finished.pop(following)
                 following += 1
@@ -137,18 +132,15 @@ def _requests(waited_for: object) -> tuple[Request, ...]:
     return waited_for
 
 
-def _answer(waiting: Sequence[Request], spent: dict[str, float] | None) -> None:
+def _answer(waiting: Sequence[Request]) -> None:
     """Answer every request, in one batch for each service."""
     batches: dict[int, list[Request]] = {}
     for request in waiting:
         batches.setdefault(id(request.service), []).append(request)
     for batch in batches.values():
-        service, start = batch[0].service, time.perf_counter()
-        answers = service.serve([request.item for request in batch])
+        answers = batch[0].service.serve([request.item for request in batch])
         for request, answer in zip(batch, answers, strict=True):
             request.answer = answer
-        if spent is not None:
-            spent[service.name] = spent.get(service.name, 0.0) + time.perf_counter() - start
 
 
 __all__ = ["Request", "Service", "drive", "in_step"]

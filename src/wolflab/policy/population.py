@@ -45,11 +45,6 @@ def checkpoint_name(update: int) -> str:
     return f"update-{update:05d}"
 
 
-def side_of(role: str) -> Side:
-    """The side of a role."""
-    return Side.WEREWOLVES if ROLES[role].wolf else Side.VILLAGE
-
-
 def seats(settings: Population, pool: Sequence[Member], dealing: Dealing) -> tuple[Member | None, ...]:
     """Who holds each seat of an episode: None for a seat that learns.
 
@@ -58,7 +53,7 @@ def seats(settings: Population, pool: Sequence[Member], dealing: Dealing) -> tup
     """
     draws = Draws(dealing.play)
     count = len(dealing.roles)
-    sides = [side_of(role) for role in dealing.roles]
+    sides = [ROLES[role].side for role in dealing.roles]
     learning = _learning(settings, sides, draws)
     found: list[Member | None] = []
     for seat in range(count):

@@ -21,16 +21,16 @@ from ..match import Casting, Dealing, Draws, Match, Played, Player, play
 from ..match.io import UNREAD
 from ..match.rewards import D2, Worth, gains
 from ..record import Turn
-from ..rules import Ask, Event, Log, Ruleset, Side
+from ..rules import ROLES, Event, Log, Ruleset, Side
+from ..text.kinds import KINDS, kind_of
+from ..text.notes import Chosen
 from .credit import credited
 from .lockstep import Request, drive, in_step
-from .population import Member, seats, side_of
+from .population import Member, seats
 from .settings import Population
 
-KINDS = ("night", "statement", "vote")
-"""The kinds of decisions, as `Decisions.kind` counts them."""
 SIDES = (Side.VILLAGE, Side.WEREWOLVES)
-"""The sides, as `Decisions.side` counts them."""
+"""The sides, as `Ended` counts them."""
 
 
 class Decisions(NamedTuple):
@@ -38,8 +38,8 @@ class Decisions(NamedTuple):
 
     player: float32 (T, V). text: float16 (T, D). candidates: float16 (T, N, D). mask: bool (T, N). action:
     int16 (T,), the candidate taken. log_p: float32 (T,), its log π. value: float32 (T,), the critic's, in
-    points. reward: float32 (T,), in points. last: bool (T,), the seat's last decision of its episode. kind,
-    side: int8 (T,), places in `KINDS` and `SIDES`.
+    points. reward: float32 (T,), in points. last: bool (T,), the seat's last decision of its episode. kind:
+    int8 (T,), places in `text.kinds.KINDS`.
     """
 
     player: Floats
@@ -52,7 +52,6 @@ class Decisions(NamedTuple):
     reward: Floats
     last: NDArray[np.bool_]
     kind: NDArray[np.int8]
-    side: NDArray[np.int8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,6 @@ class Ended:
     by side. others: names of the members at the table, with their sides.
     """
 
-    key: str
     village: bool | None
     learners: tuple[int, int]
     others: tuple[tuple[str, int], ...]
@@ -81,8 +79,6 @@ class Company(Protocol):
 
 class Weigher:
     """The service behind `InStep`: weighs all observations that games wait for in one batch."""
-
-    name = "network"
 
     def __init__(self, policy: NumpyPolicy) -> None:
         self.policy = policy
@@ -172,8 +168,8 @@ class _Taken:
     """One episode as it was played."""
 
     ended: Ended
-    seats: list[tuple[int, Seat, Floats]]
-    """(place in `SIDES`, what was kept, rewards)."""
+    seats: list[tuple[Seat, Floats]]
+    """(what was kept, rewards) of each learning seat that decided anything."""
 
 
 def game(ruleset: Ruleset, casting: Casting, key: str, watch: Any = None) -> Match:
@@ -205,7 +201,7 @@ async def episode(
     sides: list[int] = []
 
     def cast(dealing: Dealing) -> list[Player]:
-        sides[:] = [SIDES.index(side_of(role)) for role in dealing.roles]
+        sides[:] = [SIDES.index(ROLES[role].side) for role in dealing.roles]
         found = []
         for seat, member in enumerate(seats(population, pool, dealing)):
             if member is None:
@@ -225,26 +221,21 @@ async def episode(
     played = await play(game(rules.ruleset, cast, key, watch))
     found = gains(rules.ruleset, played.log.events, rules.worth)
     kept = [
-        (sides[number], seat, credited(found, number, seat.decided))
+        (seat, credited(found, number, seat.decided))
         for number, seat in sorted(learning.items())
         if seat.decided
     ]
     counts = [sum(sides[number] == side for number in learning) for side in range(len(SIDES))]
-    return _Taken(Ended(key, village_won(played), (counts[0], counts[1]), tuple(others)), kept)
+    return _Taken(Ended(village_won(played), (counts[0], counts[1]), tuple(others)), kept)
 
 
 def _keep(seat: Seat, turn: Turn, before: int) -> None:
     """Note which candidate the seat took."""
-    for step, content in turn.notes:
-        if step == "choose":
-            seat.actions.append(content.number)  # type: ignore[union-attr]
-            seat.kinds.append(kind_of(turn.ask))
+    for _, content in turn.notes:
+        if isinstance(content, Chosen):
+            seat.actions.append(content.number)
+            seat.kinds.append(KINDS.index(kind_of(turn.ask.kind)))
             seat.decided.append(before)
-
-
-def kind_of(ask: Ask) -> int:
-    """A decision's place in `KINDS`."""
-    return 0 if ask.phase == "night" else 1 if ask.options is None else 2
 
 
 def village_won(played: Played) -> bool | None:
@@ -261,29 +252,26 @@ def episodes(
     population: Population,
     pool: Sequence[Member],
     keys: Sequence[str],
-    spent: dict[str, float] | None = None,
 ) -> tuple[Decisions | None, list[Ended]]:
     """Play a group of episodes in step and return their decisions as arrays, in the order of `keys`.
 
     The decisions are None where no learning seat lived to make one. policy: the learner's. lay_out: puts
-    observations into its network's layout. spent: see `drive`.
+    observations into its network's layout.
     """
     games = (episode(rules, company, policy, population, pool, key) for key in keys)
-    taken = list(drive(games, len(keys), spent))
+    taken = list(drive(games, len(keys)))
     kept = [seat for one in taken for seat in one.seats]
     return pack(kept, lay_out) if kept else None, [one.ended for one in taken]
 
 
-def pack(
-    kept: Sequence[tuple[int, Seat, Floats]], lay_out: Callable[[Sequence[Observation]], Batch]
-) -> Decisions:
+def pack(kept: Sequence[tuple[Seat, Floats]], lay_out: Callable[[Sequence[Observation]], Batch]) -> Decisions:
     """What was kept of learning seats, as arrays."""
-    batch = lay_out([one for _, seat, _ in kept for one in seat.observations])
-    action = [one for _, seat, _ in kept for one in seat.actions]
-    weights = [one for _, seat, _ in kept for one in seat.weights]
+    batch = lay_out([one for seat, _ in kept for one in seat.observations])
+    action = [one for seat, _ in kept for one in seat.actions]
+    weights = [one for seat, _ in kept for one in seat.weights]
     assert len(action) == len(weights) == len(batch.text)
     taken = [one.probabilities[number] for one, number in zip(weights, action, strict=True)]
-    lengths = [len(seat.actions) for _, seat, _ in kept]
+    lengths = [len(seat.actions) for seat, _ in kept]
     last = np.zeros(len(action), np.bool_)
     last[np.cumsum(lengths) - 1] = True
     return Decisions(
@@ -294,10 +282,9 @@ def pack(
         np.array(action, np.int16),
         np.log(np.array(taken)).astype(np.float32),
         np.array([one.value for one in weights], np.float32),
-        np.concatenate([rewards for _, _, rewards in kept]),
+        np.concatenate([rewards for _, rewards in kept]),
         last,
-        np.array([kind for _, seat, _ in kept for kind in seat.kinds], np.int8),
-        np.repeat([side for side, _, _ in kept], lengths).astype(np.int8),
+        np.array([kind for seat, _ in kept for kind in seat.kinds], np.int8),
     )
 
 

@@ -71,6 +71,8 @@ class Population(Part):
     learners: how many seats learn in an episode (004: 4); "all" is self-play; a side's name gives that side
     to the learner and the other to the population. styles: whether the six styled deduction-only agents
     are in it. checkpoints: the learner joins it every so many updates (0: never), the `keep` latest of them.
+    A seat for which the population has nobody learns too. In self-play the population holds no seat, so
+    naming who is in it is refused; where a training has an `opponent`, that one alone is the population.
     """
 
     learners: int | Literal["all", "village", "werewolves"] = 4
@@ -82,6 +84,13 @@ class Population(Part):
     def _check(self) -> Population:
         if isinstance(self.learners, int) and self.learners < 1:
             raise ValueError("learners: use 1 or more, all, village or werewolves")
+        named = {name for name in self.model_fields_set if getattr(self, name)}
+        idle = [name for name in ("styles", "checkpoints", "keep") if name in named]
+        if self.learners == "all" and idle:
+            raise ValueError(
+                f"learners: all is self-play, in which nobody else holds a seat; remove {', '.join(idle)}, "
+                "or let fewer seats learn"
+            )
         return self
 
 

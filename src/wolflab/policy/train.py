@@ -33,8 +33,9 @@ from numpy.typing import NDArray
 from ..agents.policy.base import Floats
 from ..agents.policy.network import NetworkConfig
 from ..errors import ModelError
+from ..text.kinds import KINDS
 from .network import build, to_arrays
-from .rollout import KINDS, Decisions
+from .rollout import Decisions
 from .settings import PPO, Cloning
 
 if TYPE_CHECKING:

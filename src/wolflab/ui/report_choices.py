@@ -11,13 +11,10 @@ from typing import TYPE_CHECKING
 
 from ..lab.extras import Extras
 from ..metrics.choices import Choices
-from ..metrics.diversity import KINDS, Diversity
+from ..metrics.diversity import ROWS, Diversity
 from ..metrics.intervals import Estimate
 from ..metrics.published import PublishedFigure, published
-from .report_figures import _RC as SETTINGS
-from .report_figures import ACCENT, INK, LINE, MUTED, SOFT, Chart, Line, curves
-from .report_figures import _bare as bare
-from .report_figures import _svg as as_svg
+from .report_figures import ACCENT, INK, LINE, MUTED, SETTINGS, SOFT, Chart, Line, as_svg, bare, curves
 from .report_tables import number, p_value, shown, table
 
 if TYPE_CHECKING:
@@ -254,7 +251,7 @@ def _along(rows: Sequence[Diversity]) -> str:
         return ""
     lines = [
         Line(kind, tuple((float(o.asked), o.added) for o in sorted(rows, key=_asked) if o.kind == kind))
-        for kind in KINDS
+        for kind in ROWS
     ]
     chart = Chart("Added by the last candidate", tuple(line for line in lines if line.points))
     drawn = curves("diversity", [chart], "N", "What the last candidate adds by N, with 95 % intervals")

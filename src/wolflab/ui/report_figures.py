@@ -33,7 +33,7 @@ _COLOURS = {
 }
 INK, MUTED, LINE, ACCENT, SOFT, WARM, CARD, GOOD = _COLOURS
 _DASHED: Any = (0, (4, 3))
-_RC: Any = {
+SETTINGS: Any = {
     "svg.fonttype": "none",
     "font.family": "DejaVu Sans",
     "font.size": 9.5,
@@ -77,7 +77,7 @@ def forest(name: str, panels: Sequence[Panel], alt: str, across: int | None = No
 
     lines, wide = len(panels[0].rows), across or len(panels)
     deep = -(-len(panels) // wide)
-    with matplotlib.rc_context({**_RC, "svg.hashsalt": name}):
+    with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": name}):
         figure = Figure(figsize=(9.6, deep * (0.95 + 0.36 * lines)), layout="constrained")
         figure.patch.set_alpha(0)
         figure.get_layout_engine().set(w_pad=0.12)  # type: ignore[union-attr, call-arg]
@@ -88,11 +88,11 @@ def forest(name: str, panels: Sequence[Panel], alt: str, across: int | None = No
             _forest(axis, panel)
         axes[0].set_yticks(range(lines), [row.label for row in panels[0].rows])
         axes[0].set_ylim(lines - 0.4, -0.6)
-        return _svg(figure, alt)
+        return as_svg(figure, alt)
 
 
 def _forest(axis: Axes, panel: Panel) -> None:
-    _bare(axis)
+    bare(axis)
     axis.use_sticky_edges = False
     axis.set_title(panel.title, loc="left", fontsize=10.5, fontweight="bold", pad=10)
     axis.grid(axis="x", color=LINE, linewidth=0.7)
@@ -138,7 +138,7 @@ def calibration(name: str, curves: Sequence[Curve], alt: str) -> str:
     from matplotlib.figure import Figure
 
     lines = -(-len(curves) // 4)
-    with matplotlib.rc_context({**_RC, "svg.hashsalt": name}):
+    with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": name}):
         figure = Figure(figsize=(9.6, 2.6 * lines), layout="constrained")
         figure.patch.set_alpha(0)
         axes = figure.subplots(lines, 4, squeeze=False, sharex=True, sharey=True).ravel()
@@ -147,11 +147,11 @@ def calibration(name: str, curves: Sequence[Curve], alt: str) -> str:
         for curve, axis in zip(curves, axes, strict=False):
             _calibration(axis, curve)
         axes[0].set_ylabel("right")
-        return _svg(figure, alt)
+        return as_svg(figure, alt)
 
 
 def _calibration(axis: Axes, curve: Curve) -> None:
-    _bare(axis)
+    bare(axis)
     axis.set_title(curve.title, loc="left", fontsize=10)
     axis.plot((0, 1), (0, 1), color=MUTED, linewidth=1, linestyle=_DASHED)
     axis.grid(color=LINE, linewidth=0.7)
@@ -205,7 +205,7 @@ def curves(name: str, charts: Sequence[Chart], across: str, alt: str) -> str:
     labels = [line.label if len(line.label) <= 40 else f"{line.label[:39]}…" for line in charts[0].lines]
     beside = min(len(labels), 100 // (max(map(len, labels)) + 8))
     ticks = _apart({x for chart in charts for line in chart.lines for x, _ in line.points})
-    with matplotlib.rc_context({**_RC, "svg.hashsalt": name}):
+    with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": name}):
         figure = Figure(figsize=(9.6, 2.55 * deep + 0.24 * -(-len(labels) // beside)), layout="constrained")
         figure.patch.set_alpha(0)
         figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)  # type: ignore[union-attr, call-arg]
@@ -226,14 +226,14 @@ def curves(name: str, charts: Sequence[Chart], across: str, alt: str) -> str:
                 labelcolor=INK,
                 fontsize=9.5,
             )
-        return _svg(figure, alt)
+        return as_svg(figure, alt)
 
 
 def _chart(axis: Axes, chart: Chart, ticks: Sequence[float]) -> list[Any]:
     """Draw one panel; its lines, for the legend."""
     from matplotlib.lines import Line2D
 
-    _bare(axis)
+    bare(axis)
     axis.set_title(chart.title, loc="left", fontsize=10, fontweight="bold", pad=8)
     axis.grid(color=LINE, linewidth=0.7)
     level = chart.baseline
@@ -316,14 +316,15 @@ def _apart(values: set[float]) -> list[float]:
     return found
 
 
-def _bare(axis: Axes) -> None:
+def bare(axis: Axes) -> None:
+    """No background, and no frame but the x-axis."""
     axis.patch.set_alpha(0)
     axis.set_axisbelow(True)
     for side in ("top", "right", "left"):
         axis.spines[side].set_visible(False)
 
 
-def _svg(figure: Figure, alt: str) -> str:
+def as_svg(figure: Figure, alt: str) -> str:
     """The drawing as one <svg> element: no prolog, no metadata, no fixed size, no unused ids."""
     buffer = io.StringIO()
     figure.savefig(

@@ -62,7 +62,7 @@ def run_experiment(
     else:
         assert source is not None
         experiment = load(source, overrides, village)
-        _preflight(experiment, source)
+        preflight(experiment, source)
         path = out if out is not None else new_directory(Path("runs"), experiment.name)
         store = HeardStore.create(path, experiment)
     with store:
@@ -71,7 +71,7 @@ def run_experiment(
             highlight=False,
             soft_wrap=True,
         )
-        with _bar(console) as bar, Alarm(console, store) as alarm:
+        with games_bar(console) as bar, Alarm(console, store) as alarm:
             task = bar.add_task("games", total=None)
             assert isinstance(store, HeardStore)
             store.told = alarm.called
@@ -88,11 +88,11 @@ def run_experiment(
             bar.update(task, completed=over, total=len(rows))
         report_run(console, store, None)
         if not ok:
-            _not_over(console, store)
+            tell_unfinished(console, store, "run")
     return ok
 
 
-def _preflight(experiment: Experiment, source: str) -> None:
+def preflight(experiment: Experiment, source: str) -> None:
     """`runner.preflight`; where a key is missing, it names the way to try `source` without one."""
     company = Company(experiment)
 
@@ -112,7 +112,8 @@ def _preflight(experiment: Experiment, source: str) -> None:
         ) from None
 
 
-def _bar(console: Console) -> Progress:
+def games_bar(console: Console) -> Progress:
+    """The bar that games over fill."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -124,15 +125,18 @@ def _bar(console: Console) -> Progress:
     )
 
 
-def _not_over(console: Console, store: Store) -> None:
+def tell_unfinished(console: Console, store: Store, command: str) -> None:
+    """Print which games are not over, and with which of the commands (`run`, `tournament`) to go on."""
     for row in store.games():
         if row.status not in ("done", "void"):
             console.print(
-                f"[red]game {row.id}[/] ({row.condition}, deal {row.deal}) is {row.status}: "
+                f"[red]game {row.id}[/] ({escape(row.condition)}, deal {row.deal}) is {row.status}: "
                 f"{escape(row.error or '')}",
                 highlight=False,
             )
-    console.print(f"Some games are not over. Go on with: wolflab run --resume {store.path}", highlight=False)
+    console.print(
+        f"Some games are not over. Go on with: wolflab {command} --resume {store.path}", highlight=False
+    )
 
 
 def report_run(console: Console, store: Store, out: Path | None) -> None:

@@ -18,8 +18,7 @@ from ..lab.tournament_games import table as standings_of
 from ..metrics.intervals import Estimate
 from ..metrics.tournament import PARTS, CellRow, Standings
 from .report_tables import interval, number
-from .running import _bar as progress_bar
-from .running import _preflight as preflight
+from .running import games_bar, preflight, tell_unfinished
 from .tournament_page import PART_NAMES, render
 
 
@@ -64,7 +63,7 @@ def resume_tournament(console: Console, path: Path) -> bool:
 def _played(console: Console, store: Store, reached: bool) -> bool:
     title = store.experiment.title or store.experiment.name
     console.print(f"[bold]{escape(title)}[/]  →  {store.path}", highlight=False, soft_wrap=True)
-    with progress_bar(console) as bar:
+    with games_bar(console) as bar:
         task = bar.add_task("games", total=None)
         ok = play(store, lambda p: bar.update(task, completed=p.over, total=p.planned), reached)
         rows = store.games()
@@ -72,21 +71,8 @@ def _played(console: Console, store: Store, reached: bool) -> bool:
         bar.update(task, completed=over, total=len(rows))
     show_tournament(console, store, None)
     if not ok:
-        _not_over(console, store)
+        tell_unfinished(console, store, "tournament")
     return ok
-
-
-def _not_over(console: Console, store: Store) -> None:
-    for row in store.games():
-        if row.status not in ("done", "void"):
-            console.print(
-                f"[red]game {row.id}[/] ({escape(row.condition)}, deal {row.deal}) is {row.status}: "
-                f"{escape(row.error or '')}",
-                highlight=False,
-            )
-    console.print(
-        f"Some games are not over. Go on with: wolflab tournament --resume {store.path}", highlight=False
-    )
 
 
 def show_tournament(console: Console, store: Store, out: Path | None) -> None:

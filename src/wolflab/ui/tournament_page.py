@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING
 from ..metrics.intervals import Estimate
 from ..metrics.tournament import PARTS, CellRow, Standings
 from . import report_prose as prose
-from .report_figures import _RC as SETTINGS
-from .report_figures import ACCENT, CARD, INK, MUTED, Panel, Row, forest
-from .report_figures import _svg as as_svg
+from .report_figures import ACCENT, CARD, INK, MUTED, SETTINGS, Panel, Row, as_svg, forest
 from .report_tables import interval, number, p_value, shown, table
 
 if TYPE_CHECKING:

@@ -78,7 +78,7 @@ def exploit(
     assert target is not None
     given: dict[str, Any] = {
         "title": f"A best response to {target} on the {side} side",
-        "training": {"updates": updates, "rollouts": {"episodes": episodes}, "ppo": {"minibatches": 4}},
+        "training": {"updates": updates, "rollouts": {"episodes": episodes}},
         "evaluation": {"final": deals},
         "seeds": list(seeds),
     }

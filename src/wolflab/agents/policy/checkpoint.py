@@ -21,6 +21,7 @@ import numpy as np
 from ...errors import ModelError
 from ...models.embedders.base import Embedder, require_same
 from .base import Floats, Observation, Weights
+from .features import INPUTS
 from .layout import Batch, stack
 from .network import Network, NetworkConfig, check_arrays, probabilities
 
@@ -45,6 +46,7 @@ class _Told(msgspec.Struct, forbid_unknown_fields=True):
     source: Source
     rules: str
     training: dict[str, Any]
+    inputs: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +67,8 @@ class Checkpoint:
     rules: str
     arrays: Mapping[str, Floats] = field(repr=False)
     training: Mapping[str, Any] = field(default_factory=dict)
+    inputs: int = INPUTS
+    """See `features.INPUTS`."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.candidates <= 1024:
@@ -91,6 +95,7 @@ class Checkpoint:
             "source": self.source,
             "rules": self.rules,
             "training": dict(self.training),
+            "inputs": self.inputs,
         }
         try:
             return json.dumps(
@@ -122,6 +127,11 @@ class Checkpoint:
         proposes them. players: at the table.
         """
         what = f"policy {self.name!r}"
+        if self.inputs != INPUTS:
+            raise ModelError(
+                f"{what} learned to read inputs of version {self.inputs}, and this Wolflab gives version "
+                f"{INPUTS}; train it anew, or use the Wolflab that made it"
+            )
         require_same(self.embedder, embedder, what)
         if source != self.source:
             needs = {"model": "the recipe strategic", "intents": "the recipe atomic"}
@@ -234,6 +244,7 @@ def _read(path: Path) -> Checkpoint:
             told.rules,
             arrays,
             told.training,
+            told.inputs,
         )
     except ModelError as error:
         _refuse(path, str(error))

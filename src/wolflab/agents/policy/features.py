@@ -60,6 +60,11 @@ _SLOT = len(CLASSES) + 1
 _KEY = "policy features"
 
 
+INPUTS = 1
+"""The version of all that a policy sees: this vector, and the words of `text.candidates` and `text.intents`.
+Raise it with any change to them: a policy that learned to read otherwise is refused."""
+
+
 def length(players: int) -> int:
     """V, the number of values for `players` seats: 246 for 7 (004 Table 3)."""
     head = players + len(CLASSES) + 1 + len(PHASES) + players

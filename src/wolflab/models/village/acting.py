@@ -71,7 +71,7 @@ def _seats(options: tuple[Action, ...]) -> list[int]:
 
 def _best(scene: Scene, seats: list[int], score: Callable[[int], int], purpose: str, jitter: int = 25) -> int:
     jitter += scene.haste
-    return max(seats, key=lambda seat: (score(seat) + scene.table.below(f"{purpose} {seat}", jitter), -seat))
+    return max(seats, key=lambda seat: (score(seat) + scene.table.below(jitter, f"{purpose} {seat}"), -seat))
 
 
 def _kill(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:

@@ -40,7 +40,7 @@ def chosen(task: ChooseQuestions, draws: Draws) -> str:
     worth = []
     for number, question in enumerate(task.candidates, 1):
         topic = topic_of(question)
-        score = _ALWAYS.get(topic, 30) + more.get(topic, 0) + draws.below(f"choose {number}", _JITTER)
+        score = _ALWAYS.get(topic, 30) + more.get(topic, 0) + draws.below(_JITTER, f"choose {number}")
         worth.append((-score, number))
     return ", ".join(str(number) for number in sorted(number for _, number in sorted(worth)[: task.count]))
 
@@ -50,7 +50,7 @@ def asked(task: AskQuestions, outlook: Outlook, draws: Draws) -> str:
     pool = _own(outlook, _moment(task.ask.kind))
     known = {question.casefold() for question in task.chosen}
     pool = [question for question in dict.fromkeys(pool) if question.casefold() not in known]
-    ranked = sorted(range(len(pool)), key=lambda at: (at // 3 * 40 + draws.below(f"ask {at}", 120), at))
+    ranked = sorted(range(len(pool)), key=lambda at: (at // 3 * 40 + draws.below(120, f"ask {at}"), at))
     return " # ".join(pool[at] for at in ranked[: max(task.count, 1)])
 
 

@@ -42,7 +42,7 @@ def own_key(key: str) -> str:
 
 def in_order(items: Sequence[T], weights: Sequence[int], draws: Draws) -> list[T]:
     """The items in an order drawn by key: each place goes to one of the rest, as likely as its weight."""
-    drawn = draws.many("order", len(items))
+    drawn = draws.many(len(items), "order")
     waits = [-log((step + 1) / (1 << 32)) / weight for step, weight in zip(drawn, weights, strict=True)]
     return [items[at] for at in sorted(range(len(items)), key=waits.__getitem__)]
 

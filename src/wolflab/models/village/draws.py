@@ -17,12 +17,12 @@ class Draws:
     def __init__(self, key: str) -> None:
         self.key = key
 
-    def below(self, purpose: str, n: int) -> int:
+    def below(self, n: int, purpose: str) -> int:
         """An integer in [0, n)."""
         digest = blake2b(f"{self.key}#{purpose}".encode(), digest_size=8).digest()
         return int.from_bytes(digest, "little") % n
 
-    def many(self, purpose: str, n: int) -> list[int]:
+    def many(self, n: int, purpose: str) -> list[int]:
         """n integers in [0, 2³²), from one digest for every 16."""
         drawn: list[int] = []
         for block in range(0, n, 16):
@@ -34,8 +34,8 @@ class Draws:
         """True with that probability (0 and 1000 never draw)."""
         if thousandths <= 0:
             return False
-        return thousandths >= 1000 or self.below(purpose, 1_000_000) < thousandths * 1000
+        return thousandths >= 1000 or self.below(1_000_000, purpose) < thousandths * 1000
 
     def one(self, purpose: str, items: Sequence[T]) -> T:
         """One of `items`."""
-        return items[self.below(purpose, len(items))] if len(items) > 1 else items[0]
+        return items[self.below(len(items), purpose)] if len(items) > 1 else items[0]

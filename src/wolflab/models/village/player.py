@@ -312,7 +312,7 @@ def _spoil(text: str, question: Question, draws: Draws) -> str:
     """An unusable reply, of one of the kinds that language models produce."""
     if is_free(question):
         return ""  # any words would do where plain text is asked for
-    kind = draws.below("spoil", 4)
+    kind = draws.below(4, "spoil")
     if kind == 0:  # of several candidates not even the first may be left whole
         return text[: len(text) // (12 if isinstance(question.task, Propose) else 2)]
     if kind == 1:

@@ -56,7 +56,7 @@ def convicted(scene: Scene) -> set[int]:
 
 def likeliest(scene: Scene, seats: Sequence[int], after: int = 0) -> int | None:
     """The likeliest Werewolf of `seats`, or the one `after` so many others."""
-    jitter = scene.draws.many("likeliest", len(scene.suspicion))
+    jitter = scene.draws.many(len(scene.suspicion), "likeliest")
     order = sorted(seats, key=lambda seat: (-scene.suspicion[seat], jitter[seat]))
     return order[after] if after < len(order) else None
 

@@ -122,7 +122,7 @@ def _false_report(scene: Scene, points: list[Point]) -> list[Point]:
         helpers = [s for s in scene.others() if s not in before and s not in scene.mates]
         return [*points, Point("saw", scene.draws.one("cleared", helpers), "not a Werewolf")]
     target = max(
-        marks, key=lambda s: (scene.danger(s) // 300 + scene.support(s), scene.table.below(f"mark {s}", 997))
+        marks, key=lambda s: (scene.danger(s) // 300 + scene.support(s), scene.table.below(997, f"mark {s}"))
     )
     return [*points, Point("saw", target, "Werewolf")]
 
@@ -135,7 +135,7 @@ def suspects(scene: Scene) -> list[tuple[int, int]]:
     scored = []
     for seat in scene.others():
         score = pushed(scene, seat) if scene.wolf else scene.suspicion[seat] + scene.style.bold
-        scored.append((score, scene.table.below(f"suspect {seat}", 40), seat))
+        scored.append((score, scene.table.below(40, f"suspect {seat}"), seat))
     return [(score, seat) for score, _, seat in sorted(scored, key=lambda x: -(x[0] + x[1]))]
 
 
@@ -160,7 +160,7 @@ def shown(scene: Scene, seat: int, score: int) -> int:
     if not scene.wolf:
         return score
     reported = any(b == seat and what == "Werewolf" for _, b, what in scene.node.reports)
-    return 400 + 60 * scene.support(seat) + 350 * reported + scene.draws.below("shown", 320)
+    return 400 + 60 * scene.support(seat) + 350 * reported + scene.draws.below(320, "shown")
 
 
 def _judgements(scene: Scene, sheriff: bool, kind: str) -> list[Point]:
@@ -213,7 +213,7 @@ def _friend(scene: Scene, suspect: int) -> int | None:
     seers = [s for s in scene.credible_seers() if s != suspect]
     if seers:
         return min(seers, key=lambda s: scene.suspicion[s])
-    best = min(others, key=lambda s: (scene.suspicion[s], scene.table.below(f"friend {s}", 997)))
+    best = min(others, key=lambda s: (scene.suspicion[s], scene.table.below(997, f"friend {s}")))
     return best if scene.suspicion[best] <= 200 else None
 
 

@@ -1,0 +1,20 @@
+"""The three kinds of action that 004 §4.2 tells apart, by the kind of ask.
+
+It knows the rules' night duties and nothing of players.
+"""
+
+from __future__ import annotations
+
+from ..rules import DUTIES
+
+KINDS = ("night", "statement", "vote")
+"""Secret actions, statements, votes."""
+
+
+def kind_of(ask: str) -> str:
+    """Which of `KINDS` an ask of that kind (`Ask.kind`) is; "" for none of them: last words, a probe, an
+    election.
+    """
+    if ask in ("statement", "vote"):
+        return ask
+    return "night" if ask in DUTIES else ""
