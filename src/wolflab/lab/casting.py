@@ -23,7 +23,7 @@ from ..rules import ROLES, Ruleset
 from .embedding_cache import CachedEmbedder, EmbeddingCache
 from .experiment import Experiment
 from .place import Place
-from .policies import BY_DEFAULT, Policies
+from .policies import Policies, by_default
 from .policies import check as check_policy
 from .pools import Pools
 from .scenes import SCENES
@@ -113,7 +113,7 @@ class Company:
         if made.weighs:
             assert made.propose is not None
             embedders["policy"] = self.embedder(spec.embedder)
-            policy = self._policies.policy(spec.policy or BY_DEFAULT[made.propose.source])
+            policy = self._policies.policy(spec.policy or by_default(made))
         return Player(LanguageAgent(made, policy=policy), self._model(spec.model), embedders)
 
     def _model(self, spec: str | dict[str, Any]) -> Model:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from ..agents.language import LanguageAgent
 from ..agents.policy.checkpoint import SUFFIX, NumpyPolicy, load, shipped
+from ..agents.recipes import Recipe
+from ..errors import ModelError
 from ..match import Player
 from ..rules import Ruleset
 from ..text.intents import intents
@@ -18,6 +20,18 @@ from ..text.intents import intents
 FOLDER = "policies"
 BY_DEFAULT = {"model": "small"}
 """The shipped policy that a recipe takes, by who proposes its candidates. None ships for intents."""
+
+
+def by_default(recipe: Recipe) -> str:
+    """The shipped policy of a recipe that chooses by one; ModelError where none ships."""
+    assert recipe.propose is not None
+    name = BY_DEFAULT.get(recipe.propose.source)
+    if name is None:
+        raise ModelError(
+            f"recipe {recipe.name} chooses by a policy, and none ships for it; name a file under policy "
+            "(wolflab train train-atomic makes one)"
+        )
+    return name
 
 
 class Policies:

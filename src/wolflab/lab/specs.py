@@ -14,7 +14,6 @@ from ..agents.recipes import Recipe, recipe
 from ..errors import ExperimentError, ModelError
 from ..metrics.summary import MEASURES
 from ..models.embedders import resolve_embedder
-from .policies import BY_DEFAULT
 
 MODEL_FREE = "random"
 """The recipe that needs no model."""
@@ -103,16 +102,6 @@ class PlayerSpec(Part):
         if self.policy is not None and not made.weighs:
             raise ValueError(
                 f"policy: recipe {made.name} chooses without a policy; use the recipe strategic, or remove it"
-            )
-        if (
-            made.propose is not None
-            and made.weighs
-            and not self.policy
-            and made.propose.source not in BY_DEFAULT
-        ):
-            raise ValueError(
-                f"policy: recipe {made.name} chooses by one, and none ships for it; name a file (wolflab train "
-                "train-atomic makes one)"
             )
         if self.experience is not None and made.reflect is None:
             raise ValueError(f"experience: recipe {made.name} does not reflect; use the recipe reflective")
