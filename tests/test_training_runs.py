@@ -18,6 +18,7 @@ from wolflab.agents.policy.checkpoint import load as load_policy
 from wolflab.agents.policy.network import initial
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, ModelError, StoreError
+from wolflab.lab import training_run
 from wolflab.lab.experiment import build
 from wolflab.lab.exploit import best_response, target_of
 from wolflab.lab.runner import run as play_all
@@ -423,3 +424,12 @@ def test_processor_time_is_told_by_part() -> None:
 def test_a_change_to_a_field_that_does_not_exist_is_refused() -> None:
     with pytest.raises(ExperimentError, match=r"there is no field 'trainng'; known are name"):
         make({"name": "tiny"}, ["trainng.updates=20"])
+
+
+def test_without_torch_one_sentence_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(training_run, "find_spec", lambda name: None)
+    with pytest.raises(ModelError, match=r"training needs PyTorch.*wolflab\[train\]"):
+        start(tiny(), tmp_path / "run")
+    assert not (tmp_path / "run").exists()

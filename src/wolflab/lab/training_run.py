@@ -20,6 +20,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ import yaml
 from .. import __version__
 from ..agents.policy.checkpoint import SUFFIX, Checkpoint, save
 from ..agents.policy.network import initial
-from ..errors import ExperimentError, StoreError
+from ..errors import ExperimentError, ModelError, StoreError
 from ..metrics.intervals import Estimate, paired
 from ..models.embedders import resolve_embedder
 from ..policy.population import checkpoint_name, members
@@ -81,7 +82,10 @@ class Judged:
 
 
 def start(experiment: Experiment, out: Path | None = None) -> Path:
-    """A new run's directory. StoreError where one stands already, ModelError for an unfit opponent."""
+    """A new run's directory. StoreError where one stands already, ModelError for an unfit opponent and where
+    there is no PyTorch.
+    """
+    _need_torch()
     if experiment.opponent is not None:
         Players(experiment).fixed(TARGET)
     folder = new_directory(Path("runs"), experiment.name) if out is None else out
@@ -103,6 +107,7 @@ def opened(folder: Path) -> Experiment:
 def run(folder: Path, watch: Watch = lambda progress: None) -> None:
     """Train every seed of the run in `folder`, from where each stands."""
     experiment = opened(folder)
+    _need_torch()
     lock = locked(folder)
     try:
         with crew(experiment) as workers:
@@ -110,6 +115,14 @@ def run(folder: Path, watch: Watch = lambda progress: None) -> None:
                 _Run(experiment, folder / f"seed-{seed}", seed, workers, watch).go()
     finally:
         os.close(lock)
+
+
+def _need_torch() -> None:
+    if find_spec("torch") is None:
+        raise ModelError(
+            "training needs PyTorch, and it is not installed: pip install 'wolflab[train]' (playing with a "
+            "policy does not need it)"
+        )
 
 
 def log_of(folder: Path) -> list[dict[str, float]]:
