@@ -7,25 +7,38 @@ write instead. See ``docs/experiments.md`` for the format with examples.
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
-from pydantic import Field, PrivateAttr, ValidationError, field_validator, model_validator
+from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
 from ..errors import ExperimentError, RulesetError
 from ..metrics.choices import STUDIES
-from ..metrics.published import published
 from ..metrics.summary import COMPARABLE
 from ..models.catalog import BUILT_IN
-from ..rules import Ruleset, preset
-from ..text.disguise import DISGUISES, check_disguise
+from ..policy.settings import Part
+from ..rules import Ruleset
+from ..text.disguise import check_disguise
 from .overrides import arms, collapse, override
 from .sources import in_words, read, shipped
-from .specs import MODEL_FREE, MOST, Budget, Condition, CurveSpec, ExperienceSpec, Part, Planted, PlayerSpec
+from .specs import (
+    MODEL_FREE,
+    MOST,
+    Budget,
+    Condition,
+    CurveSpec,
+    ExperienceSpec,
+    FolderName,
+    Planted,
+    PlayerSpec,
+    Published,
+    Rules,
+    among,
+    ruleset_of,
+)
 
 _REACHED_BY = frozenset(
     ("base_url", "api_key_env", "max_in_flight", "timeout", "retries", "longest_wait", "price")
@@ -36,11 +49,11 @@ _REACHED_BY = frozenset(
 class Experiment(Part):
     """A whole experiment; see the module."""
 
-    name: str
+    name: FolderName
     title: str = ""
     source: str = ""
     """What it reproduces: paper, table or figure."""
-    rules: str | dict[str, Any] = "sheriff"
+    rules: Rules = "sheriff"
     players: dict[str, PlayerSpec]
     conditions: dict[str, Condition] = Field(default_factory=lambda: {"all": Condition()})
     seed: int = 1
@@ -57,7 +70,7 @@ class Experiment(Part):
     """Ask whoever has just claimed a role that it does not hold for its reason (003 A.4)."""
     behaviours: bool = False
     """Count behaviours and trust in the report, by rules on text and record."""
-    choices: list[str] = Field(default_factory=list)
+    choices: Annotated[list[str], among(STUDIES)] = Field(default_factory=list)
     """What the report tells of what was chosen (names in `metrics.choices.STUDIES`)."""
     diversity: bool = False
     """Measure in the report how different candidates are (004 Table 9)."""
@@ -66,7 +79,7 @@ class Experiment(Part):
     workers: int = Field(default=1, ge=1)
     """Processes, for games that never wait for a server."""
     budget: Budget = Budget()
-    published: list[str] = Field(default_factory=list)
+    published: Published = Field(default_factory=list)
     """Published tables to set beside ours (names in `metrics/published.yaml`)."""
     village: dict[str, Any] | None = None
     """What `--village` changes, so that the experiment runs on the built-in player."""
@@ -74,49 +87,11 @@ class Experiment(Part):
     """A known effect that the analysis must recover."""
     baseline: str | None = None
     """The condition that the others are compared with; the first, unless said."""
-    contrasts: list[str] = Field(default_factory=list)
+    contrasts: Annotated[list[str], among(COMPARABLE)] = Field(default_factory=list)
     """Further measures that conditions are compared on."""
     curve: CurveSpec | None = None
     """Conditions along one quantity, as curves."""
     _rulesets: dict[str, Ruleset] = PrivateAttr(default_factory=dict)
-
-    @field_validator("name")
-    @classmethod
-    def _name(cls, name: str) -> str:
-        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
-            raise ValueError(
-                f"got {name!r}; use letters, digits, dots, dashes and underscores (it names a folder)"
-            )
-        return name
-
-    @field_validator("rules")
-    @classmethod
-    def _rules(cls, value: str | dict[str, Any]) -> str | dict[str, Any]:
-        ruleset_of(value)
-        return value
-
-    @field_validator("contrasts")
-    @classmethod
-    def _contrasts(cls, names: list[str]) -> list[str]:
-        for name in names:
-            if name not in COMPARABLE:
-                raise ValueError(f"there is no {name!r}; known are {', '.join(COMPARABLE)}")
-        return names
-
-    @field_validator("choices")
-    @classmethod
-    def _choices(cls, names: list[str]) -> list[str]:
-        for name in names:
-            if name not in STUDIES:
-                raise ValueError(f"there is no {name!r}; known are {', '.join(STUDIES)}")
-        return names
-
-    @field_validator("published")
-    @classmethod
-    def _published(cls, names: list[str]) -> list[str]:
-        for name in names:
-            published(name)
-        return names
 
     @model_validator(mode="after")
     def _conditions(self) -> Experiment:
@@ -304,20 +279,6 @@ def _weighs(spec: Mapping[str, Any]) -> bool:
         return True
 
 
-def ruleset_of(value: str | Mapping[str, Any]) -> Ruleset:
-    """A ruleset from a preset's name, or from a mapping {preset: …, switch: value, …}."""
-    if isinstance(value, str):
-        return preset(value)
-    changes = dict(value)
-    named = changes.get("role_names")
-    if isinstance(named, str):
-        if named not in DISGUISES:
-            known = ", ".join(DISGUISES)
-            raise RulesetError("role_names", f"no mapping is called {named!r}; use {known}, or write one")
-        changes["role_names"] = DISGUISES[named]
-    return preset(changes.pop("preset", "sheriff")).with_(**changes)
-
-
 def load(source: str | Path, overrides: Sequence[str] = (), village: bool = False) -> Experiment:
     """Read an experiment: a path, or the name of a shipped one.
 
@@ -355,4 +316,4 @@ def build(
         raise ExperimentError(f"{where}: {error}") from None
 
 
-__all__ = ["Experiment", "build", "load", "ruleset_of", "shipped"]
+__all__ = ["Experiment", "build", "load", "shipped"]

@@ -5,24 +5,76 @@ Validated where it is written; turning it into players is `casting`'s work.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from ..agents.experience import GOOD, LIMIT
 from ..agents.recipes import Recipe, recipe
-from ..errors import ExperimentError, ModelError
+from ..errors import ExperimentError, ModelError, RulesetError
+from ..metrics.published import published
 from ..metrics.summary import MEASURES
 from ..models.embedders import resolve_embedder
+from ..policy.settings import Part
+from ..rules import Ruleset, preset
+from ..text.disguise import DISGUISES
 
 MODEL_FREE = "random"
 """The recipe that needs no model."""
 
 
-class Part(BaseModel):
-    """A part of an experiment: an unknown field is an error, and nothing changes once it is built."""
+def _folder_name(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+        raise ValueError(
+            f"got {name!r}; use letters, digits, dots, dashes and underscores (it names a folder)"
+        )
+    return name
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+
+def _published(names: list[str]) -> list[str]:
+    for name in names:
+        published(name)
+    return names
+
+
+def _rules(value: str | dict[str, Any]) -> str | dict[str, Any]:
+    ruleset_of(value)
+    return value
+
+
+FolderName = Annotated[str, AfterValidator(_folder_name)]
+Rules = Annotated[str | dict[str, Any], AfterValidator(_rules)]
+"""A preset's name, or a mapping; see `ruleset_of`."""
+Published = Annotated[list[str], AfterValidator(_published)]
+"""Names of published tables."""
+
+
+def among(known: Collection[str]) -> AfterValidator:
+    """A check that every name of a list is one of `known`."""
+
+    def check(names: list[str]) -> list[str]:
+        for name in names:
+            if name not in known:
+                raise ValueError(f"there is no {name!r}; known are {', '.join(known)}")
+        return names
+
+    return AfterValidator(check)
+
+
+def ruleset_of(value: str | Mapping[str, Any]) -> Ruleset:
+    """A ruleset from a preset's name, or from a mapping {preset: …, switch: value, …}."""
+    if isinstance(value, str):
+        return preset(value)
+    changes = dict(value)
+    named = changes.get("role_names")
+    if isinstance(named, str):
+        if named not in DISGUISES:
+            known = ", ".join(DISGUISES)
+            raise RulesetError("role_names", f"no mapping is called {named!r}; use {known}, or write one")
+        changes["role_names"] = DISGUISES[named]
+    return preset(changes.pop("preset", "sheriff")).with_(**changes)
 
 
 class ExperienceSpec(Part):
@@ -177,13 +229,5 @@ class CurveSpec(Part):
 
     x: str
     points: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = Field(min_length=1)
-    measures: list[str] = Field(min_length=1)
+    measures: Annotated[list[str], among(MEASURES)] = Field(min_length=1)
     baseline: str | None = None
-
-    @field_validator("measures")
-    @classmethod
-    def _measures(cls, names: list[str]) -> list[str]:
-        for name in names:
-            if name not in MEASURES:
-                raise ValueError(f"there is no {name!r}; known are {', '.join(MEASURES)}")
-        return names

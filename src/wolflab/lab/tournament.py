@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from ..errors import ExperimentError, RulesetError, StoreError
-from ..metrics.published import published
-from .experiment import Experiment, build, ruleset_of
+from ..policy.settings import Part
+from .experiment import Experiment, build
 from .overrides import override
 from .sources import in_words, read
-from .specs import MODEL_FREE, MOST, Budget, Part, PlayerSpec
+from .specs import MODEL_FREE, MOST, Budget, PlayerSpec, Published, Rules
 from .store import Store
 
 VERSUS = " vs "
@@ -71,7 +71,7 @@ class Tournament(Part):
     name: str
     title: str = ""
     source: str = ""
-    rules: str | dict[str, Any] = "doctor"
+    rules: Rules = "doctor"
     entrants: dict[str, PlayerSpec]
     model: str | dict[str, Any] | None = None
     """Of the entrants that name none."""
@@ -86,7 +86,7 @@ class Tournament(Part):
     workers: int = Field(default=1, ge=1)
     budget: Budget = Budget()
     behaviours: bool = False
-    published: list[str] = Field(default_factory=list)
+    published: Published = Field(default_factory=list)
     """Published round robins to set beside ours."""
     called: dict[str, str] = Field(default_factory=dict)
     """Entrant → its name in those tables."""
@@ -110,19 +110,6 @@ class Tournament(Part):
                 one = {**one, "model": data.get("model")}
             made[name] = one
         return {**data, "entrants": made}
-
-    @field_validator("rules")
-    @classmethod
-    def _rules(cls, value: str | dict[str, Any]) -> str | dict[str, Any]:
-        ruleset_of(value)
-        return value
-
-    @field_validator("published")
-    @classmethod
-    def _published(cls, names: list[str]) -> list[str]:
-        for name in names:
-            published(name)
-        return names
 
     @model_validator(mode="after")
     def _check(self) -> Tournament:

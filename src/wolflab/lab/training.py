@@ -7,24 +7,22 @@ of the algorithm are `policy.settings`; see ``docs/training.md`` for the format 
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from ..agents.policy.network import NETWORKS, NetworkConfig
 from ..errors import ExperimentError, ModelError, RulesetError
 from ..models.catalog import resolve
 from ..models.embedders import resolve_embedder
-from ..policy.settings import Training
+from ..policy.settings import Part, Training
 from ..rules import Ruleset, Side
 from ..text.intents import intents
-from .experiment import ruleset_of
 from .overrides import override
 from .sources import in_words, read
-from .specs import MODEL_FREE, Part, PlayerSpec
+from .specs import MODEL_FREE, FolderName, PlayerSpec, ruleset_of
 
 FOLDER = "training"
 """Where the trainings that come with Wolflab lie, among its experiments."""
@@ -54,7 +52,7 @@ class Experiment(Part):
     seeds: one training each.
     """
 
-    name: str
+    name: FolderName
     title: str = ""
     source: str = ""
     rules: str | dict[str, Any] = "doctor"
@@ -71,15 +69,6 @@ class Experiment(Part):
     """Processes that play; None is one for each core."""
     device: str = "auto"
     """Where the network learns: cpu, cuda, or auto."""
-
-    @field_validator("name")
-    @classmethod
-    def _name(cls, name: str) -> str:
-        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
-            raise ValueError(
-                f"got {name!r}; use letters, digits, dots, dashes and underscores (it names a folder)"
-            )
-        return name
 
     @model_validator(mode="after")
     def _check(self) -> Experiment:

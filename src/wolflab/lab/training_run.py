@@ -33,7 +33,7 @@ from ..agents.policy.network import initial
 from ..errors import ExperimentError, ModelError, StoreError
 from ..metrics.intervals import Estimate, paired
 from ..models.embedders import resolve_embedder
-from ..policy.population import checkpoint_name, members
+from ..policy.population import Member, checkpoint_name, members
 from ..policy.rollout import SIDES, Decisions, Ended, joined
 from ..policy.train import Learner, Log
 from .store_files import locked, new_directory
@@ -302,8 +302,7 @@ class _Run:
         now = replace(self.blank, arrays=self.learner.arrays(), training=told)
         self._write(self._current(), now)
         self.written = number
-        every = self.settings.population.checkpoints
-        if every and number and number % every == 0:
+        if Member(checkpoint_name(number)) in members(self.settings.population, number):
             self._write(self.policies / (checkpoint_name(number) + SUFFIX), now)
 
     def _save_state(self, number: int) -> None:

@@ -32,7 +32,9 @@ def styled() -> tuple[Member, ...]:
 
 
 def members(settings: Population, updates: int) -> tuple[Member, ...]:
-    """The population after so many updates, oldest first."""
+    """The population after so many updates, oldest first; nobody in self-play."""
+    if settings.learners == "all":
+        return ()
     found = list(styled()) if settings.styles else []
     if settings.checkpoints:
         made = range(settings.checkpoints, updates + 1, settings.checkpoints)

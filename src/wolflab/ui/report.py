@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 
 from ..lab.extras import Extras
@@ -20,6 +19,8 @@ from . import report_leadership as led
 from . import report_prose as prose
 from . import report_sections as sections
 from .arms import marked
+from .page import FOOTER, page
+from .page import sections as sections_of
 from .report_tables import number
 
 _MOON = (
@@ -93,19 +94,8 @@ def render(
     if experiment:
         parts.append(("experiment", "What was run", f"<pre>{escape(experiment)}</pre>"))
     title = summary.title or "Wolflab report"
-    css = files("wolflab.ui").joinpath("report.css").read_text(encoding="utf-8")
-    links = "".join(f'<a href="#{anchor}">{escape(name)}</a>' for anchor, name, _ in parts)
-    body = "".join(
-        f'<section id="{anchor}"><h2>{escape(name)}</h2>{text}</section>\n' for anchor, name, text in parts
-    )
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{css}</style></head>\n<body><main>\n"
-        f"{_top(summary, title, notes, extra.trouble(extras))}<nav>{links}</nav>\n{body}"
-        "<footer>Made by Wolflab from the run's records. The same records give the same page.</footer>\n"
-        "</main></body></html>\n"
-    )
+    top = _top(summary, title, notes, extra.trouble(extras))
+    return page(title, f"{top}{sections_of(parts)}{FOOTER}")
 
 
 def _top(summary: Summary, title: str, notes: Sequence[str], trouble: str) -> str:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from ..metrics.intervals import Estimate
 from ..metrics.tournament import PARTS, CellRow, Standings
 from . import report_prose as prose
+from .page import FOOTER, page, sections
 from .report_figures import ACCENT, CARD, INK, MUTED, SETTINGS, Panel, Row, as_svg, forest
 from .report_tables import interval, number, p_value, shown, table
 
@@ -58,24 +58,13 @@ def render(found: Standings) -> str:
         )
         if (body := make(found))
     ]
-    css = files("wolflab.ui").joinpath("report.css").read_text(encoding="utf-8")
-    links = "".join(f'<a href="#{anchor}">{escape(title)}</a>' for anchor, title, _ in parts)
-    body = "".join(
-        f'<section id="{anchor}"><h2>{escape(title)}</h2>{text}</section>\n' for anchor, title, text in parts
-    )
     sub = f'<p class="sub">{escape(found.description)}</p>' if found.description else ""
     missing = ""
     if found.missing:
         missing = f'<div class="banner">{found.missing} planned games are not over; they are left out.</div>'
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(found.title)}</title>\n<style>\n{css}</style></head>\n<body><main>\n"
-        f'<header class="top"><div><h1>{escape(found.title)}</h1>{sub}</div></header>\n'
-        f"{prose.BANNER if found.instrument else ''}{missing}<nav>{links}</nav>\n{body}"
-        "<footer>Made by Wolflab from the run's records. The same records give the same page.</footer>\n"
-        "</main></body></html>\n"
-    )
+    banner = prose.BANNER if found.instrument else ""
+    head = f'<header class="top"><div><h1>{escape(found.title)}</h1>{sub}</div></header>'
+    return page(found.title, f"{head}\n{banner}{missing}{sections(parts)}{FOOTER}")
 
 
 # -- sections ---------------------------------------------------------------------------------

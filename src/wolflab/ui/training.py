@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from ..lab.training_run import RESULT, log_of, opened, run, start
 from ..lab.training_run import Progress as Step
 from ..metrics.intervals import Estimate
 from . import report_prose as prose
+from .page import page
 from .report_figures import Chart, Line, curves
 
 PAGE = "training.html"
@@ -185,17 +185,14 @@ def render(
     results: Mapping[int, Mapping[str, Any]],
 ) -> str:
     """The training as one page that needs nothing from outside."""
-    css = files("wolflab.ui").joinpath("report.css").read_text(encoding="utf-8")
-    title = escape(experiment.title or experiment.name)
-    figure, source = curve(logs), escape(experiment.source)
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>\n{css}</style></head>\n<body><main>\n"
-        f'<header class="top"><div><h1>{title}</h1><p class="sub">{source}</p></div></header>\n'
+    title, figure = experiment.title or experiment.name, curve(logs)
+    sub = f'<p class="sub">{escape(experiment.source)}</p>'
+    return page(
+        title,
+        f'<header class="top"><div><h1>{escape(title)}</h1>{sub}</div></header>\n'
         f"{prose.BANNER}\n<section><h2>Verdict</h2>{_verdict(experiment, results)}</section>\n"
         f"<section><h2>Curve</h2><figure>{figure}<figcaption>{_CAPTION}</figcaption></figure></section>\n"
-        f"<section><h2>Last update</h2>{_last(logs)}</section>\n</main></body></html>\n"
+        f"<section><h2>Last update</h2>{_last(logs)}</section>\n",
     )
 
 
