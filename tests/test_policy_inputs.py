@@ -70,7 +70,8 @@ def seen() -> str:
 
 def test_what_a_policy_sees_changes_only_with_its_version() -> None:
     assert seen() == SEEN[INPUTS], (
-        "raise features.INPUTS, train the shipped policies anew, add the new hash here"
+        "if the built-in player's words or choices have changed, only put the new hash here; if what a "
+        "policy is shown has, raise features.INPUTS, train the shipped policies anew, and add its hash"
     )
 
 

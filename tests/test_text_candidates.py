@@ -130,6 +130,22 @@ def test_the_observation_whole() -> None:
     ]
 
 
+def test_votes_of_another_game_that_end_alike_are_told_as_they_are() -> None:
+    """Equal events are the same objects in all games of a process."""
+    last = Voted(3, 4, "eliminate", EVERYONE)
+
+    def told(first: int) -> str:
+        votes = (
+            Line(9, 1, "day", Voted(1, first, "eliminate", EVERYONE), 8),
+            Line(10, 1, "day", last, 9),
+        )
+        now = replace(NOW, facts=votes, truths=(), falsehoods=(), pending=())
+        return next(line for line in observation_text(now, ()).splitlines() if line.startswith("Votes"))
+
+    assert told(5) == "Votes: player_2 for player_6; player_4 for player_5."
+    assert told(6) == "Votes: player_2 for player_7; player_4 for player_5."
+
+
 def test_the_votes_for_a_sheriff_stand_apart() -> None:
     votes = tuple(
         Line(n, 1, "election" if n < 4 else "day", Voted(n, 5, what, EVERYONE), n)

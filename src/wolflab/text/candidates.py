@@ -70,15 +70,16 @@ def _is_bare(option: Action, words: str) -> bool:
 
 # -- the record ---------------------------------------------------------------------------------
 
-_Key = tuple[int, int, int, int]
+_Key = tuple[int, ...]
 _SENTENCES: dict[_Key, tuple[object, Ruleset, str]] = {}
-"""Sentences by the identity of event and ruleset (which are kept, so that it stays theirs), by seat, and by
-number of events: every decision of a game tells the same ones again."""
+"""Sentences by the identity of ruleset and events (which are kept, so that it stays theirs) and by seat:
+every decision of a game tells the same ones again. Equal events, votes above all, are one object in all
+games."""
 
 
 def _told(events: list[Event | Reflected], now: Situation) -> str:
     """One event without its time, or all votes of one occasion."""
-    key = id(events[-1]), id(now.ruleset), now.seat, len(events)
+    key = id(now.ruleset), now.seat, *map(id, events)
     known = _SENTENCES.get(key)
     if known is None:
         if len(_SENTENCES) >= _KEPT:
