@@ -190,8 +190,31 @@ def test_resets_repeat_and_go_on() -> None:
     assert game(seed=3, options={"deal": 1}) == second
     assert game() != second  # the deal after it
     assert game(seed=4) != first
-    with pytest.raises(ExperimentError, match="deal"):
-        table.reset(options={"deal": "first"})
+    assert game(seed=np.int64(3), options={"deal": np.int64(1)}) == second
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"seed": "x"}, "seed: got 'x'; use a whole number$"),
+        ({"seed": 1.5}, "seed: got 1.5; use a whole number$"),
+        ({"seed": True}, "seed: got True; use a whole number$"),
+        ({"options": {"deal": "first"}}, "deal: got 'first'; use a whole number of 0 or more"),
+        ({"seed": 4, "options": {"deal": -1}}, "deal: got -1; use a whole number of 0 or more"),
+        ({"options": {"deal": True}}, "deal: got True; use a whole number of 0 or more"),
+        ({"options": [1]}, "options: got .1.; use a mapping"),
+    ],
+)
+def test_a_refused_reset_changes_nothing(arguments: dict[str, Any], words: str) -> None:
+    table, twin = WerewolfAEC("doctor"), WerewolfAEC("doctor")
+    twin_turns = turns(twin, seed=3)
+    for _ in turns(table, seed=3):
+        next(twin_turns)
+        with pytest.raises(ExperimentError, match=words):
+            table.reset(**arguments)
+    next(twin_turns, None)
+    assert events(table) == events(twin)
+    assert events(finish(table)) == events(finish(twin))  # the deal after it
 
 
 def test_unseeded_environments_differ() -> None:
@@ -235,6 +258,8 @@ def test_an_illegal_action_changes_nothing(rules: Ruleset) -> None:
                 -1,
                 len(table.table),
                 0.5,
+                float("inf"),
+                float("nan"),
                 None,
                 "pass",
             ):
@@ -255,6 +280,55 @@ def test_a_record_is_kept_where_asked_for() -> None:
     record = read(table.played.writer.game.lines)
     verify(record)
     assert record.outcome == table.played.outcome
+
+
+# -- when no game is played, and names that are none ----------------------------------------
+
+
+def refuses_without_a_game(table: WerewolfAEC) -> None:
+    calls: dict[str, Callable[[], Any]] = {
+        "step": lambda: table.step(0),
+        "observe": lambda: table.observe("player_0"),
+        "last": table.last,
+        "say": lambda: table.say("Is anybody here?"),
+    }
+    for name, call in calls.items():
+        with pytest.raises(ExperimentError, match=rf"^{name}: no game .* call reset\(seed=\.\.\.\) first$"):
+            call()
+    assert list(table.agent_iter()) == []
+
+
+@pytest.mark.parametrize("seated", SEATED.values(), ids=SEATED)
+def test_without_a_game_there_is_a_sentence(seated: dict[str, Any]) -> None:
+    table = WerewolfAEC("doctor", **seated)
+    refuses_without_a_game(table)
+    finish(table, seed=1)
+    refuses_without_a_game(table)
+    table.reset(seed=1)
+    table.close()
+    refuses_without_a_game(table)
+    assert events(finish(table, seed=1)) == events(finish(WerewolfAEC("doctor", **seated), seed=1))
+
+
+def test_close_ends_the_loop() -> None:
+    table = WerewolfAEC("doctor")
+    table.reset(seed=1)
+    stepped = 0
+    for _ in table.agent_iter(max_iter=9):
+        stepped += 1
+        table.step(int(np.flatnonzero(table.last()[0]["action_mask"])[0]))
+        if stepped == 3:
+            table.close()
+    assert stepped == 3
+
+
+@pytest.mark.parametrize("name", ["player_99", "player_-1", "player_07", "zz", 0, ["player_0"]], ids=repr)
+def test_a_name_that_is_no_agents_is_refused(name: Any) -> None:
+    table = WerewolfAEC("doctor")
+    table.reset(seed=1)
+    for call in (table.observe, table.view, table.observation_space, table.action_space):
+        with pytest.raises(ExperimentError, match=r"there is no agent .*; use one of player_0, .* player_6$"):
+            call(name)
 
 
 # -- what a seat sees -----------------------------------------------------------------------
@@ -427,14 +501,24 @@ def ends(table: WerewolfAEC, seed: int = 4) -> dict[str, dict[str, Any]]:
         ({"learners": "Witch", "others": "random"}, "Doctor"),
         ({"learners": [7], "others": "random"}, "0 to 6"),
         ({"learners": [], "others": "random"}, "0 to 6"),
+        ({"learners": [True], "others": "random"}, "0 to 6"),
+        ({"learners": 2.5, "others": "random"}, "learners: got 2.5; use a number of seats"),
+        ({"learners": (seat for seat in (0, 3)), "others": "random"}, "a list of seats"),
         ({"learners": 1}, "others: nobody"),
         ({"learners": 1, "others": "clever"}, "deductive"),
         ({"learners": 1, "others": "strategic"}, "pass a Player"),
         ({"learners": 1, "others": {"others": "atomic"}}, "chooses by a trained policy"),
         ({"learners": 1, "others": {"Witch": "random"}}, "no place 'Witch'"),
+        ({"learners": 1, "others": 5}, "others: got 5; use a recipe's name, a Player"),
+        ({"others": 5}, "others: got 5; use a recipe's name, a Player"),
+        ({"learners": 1, "others": {"others": ["random"]}}, "others: got .'random'.; use a recipe's name"),
+        ({"shaping": "yes"}, "shaping: got 'yes'; use True, False, or a Worth"),
+        ({"shaping": 2}, "shaping: got 2; use True, False, or a Worth"),
+        ({"record": "no"}, "record: got 'no'; use True or False"),
         ({"text": "old"}, "'new'"),
         ({"text_limit": 0}, "1 or more"),
         ({"rounds": 0}, "1 or more"),
+        ({"rounds": 1.0}, "rounds: got 1.0; use a whole number"),
         ({"bank": "c"}, "'ab'"),
         ({"render_mode": "rgb_array"}, "'ansi'"),
     ],
@@ -444,9 +528,38 @@ def test_settings_that_mean_nothing_are_refused(settings: dict[str, Any], words:
         WerewolfAEC("doctor", **settings)
 
 
+@pytest.mark.parametrize("learners", [np.int64(2), np.array([0, 3]), {0, 3}, range(2)], ids=repr)
+def test_whole_numbers_of_any_kind_are_learners(learners: Any) -> None:
+    plain = int(learners) if isinstance(learners, np.int64) else list(learners)
+    infos = [
+        ends(WerewolfAEC("doctor", learners=seats, others="random", rounds=np.int64(2)))  # type: ignore[arg-type]
+        for seats in (learners, plain)
+    ]
+    assert infos[0] == infos[1]
+    assert len(infos[0]) == 2
+
+
+@pytest.mark.parametrize(
+    ("gives", "words"),
+    [
+        ([Player(Random())] * 3, "others: the casting gave 3 players; return a list of 7"),
+        ([Player(Random())] * 9, "others: the casting gave 9 players; return a list of 7"),
+        (None, "others: the casting gave None; return a list of 7"),
+        (["random"] * 7, "others: the casting gave 'random' for seat 1; return a Player there"),
+    ],
+)
+def test_a_casting_that_seats_too_few_is_refused(gives: Any, words: str) -> None:
+    table = WerewolfAEC("doctor", learners=[0], others=lambda dealing: gives)
+    with pytest.raises(ExperimentError, match=words):
+        table.reset(seed=1)
+    with pytest.raises(ExperimentError, match="call reset"):  # no game stands
+        table.step(0)
+
+
 def test_a_seat_without_a_player_is_refused() -> None:
-    with pytest.raises(RulesetError, match="no preset"):
-        WerewolfAEC("mafia")
+    for rules in ("mafia", 5, None):
+        with pytest.raises(RulesetError, match=f"there is no preset {rules!r}; known are"):
+            WerewolfAEC(rules)  # type: ignore[arg-type]
     with pytest.raises(ExperimentError, match="add an entry 'others'"):
         WerewolfAEC("doctor", learners="Seer", others={"werewolves": "random"}).reset(seed=1)
 
@@ -543,6 +656,7 @@ def test_a_server_that_fails_while_a_learner_is_asked(caplog: pytest.LogCaptureF
     table = WerewolfAEC("doctor", learners=[0], others=table_of("vanilla", Scripted(True, spoil)))
     with pytest.raises(ServerError, match="gone"):
         finish(table, seed=3)
+    refuses_without_a_game(table)
     table.close()
     assert not caplog.records
     assert "wolflab.env" not in {thread.name for thread in enumerate_threads()}

@@ -10,6 +10,7 @@ says what to install where it is missing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from secrets import randbits
 from typing import Any, Literal
@@ -26,6 +27,7 @@ from ..match.rewards import D2, Worth
 from ..models.village.phrases import BANKS
 from ..rules import Ask, Ruleset, View, preset
 from .actions import WORDS, ActionTable, Mask
+from .checks import number, one_of, typed
 from .game import Game, Hall
 from .seating import Learners, Others, check
 from .told import ALPHABET, told
@@ -50,7 +52,9 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
     text_limit: characters of it. rounds: how many rounds the vector keeps. bank: the phrases that intents
     are worded from ("a", "b" or "ab"). record: keep the record of each finished game (`played.writer`).
 
-    Raises RulesetError or ExperimentError for settings that mean nothing.
+    Raises RulesetError or ExperimentError for settings that mean nothing, and ExperimentError for `step`,
+    `observe`, `last` and `say` while no game is played: before `reset`, after the end or `close`, and after
+    an error that broke the game off.
     """
 
     metadata = {  # noqa: RUF012 (PettingZoo's own form)
@@ -86,17 +90,19 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
             record=record,
             render_mode=render_mode,
         )
-        self.ruleset = preset(rules) if isinstance(rules, str) else rules
-        check(learners, others, self.ruleset)
-        _check("text", text, ("new", "all", "none"))
-        _check("bank", bank, tuple(BANKS))
-        _check("render_mode", render_mode, (None, "human", "ansi"))
-        _check_least("rounds", rounds, 1)
-        _check_least("text_limit", text_limit, 1)
+        self.ruleset = rules if isinstance(rules, Ruleset) else preset(rules)
+        learners = check(learners, others, self.ruleset)
+        typed("shaping", shaping, (bool, Worth), "True, False, or a Worth")
+        one_of("text", text, ("new", "all", "none"))
+        one_of("bank", bank, tuple(BANKS))
+        typed("record", record, bool, "True or False")
+        one_of("render_mode", render_mode, (None, "human", "ansi"))
+        rounds, text_limit = number("rounds", rounds, 1), number("text_limit", text_limit, 1)
         self.render_mode = render_mode
         self.layout = Layout(self.ruleset, rounds)
         self.table = ActionTable(self.ruleset)
         self.possible_agents = [f"player_{seat}" for seat in range(self.ruleset.players)]
+        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self.observation_spaces = {agent: self._space(text, text_limit) for agent in self.possible_agents}
         self.action_spaces = {
             agent: gymnasium.spaces.Discrete(len(self.table)) for agent in self.possible_agents
@@ -127,10 +133,12 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
         """What `observe` returns: always the same object for an agent."""
+        self._seat(agent)  # refuses a name that is none
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> gymnasium.spaces.Discrete:
         """`Discrete(len(table))`: always the same object for an agent."""
+        self._seat(agent)  # refuses a name that is none
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
@@ -138,13 +146,15 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
 
         seed: games follow from it, the first being the game of deal 0 and repeat 0 of an experiment with
         that seed; each further reset without a seed goes on to the next deal. options: "deal" chooses the
-        number of the deal instead; other entries mean nothing here.
+        number of the deal instead; other entries mean nothing here. Both are whole numbers. Raises
+        ExperimentError for any other, and the game goes on as if nothing had been asked.
         """
-        if seed is not None:
-            self._seed, self._number = seed, -1
-        number = (options or {}).get("deal", self._number + 1)
-        _check_least("deal", number, 0)
-        self._number = number
+        first, deal = (self._seed, self._number + 1) if seed is None else (number("reset: seed", seed), 0)
+        if options is not None:
+            typed("reset: options", options, Mapping, "a mapping such as {'deal': 3}")
+            deal = number("reset: deal", options.get("deal", deal), 0)
+        self._seed, self._number = first, deal
+        self.agents = []  # until the new game stands: one that cannot begin leaves none
         self._seen = [0] * self.ruleset.players
         self._words, self._shown, self._printed = None, None, 0
         self._game = self._hall.begin(f"{self._seed}/{self._number}", self._shaping)
@@ -162,11 +172,12 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
 
         Raises IllegalReply for an action that the mask rules out; None is for finished agents.
         """
+        self._playing("step")
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        number = self._legal(action)
+        chosen = self._legal(action)
         self._clear_rewards()
         self._cumulative_rewards[agent] = 0.0
         if self._game.moment is None:
@@ -175,9 +186,11 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         else:
             view, ask = self._game.moment
             self._seen[view.seat] = len(view.events)
-            meant = self.table.meant(number, ask, self._words, self._bank, self._game.draws)
+            meant = self.table.meant(chosen, ask, self._words, self._bank, self._game.draws)
             self._words = self._shown = None
+            agents, self.agents = self.agents, []  # no game is left if this fails
             self._hall.answer(self._game, meant)
+            self.agents = agents
             self._arrive()
         self._hand_out()
         self._accumulate_rewards()
@@ -186,6 +199,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
 
     def observe(self, agent: str) -> Observation:
         """What the agent knows now. Its mask is empty unless it is the agent's turn."""
+        self._playing("observe")
         seat = self._seat(agent)
         ask = self._question(seat)
         vector, view = self._vector(seat)
@@ -197,6 +211,12 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
             since = 0 if self._text == "all" else self._seen[seat]
             seen["text"] = told(view, ask, since, self._text_limit)
         return seen
+
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Of `agent_selection`: observation (or None), reward since it acted, terminated, truncated, info."""
+        self._playing("last")
+        now: tuple[Any, float, bool, bool, dict[str, Any]] = super().last(observe)
+        return now
 
     def state(self) -> Vector:
         """float32 (P × layout.size,): every seat's vector, one after another, for centralised training."""
@@ -217,6 +237,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
 
     def close(self) -> None:
         """Leave the game, and give back the connections of the models that played in it."""
+        self.agents = []
         self._hall.close()
 
     # -- beyond it ------------------------------------------------------------------------
@@ -232,6 +253,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         The action is legal from now on, also in the mask that the agent observed last.
         ``env.step(env.say("I am the Seer."))``. Raises IllegalReply where nothing is to be said.
         """
+        self._playing("say")
         if self._game.moment is None or self._game.moment.ask.options is not None:
             raise IllegalReply(f"{self.agent_selection} is not asked for a statement now; choose an action")
         if not isinstance(text, str):
@@ -287,8 +309,15 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
 
     # -- small things ---------------------------------------------------------------------
 
+    def _playing(self, call: str) -> None:
+        if not self.agents:
+            raise ExperimentError(f"{call}: no game is being played; call reset(seed=...) first")
+
     def _seat(self, agent: str) -> int:
-        return int(agent.removeprefix("player_"))
+        seat = self._seats.get(agent) if isinstance(agent, str) else None
+        if seat is None:
+            raise ExperimentError(f"there is no agent {agent!r}; use one of {', '.join(self._seats)}")
+        return seat
 
     def _question(self, seat: int) -> Ask | None:
         moment = self._game.moment
@@ -314,30 +343,20 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
     def _legal(self, action: Any) -> int:
         """The action as a number, if the mask allows it."""
         try:
-            number = int(action)
-        except (TypeError, ValueError):
-            number = -1
+            chosen = int(action)
+        except (TypeError, ValueError, OverflowError):
+            chosen = -1
         mask = self._mask()
-        if not 0 <= number < len(mask) or number != action:
+        if not 0 <= chosen < len(mask) or chosen != action:
             raise IllegalReply(f"{self.agent_selection}: action {action!r}; use 0 to {len(mask) - 1}")
-        if not mask[number]:
+        if not mask[chosen]:
             asked = "nothing" if self._game.moment is None else self._game.moment.ask.kind
             legal = ", ".join(self.table.names[n] for n in np.flatnonzero(mask))
             raise IllegalReply(
-                f"{self.agent_selection} is asked for {asked}: action {number} "
-                f"({self.table.names[number]}) is not legal; legal are {legal}"
+                f"{self.agent_selection} is asked for {asked}: action {chosen} "
+                f"({self.table.names[chosen]}) is not legal; legal are {legal}"
             )
-        return number
-
-
-def _check(name: str, value: object, known: tuple[object, ...]) -> None:
-    if value not in known:
-        raise ExperimentError(f"{name}: got {value!r}; use one of {', '.join(map(repr, known))}")
-
-
-def _check_least(name: str, value: object, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ExperimentError(f"{name}: got {value!r}; use a whole number of {least} or more")
+        return chosen
 
 
 def env(**settings: Any) -> Any:

@@ -7,6 +7,7 @@ the same seed seats everybody alike.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
 from ..agents.language import LanguageAgent
 from ..agents.random import Random
@@ -16,6 +17,7 @@ from ..match import Casting, Dealing, Draws, Player
 from ..models.catalog import Spec, resolve
 from ..models.embedders import resolve_embedder
 from ..rules import ROLES, Ruleset
+from .checks import typed, whole
 
 Learners = int | str | Sequence[int] | None
 """Which seats the environment's agents hold: all (None), so many drawn anew each game, these, or those of a
@@ -46,7 +48,7 @@ def player(recipe_name: str = "deductive", model: Spec = "village") -> Player:
             f"recipe {recipe_name!r} chooses by a trained policy, and its name alone brings none; pass a "
             "Player that has one (a LanguageAgent made with `policy=`), or a casting"
         )
-    embedders = {"messages": resolve_embedder("hashing")} if made.reflect else {}
+    embedders = {what: resolve_embedder("hashing") for what in made.embeds}
     return Player(LanguageAgent(made), resolve(model), embedders)
 
 
@@ -67,21 +69,18 @@ def learning(learners: Learners, dealing: Dealing) -> frozenset[int]:
             return frozenset(learners)
 
 
-def check(learners: Learners, others: Others, ruleset: Ruleset) -> None:
-    """ExperimentError for learners or others that this game cannot seat."""
+def check(learners: Learners, others: Others, ruleset: Ruleset) -> Learners:
+    """The learners, in plain numbers. ExperimentError for learners or others that this game cannot seat."""
+    if not callable(others):
+        kinds = (str, Player, Mapping, type(None))
+        typed(
+            "others", others, kinds, "a recipe's name, a Player, a mapping of places to these, or a casting"
+        )
+    if learners is None:
+        return None
     places = (*_SIDES, *(role.name for role in ruleset.cast))
-    match learners:
-        case None:
-            return
-        case bool():
-            good = False
-        case int():
-            good = 1 <= learners <= ruleset.players
-        case str():
-            good = learners in places
-        case _:
-            good = bool(learners) and all(type(s) is int and 0 <= s < ruleset.players for s in learners)
-    if not good:
+    meant = _meant(learners, ruleset.players, places)
+    if meant is None:
         raise ExperimentError(
             f"learners: got {learners!r}; use a number of seats from 1 to {ruleset.players}, a list of "
             f"seats from 0 to {ruleset.players - 1}, or one of {', '.join(places)}"
@@ -91,6 +90,19 @@ def check(learners: Learners, others: Others, ruleset: Ruleset) -> None:
             "others: nobody is named for the seats that do not learn; use a recipe such as 'random' or "
             "'deductive', a Player, or a mapping of places"
         )
+    return meant
+
+
+def _meant(learners: Any, players: int, places: Collection[str]) -> Learners:
+    """None for what means nothing."""
+    if isinstance(learners, str):
+        return learners if learners in places else None
+    if (count := whole(learners)) is not None:
+        return count if 1 <= count <= players else None
+    if not isinstance(learners, Collection):
+        return None
+    seats = [seat for one in learners if (seat := whole(one)) is not None and 0 <= seat < players]
+    return seats if seats and len(seats) == len(learners) else None
 
 
 def casting(learners: Learners, rest: Rest, me: Player) -> Casting:
@@ -121,7 +133,7 @@ def the_rest(others: Others, ruleset: Ruleset) -> Rest:
         _check_places(others, (*_SIDES, *(role.name for role in ruleset.cast), "others"))
         by_place = {place: _player(who) for place, who in others.items()}
         return lambda dealing: lambda seat: _at(by_place, dealing, seat)
-    return lambda dealing: others(dealing).__getitem__
+    return lambda dealing: _cast(others, dealing)
 
 
 def _check_places(others: Mapping[str, str | Player], places: Collection[str]) -> None:
@@ -130,9 +142,27 @@ def _check_places(others: Mapping[str, str | Player], places: Collection[str]) -
             raise ExperimentError(f"others: there is no place {place!r}; use {', '.join(places)}")
 
 
+def _cast(others: Casting, dealing: Dealing) -> Callable[[int], Player]:
+    """Who holds a seat, as the user's casting says."""
+    players: Any = others(dealing)
+    seats = len(dealing.roles)
+    if not isinstance(players, Sequence) or len(players) != seats:
+        gave = f"{len(players)} players" if isinstance(players, Sequence) else repr(players)
+        raise ExperimentError(f"others: the casting gave {gave}; return a list of {seats}, one for each seat")
+
+    def at(seat: int) -> Player:
+        held = players[seat]
+        if not isinstance(held, Player):
+            raise ExperimentError(f"others: the casting gave {held!r} for seat {seat}; return a Player there")
+        return held
+
+    return at
+
+
 def _player(who: str | Player) -> Player:
     if isinstance(who, Player):
         return who
+    typed("others", who, str, "a recipe's name or a Player")
     if who != "random" and who not in RECIPES:
         raise ExperimentError(f"others: there is no recipe {who!r}; known are random, {', '.join(RECIPES)}")
     return player(who)

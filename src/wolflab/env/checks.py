@@ -1,0 +1,39 @@
+"""What settings and arguments may be: each check says what was given, where, and what to use."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any
+
+from ..errors import ExperimentError
+
+
+def whole(value: Any) -> int | None:
+    """A whole number of any kind (numpy's too) as an int; None for all else, True and False among it."""
+    if isinstance(value, bool):
+        return None
+    try:
+        return index(value)
+    except TypeError:
+        return None
+
+
+def number(name: str, value: object, least: int | None = None) -> int:
+    """A whole number, of `least` or more where that is given."""
+    found = whole(value)
+    if found is None or (least is not None and found < least):
+        bound = "" if least is None else f" of {least} or more"
+        raise ExperimentError(f"{name}: got {value!r}; use a whole number{bound}")
+    return found
+
+
+def one_of(name: str, value: object, known: tuple[object, ...]) -> None:
+    """One of these values."""
+    if value not in known:
+        raise ExperimentError(f"{name}: got {value!r}; use one of {', '.join(map(repr, known))}")
+
+
+def typed(name: str, value: object, kinds: type | tuple[type, ...], use: str) -> None:
+    """A value of one of these types; `use` puts them into words."""
+    if not isinstance(value, kinds):
+        raise ExperimentError(f"{name}: got {value!r}; use {use}")
