@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import sqlite3
@@ -10,21 +11,27 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 import pytest
+import yaml
+from typer.testing import CliRunner
 
 import http_server
 from test_run import cli, experiment, records
+from wolflab import cli as command_line
+from wolflab.cli import app
 from wolflab.errors import ExperimentError, RecordError, StoreError, WolflabError
 from wolflab.lab import runner
 from wolflab.lab.experiment import build, load
 from wolflab.lab.packing import pack
 from wolflab.lab.replay import verify_game
 from wolflab.lab.store import Store
+from wolflab.lab.training_run import opened
 from wolflab.record import read
 from wolflab.record.chain import Chain, begins_with
+from wolflab.ui import running, tournament, training
 
 LONG = ["run", "quickstart", "-o", "deals=3000", "-o", "players.others.recipe=vanilla", "--out", "r"]
 
@@ -290,3 +297,187 @@ def test_an_override_of_the_wrong_kind_is_a_sentence(overrides: list[str]) -> No
 def test_a_game_of_any_number_is_looked_for(run: Path) -> None:
     with Store.open_for_reading(run) as store, pytest.raises(StoreError, match="its games are 1 to 4"):
         store.game(10**30)
+
+
+# -- what a command says of its own run -------------------------------------------------------------
+
+TRAINING: dict[str, Any] = {
+    "name": "t",
+    "embedder": {"embedder": "hashing", "dimensions": 32},
+    "network": {"name": "small", "width": 16, "mlp_width": 16, "heads": 2},
+    "training": {
+        "updates": 1,
+        "cloning": {"episodes": 3, "epochs": 1},
+        "population": {"checkpoints": 0},
+        "rollouts": {"episodes": 3, "group": 3},
+    },
+    "evaluation": {"every": 0, "deals": 2, "final": 2},
+    "workers": 1,
+    "device": "cpu",
+}
+RANDOM: dict[str, Any] = {"name": "t", "players": {"others": {"recipe": "random"}}, "deals": 1}
+PLACES = ("t/[/b]t", "t/[red]r", "t/:skull: r")
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A directory with one file of each kind, in which nothing has begun; a terminal of any width."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "60")
+    Path("x.yaml").write_text(yaml.safe_dump(RANDOM))
+    Path("t.yaml").write_text(yaml.safe_dump(TRAINING))
+    running._begun.set(None)
+
+
+COMMANDS: dict[str, list[str]] = {
+    "run": ["run", "x.yaml"],
+    "tournament": ["tournament", "--entrant", "random", "--entrant", "b=random", "--deals", "2"],
+    "train": ["train", "t.yaml"],
+    "exploit": ["exploit", "vanilla", "--updates", "1", "-o", "workers=1"],
+}
+
+
+def interrupted(*_: object, **__: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def stopped(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    """What `wolflab` says last, having been interrupted."""
+    monkeypatch.setattr(sys, "argv", ["wolflab", *words])
+    with pytest.raises(SystemExit) as end:
+        command_line.main()
+    assert end.value.code == command_line.INTERRUPTED
+    return capsys.readouterr().err.strip()
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("place", ["there", *PLACES])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_interrupted_command_says_how_to_go_on_with_its_own_run(
+    command: str, place: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for module, name in ((runner, "run"), (tournament, "play"), (training, "run")):
+        monkeypatch.setattr(module, name, interrupted)
+    again = ["wolflab", command, "--resume", place]
+    told = stopped([*COMMANDS[command], "--out", place], monkeypatch, capsys)
+    assert told == f"Stopped. What was done is kept; go on with: {shlex.join(again)}"
+    assert stopped(shlex.split(told.partition(": ")[2])[1:], monkeypatch, capsys) == told
+
+
+@pytest.mark.usefixtures("files")
+def test_a_tournament_that_is_taken_up_as_a_run_goes_on_as_a_tournament(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tournament, "play", interrupted)
+    stopped([*COMMANDS["tournament"], "--out", "r"], monkeypatch, capsys)
+    assert "wolflab tournament --resume r" in stopped(["run", "--resume", "r"], monkeypatch, capsys)
+
+
+@pytest.mark.usefixtures("files")
+def test_an_interrupted_game_that_is_kept_can_be_gone_on_with(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr(running, "play", interrupted)
+        assert stopped(["play", "--recipe", "random"], broken, capsys) == "Stopped."
+        told = stopped(["play", "--recipe", "random", "--out", "p"], broken, capsys)
+    assert told.endswith("go on with: wolflab run --resume p")
+    done = CliRunner().invoke(app, ["run", "--resume", "p"])
+    assert done.exit_code == 0, done.output
+
+
+@pytest.mark.usefixtures("files")
+def test_an_interrupted_command_that_began_nothing_names_no_other(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(running, "list_experiments", interrupted)
+    assert stopped(["experiments"], monkeypatch, capsys) == "Stopped."
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("place", PLACES)
+def test_a_path_is_printed_as_it_is(place: str) -> None:
+    out, shown = f"{place}/out", CliRunner().invoke
+    for command, words in (("run", COMMANDS["run"]), ("tournament", COMMANDS["tournament"])):
+        done = shown(app, [*words, "--out", f"{out}-{command}"])
+        assert done.exit_code == 0, done.output
+        assert f"→  {out}-{command}\n" in done.output
+        assert f"run: {out}-{command}\n" in done.output
+    done = shown(app, ["report", f"{out}-run", "--out", f"{place}/page.html"])
+    assert f"report: {place}/page.html\n" in done.output
+    assert shown(app, [*COMMANDS["run"], "--out", f"{out}-2"]).exit_code == 0
+    done = shown(app, ["compare", f"{out}-run", f"{out}-2", "--out", f"{place}/both.html"])
+    assert f"report: {place}/both.html\n" in done.output
+    done = shown(app, ["play", "--recipe", "random", "--out", f"{out}-play"])
+    assert f"kept in {out}-play;" in done.output
+
+
+@pytest.mark.usefixtures("files")
+def test_a_trainings_paths_and_title_are_printed_as_they_are() -> None:
+    place = "t/[/red]:skull:"
+    done = CliRunner().invoke(app, ["train", "t.yaml", "-o", "title=[/red]hello", "--out", place])
+    assert done.exit_code == 0, done.output
+    assert f"[/red]hello  →  {place}\n" in done.output
+    assert f"Curve: {place}/training.html\n" in done.output
+    assert f"Policy of seed 1: {place}/seed-1/policy.safetensors\n" in done.output
+
+
+@pytest.mark.usefixtures("files")
+def test_a_condition_is_printed_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of games that are not over, both where a run ends and where its errors are listed."""
+    conditions = {"[/b]c": {"players": {"others": {"recipe": "vanilla", "model": "village"}}}}
+    Path("x.yaml").write_text(yaml.safe_dump({**RANDOM, "conditions": conditions}))
+    monkeypatch.setattr(runner, "prepare", fails)
+    for words, code in ((["run", "x.yaml", "--out", "r"], 1), (["errors", "r"], 0)):
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code == code, done.output
+        assert "([/b]c" in done.output
+        assert "[/] nothing" in done.output
+
+
+@pytest.mark.usefixtures("files")
+def test_a_raters_files_are_named_as_they_are() -> None:
+    shown, run = CliRunner().invoke, ["run", "x.yaml", "-o", "others={recipe: vanilla, model: village}"]
+    assert shown(app, [*run, "--out", "r"]).exit_code == 0
+    done = shown(app, ["annotate", "sample", "r", "--out", "[/b]labels", "--per-condition", "2"])
+    assert done.exit_code == 0, done.output
+    assert "  or  [/b]labels/" in done.output
+    assert "Keep away from them:  [/b]labels/" in done.output
+
+
+def fails(*_: object) -> NoReturn:
+    raise ExperimentError("[/] nothing")
+
+
+# -- who a best response is trained against ----------------------------------------------------
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    "change",
+    [
+        "opponent.recipe=vanilla",
+        "opponent={recipe: vanilla, model: village}",
+        "training.population.learners=village",
+        "training.population={learners: village}",
+        "training={population: {learners: village}}",
+    ],
+)
+def test_what_the_target_and_the_side_say_cannot_be_changed_beside_them(change: str) -> None:
+    words = ["exploit", "deductive-004", "--side", "werewolves", "--out", "e", "-o", change]
+    with pytest.raises(ExperimentError) as caught:
+        CliRunner().invoke(app, words, catch_exceptions=False)
+    assert str(caught.value).startswith(f"-o {change}: the target says whom")
+    assert "--side" in str(caught.value)
+    assert not Path("e").exists()
+
+
+@pytest.mark.usefixtures("files")
+def test_the_budget_and_the_rules_of_a_best_response_can_be_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(training, "_run", lambda console, folder: None)
+    changes = ["training.ppo.minibatches=2", "rules.max_rounds=3", "title=mine"]
+    made = [word for change in changes for word in ("-o", change)]
+    done = CliRunner().invoke(app, ["exploit", "vanilla", "--out", "e", *made])
+    assert done.exit_code == 0, done.output
+    found = opened(Path("e"))
+    assert (found.training.ppo.minibatches, found.ruleset().max_rounds, found.title) == (2, 3, "mine")

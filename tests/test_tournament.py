@@ -23,7 +23,7 @@ from wolflab.lab import runner
 from wolflab.lab.experiment import build
 from wolflab.lab.replay import verify_game
 from wolflab.lab.store import Store
-from wolflab.lab.tournament import Stop, Tournament, from_flags, load, make, plan_of, start
+from wolflab.lab.tournament import FILE, Stop, Tournament, from_flags, load, make, plan_of, start
 from wolflab.lab.tournament_games import play, progress, table
 from wolflab.metrics.tournament import Result, Standings, standings
 from wolflab.ui.tournament import print_standings
@@ -269,6 +269,87 @@ def test_concurrency_decides_nothing(tmp_path: Path) -> None:
     assert one == many
     assert any(decision.stopped for decision in one.decisions)
     assert records(tmp_path / "1") == records(tmp_path / "32")
+
+
+# -- a file that no longer says what the run began with -------------------------------------------
+
+SETTLING = {"decide": ["a", "b"], "every": 2}
+
+
+def begun(path: Path, **changes: Any) -> Path:
+    with start(path, make({**TWO, **changes})) as store:
+        assert play(store)
+    return path
+
+
+def rewrite(file: Path, **changes: Any) -> None:
+    file.write_text(yaml.safe_dump(yaml.safe_load(file.read_text()) | changes, sort_keys=False))
+
+
+@pytest.mark.parametrize(
+    ("stop", "changes", "words"),
+    [
+        (None, {"entrants": {"a": "random", "c": "random"}}, "'a vs b' is a pair only in one of them"),
+        (None, {"entrants": {"b": "random", "a": "random"}}, "stand in another order"),
+        (None, {"mirror": False}, "'a vs a' is a pair only in one"),
+        (None, {"sides": {"village": ["a"]}}, "'b vs a' is a pair only in one"),
+        (None, {"deals": 5}, "deals is 5 here and 4 in experiment.yaml"),
+        (None, {"repeats": 2}, "repeats is 2 here and 1 in experiment.yaml"),
+        (None, {"seed": 2}, "entrants, rules or seed of 'a vs a'"),
+        (None, {"rules": "witch"}, "entrants, rules or seed of 'a vs a'"),
+        (None, {"entrants": {"a": "random", "b": {"recipe": "vanilla", "model": "village"}}}, "of 'a vs b'"),
+        (None, {"stop": SETTLING}, "it began with no stop"),
+        (SETTLING, {"stop": {**SETTLING, "every": 1}}, '"every": 2'),
+        (SETTLING, {"stop": {**SETTLING, "level": 0.9}}, "where a run looks at its games cannot change"),
+        (SETTLING, {"stop": {"width": 0.5, "every": 2}}, "where a run looks at its games cannot change"),
+        (SETTLING, {"stop": None}, "entrants, rules or seed|where a run looks at its games cannot change"),
+    ],
+)
+def test_a_file_that_no_longer_fits_is_refused(
+    tmp_path: Path, stop: dict[str, Any] | None, changes: dict[str, Any], words: str
+) -> None:
+    path = begun(tmp_path / "r", **({} if stop is None else {"stop": stop}))
+    rewrite(path / FILE, **changes)
+    for opened, used in ((Store.open_for_reading, table), (Store.resume, play)):
+        with opened(path) as store, pytest.raises(StoreError, match=words) as caught:
+            used(store)
+        assert str(caught.value).startswith(f"{path / FILE}: ")
+        assert "\n" not in str(caught.value)
+
+
+def test_more_deals_can_be_played_where_nothing_was_looked_at(tmp_path: Path) -> None:
+    path = begun(tmp_path / "r")
+    for name in (FILE, "experiment.yaml"):
+        rewrite(path / name, deals=6)
+    with Store.resume(path) as store:
+        assert play(store)
+        assert len(store.games("done")) == 4 * 6
+
+
+def test_more_deals_would_be_other_looks(tmp_path: Path) -> None:
+    path = begun(tmp_path / "r", stop=SETTLING)
+    for name in (FILE, "experiment.yaml"):
+        rewrite(path / name, deals=6)
+    with Store.resume(path) as store, pytest.raises(StoreError, match=r'began with \{"deals": 4, '):
+        play(store)
+
+
+def test_what_only_decides_how_it_is_shown_may_change(tmp_path: Path) -> None:
+    path = begun(tmp_path / "r")
+    rewrite(path / FILE, published=["004-components-early"], called={"a": "Vanilla", "b": "+ded"})
+    with Store.open_for_reading(path) as store:
+        assert len(table(store).beside) == 4
+
+
+def test_a_run_without_its_file_still_knows_where_it_looked(tmp_path: Path) -> None:
+    path = begun(tmp_path / "r", stop=SETTLING)
+    with Store.open_for_reading(path) as store:
+        before = plan_of(store)
+        found = table(store)
+        (path / FILE).unlink()
+        assert plan_of(store) == before
+        assert table(store) == found
+    assert found.level == 0.95
 
 
 # -- stopping -----------------------------------------------------------------------------------

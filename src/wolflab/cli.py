@@ -47,9 +47,9 @@ def main() -> None:
         sys.exit(2)
     except SystemExit as end:
         if end.code == INTERRUPTED:
-            _console(stderr=True).print(
-                "Stopped. What was committed is kept: go on with wolflab run --resume RUN."
-            )
+            from .ui.running import stopped
+
+            _console(stderr=True).print(stopped(), highlight=False, markup=False, soft_wrap=True)
         raise
 
 
@@ -67,7 +67,7 @@ def _words(error: BaseException) -> str | None:
 def _console(stderr: bool = False) -> Console:
     from rich.console import Console
 
-    return Console(stderr=stderr)
+    return Console(stderr=stderr, emoji=False)  # a path may hold :what: looks like one
 
 
 def _plain(text: str) -> str:

@@ -42,7 +42,7 @@ def tournament(
     from .lab.store import Store
     from .ui import tournament as ui
 
-    console = Console()
+    console = Console(emoji=False)
     new = bool(file or entrant or model or rules or deals or set_ or village or out)
     if (resume is not None) + (show is not None) + new > 1:
         raise typer.BadParameter("--resume and --show take a run as it is; give them alone")

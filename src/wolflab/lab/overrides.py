@@ -32,6 +32,11 @@ def override(data: dict[str, Any], change: str, fields: Collection[str], elsewhe
                 f"override {change!r}: there is no field {keys[0]!r}; known are {', '.join(fields)}"
             )
         keys = [elsewhere, *keys]
+    elif elsewhere is not None and keys[0] == "village" and len(keys) > 1:
+        raise ExperimentError(
+            f"override {change!r}: the field village is what --village changes; for the player of that name "
+            f"write {elsewhere}.{change}"
+        )
     if isinstance(data.get("rules"), str) and keys[0] == "rules" and len(keys) > 1:
         data["rules"] = {"preset": data["rules"]}
     players = data.setdefault("players", {}) if elsewhere == "players" else {}

@@ -10,8 +10,11 @@ Beside the run's `experiment.yaml` stands `tournament.yaml`: the tournament as i
 from __future__ import annotations
 
 import copy
+import json
 import re
+import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -26,9 +29,12 @@ from .overrides import override
 from .sources import in_words, read
 from .specs import MODEL_FREE, MOST, Budget, PlayerSpec, Published, Rules
 from .store import Store
+from .store_files import readable
 
 VERSUS = " vs "
 FILE = "tournament.yaml"
+_LOOKS = "looks"
+"""Under this name a run keeps what decides where it looks: its rule for stopping, and its last deal."""
 Pair = tuple[str, str]
 """(who plays the village, who plays the Werewolves)."""
 
@@ -290,6 +296,8 @@ class Plan:
 def start(path: Path, tournament: Tournament) -> Store:
     """A new run of a tournament, in an empty directory."""
     store = Store.create(path, tournament.experiment())
+    with readable(path), closing(sqlite3.connect(path / "run.sqlite")) as db, db:
+        db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (_LOOKS, _looks(tournament)))
     text = yaml.safe_dump(
         tournament.model_dump(mode="json", exclude_unset=True), sort_keys=False, allow_unicode=True
     )
@@ -305,11 +313,12 @@ def is_tournament(path: Path) -> bool:
 def plan_of(store: Store) -> Plan:
     """The tournament behind a run: its file, or, for an experiment whose conditions are cells, their names.
 
-    Raises StoreError for any other run.
+    Raises StoreError for any other run, and for a file that no longer says what the run began with.
     """
     file = store.path / FILE
     if file.is_file():
         made = load(file)
+        _check_begun(store, made, file)
         return Plan(made.pairs, made.stop, tuple(made.published), made.called)
     pairs = []
     for name in store.experiment.conditions:
@@ -320,7 +329,48 @@ def plan_of(store: Store) -> Plan:
                 f"wolflab report {store.path}"
             )
         pairs.append((a, b))
-    return Plan(tuple(pairs))
+    looks = json.loads(store.meta(_LOOKS) or "{}")
+    return Plan(tuple(pairs), Stop(**looks["stop"]) if looks else None)
+
+
+def _looks(made: Tournament) -> str:
+    """The rule for stopping and the last deal: from these follow the deals at which a run looks."""
+    if made.stop is None:
+        return "{}"
+    stop = made.stop.model_dump(mode="json", exclude_none=True)
+    return json.dumps({"deals": made.deals, "stop": stop}, sort_keys=True)
+
+
+def _check_begun(store: Store, made: Tournament, file: Path) -> None:
+    """StoreError where a run's file is no longer the tournament that its games belong to."""
+    undo = "undo the change, or start a new run"
+    begun, now = store.experiment, made.experiment(str(file))
+    if list(now.conditions) != list(begun.conditions):
+        other = sorted(set(now.conditions) ^ set(begun.conditions))
+        which = f"{other[0]!r} is a pair only in one of them" if other else "the pairs stand in another order"
+        raise StoreError(
+            f"{file}: entrants, sides or mirror are no longer those of experiment.yaml, by which the run "
+            f"goes ({which}); {undo}"
+        )
+    for name in ("deals", "repeats"):
+        here, there = getattr(made, name), getattr(begun, name)
+        if here != there:
+            raise StoreError(
+                f"{file}: {name} is {here} here and {there} in experiment.yaml, by which the run goes; write "
+                "the same number in both"
+            )
+    for name in begun.conditions:
+        if now.identity(name) != begun.identity(name):
+            raise StoreError(
+                f"{file}: entrants, rules or seed of {name!r} are no longer those of experiment.yaml, by "
+                f"which the run goes; {undo}"
+            )
+    looks = store.meta(_LOOKS)
+    if looks is not None and looks != _looks(made):
+        raise StoreError(
+            f"{file}: where a run looks at its games cannot change once it has begun, and it began with "
+            f"{'no stop' if looks == '{}' else looks}; {undo}"
+        )
 
 
 __all__ = ["Plan", "Stop", "Tournament", "from_flags", "is_tournament", "load", "make", "plan_of", "start"]

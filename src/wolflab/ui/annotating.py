@@ -51,8 +51,8 @@ def draw_sample(
     _say(console, f"{len(found.items)} replies of {count} condition{'s' if count != 1 else ''}, shuffled.")
     for condition, given in found.short:
         _say(console, f"[yellow]{escape(condition)} has only {given} such replies.[/]")
-    _say(console, f"For raters:  {page}  or  {table}")
-    _say(console, f"Keep away from them:  {key}")
+    _say(console, escape(f"For raters:  {page}  or  {table}"))
+    _say(console, escape(f"Keep away from them:  {key}"))
     return found
 
 
@@ -87,7 +87,8 @@ def judge_sample(
     usage = found.usage
     tokens = usage.prompt_tokens + usage.completion_tokens
     spent = f", {tokens:,} tokens" + (f", {usage.cost:.4f} USD" if usage.cost else "") if tokens else ""
-    _say(console, f"{len(found.verdicts)} verdicts, {found.invalid} of them unusable{spent}:  {found.path}")
+    told = f"{len(found.verdicts)} verdicts, {found.invalid} of them unusable{spent}:  {found.path}"
+    _say(console, escape(told))
     return found
 
 
@@ -101,7 +102,7 @@ def show_agreement(
     path = directory / RESULT
     path.write_bytes(msgspec.json.format(msgspec.json.encode(found.as_dict()), indent=1) + b"\n")
     print_agreement(console, found)
-    _say(console, f"all numbers: {path}")
+    _say(console, escape(f"all numbers: {path}"))
     return found
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import sys
 from collections.abc import Sequence
+from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,6 +36,25 @@ from ..lab.tournament import is_tournament
 from ..match import play
 from .alarm import Alarm, HeardStore
 from .terminal import GamePrinter, show_errors, show_unusable
+
+_begun: ContextVar[str | None] = ContextVar("begun", default=None)
+"""The command that goes on with what this process has begun."""
+
+
+def begin(console: Console, command: str, title: str, path: Path) -> None:
+    """Print what is run and where; from now on `stopped` names the command that takes it up."""
+    _begun.set(_resumed(command, path))
+    console.print(f"[bold]{escape(title)}[/]  →  {escape(str(path))}", highlight=False, soft_wrap=True)
+
+
+def stopped() -> str:
+    """What to tell after Ctrl-C: how to go on with what was begun."""
+    command = _begun.get()
+    return "Stopped." if command is None else f"Stopped. What was done is kept; go on with: {command}"
+
+
+def _resumed(command: str, path: Path) -> str:
+    return f"wolflab {command} --resume {shlex.quote(str(path))}"
 
 
 def run_experiment(
@@ -66,11 +87,7 @@ def run_experiment(
         path = out if out is not None else new_directory(Path("runs"), experiment.name)
         store = HeardStore.create(path, experiment)
     with store:
-        console.print(
-            f"[bold]{escape(store.experiment.title or store.experiment.name)}[/]  →  {store.path}",
-            highlight=False,
-            soft_wrap=True,
-        )
+        begin(console, "run", store.experiment.title or store.experiment.name, store.path)
         with games_bar(console) as bar, Alarm(console, store) as alarm:
             task = bar.add_task("games", total=None)
             assert isinstance(store, HeardStore)
@@ -134,9 +151,8 @@ def tell_unfinished(console: Console, store: Store, command: str) -> None:
                 f"{escape(row.error or '')}",
                 highlight=False,
             )
-    console.print(
-        f"Some games are not over. Go on with: wolflab {command} --resume {store.path}", highlight=False
-    )
+    told = f"Some games are not over. Go on with: {_resumed(command, store.path)}"
+    console.print(told, highlight=False, markup=False, soft_wrap=True)
 
 
 def report_run(console: Console, store: Store, out: Path | None) -> None:
@@ -158,7 +174,7 @@ def report_run(console: Console, store: Store, out: Path | None) -> None:
     data = found.as_dict() | {"extras": extra.as_dict()}
     numbers.write_bytes(msgspec.json.format(msgspec.json.encode(data), indent=1) + b"\n")
     told = f"run: {store.path}\nreport: {path}\nits numbers as data: {numbers}"
-    console.print(told, highlight=False, soft_wrap=True)
+    console.print(told, highlight=False, markup=False, soft_wrap=True)
 
 
 def compare_runs(console: Console, stores: Sequence[Store], out: Path) -> None:
@@ -172,7 +188,7 @@ def compare_runs(console: Console, stores: Sequence[Store], out: Path) -> None:
     extra = extras_of_all(stores, found)
     print_summary(console, found, extra)
     write_report(found, out, extras=extra)
-    console.print(f"report: {out}", highlight=False, soft_wrap=True)
+    console.print(f"report: {out}", highlight=False, markup=False, soft_wrap=True)
 
 
 _OF_MANY = frozenset(
@@ -207,7 +223,8 @@ def play_game(
 ) -> None:
     """One game, printed as it happens. ExperimentError for a field that is about several games."""
     for change in overrides:
-        if (field := change.partition("=")[0].split(".")[0]) in _OF_MANY:
+        field, _, within = change.partition("=")[0].partition(".")
+        if field in _OF_MANY and not (field == "village" and within):  # `override` has a better sentence
             raise ExperimentError(
                 f"-o {change}: play plays one game, for which {field} says nothing; several are played by: "
                 "wolflab run"
@@ -224,7 +241,10 @@ def play_game(
     experiment = build(data, overrides, where="wolflab play")
     if pace is None:
         pace = 0.3 if sys.stdout.isatty() else 0.0
-    store = Store.create(out, experiment) if out is not None else None
+    store = None
+    if out is not None:
+        store = Store.create(out, experiment)
+        _begun.set(_resumed("run", out))
     company = Company(experiment, out)
     try:
         asyncio.run(_play_game(console, company, store, thoughts, pace))
@@ -251,7 +271,10 @@ async def _play_game(
                 1, status(played), played.writer.game.lines, played.writer.probes.lines, 0.0, file.held
             )
             console.print(
-                f"kept in {store.path}; read it again with: wolflab show {store.path} 1", highlight=False
+                f"kept in {store.path}; read it again with: wolflab show {shlex.quote(str(store.path))} 1",
+                highlight=False,
+                markup=False,
+                soft_wrap=True,
             )
     finally:
         await company.close()
@@ -271,11 +294,11 @@ def list_errors(console: Console, store: Store) -> None:
             unread += heard.filed - heard.read
             if row.error:
                 console.print(
-                    f"[red]game {row.id}[/] ({row.condition}) is {row.status}: {escape(row.error)}",
+                    f"[red]game {row.id}[/] ({escape(row.condition)}) is {row.status}: {escape(row.error)}",
                     highlight=False,
                 )
     for endpoint, what in store.adaptations():
-        console.print(f"{endpoint}: {escape(what)}", highlight=False)
+        console.print(f"{endpoint}: {what}", highlight=False, markup=False)
     console.print(f"{count} unusable {'reply' if count == 1 else 'replies'}")
     if unread:
         console.print(
@@ -307,13 +330,13 @@ def list_models(console: Console, wanted: str | None) -> None:
     """The table of `wolflab models`; with `wanted`, tries to reach that model."""
     if wanted is not None:
         asyncio.run(reach(wanted))
-        console.print(f"{wanted}: reached")
+        console.print(f"{wanted}: reached", markup=False)
         return
     table = Table("model", "key", "key found")
     table.add_column("where", overflow="fold")
     for row in listing():
         found = ("yes" if row.configured else "no") if row.key else "–"
-        table.add_row(row.pattern, row.key or "none needed", found, row.base_url)
+        table.add_row(escape(row.pattern), row.key or "none needed", found, escape(row.base_url))
     console.print(table)
 
 
@@ -324,5 +347,5 @@ def list_experiments(console: Console) -> None:
     table = Table("name", "what it is", "source")
     for name, text in shipped().items():
         data = yaml.safe_load(text)
-        table.add_row(name, str(data.get("title", "")), str(data.get("source", "")))
+        table.add_row(name, *(escape(str(data.get(field, ""))) for field in ("title", "source")))
     console.print(table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from ..lab.tournament_games import table as standings_of
 from ..metrics.intervals import Estimate
 from ..metrics.tournament import PARTS, CellRow, Standings
 from .report_tables import interval, number
-from .running import games_bar, preflight, tell_unfinished
+from .running import begin, games_bar, preflight, tell_unfinished
 from .tournament_page import PART_NAMES, render
 
 
@@ -61,8 +62,7 @@ def resume_tournament(console: Console, path: Path) -> bool:
 
 
 def _played(console: Console, store: Store, reached: bool) -> bool:
-    title = store.experiment.title or store.experiment.name
-    console.print(f"[bold]{escape(title)}[/]  →  {store.path}", highlight=False, soft_wrap=True)
+    begin(console, "tournament", store.experiment.title or store.experiment.name, store.path)
     with games_bar(console) as bar:
         task = bar.add_task("games", total=None)
         ok = play(store, lambda p: bar.update(task, completed=p.over, total=p.planned), reached)
@@ -85,8 +85,9 @@ def show_tournament(console: Console, store: Store, out: Path | None) -> None:
     numbers.write_bytes(msgspec.json.format(msgspec.json.encode(found.as_dict()), indent=1) + b"\n")
     console.print(
         f"run: {store.path}\npage: {page}\nits numbers as data: {numbers}\n"
-        f"everything else about its games: wolflab report {store.path}",
+        f"everything else about its games: wolflab report {shlex.quote(str(store.path))}",
         highlight=False,
+        markup=False,
         soft_wrap=True,
     )
 
@@ -153,9 +154,9 @@ def score_table(found: Standings) -> Table:
         caption_justify="left",
         show_lines=True,
     )
-    table.add_column("entrant", style="bold")
+    table.add_column("entrant", style="bold", no_wrap=True)
     for head in (*(PART_NAMES[part] for part in PARTS), "strength", "rank", "openskill"):
-        table.add_column(head, justify="right")
+        table.add_column(head, justify="right", overflow="fold")
     ratings = {one.name: one for one in found.ratings.rows}
     for score in sorted(found.scores, key=lambda s: -(s.both.value or 0.0) if s.both is not None else 1.0):
         rating = ratings.get(score.name)
