@@ -103,7 +103,7 @@ class Experiment(Part):
         for name in self.conditions:
             self._check_experience(name)
             if self.scene is not None and any(
-                role not in self.ruleset(name).roles for role in ("Seer", "Villager", "Werewolf")
+                not self.ruleset(name).count(role) for role in ("Seer", "Villager", "Werewolf")
             ):
                 raise ValueError(
                     f"scene: {self.scene} needs a Seer, a Villager and a Werewolf in {name}; "

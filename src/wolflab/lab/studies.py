@@ -37,7 +37,9 @@ def studied(store: Store) -> tuple[tuple[Choices, ...], tuple[Diversity, ...]]:
             offered.setdefault(row.condition, []).extend((row.deal, one) for one in offers(record))
     baseline = baseline_of(experiment)
     chosen = tuple(
-        one for study, found in decided.items() for one in choice_rows(study, found, baseline=baseline)
+        one
+        for study, found in decided.items()
+        for one in choice_rows(study, found, baseline=baseline, tables=experiment.published)
     )
     return chosen, asyncio.run(_diverse(store, offered)) if offered else ()
 

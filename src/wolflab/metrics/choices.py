@@ -17,6 +17,7 @@ from ..rules import ROLES, Pass, Pick, Say
 from ..text.reading import Claim, read
 from .evenness import Chosen, Evenness, evenness
 from .intervals import Estimate, paired, share
+from .published import PublishedFigure, published
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Choices:
 
     where_open: seat → its share of those decisions that could have fallen on it. evenness: how evenly they
     do. Both only where categories are seats. differences: category → share − the baseline's, on common
-    deals; empty for the baseline itself.
+    deals; empty for the baseline itself. published: what was printed for a condition of that name.
     """
 
     study: str
@@ -45,6 +46,7 @@ class Choices:
     evenness: Evenness | None = None
     baseline: str | None = None
     differences: Mapping[str, Estimate] = field(default_factory=dict)
+    published: PublishedFigure | None = None
 
 
 Decided = Sequence[tuple[int, Sequence[Decision]]]
@@ -57,11 +59,15 @@ def decisions(record: GameRecord, study: str) -> tuple[Decision, ...]:
 
 
 def choice_rows(
-    study: str, found: Mapping[str, Decided], seed: int = 0, baseline: str | None = None
+    study: str,
+    found: Mapping[str, Decided],
+    seed: int = 0,
+    baseline: str | None = None,
+    tables: Sequence[str] = (),
 ) -> list[Choices]:
     """The study in every condition, from its decisions there. study: one of `STUDIES`. Conditions in which
     nothing was decided have no row. baseline: the condition that the others are compared with; None: no
-    differences.
+    differences. tables: names of published ones whose figures are wanted beside ours.
     """
     kept = {name: each for name, each in found.items() if any(_made(one) for _, one in each)}
     listed = _listed(STUDIES[study][1], kept)
@@ -89,9 +95,15 @@ def choice_rows(
                 evenness(_chosen(decided), seats, seed) if seats else None,
                 baseline if differences else None,
                 differences,
+                _printed(study, condition, tables),
             )
         )
     return rows
+
+
+def _printed(study: str, condition: str, tables: Sequence[str]) -> PublishedFigure | None:
+    figures = (published(name).rows.get(condition, {}).get(study) for name in tables)
+    return next((one for one in figures if one is not None), None)
 
 
 def _listed(names: Sequence[str], found: Mapping[str, Decided]) -> tuple[str, ...]:

@@ -36,8 +36,8 @@ class Evenness:
 
     entropy: of the seats' shares, relative to its highest value: 1 where all seats are chosen alike, 0
     where one always is. even: what it comes to on average where every open seat is as likely, with as many
-    decisions (a sample is never quite even). p: of the chi-square statistic against such choice, simulated;
-    of each deal the first decision counts. None without a decision.
+    decisions (a sample is never quite even). p: of the chi-square statistic against such choice, simulated.
+    In these three the first decision of each deal counts. None without a decision.
     """
 
     largest: str
@@ -63,9 +63,11 @@ def evenness(decisions: Sequence[Chosen], seats: Sequence[str], seed: int = 0) -
         wilson((one.value or 0.0) * one.deals, one.deals, level)[1] if one.deals else 1.0
         for one in shares.values()
     )
-    entropy = estimate(rows, relative_entropy, n=len(rows), units="decisions", seed=seed)
     first = {one.deal: one for one in reversed(decisions)}
-    p, even = _by_chance([first[deal] for deal in sorted(first)], seats, seed)
+    kept = [first[deal] for deal in sorted(first)]
+    p, even = _by_chance(kept, seats, seed)
+    rows = [(one.deal, _sums(one, seats)) for one in kept]
+    entropy = estimate(rows, relative_entropy, n=len(rows), units="decisions", seed=seed)
     return Evenness(largest, shares[largest], at_most, entropy, even, p)
 
 

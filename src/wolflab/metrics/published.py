@@ -35,6 +35,8 @@ class PublishedFigure:
     metric: str
     digits: int = 3
     """Decimals printed."""
+    table: str = ""
+    """The table's name here."""
 
     @property
     def half_digit(self) -> float:
@@ -87,6 +89,7 @@ def _table(raw: Mapping[str, Any]) -> PublishedTable:
                 label,
                 metric,
                 digits,
+                raw["name"],
             )
             for metric, value in row.items()
         }

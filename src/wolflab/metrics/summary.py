@@ -15,6 +15,7 @@ from typing import Any
 from ..errors import ExperimentError
 from .behaviours import BEHAVIOURS, SIDES, Side
 from .build import Played, condition, draws_of, per_game
+from .choices import STUDIES
 from .conduct import Conduct, ConductRows, conduct_rows
 from .data import Game
 from .intervals import Estimate, holm, paired, share
@@ -236,6 +237,8 @@ def _beside(name: str, conditions: Sequence[Condition], rows: Mapping[str, str])
             c for c in conditions if _plain(rows.get(c.name, c.name)) == _plain(label)
         ]
         for figure in figures.values():
+            if figure.metric in STUDIES:
+                continue  # told beside the choices themselves
             found += [
                 _one(table.name, table.title, table.version, table.note, figure, ours)
                 for ours in same or [None]

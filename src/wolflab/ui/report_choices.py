@@ -13,7 +13,7 @@ from ..lab.extras import Extras
 from ..metrics.choices import Choices
 from ..metrics.diversity import ROWS, Diversity
 from ..metrics.intervals import Estimate
-from ..metrics.published import PublishedFigure, published
+from ..metrics.published import published
 from .report_figures import ACCENT, INK, LINE, MUTED, SETTINGS, SOFT, Chart, Line, as_svg, bare, curves
 from .report_tables import number, p_value, shown, table
 
@@ -45,7 +45,6 @@ what even choice shows on average with so few decisions. p: the chi-square stati
 among the open seats, simulated. No seat above: the highest upper end of intervals that hold for all seats
 at once. The largest share is the largest of several, and for that too large on average.</p>"""
 _PUBLISHED = "published"
-_TABLE = "004-cases"
 _CATEGORY = {"first_save": "itself", "seer_vote": "nobody"}
 """Which category the published figures of a study are of (of the first kill: the largest)."""
 
@@ -68,16 +67,19 @@ def _study(study: str, rows: Sequence[Choices], instrument: bool) -> str:
     caption = _BARS if level is None else f"{_BARS} {_LEVEL}"
     heads = ["condition", *map(escape, names)]
     cells = [
-        [escape(one), *(shown(each.get(name), "share") + _printed(study, one, name) for name in names)]
-        for one, each in bars.items()
+        [
+            escape(one.condition),
+            *(shown(bars[one.condition].get(name), "share") + _printed(one, name) for name in names),
+        ]
+        for one in rows
     ]
     return (
         f"<h3>{_TITLES[study]}</h3>{_SAID[study]}"
         f"<figure>{drawn}<figcaption>{caption}</figcaption></figure>"
         + table(f"{_TITLES[study]}, shares", heads, cells, instrument=instrument)
         + _differences(study, rows, names, instrument)
-        + (_evenness(study, rows, instrument) if seats else "")
-        + _source(study, rows)
+        + (_evenness(rows, instrument) if seats else "")
+        + _source(rows)
     )
 
 
@@ -106,7 +108,7 @@ def _differences(study: str, rows: Sequence[Choices], names: Sequence[str], inst
     return table(caption, ["condition", *map(escape, names)], cells, instrument=instrument)
 
 
-def _evenness(study: str, rows: Sequence[Choices], instrument: bool) -> str:
+def _evenness(rows: Sequence[Choices], instrument: bool) -> str:
     cells = []
     for one in rows:
         even = one.evenness
@@ -114,8 +116,7 @@ def _evenness(study: str, rows: Sequence[Choices], instrument: bool) -> str:
             cells.append(
                 [
                     escape(one.condition),
-                    f"{escape(even.largest)}<br>{shown(even.share, 'share')}"
-                    + _printed(study, one.condition, None),
+                    f"{escape(even.largest)}<br>{shown(even.share, 'share')}" + _printed(one, None),
                     number(even.at_most, "share"),
                     shown(even.entropy),
                     number(even.even),
@@ -126,24 +127,20 @@ def _evenness(study: str, rows: Sequence[Choices], instrument: bool) -> str:
     return _EVEN + table("How evenly the choice falls", heads, cells, instrument=instrument)
 
 
-def _figure(study: str, condition: str) -> PublishedFigure | None:
-    return published(_TABLE).rows.get(condition, {}).get(study)
-
-
-def _printed(study: str, condition: str, category: str | None) -> str:
+def _printed(one: Choices, category: str | None) -> str:
     """The published figure of that condition, under the number that it belongs to."""
-    figure = _figure(study, condition)
-    if figure is None or category != _CATEGORY.get(study):
+    if one.published is None or category != _CATEGORY.get(one.study):
         return ""
-    return f'<span class="n">{_PUBLISHED}: {figure.value:.{figure.digits}f}</span>'
+    return f'<span class="n">{_PUBLISHED}: {one.published.value:.{one.published.digits}f}</span>'
 
 
-def _source(study: str, rows: Sequence[Choices]) -> str:
-    if not any(_figure(study, one.condition) for one in rows):
-        return ""
-    source = published(_TABLE)
-    words = f"Published: {source.source} ({source.version} version). {source.note}"
-    return f'<p class="lead">{escape(words)}</p>'
+def _source(rows: Sequence[Choices]) -> str:
+    names = {one.published.table for one in rows if one.published is not None}
+    said = [
+        f"Published: {each.source} ({each.version} version). {each.note}"
+        for each in map(published, sorted(names))
+    ]
+    return "".join(f'<p class="lead">{escape(words)}</p>' for words in said)
 
 
 # -- bars -------------------------------------------------------------------------------------------
