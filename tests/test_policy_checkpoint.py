@@ -315,13 +315,19 @@ def test_a_wide_network_weighs_many_as_each_alone_up_to_rounding() -> None:
         assert alone.value == pytest.approx(found.value, abs=1e-3)
 
 
-def test_a_batch_may_seat_tables_elsewhere() -> None:
+def test_a_policy_whose_numbers_overflow_is_told() -> None:
+    whole = checkpoint()
+    huge = replace(whole, arrays={name: array * np.float32(1e30) for name, array in whole.arrays.items()})
+    with pytest.raises(ModelError, match="its numbers overflow"):
+        NumpyPolicy(huge).weigh_many([observation(np.random.default_rng(4), 7, 3)])
+
+
+def test_a_batch_gives_shares_and_values() -> None:
     policy = NumpyPolicy(checkpoint())
     rng = np.random.default_rng(4)
-    seen = [observation(rng, 7, 3)] * 2
-    batch: Batch = policy.lay_out(seen, [0, 1])
+    seen = [observation(rng, 7, 3), observation(rng, 6, 3)]
+    batch: Batch = policy.lay_out(seen)
     shares, values = policy.weigh_batch(batch)
-    assert not np.array_equal(shares[0], shares[1])
     assert np.array_equal(shares[0], policy.weigh_many(seen)[0].probabilities)
     assert shares.shape == (2, 3)
     assert values.shape == (2,)

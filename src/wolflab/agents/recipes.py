@@ -169,6 +169,12 @@ class Recipe:
         """Whether a trained policy makes its choices."""
         return self.propose is not None and self.propose.choose == "policy"
 
+    @property
+    def embeds(self) -> tuple[str, ...]:
+        """What its player needs an embedder for, experience apart: messages to recall, a policy's texts."""
+        needed = {"messages": self.reflect is not None, "policy": self.weighs}
+        return tuple(what for what, is_needed in needed.items() if is_needed)
+
     # -- what is refused ------------------------------------------------------------------
 
     def _check_types(self) -> None:

@@ -104,15 +104,11 @@ class Company:
             return Player(Random())
         assert spec.model is not None
         made = spec.resolved_recipe()
-        embedders: dict[str, Embedder] = {}
-        if made.reflect is not None:
-            embedders["messages"] = self.embedder(spec.embedder)
+        embedders = {what: self.embedder(spec.embedder) for what in made.embeds}
         if spec.experience is not None:
             embedders["experience"] = self.embedder(spec.experience.embedder)
         policy = None
         if made.weighs:
-            assert made.propose is not None
-            embedders["policy"] = self.embedder(spec.embedder)
             policy = self._policies.policy(spec.policy or by_default(made))
         return Player(LanguageAgent(made, policy=policy), self._model(spec.model), embedders)
 

@@ -1,6 +1,7 @@
-"""The policies of a run's players: a shipped one by its name, or a file, of which the run keeps a copy.
+"""The policies of a run's players, by the name of a shipped one or by a file. The run keeps a copy.
 
-So a copied run is whole, and plays back although the file elsewhere has changed since.
+So a copied run is whole, and goes on and plays back as it began although the file elsewhere, or the policy
+that ships under that name, has changed since.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from ..agents.language import LanguageAgent
-from ..agents.policy.checkpoint import SUFFIX, NumpyPolicy, load, shipped
+from ..agents.policy.checkpoint import SUFFIX, NumpyPolicy, load, located
 from ..agents.recipes import Recipe
 from ..errors import ModelError
 from ..match import Player
@@ -46,16 +47,15 @@ class Policies:
     def policy(self, name: str) -> NumpyPolicy:
         """The policy of that name or in that file; ModelError where there is none."""
         if name not in self._open:
-            self._open[name] = NumpyPolicy(load(name if name in shipped() else self._file(name)))
+            self._open[name] = NumpyPolicy(load(self._file(name)))
         return self._open[name]
 
     def _file(self, name: str) -> str | Path:
         """The run's copy, which is made if the run has none yet."""
         if self._home is None:
             return name
-        given = Path(name)
         short = blake2b(name.encode(), digest_size=4).hexdigest()
-        own = self._home / FOLDER / f"{given.stem}-{short}{SUFFIX}"
+        own = self._home / FOLDER / f"{Path(name).stem}-{short}{SUFFIX}"
         if own.exists():
             return own
         load(name)  # what cannot be read is refused under the name that was given
@@ -63,7 +63,7 @@ class Policies:
             return name
         own.parent.mkdir(exist_ok=True)
         half = own.with_suffix(".part")
-        shutil.copyfile(given, half)
+        shutil.copyfile(located(name), half)
         half.replace(own)
         return own
 

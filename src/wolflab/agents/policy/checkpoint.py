@@ -8,6 +8,7 @@ the source of candidates, the ruleset, and how it was trained. What does not fit
 from __future__ import annotations
 
 import json
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -201,28 +202,29 @@ def load(name_or_path: str | Path) -> Checkpoint:
     Raises ModelError for an unknown name, and for a file that is none of Wolflab's, damaged, or of another
     version. Nothing in a file is executed.
     """
+    return _read(located(name_or_path))
+
+
+def located(name_or_path: str | Path) -> Path:
+    """The file of the policy of that name, or that path itself; ModelError for an unknown name."""
     text = str(name_or_path)
     if text in shipped():
-        path = _folder() / (text + SUFFIX)
-    elif text.endswith(SUFFIX) or "/" in text or "\\" in text:
-        path = Path(text)
-    else:
-        known = ", ".join(shipped())
-        raise ModelError(
-            f"there is no policy {text!r}: use {f'one of {known}, or ' if known else ''}the path of a file "
-            f"ending in {SUFFIX}, as wolflab train writes them"
-        )
-    return _read(path)
+        return _folder() / (text + SUFFIX)
+    if text.endswith(SUFFIX) or "/" in text or "\\" in text:
+        return Path(text)
+    known = ", ".join(shipped())
+    raise ModelError(
+        f"there is no policy {text!r}: use {f'one of {known}, or ' if known else ''}the path of a file "
+        f"ending in {SUFFIX}, as wolflab train writes them"
+    )
 
 
 def _read(path: Path) -> Checkpoint:
     from safetensors import SafetensorError, safe_open
 
-    if not path.is_file():
-        raise ModelError(
-            f"policy {path}: there is no such file; give the path of one that wolflab train wrote"
-        )
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise FileNotFoundError
         with safe_open(str(path), framework="np") as file:
             told = _metadata(path, file.metadata() or {})
             kept = {name: str(file.get_slice(name).get_dtype()) for name in file.keys()}  # noqa: SIM118
@@ -232,6 +234,10 @@ def _read(path: Path) -> Checkpoint:
             arrays = {name: file.get_tensor(name).astype(np.float32) for name in kept}
     except SafetensorError as error:
         _refuse(path, f"it is damaged, or no safetensors file ({error})")
+    except (FileNotFoundError, NotADirectoryError):
+        raise ModelError(
+            f"policy {path}: there is no such file; give the path of one that wolflab train wrote"
+        ) from None
     except OSError as error:
         _refuse(path, f"it cannot be read ({error.strerror or error})")
     try:
@@ -314,12 +320,19 @@ class NumpyPolicy:
             for one, share, value in zip(observations, shares, values, strict=True)
         ]
 
-    def lay_out(self, observations: Sequence[Observation], firsts: Sequence[int] | None = None) -> Batch:
-        """Observations as a batch of this network; `firsts`: the places of the tables' first seats."""
-        return stack(observations, self.checkpoint.network.capacity, self.checkpoint.candidates, firsts)
+    def lay_out(self, observations: Sequence[Observation]) -> Batch:
+        """Observations as a batch of this network."""
+        return stack(observations, self.checkpoint.network.capacity, self.checkpoint.candidates)
 
     def weigh_batch(self, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
         """π, float64 (B, N), 0 where there is no candidate, and values in units of reward, float64 (B,)."""
         network = self.network
-        logits, value = network.forward(batch, apart=self.checkpoint.network.width <= _APART)
-        return probabilities(logits), value.astype(np.float64) * network.value_scale + network.value_mean
+        with np.errstate(over="ignore", invalid="ignore"):  # told below
+            logits, value = network.forward(batch, apart=self.checkpoint.network.width <= _APART)
+            shares = probabilities(logits)
+        values = value.astype(np.float64) * network.value_scale + network.value_mean
+        if not (np.isfinite(shares).all() and np.isfinite(values).all()):
+            raise ModelError(
+                f"policy {self.name!r}: its numbers overflow, so it tells no choice; use another file"
+            )
+        return shares, values

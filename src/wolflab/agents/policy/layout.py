@@ -1,8 +1,8 @@
 """Seats of a table laid out for a network, and many decisions laid out as one batch.
 
-A network has places for a fixed number of seats, its capacity. A table of fewer players takes some of them,
-one after the other from any place on; the rest stays empty. So one policy plays tables of several sizes, and
-learns from one seat at a table what it can use in another. It knows nothing of games or networks.
+A network has places for a fixed number of seats, its capacity. A table of fewer players takes the first of
+them, and the rest stays empty: so one policy plays tables of several sizes. It knows nothing of games or
+networks.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class Batch(NamedTuple):
     mask: NDArray[np.bool_]
 
 
-def lay_out(vector: Floats, players: int, capacity: int, first: int = 0) -> Floats:
+def lay_out(vector: Floats, players: int, capacity: int) -> Floats:
     """The player vectors of a table of `players`, in the layout of `capacity` seats.
 
     vector: float32 (…, `length(players)`); returns (…, `length(capacity)`), zeros for the seats that are not
-    there. first: the place that seat 0 takes. Raises ModelError where they have no room.
+    there. Raises ModelError where they have no room.
     """
-    places = _places(players, capacity, first)
+    places = _places(players, capacity)
     if vector.shape[-1] != len(places):
         raise ModelError(
             f"a player vector of {vector.shape[-1]} values was given for {players} players, "
@@ -52,19 +52,14 @@ def lay_out(vector: Floats, players: int, capacity: int, first: int = 0) -> Floa
 
 
 @lru_cache(256)
-def _places(players: int, capacity: int, first: int) -> NDArray[np.intp]:
+def _places(players: int, capacity: int) -> NDArray[np.intp]:
     """Where each value of a table's vector stands in the layout of the capacity."""
     if players > capacity:
         raise ModelError(
             f"this policy has room for {capacity} players, and the table has {players}; "
             f"use a policy that was trained with a larger capacity"
         )
-    if not 0 <= first <= capacity - players:
-        raise ModelError(
-            f"{players} players cannot sit from place {first} on among {capacity}; "
-            f"use 0 to {capacity - players}"
-        )
-    seats = np.arange(first, first + players)
+    seats = np.arange(players)
     fixed = np.arange(len(CLASSES) + 1 + len(PHASES))
     pairs = (seats[:, None] * capacity + seats).ravel()
     slots = (seats[:, None] * (len(CLASSES) + 1) + np.arange(len(CLASSES) + 1)).ravel()
@@ -79,13 +74,10 @@ def _places(players: int, capacity: int, first: int) -> NDArray[np.intp]:
     return np.concatenate(found)
 
 
-def stack(
-    observations: Sequence[Observation], capacity: int, most: int, firsts: Sequence[int] | None = None
-) -> Batch:
+def stack(observations: Sequence[Observation], capacity: int, most: int) -> Batch:
     """Observations of any tables as one batch for a network.
 
-    most: N, to which candidates are padded. firsts: the place of seat 0 for each observation; None is 0 for
-    all. Raises ModelError for a table or a choice that is too large.
+    most: N, to which candidates are padded. Raises ModelError for a table or a choice that is too large.
     """
     rows, dimensions = len(observations), len(observations[0].text)
     player = np.zeros((rows, length(capacity)), np.float32)
@@ -99,8 +91,7 @@ def stack(
                 f"a decision among {n} candidates was given to a policy that weighs 1 to {most}; "
                 f"set the recipe's propose.candidates to at most {most}, or train a policy for more"
             )
-        first = 0 if firsts is None else firsts[row]
-        player[row] = lay_out(one.player, one.players, capacity, first)
+        player[row] = lay_out(one.player, one.players, capacity)
         text[row] = one.text
         candidates[row, :n] = one.candidates
         mask[row, :n] = True
