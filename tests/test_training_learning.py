@@ -14,7 +14,7 @@ from wolflab.agents.policy.network import NetworkConfig, small
 from wolflab.errors import ModelError
 from wolflab.policy.rollout import Decisions
 from wolflab.policy.settings import PPO, Cloning
-from wolflab.policy.train import Learner, Moments, entropies, explained, gae
+from wolflab.policy.train import Learner, Moments, entropies, explained, gae, returns_of
 
 CONFIG = small(16, width=16, mlp_width=16, heads=2)
 CHOICES = 3
@@ -75,6 +75,19 @@ def test_with_lambda_one_an_advantage_is_the_discounted_return_less_the_value() 
     last = np.array([False] * 5 + [True])
     returns = [sum(0.9 ** (k - t) * reward[k] for k in range(t, 6)) for t in range(6)]
     np.testing.assert_allclose(gae(reward, value, last, 0.9, 1.0), np.array(returns) - value, rtol=1e-5)
+
+
+def test_returns_are_discounted_by_gamma_alone() -> None:
+    reward = np.array([0, 0, 100, 8, 1], np.float32)
+    last = np.array([False, False, True, False, True])
+    np.testing.assert_allclose(returns_of(reward, last, 0.9), [81, 90, 100, 8.9, 1], rtol=1e-6)
+
+
+def test_cloning_without_a_choice_has_no_loss() -> None:
+    mask = np.zeros((32, CHOICES), np.bool_)
+    mask[:, 0] = True
+    log = learner().clone(decisions(32, mask=mask, action=np.zeros(32, np.int16)), Cloning(epochs=1))
+    assert log["clone/loss"] == 0
 
 
 def test_nothing_flows_from_one_seat_to_the_next() -> None:

@@ -16,7 +16,7 @@ from wolflab.match import Draws, Match, Player, play, run_now
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.models.village import Village
 from wolflab.policy.population import Member
-from wolflab.policy.rollout import First, Rules, episodes
+from wolflab.policy.rollout import First, episodes
 from wolflab.policy.settings import Population
 from wolflab.rules import DOCTOR, NO, PASS, WITCH, Action, Ask, Pick, Say
 from wolflab.text.intents import HIDE, IDLE, Intent, intents
@@ -43,9 +43,7 @@ def test_a_taught_table_plays_the_deduction_only_agents_games() -> None:
     keys = [f"lesson/{number}" for number in range(4)]
     policy = NumpyPolicy(checkpoint(candidates=13))
     pupils = Class()
-    found, ended = episodes(
-        Rules(DOCTOR), pupils, First(), policy.lay_out, Population(learners="all"), (), keys
-    )
+    found, ended = episodes(DOCTOR, pupils, First(), policy.lay_out, Population(learners="all"), (), keys)
     assert found is not None
     alone = Player(LanguageAgent(recipe("deductive-004")), pupils.model)
     for key, one in zip(keys, ended, strict=True):
@@ -81,6 +79,8 @@ def test_an_option_as_an_intent(action: Action, intent: Intent | None) -> None:
         ("I trust player_1.", HIDE),
         ("player_1 says that they are the Doctor.", HIDE),
         ("I am not the Seer.", HIDE),
+        ("player_1 said that player_3 is a Werewolf.", HIDE),
+        ("player_4 suspects player_3. I trust player_3.", HIDE),
     ],
 )
 def test_a_statement_as_an_intent(text: str, intent: Intent) -> None:

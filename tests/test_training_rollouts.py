@@ -20,8 +20,8 @@ from wolflab.lab.training_games import EmbedInStep
 from wolflab.match import Dealing, Draws, Match, Player, play, run_now
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.models.village import Village
-from wolflab.policy.population import Member, checkpoint_name, members, seats, styled
-from wolflab.policy.rollout import Decisions, Ended, First, InStep, Rules, episodes, joined
+from wolflab.policy.population import Member, checkpoint_of, members, seats, styled
+from wolflab.policy.rollout import Decisions, Ended, First, InStep, episodes, joined
 from wolflab.policy.settings import STYLES, Population
 from wolflab.record import Turn
 from wolflab.rules import DOCTOR, Side
@@ -44,8 +44,7 @@ class Table:
 
     def fixed(self, member: Member) -> Player:
         self.asked[member.name] += 1
-        style = None if member.name == "default" else member.name
-        return Player(LanguageAgent(recipe("deductive-004").with_(style=style)), self.model)
+        return Player(LanguageAgent(recipe("deductive-004").with_(style=member.name)), self.model)
 
 
 def dealing(number: int) -> Dealing:
@@ -64,7 +63,7 @@ def rolled(
     parts, ended = [], []
     for at in range(0, len(keys), group):
         made, over = episodes(
-            Rules(DOCTOR),
+            DOCTOR,
             table or Table(),
             policy or InStep(POLICY),
             POLICY.lay_out,
@@ -108,7 +107,7 @@ def test_the_same_key_gives_the_same_seats() -> None:
 
 def test_self_play_and_one_side() -> None:
     assert seats(Population(learners="all"), styled(), dealing(1)) == (None,) * 7
-    target = (Member("target"),)
+    target = (Member("target", "target"),)
     found = seats(Population(learners="werewolves"), target, dealing(1))
     assert [one is None for one in found] == [role == "Werewolf" for role in ROLES]
     found = seats(Population(learners="village"), target, dealing(1))
@@ -122,9 +121,10 @@ def test_who_has_nobody_to_hold_its_seat_learns() -> None:
 def test_the_population_grows_by_checkpoints_and_keeps_the_latest() -> None:
     assert members(Population(), 9) == styled()
     grown = members(Population(checkpoints=10, keep=2), 35)
-    assert grown == (*styled(), Member(checkpoint_name(20)), Member(checkpoint_name(30)))
+    assert grown == (*styled(), checkpoint_of(20), checkpoint_of(30))
     assert members(Population(checkpoints=0), 99) == styled()
-    assert members(Population(styles=False, checkpoints=5), 5) == (Member("update-00005"),)
+    assert members(Population(learners="village"), 99) == styled()  # it never learned to be a Werewolf
+    assert members(Population(styles=False, checkpoints=5), 5) == (Member("checkpoint", "update-00005"),)
 
 
 def test_a_population_that_holds_no_seat_is_not_named() -> None:
@@ -133,6 +133,10 @@ def test_a_population_that_holds_no_seat_is_not_named() -> None:
     with pytest.raises(ValidationError, match="remove checkpoints"):
         Population(learners="all", checkpoints=5)
     assert Population(learners="all", styles=False, checkpoints=0).learners == "all"
+    with pytest.raises(ValidationError, match="learns one side alone"):
+        Population(learners="werewolves", keep=3)
+    with pytest.raises(ValidationError, match="say learners: all"):
+        Population(styles=False, checkpoints=0)
 
 
 # -- episodes -----------------------------------------------------------------------------------
@@ -224,7 +228,7 @@ def test_episodes_in_which_no_learning_seat_lived_to_decide() -> None:
     """A Villager that is killed in the first night has decided nothing."""
     keys = [f"alone/{number}" for number in range(40)]
     made = [
-        episodes(Rules(DOCTOR), Table(), First(), POLICY.lay_out, Population(learners=1), styled(), [key])
+        episodes(DOCTOR, Table(), First(), POLICY.lay_out, Population(learners=1), styled(), [key])
         for key in keys
     ]
     assert any(decisions is None for decisions, _ in made)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -18,19 +21,20 @@ from wolflab.agents.policy.checkpoint import load as load_policy
 from wolflab.agents.policy.network import initial
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, ModelError, StoreError
-from wolflab.lab import training_run
+from wolflab.lab import training_files, training_run
 from wolflab.lab.experiment import build
 from wolflab.lab.exploit import best_response, target_of
 from wolflab.lab.runner import run as play_all
 from wolflab.lab.sources import shipped
 from wolflab.lab.specs import PlayerSpec
 from wolflab.lab.store import Store
-from wolflab.lab.training import FOLDER, Experiment, load, make, resized, side_of
-from wolflab.lab.training_run import FILE, Progress, log_of, opened, run, start
+from wolflab.lab.training import FOLDER, TrainingSpec, load, make, resized, side_of
+from wolflab.lab.training_files import log_of
+from wolflab.lab.training_run import FILE, Step, opened, run, start
 from wolflab.models.embedders import resolve_embedder
 from wolflab.policy.shares import Sampler, part_of
 from wolflab.rules import DOCTOR, Side
-from wolflab.ui.training import render, show_training
+from wolflab.ui.training import curve, render, show_training
 
 TINY: dict[str, Any] = {
     "name": "tiny",
@@ -54,16 +58,16 @@ class Cut(Exception):
     """The run is killed here."""
 
 
-def tiny(**changes: Any) -> Experiment:
+def tiny(**changes: Any) -> TrainingSpec:
     return make({**TINY, **changes})
 
 
-def trained(folder: Path, experiment: Experiment, until: int | None = None) -> Path:
+def trained(folder: Path, experiment: TrainingSpec, until: int | None = None) -> Path:
     """A run, killed after the update `until`."""
     if not (folder / FILE).exists():
         start(experiment, folder)
 
-    def watch(progress: Progress) -> None:
+    def watch(progress: Step) -> None:
         if progress.what in ("cloning", "update") and progress.update == until:
             raise Cut
 
@@ -178,7 +182,7 @@ def test_seeds_differ_and_do_not_touch_each_other(whole: Path, tmp_path: Path) -
 
 def test_a_finished_run_plays_nothing_more(whole: Path) -> None:
     before = (whole / "seed-1" / "log.jsonl").read_text()
-    seen: list[Progress] = []
+    seen: list[Step] = []
     run(whole, seen.append)
     assert seen == []
     assert (whole / "seed-1" / "log.jsonl").read_text().count("\n") == before.count("\n")
@@ -206,6 +210,112 @@ def test_other_ways_to_train(changes: dict[str, Any], tmp_path: Path) -> None:
     assert log_of(folder / "seed-1")[-1]["decisions"] > 0
 
 
+def test_a_finished_policy_stays_byte_for_byte_as_it_is(whole: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(whole, tmp_path / "run"))
+    policy = folder / "seed-1" / "policy.safetensors"
+    before = policy.stat()
+    run(folder)
+    assert (policy.stat().st_mtime_ns, policy.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
+
+
+def test_another_training_than_the_one_begun_is_refused(whole: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(whole, tmp_path / "run"))
+    told = yaml.safe_load((folder / FILE).read_text())
+    (folder / FILE).write_text(yaml.safe_dump(told | {"workers": 1, "title": "Words change nothing"}))
+    run(folder)
+    (folder / FILE).write_text(yaml.safe_dump(told | {"training": told["training"] | {"updates": 9}}))
+    with pytest.raises(StoreError, match="was changed since seed 1 began"):
+        run(folder)
+
+
+def test_a_line_cut_short_in_the_log_is_no_line(whole: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(whole, tmp_path / "run")) / "seed-1"
+    before = log_of(folder)
+    with (folder / "log.jsonl").open("a") as file:
+        file.write('{"update": 9')
+    assert log_of(folder) == before
+    run(folder.parent)
+    assert log_of(folder) == before
+
+
+def test_a_gain_without_an_interval_is_told_without_one(tmp_path: Path) -> None:
+    evaluation = TINY["evaluation"] | {"every": 1, "deals": 1}
+    line = log_of(trained(tmp_path / "run", tiny(evaluation=evaluation)) / "seed-1")[-1]
+    assert "look/village/gain/value" in line
+    assert "look/village/gain/low" not in line
+    assert "<svg" in curve({1: [line]})
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "told"),
+    [
+        ("log.jsonl", None, "log.jsonl: it is missing"),
+        ("log.jsonl", b"", "does not hold every update"),
+        ("log.jsonl", b'{"update": 0.0}\n[1]\n', "line 2 is not one"),
+        ("log.jsonl", b"\xff\n", "line 1 is not one"),
+        ("state.safetensors", b"", "state.safetensors: it is damaged"),
+        ("state.safetensors", b"x" * 1000, "state.safetensors: it is damaged"),
+    ],
+)
+def test_damaged_files_are_told(
+    file: str, text: bytes | None, told: str, whole: Path, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(whole, tmp_path / "run"))
+    at = folder / "seed-1" / file
+    if text is None:
+        at.unlink()
+    else:
+        at.write_bytes(text)
+    with pytest.raises(StoreError, match=told):
+        run(folder)
+
+
+def test_a_state_that_does_not_say_whose_it_is(whole: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(whole, tmp_path / "run"))
+    policy = folder / "seed-1" / "policy.safetensors"
+    shutil.copy(policy, folder / "seed-1" / "state.safetensors")
+    with pytest.raises(StoreError, match="is no state of a training"):
+        run(folder)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"village": {"learner": 1}}'])
+def test_a_damaged_verdict_is_told(text: str, whole: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(whole, tmp_path / "run"))
+    (folder / "seed-1" / "evaluation.json").write_text(text)
+    with pytest.raises(StoreError, match="remove it and resume"):
+        show_training(Console(quiet=True), folder)
+
+
+def test_a_full_disk_is_told_and_leaves_no_half_file(whole: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    def full(self: Path, data: bytes) -> int:
+        self.touch()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(StoreError, match=r"verdict\.json: No space left on device"):
+        training_files.write(tmp_path / "verdict.json", b"{}")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_training_that_diverges_says_at_which_update(tmp_path: Path) -> None:
+    ppo = TINY["training"]["ppo"] | {"learning_rate": 1e30}
+    with pytest.raises(ModelError, match=r"update 1 of seed 1 diverged .* lower training\.ppo"):
+        trained(tmp_path / "run", tiny(training=TINY["training"] | {"ppo": ppo}))
+
+
+def test_a_run_of_games_is_no_place_for_a_training(tmp_path: Path) -> None:
+    (tmp_path / "run.sqlite").touch()
+    with pytest.raises(StoreError, match="already holds a run"):
+        start(tiny(), tmp_path)
+
+
+def test_a_training_that_was_never_looked_at_has_a_page(tmp_path: Path) -> None:
+    training = TINY["training"] | {"updates": 0, "cloning": {"episodes": 0}}
+    folder = trained(tmp_path / "run", tiny(training=training, evaluation={"every": 0, "final": 0}))
+    show_training(Console(quiet=True), folder)
+    assert "No looks yet" in (folder / "training.html").read_text()
+
+
 # -- what is refused ----------------------------------------------------------------------------
 
 
@@ -214,15 +324,28 @@ def test_other_ways_to_train(changes: dict[str, Any], tmp_path: Path) -> None:
     [
         ({"recipe": "deductive-004"}, "chooses without a policy"),
         ({"fixed": "strategic"}, "needs a policy"),
+        ({"fixed": {"name": "deductive-004", "style": "secretive"}}, "remove `style`"),
+        ({"device": "gpu"}, "device"),
+        ({"training": {"rollouts": {"sizes": {9: 0.5}}}}, "room for 8 players, and a table has 9"),
         ({"model": "openai/gpt-4o"}, "answers over a network"),
+        ({"fixed_model": "openai/gpt-4o"}, "answers over a network"),
         ({"network": "huge"}, "there is no 'huge'"),
         ({"network": {"name": "small", "width": 97}}, "cannot be shared by"),
         ({"name": "a/b"}, "names a folder"),
         ({"seeds": [1, 1]}, "each one once"),
         ({"seeds": []}, "seeds"),
+        ({"seeds": [-1]}, "seeds"),
+        ({"network": {"name": "small", "foo": 3}}, "there is no field 'foo'"),
+        ({"network": {"name": "small", "dimensions": 3}}, "there is no field 'dimensions'"),
+        ({"network": {"name": [1]}}, "known are"),
+        ({"embedder": {"embedder": "openai/text-embedding-3-small", "dimensions": 32}}, "over a network"),
+        ({"training": {"ppo": {"learning_rate": float("inf")}}}, "learning_rate"),
         ({"opponent": {"model": "village", "recipe": "vanilla"}}, "set training.population.learners"),
         ({"training": {"ppo": {"lr": 1}}}, "lr"),
         ({"training": {"population": {"learners": 0}}}, "use 1 or more"),
+        ({"training": {"population": {"learners": "village", "styles": False}}}, "nobody holds the seats"),
+        ({"training": {"rollouts": {"sizes": {6: 0.6, 8: 0.6}}}}, "add up to 1.2"),
+        ({"training": {"rollouts": {"sizes": {6: -0.5}}}}, "sizes"),
         ({"rules": "chess"}, "chess"),
         ({"embedder": "sentence-transformers/unheard-of"}, "give its `dimensions`"),
     ],
@@ -327,7 +450,7 @@ def test_too_few_episodes_are_told(tmp_path: Path) -> None:
     training["ppo"] = {"epochs": 1}
     made = tiny(training=training, evaluation={"every": 0, "deals": 1, "final": 0})
     start(made, tmp_path / "run")
-    with pytest.raises(ExperimentError, match="no learning seat lived to decide anything"):
+    with pytest.raises(ExperimentError, match="no learning seat chose among candidates"):
         run(tmp_path / "run")
 
 
@@ -357,18 +480,42 @@ def test_a_policys_file_says_how_it_plays(
     assert resolve_embedder(target.embedder).describe() == made.embedder
 
 
-def test_a_best_response_takes_smaller_steps() -> None:
+def test_a_best_response_learns_as_the_shipped_policies_do() -> None:
     target = target_of("vanilla")
-    assert best_response(target, Side.VILLAGE).training.ppo.minibatches == 4
+    assert best_response(target, Side.VILLAGE).training.ppo == load("train-small").training.ppo
     changed = best_response(target, Side.VILLAGE, overrides=["training.ppo.minibatches=2"])
     assert changed.training.ppo.minibatches == 2
     population = best_response(target, Side.WEREWOLVES).training.population
     assert (population.learners, population.styles, population.checkpoints) == ("werewolves", False, 0)
 
 
+def test_a_target_is_as_it_was_when_the_training_began(whole: Path, tmp_path: Path) -> None:
+    file = tmp_path / "one.safetensors"
+    shutil.copy(whole / "seed-1" / "policy.safetensors", file)
+    given = {name: value for name, value in TINY.items() if name != "name"}
+    begun = start(best_response(target_of(str(file)), Side.VILLAGE, given), tmp_path / "exploit")
+    file.unlink()
+    run(begun)
+    assert (begun / "seed-1" / "evaluation.json").is_file()
+
+
+def test_a_target_that_is_no_player() -> None:
+    with pytest.raises(ExperimentError, match="nonesuch"):
+        target_of("nonesuch")
+    assert target_of("random").model is None
+
+
+def test_a_player_that_moves_at_random_may_be_the_baseline_and_the_population(tmp_path: Path) -> None:
+    folder = trained(
+        tmp_path / "run", tiny(fixed="random", evaluation=TINY["evaluation"] | {"baseline": "random"})
+    )
+    assert (folder / "seed-1" / "evaluation.json").is_file()
+
+
 def test_targets_by_name() -> None:
     assert target_of("vanilla").recipe == "vanilla"
     assert target_of("vanilla@village").model == "village"
+    assert (target_of("small").recipe, target_of("small").policy) == ("strategic", "small")
     with pytest.raises(ExperimentError, match="use one of village, werewolves"):
         side_of("wolves")
 
@@ -387,6 +534,23 @@ def test_the_page_and_the_table(whole: Path) -> None:
     assert "http" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "")
     assert "Gain as village" in page
     assert "Instrument check" in page
+
+
+def test_the_curve_is_a_picture_of_its_own(whole: Path) -> None:
+    show_training(Console(quiet=True), whole)
+    picture = ElementTree.parse(whole / "curve.svg").getroot()
+    assert picture.tag == "{http://www.w3.org/2000/svg}svg"
+    text = (whole / "curve.svg").read_text()
+    used, given = (set(re.findall(pattern, text)) for pattern in (r"var\((--[\w-]+)\)", r"(--[\w-]+):"))
+    assert used
+    assert used <= given
+
+
+def test_the_styled_players_may_have_a_model_of_their_own() -> None:
+    made = tiny(model={"model": "village", "favour": 3}, fixed_model={"model": "village", "expect": 3})
+    assert made.learner().model == {"model": "village", "favour": 3}
+    assert made.styled("secretive").model == {"model": "village", "expect": 3}
+    assert tiny(model="village").styled("secretive").model == "village"
 
 
 def test_a_page_before_the_last_look() -> None:

@@ -13,7 +13,7 @@ TRAIN = (
 )
 EXPLOIT = (
     "Examples:  `wolflab exploit deductive-004 --side werewolves`  ·  "
-    "`wolflab exploit runs/…/seed-1/policy.safetensors --side village --updates 100`"
+    "`wolflab exploit small --side village --updates 100`"
 )
 
 Set = Annotated[list[str], typer.Option("-o", "--set", help="Change a field: part.to.change=value.")]
@@ -43,16 +43,16 @@ def train(
         raise typer.BadParameter(
             "--resume and --show take a run as it is; --seed, -o and --out are for new ones"
         )
-    ui.train(Console(), experiment, seed, set_, out, resume, show)
+    ui.train(Console(emoji=False), experiment, seed, set_, out, resume, show)
 
 
 def exploit(
     target: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Argument(help="Whom to exploit: a recipe, RECIPE@MODEL, or a policy's file."),
+        typer.Argument(help="Whom to exploit: a recipe, RECIPE@MODEL, a shipped policy, or the file of one."),
     ] = None,
     side: Annotated[str, typer.Option(help="The side that learns: village or werewolves.")] = "werewolves",
-    updates: Annotated[int, typer.Option(help="The budget: updates of the best response.")] = 60,
+    updates: Annotated[int, typer.Option(help="The budget: updates of the best response.")] = 30,
     episodes: Annotated[int, typer.Option(help="… and games for each of them.")] = 512,
     deals: Annotated[int, typer.Option(help="Held-out deals that it is judged on.")] = 1000,
     seed: Annotated[list[int], typer.Option(help="One best response each (repeatable).")] = [1],  # noqa: B006
@@ -67,7 +67,7 @@ def exploit(
 
     if (target is None) == (resume is None):
         raise typer.BadParameter("name a player to exploit, or --resume a run; one of the two")
-    ui.exploit(Console(), target, side, updates, episodes, deals, seed, set_, out, resume)
+    ui.exploit(Console(emoji=False), target, side, updates, episodes, deals, seed, set_, out, resume)
 
 
 def add_to(app: typer.Typer) -> None:

@@ -14,7 +14,7 @@ from ..agents.policy.checkpoint import Checkpoint, save
 from ..agents.policy.network import initial
 from ..models.embedders import resolve_embedder
 from ..policy.population import styled
-from .training import Experiment, make
+from .training import TrainingSpec, make
 from .training_games import Job, crew
 
 
@@ -48,7 +48,7 @@ def training_lines(games: int = 512, workers: int | None = None) -> list[tuple[s
     return rows + [(f"… share of {part}", 100 * value / looked, "%") for part, value in ordered]
 
 
-def _untrained(experiment: Experiment) -> Checkpoint:
+def _untrained(experiment: TrainingSpec) -> Checkpoint:
     config = experiment.config()
     embedder = resolve_embedder(experiment.embedder).describe()
     return Checkpoint(

@@ -109,7 +109,7 @@ def _spoken(text: str, seat: int, ruleset: Ruleset) -> Intent:
             return Intent("claim", role=role)
     for kind in (Suggestion, Accusation):
         for act in acts:
-            if isinstance(act, kind) and not getattr(act, "against", False):
+            if isinstance(act, kind) and act.speaker == seat and not getattr(act, "against", False):
                 return Intent("target", seat=act.target)
     return HIDE if acts else IDLE
 

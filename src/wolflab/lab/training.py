@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -43,13 +44,13 @@ class Evaluation(Part):
     model: str | dict[str, Any] | None = None
 
 
-class Experiment(Part):
+class TrainingSpec(Part):
     """A whole training; see the module.
 
-    model: what proposes, and what the population plays on. recipe: the learner's; a policy has to choose in
-    it. network: a name, or a mapping of `name` and sizes. fixed: the recipe of the styled players. opponent:
-    one frozen player for every seat that does not learn, in place of the population (`wolflab exploit`).
-    seeds: one training each.
+    model: what proposes. recipe: the learner's; a policy has to choose in it. network: a name, or a mapping
+    of `name` and sizes. fixed, fixed_model: recipe and model of the styled players (None: the learner's).
+    opponent: one frozen player for every seat that does not learn, in place of the population
+    (`wolflab exploit`). seeds: one training each.
     """
 
     name: FolderName
@@ -61,37 +62,50 @@ class Experiment(Part):
     recipe: str | dict[str, Any] = "strategic"
     network: str | dict[str, Any] = "small"
     fixed: str | dict[str, Any] = "deductive-004"
+    fixed_model: str | dict[str, Any] | None = None
     opponent: PlayerSpec | None = None
     training: Training = Training()
     evaluation: Evaluation = Evaluation()
-    seeds: list[int] = Field(default=[1], min_length=1)
+    seeds: list[Annotated[int, Field(ge=0)]] = Field(default=[1], min_length=1)
     workers: int | None = Field(default=None, ge=1)
     """Processes that play; None is one for each core."""
-    device: str = "auto"
+    device: Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")] = "auto"
     """Where the network learns: cpu, cuda, or auto."""
 
     @model_validator(mode="after")
-    def _check(self) -> Experiment:
+    def _check(self) -> TrainingSpec:
         rules = self.ruleset()
         for size in self.training.rollouts.sizes:
             resized(rules, size)
         if len(set(self.seeds)) < len(self.seeds):
             raise ValueError("seeds: each one once")
-        learner, fixed = self.learner().resolved_recipe(), self.styled(None).resolved_recipe()
+        learner = self.learner().resolved_recipe()
         if not learner.weighs:
             raise ValueError(f"recipe: {learner.name} chooses without a policy; use strategic, or atomic")
-        if fixed.weighs:
-            raise ValueError(f"fixed: {fixed.name} needs a policy; use one that does not")
-        players = [self.learner(), self.styled(None), *self.judged().values()]
+        if isinstance(self.fixed, dict) and "style" in self.fixed:
+            raise ValueError(
+                "fixed: the population has every style; remove `style`, or all of the styled players"
+            )
+        if self.fixed != MODEL_FREE and self.styled("default").resolved_recipe().weighs:
+            raise ValueError("fixed: this recipe needs a policy; use one that does not")
+        players = [self.learner(), self.styled("default"), *self.judged().values()]
         for one in players if self.opponent is None else [*players, self.opponent]:
             if one.recipe != MODEL_FREE and not resolve(one.model or "").instant:
                 raise ValueError(
                     f"model: {one.model!r} answers over a network, and training plays tens of thousands of "
                     "games; train on the built-in player and use the policy with this model"
                 )
-        if self.opponent is not None and self.training.population.learners not in ("village", "werewolves"):
+        population = self.training.population
+        if self.opponent is not None and population.side is None:
             raise ValueError("opponent: set training.population.learners to the side that learns")
-        self.config()
+        if self.opponent is None and population.side is not None and not population.styles:
+            raise ValueError("training.population: nobody holds the seats that do not learn; keep styles")
+        room = self.config().capacity
+        most = max([rules.players, *self.training.rollouts.sizes])
+        if most > room:
+            raise ValueError(
+                f"network: it has room for {room} players, and a table has {most}; set network.capacity"
+            )
         return self
 
     # -- who plays ----------------------------------------------------------------------------
@@ -100,29 +114,36 @@ class Experiment(Part):
         """The learning player, without a policy."""
         return PlayerSpec(model=model or self.model, recipe=self.recipe, embedder=self.embedder)
 
-    def styled(self, style: str | None) -> PlayerSpec:
-        """A styled player of the population; None for the default style."""
+    def styled(self, style: str) -> PlayerSpec:
+        """A styled player of the population. A random player has no style."""
+        model = self.fixed_model or self.model
+        if self.fixed == MODEL_FREE:
+            return _player(MODEL_FREE, model)
         given = self.fixed if isinstance(self.fixed, dict) else {"name": self.fixed}
-        return PlayerSpec(model=self.model, recipe={**given, "style": style})
+        return _player({**given, "style": style}, model)
 
     def judged(self) -> dict[str, PlayerSpec]:
         """Who plays in evaluations: "learner" and "baseline", and "target" where there is an opponent."""
         model = self.evaluation.model or self.model
         found = {
             "learner": self.learner(model),
-            "baseline": PlayerSpec(model=model, recipe=self.evaluation.baseline),
+            "baseline": _player(self.evaluation.baseline, model),
         }
         return found if self.opponent is None else {**found, "target": self.opponent}
 
     @property
     def arms(self) -> tuple[tuple[str, str], ...]:
         """The pairs of an evaluation: who plays the village, who plays the Werewolves."""
-        side = self.training.population.learners
-        if self.opponent is None:
-            return ("learner", "baseline"), ("baseline", "learner"), ("baseline", "baseline")
-        if side == "village":
-            return ("learner", "target"), ("baseline", "target")
-        return ("target", "learner"), ("target", "baseline")
+        other = "baseline" if self.opponent is None else "target"
+        village = ("learner", other), ("baseline", other)
+        werewolves = (other, "learner"), (other, "baseline")
+        match self.training.population.side:
+            case None:
+                return village[0], *werewolves
+            case Side.VILLAGE:
+                return village
+            case Side.WEREWOLVES:
+                return werewolves
 
     # -- what they play -----------------------------------------------------------------------
 
@@ -145,10 +166,20 @@ class Experiment(Part):
     def config(self) -> NetworkConfig:
         """The network's shape. Raises ExperimentError for an unknown name or size."""
         given = {"name": self.network} if isinstance(self.network, str) else dict(self.network)
-        name = given.pop("name", "small")
-        if name not in NETWORKS:
+        name, sizes = given.pop("name", "small"), {one.name for one in fields(NetworkConfig)}
+        strange = [one for one in given if one not in sizes - {"name", "dimensions"}]
+        if strange:
+            known = ", ".join(sorted(sizes - {"dimensions"}))
+            raise ExperimentError(f"network: there is no field {strange[0]!r}; known are {known}")
+        if not isinstance(name, str) or name not in NETWORKS:
             raise ExperimentError(f"network: there is no {name!r}; known are {', '.join(NETWORKS)}")
-        dimensions = resolve_embedder(self.embedder).dimensions
+        embedder = resolve_embedder(self.embedder)
+        if embedder.describe()["kind"] == "openai-compatible":
+            raise ExperimentError(
+                f"embedder: {self.embedder!r} answers over a network, and training embeds millions of "
+                "texts; use hashing, or a local one"
+            )
+        dimensions = embedder.dimensions
         if dimensions is None:
             raise ExperimentError(
                 f"embedder: the length of {self.embedder!r}'s vectors is not known; give its `dimensions`"
@@ -157,6 +188,10 @@ class Experiment(Part):
             return NETWORKS[name](dimensions, **given)
         except (ModelError, TypeError) as error:
             raise ExperimentError(f"network: {error}") from None
+
+
+def _player(recipe: str | dict[str, Any], model: str | dict[str, Any]) -> PlayerSpec:
+    return PlayerSpec(model=None if recipe == MODEL_FREE else model, recipe=recipe)
 
 
 def resized(rules: Ruleset, players: int) -> Ruleset:
@@ -175,7 +210,7 @@ def side_of(name: str) -> Side:
     return Side(name)
 
 
-def load(source: str | Path, overrides: Sequence[str] = ()) -> Experiment:
+def load(source: str | Path, overrides: Sequence[str] = ()) -> TrainingSpec:
     """A training from a YAML file or the name of a shipped one, with changes such as ``training.updates=20``.
 
     Raises ExperimentError with one sentence for whatever is wrong with it.
@@ -184,13 +219,13 @@ def load(source: str | Path, overrides: Sequence[str] = ()) -> Experiment:
     return make(data, overrides, where)
 
 
-def make(data: Mapping[str, Any], overrides: Sequence[str] = (), where: str = "training") -> Experiment:
+def make(data: Mapping[str, Any], overrides: Sequence[str] = (), where: str = "training") -> TrainingSpec:
     """A training from plain values; see `load`."""
     values: dict[str, Any] = copy.deepcopy(dict(data))
     for change in overrides:
-        override(values, change, Experiment.model_fields, None)
+        override(values, change, TrainingSpec.model_fields, None)
     try:
-        return Experiment(**values)
+        return TrainingSpec(**values)
     except ValidationError as error:
         raise ExperimentError(f"{where}: {in_words(error, 'docs/training.md')}") from None
     except (RulesetError, ModelError, ExperimentError, TypeError) as error:

@@ -6,6 +6,7 @@ Work is cut into jobs that say everything about themselves; a job gives the same
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -28,20 +29,22 @@ from ..models.embedders import Embedder, resolve_embedder
 from ..models.embedders.base import Vectors
 from ..policy.lockstep import Request, drive
 from ..policy.population import Member
-from ..policy.rollout import Decisions, Ended, First, InStep, Rules, episodes, game, village_won
+from ..policy.rollout import Decisions, Ended, First, InStep, episodes, game, village_won
 from ..policy.shares import Sampler
 from ..rules import ROLES, Side
 from .lessons import Lesson
-from .policies import BY_DEFAULT
+from .policies import by_default
 from .policies import check as check_policy
 from .runner import end_with_driver, rare_collection
 from .specs import MODEL_FREE, PlayerSpec
-from .training import Experiment
+from .training import TrainingSpec
 
 POPULATION = "policies"
 """The folder, beside the learner's file, in which its earlier selves are."""
-TARGET = Member("target")
+TARGET = Member("target", "target")
 """The one opponent of `wolflab exploit`."""
+FROZEN = f"target{SUFFIX}"
+"""Its policy, in the run's directory, as it was when the training began."""
 _FINE = 1 << 30
 
 
@@ -132,7 +135,7 @@ class EmbedInStep:
 class Players:
     """All players of one training in one process; implements `policy.rollout.Company`."""
 
-    def __init__(self, experiment: Experiment) -> None:
+    def __init__(self, experiment: TrainingSpec) -> None:
         self.experiment, self._rules = experiment, experiment.ruleset()
         self._folder = Path()
         """Where the learner's earlier selves are."""
@@ -151,7 +154,7 @@ class Players:
             self._learner = (
                 spec.resolved_recipe(),
                 self._model(spec.model),
-                {"policy": self.embedder(spec.embedder)},
+                {what: self.embedder(spec.embedder) for what in spec.resolved_recipe().embeds},
             )
         recipe, model, embedders = self._learner
         assert recipe.propose is not None
@@ -167,12 +170,20 @@ class Players:
         return self._fixed[key]
 
     def _member(self, member: Member) -> Player:
-        if member == TARGET:
-            assert self.experiment.opponent is not None
-            return self.player(self.experiment.opponent)
-        if member.side is None:
-            return self.learner(InStep(self.policy(str(self._folder / (member.name + SUFFIX)))))
-        return self.player(self.experiment.styled(None if member.name == "default" else member.name))
+        match member.kind:
+            case "target":
+                return self.player(self._target())
+            case "checkpoint":
+                return self.learner(InStep(self.policy(str(self._folder / (member.name + SUFFIX)))))
+            case "style":
+                return self.player(self.experiment.styled(member.name))
+
+    def _target(self) -> PlayerSpec:
+        """The one opponent, with the policy that it had when the training began."""
+        spec = self.experiment.opponent
+        assert spec is not None
+        kept = self._folder.parent.parent / FROZEN
+        return spec.model_copy(update={"policy": str(kept)}) if kept.is_file() else spec
 
     def player(self, spec: PlayerSpec, policy: Policy | None = None) -> Player:
         """The player of a specification; `policy` in place of the one that it names.
@@ -188,16 +199,11 @@ class Players:
             return Player(Random())
         assert spec.model is not None
         recipe = spec.resolved_recipe()
-        embedders: dict[str, Embedder] = {}
-        if recipe.reflect is not None:
-            embedders["messages"] = self.embedder(spec.embedder)
-        if recipe.weighs:
-            assert recipe.propose is not None
-            embedders["policy"] = self.embedder(spec.embedder)
-            if policy is None:
-                made = self.policy(spec.policy or BY_DEFAULT[recipe.propose.source])
-                check_policy(Player(LanguageAgent(recipe, policy=made), None, embedders), self._rules)
-                policy = InStep(made)
+        embedders = {what: self.embedder(spec.embedder) for what in recipe.embeds}
+        if recipe.weighs and policy is None:
+            made = self.policy(spec.policy or by_default(recipe))
+            check_policy(Player(LanguageAgent(recipe, policy=made), None, embedders), self._rules)
+            policy = InStep(made)
         return Player(LanguageAgent(recipe, policy=policy), self._model(spec.model), embedders)
 
     def policy(self, name: str, update: int = -1) -> NumpyPolicy:
@@ -227,6 +233,8 @@ class Players:
     def do(self, job: Job) -> Done:
         """Play a job's games."""
         self._folder, self._cloning = Path(job.policy).parent / POPULATION, job.cloning
+        for key in [key for key in self._fixed if key[0] != self._folder or key[1] not in job.pool]:
+            del self._fixed[key]
         with Sampler() as sampler, rare_collection():
             done = self._evaluate(job) if job.arm is not None else self._learn(job)
         return replace(done, seconds=sampler.seconds)
@@ -238,7 +246,7 @@ class Players:
         chooses: Policy = First() if job.cloning else InStep(policy)
         for size, keys in self._by_size(job.keys).items():
             decisions, ended = episodes(
-                Rules(self.experiment.ruleset(size)),
+                self.experiment.ruleset(size),
                 self,
                 chooses,
                 policy.lay_out,
@@ -272,7 +280,7 @@ class Players:
         specs, found = self.experiment.judged(), []
         for name in job.arm:
             policy = InStep(self.policy(job.policy, job.update)) if name == "learner" else None
-            found.append(self.player(specs[name], policy))
+            found.append(self.player(self._target() if name == "target" else specs[name], policy))
         village, werewolves = found
 
         def cast(dealing: Dealing) -> list[Player]:
@@ -289,8 +297,9 @@ def _start(data: dict[str, Any]) -> None:
     from threading import Thread
 
     global _players
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver stops its workers
     Thread(target=end_with_driver, daemon=True).start()
-    _players = Players(Experiment(**data))
+    _players = Players(TrainingSpec(**data))
 
 
 def _do(job: Job) -> Done:
@@ -301,7 +310,7 @@ def _do(job: Job) -> Done:
 class Crew:
     """Processes that play jobs; with one, they are played in this process."""
 
-    def __init__(self, experiment: Experiment, pool: ProcessPoolExecutor | None) -> None:
+    def __init__(self, experiment: TrainingSpec, pool: ProcessPoolExecutor | None) -> None:
         self._own = Players(experiment) if pool is None else None
         self._pool = pool
 
@@ -321,7 +330,7 @@ class Crew:
 
 
 @contextmanager
-def crew(experiment: Experiment) -> Iterator[Crew]:
+def crew(experiment: TrainingSpec) -> Iterator[Crew]:
     """The processes of a training, for as long as it runs."""
     count = experiment.workers or os.cpu_count() or 1
     if count == 1:

@@ -2,7 +2,7 @@
 
 A run's directory, one folder a seed:
 
-    training.yaml                 the training as it was resolved
+    training.yaml                 the training as it was given
     seed-1/log.jsonl              one line an update: everything that was measured (update 0 is cloning)
     seed-1/state.safetensors      what the next update depends on
     seed-1/policies/update-….safetensors   the learner as the population has it
@@ -17,9 +17,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -28,26 +30,26 @@ import numpy as np
 import yaml
 
 from .. import __version__
-from ..agents.policy.checkpoint import SUFFIX, Checkpoint, save
+from ..agents.policy.checkpoint import SUFFIX, Checkpoint, load, located, save
 from ..agents.policy.network import initial
 from ..errors import ExperimentError, ModelError, StoreError
 from ..metrics.intervals import Estimate, paired
 from ..models.embedders import resolve_embedder
-from ..policy.population import Member, checkpoint_name, members
+from ..policy.population import checkpoint_of, members
 from ..policy.rollout import SIDES, Decisions, Ended, joined
-from ..policy.train import Learner, Log
-from .store_files import locked, new_directory
-from .training import Experiment
+from ..policy.train import Learner, Log, usable
+from . import training_files as files
+from .store_files import locked, must_be_new, new_directory
+from .training import TrainingSpec
 from .training import load as load_training
 from .training_board import Board
-from .training_games import POPULATION, TARGET, Crew, Job, Players, crew
+from .training_games import FROZEN, POPULATION, TARGET, Crew, Job, Players, crew
 
 FILE = "training.yaml"
-LOG, STATE, POLICY, RESULT = "log.jsonl", "state.safetensors", f"policy{SUFFIX}", "evaluation.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class Step:
     """What has just been finished. what: "cloning", "update", "look" or "final"; line: what was measured."""
 
     seed: int
@@ -57,7 +59,7 @@ class Progress:
     line: Mapping[str, float]
 
 
-Watch = Callable[[Progress], None]
+Watch = Callable[[Step], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,23 +83,27 @@ class Judged:
 # -- starting and going on ----------------------------------------------------------------------
 
 
-def start(experiment: Experiment, out: Path | None = None) -> Path:
+def start(experiment: TrainingSpec, out: Path | None = None) -> Path:
     """A new run's directory. StoreError where one stands already, ModelError for an unfit opponent and where
     there is no PyTorch.
     """
     _need_torch()
+    usable(experiment.device)
     if experiment.opponent is not None:
         Players(experiment).fixed(TARGET)
     folder = new_directory(Path("runs"), experiment.name) if out is None else out
     if (folder / FILE).exists():
         raise StoreError(f"{folder} already holds a training; resume it with --resume, or name another one")
+    must_be_new(folder)
     folder.mkdir(parents=True, exist_ok=True)
     text = yaml.safe_dump(experiment.model_dump(mode="json", exclude_unset=True), sort_keys=False)
+    if experiment.opponent is not None and experiment.opponent.policy is not None:
+        shutil.copyfile(located(experiment.opponent.policy), folder / FROZEN)
     (folder / FILE).write_text(text, encoding="utf-8")
     return folder
 
 
-def opened(folder: Path) -> Experiment:
+def opened(folder: Path) -> TrainingSpec:
     """The training that a run's directory holds; StoreError where there is none."""
     if not (folder / FILE).is_file():
         raise StoreError(f"{folder} is no training ({FILE} is missing); start one with: wolflab train NAME")
@@ -125,18 +131,10 @@ def _need_torch() -> None:
         )
 
 
-def log_of(folder: Path) -> list[dict[str, float]]:
-    """The lines of one seed's log, an update each."""
-    file = folder / LOG
-    if not file.exists():
-        return []
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-
-
 class _Run:
     """One seed."""
 
-    def __init__(self, experiment: Experiment, folder: Path, seed: int, crew: Crew, watch: Watch) -> None:
+    def __init__(self, experiment: TrainingSpec, folder: Path, seed: int, crew: Crew, watch: Watch) -> None:
         self.experiment, self.settings = experiment, experiment.training
         self.folder, self.seed, self.crew, self.watch = folder, seed, crew, watch
         self.policies = folder / POPULATION
@@ -166,7 +164,7 @@ class _Run:
                 self._step(self.update + 1, self._improve)
         finally:
             self.board.close()
-        if self.experiment.evaluation.final and not (self.folder / RESULT).exists():
+        if self.experiment.evaluation.final and not (self.folder / files.RESULT).exists():
             self._final()
 
     # -- steps --------------------------------------------------------------------------------
@@ -179,13 +177,12 @@ class _Run:
         every = self.experiment.evaluation.every
         if every and (number % every == 0 or number == self.settings.updates):
             line |= self._look()
-        with (self.folder / LOG).open("a", encoding="utf-8") as file:
-            file.write(json.dumps({name: round(value, 6) for name, value in line.items()}) + "\n")
+        files.append(self.folder, line)
         self._save_state(number)
         self.board.write(number, line)
         self.update = number
         what = "update" if number else "cloning"
-        self.watch(Progress(self.seed, what, number, self.settings.updates, line))
+        self.watch(Step(self.seed, what, number, self.settings.updates, line))
 
     def _clone(self, number: int) -> Log:
         """Behaviour cloning (update 0)."""
@@ -223,8 +220,9 @@ class _Run:
                 seconds[part] = seconds.get(part, 0.0) + each
         if not decisions:
             raise ExperimentError(
-                f"in {count} episodes no learning seat lived to decide anything; play more of them "
-                "(training.rollouts.episodes, training.cloning.episodes)"
+                f"in {count} episodes no learning seat chose among candidates: either none lived to, and "
+                "more of them are needed (training.rollouts.episodes, training.cloning.episodes), or the "
+                "model's replies cannot be used"
             )
         found = joined(decisions)
         spent = time.perf_counter() - start
@@ -243,15 +241,16 @@ class _Run:
         for one in judged:
             log[f"look/{one.side}"], log[f"look/{one.side}/baseline"] = one.learner, one.baseline
             for name in ("value", "low", "high"):
-                log[f"look/{one.side}/gain/{name}"] = float(getattr(one.gain, name) or 0.0)
+                found = getattr(one.gain, name)
+                if found is not None:
+                    log[f"look/{one.side}/gain/{name}"] = float(found)
         return log
 
     def _final(self) -> None:
         judged = self._judge("final", self.experiment.evaluation.final)
-        text = json.dumps({one.side: one.told() for one in judged}, indent=2)
-        _aside(self.folder / RESULT, text.encode())
-        log = {f"final/{one.side}": float(one.gain.value or 0.0) for one in judged}
-        self.watch(Progress(self.seed, "final", self.update, self.settings.updates, log))
+        files.write_result(self.folder, {one.side: one.told() for one in judged})
+        log = {f"final/{one.side}": float(one.gain.value) for one in judged if one.gain.value is not None}
+        self.watch(Step(self.seed, "final", self.update, self.settings.updates, log))
 
     def _judge(self, what: str, deals: int) -> list[Judged]:
         keys = [f"held out/{what}/{number}" for number in range(deals)]
@@ -290,7 +289,7 @@ class _Run:
     # -- files --------------------------------------------------------------------------------
 
     def _current(self) -> Path:
-        return self.folder / POLICY
+        return self.folder / files.POLICY
 
     def _write(self, path: Path, checkpoint: Checkpoint) -> None:
         save(checkpoint, path)
@@ -299,37 +298,63 @@ class _Run:
         """Write the learner down, and its copy for the population."""
         told = {"seed": self.seed, "update": number, "version": __version__}
         told |= {"settings": self.settings.model_dump(mode="json")}
-        now = replace(self.blank, arrays=self.learner.arrays(), training=told)
+        try:
+            now = replace(self.blank, arrays=self.learner.arrays(), training=told)
+        except ModelError as error:
+            raise ModelError(
+                f"update {number} of seed {self.seed} diverged ({error}); start again with a lower "
+                "training.ppo.learning_rate"
+            ) from None
         self._write(self._current(), now)
         self.written = number
-        if Member(checkpoint_name(number)) in members(self.settings.population, number):
-            self._write(self.policies / (checkpoint_name(number) + SUFFIX), now)
+        copy = checkpoint_of(number)
+        if copy in members(self.settings.population, number):
+            self._write(self.policies / (copy.name + SUFFIX), now)
 
     def _save_state(self, number: int) -> None:
-        from safetensors.numpy import save as packed
-
-        state = {name: np.ascontiguousarray(array) for name, array in self.learner.state().items()}
-        _aside(self.folder / STATE, packed(state, metadata={"update": str(number)}))
+        told = {"update": str(number), "training": _identity(self.experiment)}
+        files.write_state(self.folder, self.learner.state(), told)
 
     def _restore(self) -> int:
         """Take up the last state; returns its update, −1 where there is none."""
-        from safetensors import safe_open
-
-        file = self.folder / STATE
-        if not file.exists():
-            (self.folder / LOG).unlink(missing_ok=True)
+        found = files.read_state(self.folder)
+        if found is None:
+            (self.folder / files.LOG).unlink(missing_ok=True)
             return -1
-        with safe_open(str(file), framework="np") as there:
-            number = int(there.metadata()["update"])
-            self.learner.resume({name: there.get_tensor(name) for name in there.keys()})  # noqa: SIM118
-        kept = [line for line in log_of(self.folder) if line["update"] <= number]
-        text = "".join(json.dumps(line) + "\n" for line in kept)
-        _aside(self.folder / LOG, text.encode())
-        self._keep(number)
+        arrays, told = found
+        if not told.get("update", "").isdecimal() or "training" not in told:
+            raise StoreError(
+                f"{self.folder / files.STATE} is no state of a training, or another version's; remove the "
+                f"folder {self.folder.name} to train this seed anew"
+            )
+        if told["training"] != _identity(self.experiment):
+            raise StoreError(
+                f"{self.folder.parent / FILE} was changed since seed {self.seed} began; what was learned "
+                "before and after would be of two kinds; undo the change, or start a new run"
+            )
+        number = int(told["update"])
+        self.learner.resume(arrays)
+        files.shorten(self.folder, number)
+        if not self._is_kept(number):
+            self._keep(number)
+        self.written = number
         return number
 
+    def _is_kept(self, number: int) -> bool:
+        """Whether the policy on disk is that update's: a finished one stays byte for byte as it is."""
+        try:
+            return load(self._current()).training.get("update") == number
+        except ModelError:
+            return False
 
-def _source(experiment: Experiment) -> Any:
+
+def _identity(training: TrainingSpec) -> str:
+    """All that decides what is learned and how it is judged, as a digest."""
+    told = training.model_dump(mode="json", exclude={"title", "source", "seeds", "workers", "device"})
+    return blake2b(json.dumps(told, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+
+def _source(experiment: TrainingSpec) -> Any:
     stage = experiment.learner().resolved_recipe().propose
     assert stage is not None
     return stage.source
@@ -350,10 +375,3 @@ def _wins(ended: Sequence[Ended]) -> Log:
                         counts.setdefault(f"win/{name}/against {other}", []).append(won)
     log = {name: float(np.mean(values)) for name, values in sorted(counts.items())}
     return log | {"win/nobody": float(np.mean([one.village is None for one in ended]))}
-
-
-def _aside(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all."""
-    half = path.with_name(path.name + ".part")
-    half.write_bytes(data)
-    half.replace(path)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from ..match import Dealing, Draws
 from ..rules import ROLES, Side
@@ -18,17 +19,19 @@ _FINE = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One fixed player. name: a style's, or a checkpoint's ("update-20"). side: whose seats it may hold; None
-    for both.
+    """One fixed player. kind: a styled agent, the learner as it was ("checkpoint"), or the one opponent of a
+    best response ("target"). name: the style's, or the checkpoint's ("update-00020"). side: whose seats it
+    may hold; None for both.
     """
 
+    kind: Literal["style", "checkpoint", "target"]
     name: str
     side: Side | None = None
 
 
 def styled() -> tuple[Member, ...]:
     """The six styled deduction-only agents."""
-    return tuple(Member(name, side) for side, names in STYLES.items() for name in names)
+    return tuple(Member("style", name, side) for side, names in STYLES.items() for name in names)
 
 
 def members(settings: Population, updates: int) -> tuple[Member, ...]:
@@ -36,15 +39,15 @@ def members(settings: Population, updates: int) -> tuple[Member, ...]:
     if settings.learners == "all":
         return ()
     found = list(styled()) if settings.styles else []
-    if settings.checkpoints:
+    if settings.checkpoints and settings.side is None:
         made = range(settings.checkpoints, updates + 1, settings.checkpoints)
-        found += [Member(checkpoint_name(number)) for number in list(made)[-settings.keep :]]
+        found += map(checkpoint_of, list(made)[-settings.keep :])
     return tuple(found)
 
 
-def checkpoint_name(update: int) -> str:
-    """What the learner is called as it was after that update."""
-    return f"update-{update:05d}"
+def checkpoint_of(update: int) -> Member:
+    """The learner as it was after that update."""
+    return Member("checkpoint", f"update-{update:05d}")
 
 
 def seats(settings: Population, pool: Sequence[Member], dealing: Dealing) -> tuple[Member | None, ...]:
@@ -68,7 +71,8 @@ def seats(settings: Population, pool: Sequence[Member], dealing: Dealing) -> tup
 def _learning(settings: Population, sides: Sequence[Side], draws: Draws) -> set[int]:
     if settings.learners == "all":
         return set(range(len(sides)))
-    if isinstance(settings.learners, str):
-        return {seat for seat, side in enumerate(sides) if side is Side(settings.learners)}
+    if settings.side is not None:
+        return {seat for seat, side in enumerate(sides) if side is settings.side}
+    assert isinstance(settings.learners, int)
     order = sorted(range(len(sides)), key=lambda seat: (draws.below(_FINE, f"learner {seat}"), seat))
     return set(order[: settings.learners])

@@ -19,7 +19,7 @@ from ..agents.policy.checkpoint import NumpyPolicy
 from ..agents.policy.layout import Batch
 from ..match import Casting, Dealing, Draws, Match, Played, Player, play
 from ..match.io import UNREAD
-from ..match.rewards import D2, Worth, gains
+from ..match.rewards import D2, gains
 from ..record import Turn
 from ..rules import ROLES, Event, Log, Ruleset, Side
 from ..text.kinds import KINDS, kind_of
@@ -155,14 +155,6 @@ class Seat:
         return self.policy.describe()
 
 
-@dataclass(frozen=True)
-class Rules:
-    """What episodes are played by. ruleset: by number of players; worth: of rewards."""
-
-    ruleset: Ruleset
-    worth: Worth = D2
-
-
 @dataclass
 class _Taken:
     """One episode as it was played."""
@@ -188,7 +180,7 @@ def game(ruleset: Ruleset, casting: Casting, key: str, watch: Any = None) -> Mat
 
 
 async def episode(
-    rules: Rules,
+    ruleset: Ruleset,
     company: Company,
     policy: Policy,
     population: Population,
@@ -218,8 +210,8 @@ async def episode(
             if turn.ask.seat in learning:
                 _keep(learning[turn.ask.seat], turn, before)
 
-    played = await play(game(rules.ruleset, cast, key, watch))
-    found = gains(rules.ruleset, played.log.events, rules.worth)
+    played = await play(game(ruleset, cast, key, watch))
+    found = gains(ruleset, played.log.events, D2)
     kept = [
         (seat, credited(found, number, seat.decided))
         for number, seat in sorted(learning.items())
@@ -245,7 +237,7 @@ def village_won(played: Played) -> bool | None:
 
 
 def episodes(
-    rules: Rules,
+    ruleset: Ruleset,
     company: Company,
     policy: Policy,
     lay_out: Callable[[Sequence[Observation]], Batch],
@@ -258,7 +250,7 @@ def episodes(
     The decisions are None where no learning seat lived to make one. policy: the learner's. lay_out: puts
     observations into its network's layout.
     """
-    games = (episode(rules, company, policy, population, pool, key) for key in keys)
+    games = (episode(ruleset, company, policy, population, pool, key) for key in keys)
     taken = list(drive(games, len(keys)))
     kept = [seat for one in taken for seat in one.seats]
     return pack(kept, lay_out) if kept else None, [one.ended for one in taken]

@@ -5,7 +5,7 @@ Validated where they are written; an unknown field is an error.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -15,7 +15,7 @@ from ..rules import Side
 class Part(BaseModel):
     """A part of the settings: an unknown field is an error, and nothing changes once it is built."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class PPO(Part):
@@ -70,15 +70,21 @@ class Population(Part):
 
     learners: how many seats learn in an episode (004: 4); "all" is self-play; a side's name gives that side
     to the learner and the other to the population. styles: whether the six styled deduction-only agents
-    are in it. checkpoints: the learner joins it every so many updates (0: never), the `keep` latest of them.
-    A seat for which the population has nobody learns too. In self-play the population holds no seat, so
-    naming who is in it is refused; where a training has an `opponent`, that one alone is the population.
+    are in it. checkpoints: the learner joins it every so many updates (0: never), the `keep` latest of them;
+    one that learns a single side never does, since it has not learned to play the other. A seat for which
+    the population has nobody learns too. Who would hold no seat may not be named; where a training has an
+    `opponent`, that one alone is the population.
     """
 
     learners: int | Literal["all", "village", "werewolves"] = 4
     styles: bool = True
     checkpoints: int = Field(default=10, ge=0)
     keep: int = Field(default=6, ge=1)
+
+    @property
+    def side(self) -> Side | None:
+        """The side that learns; None where both do."""
+        return Side(self.learners) if self.learners in ("village", "werewolves") else None
 
     @model_validator(mode="after")
     def _check(self) -> Population:
@@ -91,6 +97,14 @@ class Population(Part):
                 f"learners: all is self-play, in which nobody else holds a seat; remove {', '.join(idle)}, "
                 "or let fewer seats learn"
             )
+        past = [name for name in idle if name != "styles"]
+        if self.side is not None and past:
+            raise ValueError(
+                f"learners: {self.learners} learns one side alone, and its earlier selves cannot hold the "
+                f"other's seats; remove {', '.join(past)}"
+            )
+        if isinstance(self.learners, int) and not self.styles and not self.checkpoints:
+            raise ValueError("nobody is in the population; keep styles or checkpoints, or say learners: all")
         return self
 
 
@@ -98,12 +112,18 @@ class Rollouts(Part):
     """How much is played for an update.
 
     episodes: games. group: games that one process plays in step (their decisions share batches). sizes:
-    players at the table → share of the episodes; empty: the ruleset's own.
+    players at the table → share of the episodes; the rest is played by the ruleset's own number.
     """
 
     episodes: int = Field(default=256, ge=1)
     group: int = Field(default=32, ge=1)
-    sizes: dict[int, float] = Field(default_factory=dict)
+    sizes: dict[int, Annotated[float, Field(gt=0, le=1)]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _check(self) -> Rollouts:
+        if sum(self.sizes.values()) > 1 + 1e-9:
+            raise ValueError(f"sizes: the shares add up to {sum(self.sizes.values()):g}; use at most 1")
+        return self
 
 
 class Training(Part):

@@ -64,6 +64,11 @@ def gae(
     return found
 
 
+def returns_of(reward: Floats, last: NDArray[np.bool_], gamma: float) -> NDArray[np.float32]:
+    """The discounted sum of what follows every decision, float32 (T,), seat by seat."""
+    return gae(reward, np.zeros(len(reward), np.float32), last, gamma, 1.0)
+
+
 @dataclass(frozen=True)
 class _Samples:
     """Decisions as tensors on the learner's device, with what PPO compares them to."""
@@ -89,7 +94,7 @@ class Learner:
         import torch
 
         self.config, self.ppo, self.seed = config, ppo, seed
-        self.device = torch.device(_device(device))
+        self.device = torch.device(usable(device))
         self.network: Any = build(config, seed).to(self.device)
         self.optimiser = self._adam(ppo.learning_rate)
         self.returns = Moments()
@@ -117,7 +122,7 @@ class Learner:
 
         optimiser = self._adam(cloning.learning_rate)
         samples = self._samples(decisions)
-        returns = self._normalised(self._returns(decisions, np.zeros_like(decisions.value)))
+        returns = self._normalised(returns_of(decisions.reward, decisions.last, self.ppo.gamma))
         open_ = samples.mask.sum(1) > 1
         total = agreed = count = 0.0
         for epoch in range(cloning.epochs):
@@ -125,7 +130,7 @@ class Learner:
             for index in self._parts(len(returns), cloning.batch, f"clone {epoch}"):
                 logits, value = self.network(*samples.rows(index))
                 action, free = samples.action[index], open_[index]
-                loss = cross_entropy(logits[free], action[free]) if bool(free.any()) else logits.sum() * 0
+                loss = cross_entropy(logits[free], action[free]) if bool(free.any()) else value.sum() * 0
                 error = huber_loss(value, returns[index], delta=self.ppo.huber)
                 optimiser.zero_grad()
                 (loss + self.ppo.value * error).backward()
@@ -246,9 +251,6 @@ class Learner:
         player, mask = self._to(decisions.player), self._to(decisions.mask)
         return _Samples(player, text, candidates, mask, self._to(action))
 
-    def _returns(self, decisions: Decisions, value: Floats) -> NDArray[np.float32]:
-        return gae(decisions.reward, value, decisions.last, self.ppo.gamma, self.ppo.lam) + value
-
     def _normalised(self, returns: NDArray[np.float32]) -> Tensor:
         """Returns in the critic's units, which take in these returns first."""
         import torch
@@ -354,9 +356,17 @@ def explained(value: Floats, returns: NDArray[np.float32]) -> float:
     return 1 - float((returns - value).var()) / spread if spread else 0.0
 
 
-def _device(name: str) -> str:
+def usable(device: str) -> str:
+    """The device of that name, "auto" being the best there is. ModelError where there is none such."""
     import torch
 
-    if name != "auto":
-        return name
-    return "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise ModelError(
+            f"device {device}: this PyTorch cannot use it ({reason}); use cpu, or auto"
+        ) from None
+    return device

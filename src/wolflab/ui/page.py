@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
@@ -11,7 +12,7 @@ FOOTER = "<footer>Made by Wolflab from the run's records. The same records give 
 
 def page(title: str, body: str) -> str:
     """A whole page. title: words; body: HTML."""
-    css = files("wolflab.ui").joinpath("report.css").read_text(encoding="utf-8")
+    css = _css()
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -26,3 +27,18 @@ def sections(parts: Sequence[tuple[str, str, str]]) -> str:
         f'<section id="{anchor}"><h2>{escape(name)}</h2>{text}</section>\n' for anchor, name, text in parts
     )
     return f"<nav>{links}</nav>\n{body}"
+
+
+def picture(svg: str) -> str:
+    """A page's drawing as a file of its own, in the page's light colours on its paper."""
+    colours = re.search(r":root \{.*?\}", _css(), re.DOTALL)
+    assert colours is not None
+    light = (
+        colours[0].replace(":root", "svg").replace("color-scheme: light dark;", "background: var(--paper);")
+    )
+    head, rest = svg.split(">", 1)
+    return f'{head} xmlns="http://www.w3.org/2000/svg">\n<style>{light}</style>{rest}\n'
+
+
+def _css() -> str:
+    return files("wolflab.ui").joinpath("report.css").read_text(encoding="utf-8")

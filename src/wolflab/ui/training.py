@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape as plain
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -19,18 +19,20 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from ..errors import StoreError
+from ..errors import ExperimentError, StoreError
 from ..lab.exploit import best_response, target_of
-from ..lab.training import Experiment, load, side_of
+from ..lab.training import TrainingSpec, load, side_of
 from ..lab.training_board import MISSING, available
-from ..lab.training_run import RESULT, log_of, opened, run, start
-from ..lab.training_run import Progress as Step
+from ..lab.training_files import log_of, result_of
+from ..lab.training_run import Step, opened, run, start
 from ..metrics.intervals import Estimate
 from . import report_prose as prose
-from .page import page
+from .page import page, picture
 from .report_figures import Chart, Line, curves
+from .report_tables import table
+from .running import begin
 
-PAGE = "training.html"
+PAGE, CURVE = "training.html", "curve.svg"
 SIDES = ("village", "werewolves")
 _POINTS = 40
 """Points of a line at most; more updates are averaged."""
@@ -76,6 +78,8 @@ def exploit(
         _run(console, resume)
         return
     assert target is not None
+    for change in overrides:
+        _check_change(change)
     given: dict[str, Any] = {
         "title": f"A best response to {target} on the {side} side",
         "training": {"updates": updates, "rollouts": {"episodes": episodes}},
@@ -86,13 +90,23 @@ def exploit(
     _run(console, start(made, out))
 
 
+def _check_change(change: str) -> None:
+    """ExperimentError for a change of who learns or against whom: the flags say that, and the title."""
+    path = change.partition("=")[0]
+    for said in ("opponent", "training.population"):
+        if f"{path}.".startswith(f"{said}.") or f"{said}.".startswith(f"{path}."):
+            raise ExperimentError(
+                f"-o {change}: the target says whom a best response is trained against, and --side which "
+                "side learns; leave this change out"
+            )
+
+
 def _run(console: Console, folder: Path) -> None:
     experiment = opened(folder)
-    console.print(
-        f"[bold]{experiment.title or experiment.name}[/]  →  {folder}", highlight=False, soft_wrap=True
-    )
+    command = "train" if experiment.opponent is None else "exploit"
+    begin(console, command, experiment.title or experiment.name, folder)
     if not available():
-        console.print(MISSING, highlight=False, soft_wrap=True)
+        console.print(MISSING, highlight=False, soft_wrap=True, markup=False)
     updates = experiment.training.updates
     columns = (
         TextColumn("{task.description}"),
@@ -142,20 +156,21 @@ def show_training(console: Console, folder: Path) -> None:
         if rows:
             console.print(_table(experiment, side, rows))
     (folder / PAGE).write_text(render(experiment, logs, found), encoding="utf-8")
-    console.print(f"Curve: {folder / PAGE}", highlight=False, soft_wrap=True)
+    drawn = curve(logs)
+    if drawn:
+        (folder / CURVE).write_text(picture(drawn), encoding="utf-8")
+    console.print(f"Curve: {plain(str(folder / PAGE))}", highlight=False, soft_wrap=True)
     for seed in experiment.seeds:
         file = folder / f"seed-{seed}" / "policy.safetensors"
         if file.exists():
-            console.print(f"Policy of seed {seed}: {file}", highlight=False, soft_wrap=True)
+            console.print(f"Policy of seed {seed}: {plain(str(file))}", highlight=False, soft_wrap=True)
 
 
 def _result(folder: Path) -> dict[str, Any]:
-    file = folder / RESULT
-    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    return found
+    return result_of(folder, ("learner", "baseline", "gain"))
 
 
-def _heads(experiment: Experiment) -> tuple[str, str, str]:
+def _heads(experiment: TrainingSpec) -> tuple[str, str, str]:
     if experiment.opponent is None:
         return "learner", "baseline", "gain"
     return "best response", "baseline", "gain (lower bound)"
@@ -167,31 +182,34 @@ def _cells(one: Mapping[str, Any]) -> list[str]:
     return [f"{one['learner']:.3f}", f"{one['baseline']:.3f}", f"{gain['value']:+.3f}", ends, str(gain["n"])]
 
 
-def _table(experiment: Experiment, side: str, rows: Mapping[int, Mapping[str, Any]]) -> Table:
-    table = Table(title=f"Win rate as {side}, on held-out deals")
+def _table(experiment: TrainingSpec, side: str, rows: Mapping[int, Mapping[str, Any]]) -> Table:
+    shown = Table(title=f"Win rate as {side}, on held-out deals")
     for head in ("seed", *_heads(experiment), "95 %", "deals"):
-        table.add_column(head, justify="right")
+        shown.add_column(head, justify="right")
     for seed, one in rows.items():
-        table.add_row(str(seed), *_cells(one))
-    return table
+        shown.add_row(str(seed), *_cells(one))
+    return shown
 
 
 # -- the page -----------------------------------------------------------------------------------
 
 
 def render(
-    experiment: Experiment,
+    experiment: TrainingSpec,
     logs: Mapping[int, Sequence[Mapping[str, float]]],
     results: Mapping[int, Mapping[str, Any]],
 ) -> str:
     """The training as one page that needs nothing from outside."""
-    title, figure = experiment.title or experiment.name, curve(logs)
+    title, drawn = experiment.title or experiment.name, curve(logs)
+    figure = (
+        f"<figure>{drawn}<figcaption>{_CAPTION}</figcaption></figure>" if drawn else "<p>No looks yet.</p>"
+    )
     sub = f'<p class="sub">{escape(experiment.source)}</p>'
     return page(
         title,
         f'<header class="top"><div><h1>{escape(title)}</h1>{sub}</div></header>\n'
         f"{prose.BANNER}\n<section><h2>Verdict</h2>{_verdict(experiment, results)}</section>\n"
-        f"<section><h2>Curve</h2><figure>{figure}<figcaption>{_CAPTION}</figcaption></figure></section>\n"
+        f"<section><h2>Curve</h2>{figure}</section>\n"
         f"<section><h2>Last update</h2>{_last(logs)}</section>\n",
     )
 
@@ -202,7 +220,7 @@ _CAPTION = (
 )
 
 
-def _verdict(experiment: Experiment, results: Mapping[int, Mapping[str, Any]]) -> str:
+def _verdict(experiment: TrainingSpec, results: Mapping[int, Mapping[str, Any]]) -> str:
     heads = ("side", "seed", *_heads(experiment), "95 %", "deals")
     rows = [
         [side, str(seed), *_cells(one[side])]
@@ -212,13 +230,8 @@ def _verdict(experiment: Experiment, results: Mapping[int, Mapping[str, Any]]) -
     ]
     if not rows:
         return "<p>The last look at held-out deals is still to come.</p>"
-    return _html_table(heads, rows)
-
-
-def _html_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    top = "".join(f"<th>{escape(head)}</th>" for head in heads)
-    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    caption = "Win rates on held-out deals, at the end"
+    return table(caption, heads, rows, instrument=True, left=[0])
 
 
 def _last(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> str:
@@ -227,11 +240,12 @@ def _last(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> str:
     rows = [
         [name, *(f"{line[name]:.4g}" if name in line else "–" for line in ends.values())] for name in names
     ]
-    return _html_table(("", *(f"seed {seed}" for seed in ends)), rows)
+    heads = ("", *(f"seed {seed}" for seed in ends))
+    return table("What the log says of the last update", heads, rows, instrument=True)
 
 
 def curve(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> str:
-    """The learning curve as SVG, a line a seed."""
+    """The learning curve as SVG, a line a seed; empty where there is nothing to draw."""
     charts = []
     for side in SIDES:
         if any(f"look/{side}" in line for lines in logs.values() for line in lines):
@@ -241,6 +255,8 @@ def curve(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> str:
     for name, title in _PANELS.items():
         if any(name in line for lines in logs.values() for line in lines):
             charts.append(Chart(title, tuple(_mean(seed, lines, name) for seed, lines in logs.items())))
+    if not charts:
+        return ""
     return curves(
         "training", charts, "updates", "How the learner's play and its numbers changed with updates"
     )
@@ -259,7 +275,7 @@ def _gain(seed: int, lines: Sequence[Mapping[str, float]], side: str) -> Line:
     points = []
     for line in lines:
         if f"{start}value" in line:
-            value, low, high = (line[start + name] for name in ("value", "low", "high"))
+            value, low, high = (line.get(start + name) for name in ("value", "low", "high"))
             points.append((line["update"], Estimate(value, low, high, 1, 0, "looks")))
     return Line(f"seed {seed}", tuple(points))
 

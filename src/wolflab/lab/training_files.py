@@ -1,0 +1,152 @@
+"""The files of one seed of a training: its log, its state, its verdict. It knows nothing of what is in them.
+
+What cannot be read or written is a StoreError that names the file. A file is written whole or not at all;
+a line of the log is on the disk before the state that follows from it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..agents.policy.checkpoint import SUFFIX
+from ..errors import StoreError
+
+LOG, STATE, POLICY, RESULT = "log.jsonl", "state.safetensors", f"policy{SUFFIX}", "evaluation.json"
+
+Line = Mapping[str, float]
+
+
+# -- the log --------------------------------------------------------------------------------------
+
+
+def log_of(folder: Path) -> list[dict[str, float]]:
+    """The lines of one seed's log, an update each. A last line cut short is none yet."""
+    file = folder / LOG
+    if not file.exists():
+        if (folder / STATE).exists():
+            raise _lost(file, "it is missing, although updates have been made")
+        return []
+    with _told(file):
+        whole = file.read_bytes().rpartition(b"\n")[0]
+    found = []
+    for number, line in enumerate(whole.splitlines(), 1):
+        try:
+            made = json.loads(line)
+        except ValueError:
+            made = None
+        if not isinstance(made, dict) or not isinstance(made.get("update"), int | float):
+            raise _lost(file, f"line {number} is not one that a training wrote")
+        found.append(made)
+    return found
+
+
+def append(folder: Path, line: Line) -> None:
+    """One line more."""
+    told = json.dumps({name: round(value, 6) for name, value in line.items()})
+    file = folder / LOG
+    with _told(file), file.open("a", encoding="utf-8") as log:
+        log.write(told + "\n")
+        log.flush()
+        os.fsync(log.fileno())
+
+
+def shorten(folder: Path, last: int) -> None:
+    """Drop lines after that update. StoreError where one of those before is missing."""
+    lines = [line for line in log_of(folder) if line["update"] <= last]
+    if [line["update"] for line in lines] != list(range(last + 1)):
+        raise _lost(folder / LOG, f"it does not hold every update up to {last}, after which the state is")
+    write(folder / LOG, "".join(json.dumps(line) + "\n" for line in lines).encode())
+
+
+# -- the state ------------------------------------------------------------------------------------
+
+
+def write_state(folder: Path, arrays: Mapping[str, np.ndarray], told: Mapping[str, str]) -> None:
+    """What the next update depends on."""
+    from safetensors.numpy import save
+
+    packed = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    write(folder / STATE, save(packed, metadata=dict(told)))
+
+
+def read_state(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, str]] | None:
+    """What `write_state` wrote; None where nothing has been."""
+    from safetensors import SafetensorError, safe_open
+
+    file = folder / STATE
+    if not file.exists():
+        return None
+    try:
+        with _told(file), safe_open(str(file), framework="np") as there:
+            told = dict(there.metadata() or {})
+            return {name: there.get_tensor(name) for name in there.keys()}, told  # noqa: SIM118
+    except SafetensorError as error:
+        raise _lost(file, f"it is damaged ({error})") from None
+
+
+# -- the verdict ----------------------------------------------------------------------------------
+
+
+def write_result(folder: Path, result: Mapping[str, Any]) -> None:
+    """What the last look found, by side."""
+    write(folder / RESULT, json.dumps(result, indent=2).encode())
+
+
+def result_of(folder: Path, needs: Sequence[str]) -> dict[str, Any]:
+    """What the last look found, by side; empty before it. needs: what each side's verdict has to hold."""
+    file = folder / RESULT
+    if not file.exists():
+        return {}
+    with _told(file):
+        text = file.read_bytes()
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    sides = found.values() if isinstance(found, dict) else [None]
+    if not all(isinstance(one, dict) and all(name in one for name in needs) for one in sides):
+        raise StoreError(
+            f"{file} is not what a training wrote; remove it and resume: the last look is taken again"
+        )
+    assert isinstance(found, dict)
+    return found
+
+
+# -- all of them ----------------------------------------------------------------------------------
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all."""
+    half = path.with_name(path.name + ".part")
+    with _told(path):
+        try:
+            half.write_bytes(data)
+            half.replace(path)
+        except OSError:
+            half.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Turns the system's errors into a sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"{path}: {error.strerror or error}; if the disk is full or read-only, mend that and resume"
+        ) from None
+
+
+def _lost(path: Path, what: str) -> StoreError:
+    return StoreError(
+        f"{path}: {what}; copy it back from where it is whole, or remove the folder "
+        f"{path.parent.name} to train this seed anew"
+    )
