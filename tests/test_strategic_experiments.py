@@ -46,7 +46,13 @@ EXPECTED = {
     "tables-8",
     "transfer",
 }
-SHIP = {"small", "small-2", "small-3"}
+SHIP = {
+    "biased-kill",
+    "biased-kill-cloned",
+    "small",
+    "small-2",
+    "small-3",
+}
 """The policies that these files may name."""
 HEADLINE = {"strategic-components", "strategic-gain", "strategic-transfer"}
 

@@ -33,6 +33,8 @@ _COLOURS = {
 }
 INK, MUTED, LINE, ACCENT, SOFT, WARM, CARD, GOOD = _COLOURS
 _DASHED: Any = (0, (4, 3))
+_TICKS = 8
+"""More values of x than this are not each written below the axis."""
 SETTINGS: Any = {
     "svg.fonttype": "none",
     "font.family": "DejaVu Sans",
@@ -251,7 +253,10 @@ def _chart(axis: Axes, chart: Chart, ticks: Sequence[float]) -> list[Any]:
         handles.append(Line2D([], [], color=colour, marker=symbol, linewidth=1.1, markersize=5.5))
     every = [one for line in chart.lines for _, one in line.points]
     _scale(axis, every if level is None else [*every, level], chart.percent)
-    axis.set_xticks(ticks, [f"{x:g}" for x in ticks])
+    if len(ticks) <= _TICKS:
+        axis.set_xticks(ticks, [f"{x:g}" for x in ticks])
+    else:
+        axis.locator_params(axis="x", nbins=_TICKS - 2, integer=True)
     axis.margins(x=0.08)
     axis.tick_params(axis="both", length=0, labelcolor=MUTED)
     return handles
