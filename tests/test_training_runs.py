@@ -554,7 +554,8 @@ def test_the_styled_players_may_have_a_model_of_their_own() -> None:
 
 
 def test_a_page_before_the_last_look() -> None:
-    assert "still to come" in render(tiny(), {1: [{"update": 0.0, "loss/entropy": 1.0}]}, {1: {}})
+    logs = {1: [{"update": 0.0, "loss/entropy": 1.0}]}
+    assert "still to come" in render(tiny(), curve(logs), logs, {1: {}})
 
 
 def test_the_commands(tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ import typer
 
 from . import cli_tournament, cli_training
 from .errors import WolflabError
+from .ui.console import console
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.console import Console
 
 app = typer.Typer(
     name="wolflab",
@@ -43,13 +43,13 @@ def main() -> None:
         words = _words(error)
         if words is None:
             raise
-        _console(stderr=True).print(f"[bold red]wolflab:[/] {_plain(words)}", highlight=False, soft_wrap=True)
+        console(stderr=True).print(f"[bold red]wolflab:[/] {_plain(words)}", highlight=False, soft_wrap=True)
         sys.exit(2)
     except SystemExit as end:
         if end.code == INTERRUPTED:
             from .ui.running import stopped
 
-            _console(stderr=True).print(stopped(), highlight=False, markup=False, soft_wrap=True)
+            console(stderr=True).print(stopped(), highlight=False, markup=False, soft_wrap=True)
         raise
 
 
@@ -62,12 +62,6 @@ def _words(error: BaseException) -> str | None:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}; name a place where this can be read or written"
     return None
-
-
-def _console(stderr: bool = False) -> Console:
-    from rich.console import Console
-
-    return Console(stderr=stderr, emoji=False)  # a path may hold :what: looks like one
 
 
 def _plain(text: str) -> str:
@@ -123,7 +117,7 @@ def run(
     """Run an experiment, then print its table and write its report."""
     from .ui.running import run_experiment
 
-    ok = run_experiment(_console(), experiment, set_, village, out, resume)
+    ok = run_experiment(console(), experiment, set_, village, out, resume)
     raise typer.Exit(0 if ok else 1)
 
 
@@ -150,7 +144,7 @@ def play(
     """Play one game, live."""
     from .ui.running import play_game
 
-    play_game(_console(), rules, model, recipe, seed, thoughts, set_, pace, out)
+    play_game(console(), rules, model, recipe, seed, thoughts, set_, pace, out)
 
 
 @app.command(epilog="Examples:  `wolflab report runs/…`  ·  `wolflab report runs/… --out page.html`")
@@ -164,7 +158,7 @@ def report(
     from .ui.running import report_run
 
     with _reading(run) as store:
-        report_run(_console(), store, out)
+        report_run(console(), store, out)
 
 
 @app.command(epilog="Example:  `wolflab compare runs/first runs/second --out compared.html`")
@@ -176,7 +170,7 @@ def compare(
     from .ui.running import compare_runs
 
     with ExitStack() as opened:
-        compare_runs(_console(), [opened.enter_context(_reading(run)) for run in runs], out)
+        compare_runs(console(), [opened.enter_context(_reading(run)) for run in runs], out)
 
 
 @app.command(
@@ -203,7 +197,7 @@ def show(
 
     with _reading(run) as store:
         print_game(
-            _console(),
+            console(),
             store,
             game,
             as_=as_,
@@ -222,7 +216,7 @@ def errors(run: RunPath) -> None:
     from .ui.running import list_errors
 
     with _reading(run) as store:
-        list_errors(_console(), store)
+        list_errors(console(), store)
 
 
 @app.command(epilog="Examples:  `wolflab verify runs/…`  ·  `wolflab verify runs/… --agents`")
@@ -236,7 +230,7 @@ def verify(
     from .ui.running import verify_run
 
     with _reading(run) as store:
-        ok = verify_run(_console(), store, agents)
+        ok = verify_run(console(), store, agents)
     raise typer.Exit(0 if ok else 1)
 
 
@@ -259,7 +253,7 @@ def models(
     """List what can be named as a model, and what is configured."""
     from .ui.running import list_models
 
-    list_models(_console(), check)
+    list_models(console(), check)
 
 
 @app.command(epilog="Example:  `wolflab experiments`, then  `wolflab run helmsman-fig2 --village`")
@@ -267,7 +261,7 @@ def experiments() -> None:
     """List the experiments that come with Wolflab."""
     from .ui.running import list_experiments
 
-    list_experiments(_console())
+    list_experiments(console())
 
 
 @app.command(epilog="Examples:  `wolflab bench`  ·  `wolflab bench rules`")
@@ -279,7 +273,7 @@ def bench(
     """Measure Wolflab on this machine, against references in the same run."""
     from .lab.bench import bench as measure
 
-    measure(_console(), only)
+    measure(console(), only)
 
 
 experience = typer.Typer(help="Pools of experience that reflective players learn from.", no_args_is_help=True)
@@ -314,7 +308,7 @@ def experience_build(
     from .ui.experience import build_pool
 
     chosen = Selection(tuple(condition), skip, games, side, shuffle)  # type: ignore[arg-type]  # checked there
-    build_pool(_console(), runs, out, embedder, chosen, share, epsilon, overwrite)
+    build_pool(console(), runs, out, embedder, chosen, share, epsilon, overwrite)
 
 
 @experience.command("inspect", epilog="Example:  `wolflab experience inspect village.pool --sample 5`")
@@ -324,7 +318,7 @@ def experience_inspect(
     """Say what a pool holds, by whom it was made and how near is near enough."""
     from .ui.experience import inspect_pool
 
-    inspect_pool(_console(), pool, sample)
+    inspect_pool(console(), pool, sample)
 
 
 @experience.command("merge", epilog="Example:  `wolflab experience merge a.pool b.pool -o both.pool`")
@@ -336,7 +330,7 @@ def experience_merge(
     """Join pools into one."""
     from .ui.experience import merge_pools
 
-    merge_pools(_console(), pools, out, overwrite)
+    merge_pools(console(), pools, out, overwrite)
 
 
 annotate = typer.Typer(
@@ -360,7 +354,7 @@ def annotate_sample(
     """Draw replies blindly: a page and a table for raters, and a key to be kept from them."""
     from .ui.annotating import draw_sample
 
-    draw_sample(_console(), run, out, per_condition, seed, kind or None, recipe or None, reasoning)
+    draw_sample(console(), run, out, per_condition, seed, kind or None, recipe or None, reasoning)
 
 
 @annotate.command("judge", epilog="Example:  `wolflab annotate judge labels --model openai/gpt-4o-mini`")
@@ -377,7 +371,7 @@ def annotate_judge(
     from .lab.overrides import with_settings
     from .ui.annotating import judge_sample
 
-    judge_sample(_console(), sample, with_settings(model, set_), behaviours, run=run)
+    judge_sample(console(), sample, with_settings(model, set_), behaviours, run=run)
 
 
 @annotate.command("agree", epilog="Example:  `wolflab annotate agree labels anna.csv ben.csv`")
@@ -389,7 +383,7 @@ def annotate_agree(
     """How far people, rules and judge agree (κ), and what each finds in every condition."""
     from .ui.annotating import show_agreement
 
-    show_agreement(_console(), sample, labels or [], run)
+    show_agreement(console(), sample, labels or [], run)
 
 
 app.command(epilog=cli_tournament.EXAMPLES)(cli_tournament.tournament)

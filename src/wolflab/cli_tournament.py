@@ -7,6 +7,8 @@ from typing import Annotated, Optional
 
 import typer
 
+from .ui.console import console
+
 EXAMPLES = (
     "Examples:  `wolflab tournament tournament-components --village`  ·  "
     "`wolflab tournament --entrant vanilla --entrant deductive-004 --deals 50`  ·  "
@@ -37,22 +39,20 @@ def tournament(
     show: Annotated[Optional[Path], typer.Option(help="Only show this run's tables.")] = None,  # noqa: UP045
 ) -> None:
     """Play everybody against everybody on both sides, then print win rates and ratings."""
-    from rich.console import Console
-
     from .lab.store import Store
     from .ui import tournament as ui
 
-    console = Console(emoji=False)
+    screen = console()
     new = bool(file or entrant or model or rules or deals or set_ or village or out)
     if (resume is not None) + (show is not None) + new > 1:
         raise typer.BadParameter("--resume and --show take a run as it is; give them alone")
     if show is not None:
         with Store.open_for_reading(show) as store:
-            ui.show_tournament(console, store, None)
+            ui.show_tournament(screen, store, None)
         return
     if resume is not None:
-        ok = ui.resume_tournament(console, resume)
+        ok = ui.resume_tournament(screen, resume)
     else:
         named = ui.chosen(file, entrant, model, rules, deals, set_, village)
-        ok = ui.run_tournament(console, named, out)
+        ok = ui.run_tournament(screen, named, out)
     raise typer.Exit(0 if ok else 1)

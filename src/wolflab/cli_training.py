@@ -7,6 +7,8 @@ from typing import Annotated, Optional
 
 import typer
 
+from .ui.console import console
+
 TRAIN = (
     "Examples:  `wolflab train train-small`  ·  `wolflab train my.yaml --seed 4 -o training.updates=20`  ·  "
     "`wolflab train --resume runs/…`  ·  `wolflab train --show runs/…`"
@@ -33,8 +35,6 @@ def train(
     show: Annotated[Optional[Path], typer.Option(help="Only show this run's curve and results.")] = None,  # noqa: UP045
 ) -> None:
     """Train the policy of a strategic player, then judge it on held-out deals."""
-    from rich.console import Console
-
     from .ui import training as ui
 
     if (experiment is not None) + (resume is not None) + (show is not None) != 1:
@@ -43,7 +43,7 @@ def train(
         raise typer.BadParameter(
             "--resume and --show take a run as it is; --seed, -o and --out are for new ones"
         )
-    ui.train(Console(emoji=False), experiment, seed, set_, out, resume, show)
+    ui.train(console(), experiment, seed, set_, out, resume, show)
 
 
 def exploit(
@@ -61,13 +61,11 @@ def exploit(
     resume: Resume = None,
 ) -> None:
     """Train a best response against a frozen player: a lower bound of how far it can be exploited."""
-    from rich.console import Console
-
     from .ui import training as ui
 
     if (target is None) == (resume is None):
         raise typer.BadParameter("name a player to exploit, or --resume a run; one of the two")
-    ui.exploit(Console(emoji=False), target, side, updates, episodes, deals, seed, set_, out, resume)
+    ui.exploit(console(), target, side, updates, episodes, deals, seed, set_, out, resume)
 
 
 def add_to(app: typer.Typer) -> None:

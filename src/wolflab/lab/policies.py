@@ -6,7 +6,6 @@ that ships under that name, has changed since.
 
 from __future__ import annotations
 
-import shutil
 from hashlib import blake2b
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from ..errors import ModelError
 from ..match import Player
 from ..rules import Ruleset
 from ..text.intents import intents
+from .store_files import copied
 
 FOLDER = "policies"
 BY_DEFAULT = {"model": "small"}
@@ -61,10 +61,7 @@ class Policies:
         load(name)  # what cannot be read is refused under the name that was given
         if self._reading:
             return name
-        own.parent.mkdir(exist_ok=True)
-        half = own.with_suffix(".part")
-        shutil.copyfile(located(name), half)
-        half.replace(own)
+        copied(located(name), own)
         return own
 
 

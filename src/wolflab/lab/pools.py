@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -27,6 +26,7 @@ from .experiment import Experiment
 from .place import Place
 from .specs import ExperienceSpec
 from .store import GameRow, Store
+from .store_files import copied
 
 FOLDER = "pools"
 _AT_HAND = 32
@@ -207,12 +207,10 @@ async def provide(store: Store, pools: Pools, rows: Sequence[GameRow], embedder:
             at = pools.at(spec, place)
             if at is None or (at.deals is None and (at.path.exists() or _empty(at.path).exists())):
                 continue
-            at.path.parent.mkdir(exist_ok=True)
             if spec.pool is not None:
-                half = at.path.with_suffix(".part")
-                shutil.copyfile(spec.pool, half)
-                half.replace(at.path)
+                copied(spec.pool, at.path)
                 continue
+            at.path.parent.mkdir(exist_ok=True)
             sources = pools.sources(everything, spec, place)
             if at.deals is not None:
                 await _grow(store, pools, spec, place, sources, embedder(spec.embedder))

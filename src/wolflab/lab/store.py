@@ -129,7 +129,7 @@ class Store:
         """Refuse to go on with another experiment than the one begun (a condition may be added)."""
         for condition in self.experiment.conditions:
             now, key = self.experiment.identity(condition), f"condition {condition}"
-            self._db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (key, now))
+            self.remember(key, now)
             if self.meta(key) != now:
                 file = self.path / "experiment.yaml"
                 raise StoreError(
@@ -264,6 +264,10 @@ class Store:
     def adaptations(self) -> list[tuple[str, str]]:
         """All adaptations: (endpoint, what)."""
         return list(self._db.execute("SELECT endpoint, what FROM adaptations ORDER BY endpoint, what"))
+
+    def remember(self, key: str, value: str) -> None:
+        """A small fact about the run, for `meta`; what was said first stays."""
+        self._db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (key, value))
 
     def meta(self, key: str) -> str | None:
         """A small fact about the run."""

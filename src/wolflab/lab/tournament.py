@@ -12,9 +12,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-import sqlite3
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -29,7 +27,6 @@ from .overrides import override
 from .sources import in_words, read
 from .specs import MODEL_FREE, MOST, Budget, PlayerSpec, Published, Rules
 from .store import Store
-from .store_files import readable
 
 VERSUS = " vs "
 FILE = "tournament.yaml"
@@ -296,8 +293,7 @@ class Plan:
 def start(path: Path, tournament: Tournament) -> Store:
     """A new run of a tournament, in an empty directory."""
     store = Store.create(path, tournament.experiment())
-    with readable(path), closing(sqlite3.connect(path / "run.sqlite")) as db, db:
-        db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (_LOOKS, _looks(tournament)))
+    store.remember(_LOOKS, _looks(tournament))
     text = yaml.safe_dump(
         tournament.model_dump(mode="json", exclude_unset=True), sort_keys=False, allow_unicode=True
     )

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..agents.policy.checkpoint import SUFFIX
 from ..errors import StoreError
+from .store_files import aside
 
 LOG, STATE, POLICY, RESULT = "log.jsonl", "state.safetensors", f"policy{SUFFIX}", "evaluation.json"
 
@@ -124,14 +125,8 @@ def result_of(folder: Path, needs: Sequence[str]) -> dict[str, Any]:
 
 def write(path: Path, data: bytes) -> None:
     """Write a file whole or not at all."""
-    half = path.with_name(path.name + ".part")
-    with _told(path):
-        try:
-            half.write_bytes(data)
-            half.replace(path)
-        except OSError:
-            half.unlink(missing_ok=True)
-            raise
+    with _told(path), aside(path) as half:
+        half.write_bytes(data)
 
 
 @contextmanager

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -39,7 +38,7 @@ from ..policy.population import checkpoint_of, members
 from ..policy.rollout import SIDES, Decisions, Ended, joined
 from ..policy.train import Learner, Log, usable
 from . import training_files as files
-from .store_files import locked, must_be_new, new_directory
+from .store_files import copied, locked, must_be_new, new_directory
 from .training import TrainingSpec
 from .training import load as load_training
 from .training_board import Board
@@ -98,7 +97,7 @@ def start(experiment: TrainingSpec, out: Path | None = None) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     text = yaml.safe_dump(experiment.model_dump(mode="json", exclude_unset=True), sort_keys=False)
     if experiment.opponent is not None and experiment.opponent.policy is not None:
-        shutil.copyfile(located(experiment.opponent.policy), folder / FROZEN)
+        copied(located(experiment.opponent.policy), folder / FROZEN)
     (folder / FILE).write_text(text, encoding="utf-8")
     return folder
 
@@ -187,7 +186,7 @@ class _Run:
     def _clone(self, number: int) -> Log:
         """Behaviour cloning (update 0)."""
         count = self.settings.cloning.episodes
-        self._write(self._current(), self.blank)
+        save(self.blank, self._current())
         if not count:
             return {}
         decisions, log = self._episodes("clone", count, -1, cloning=True)
@@ -291,9 +290,6 @@ class _Run:
     def _current(self) -> Path:
         return self.folder / files.POLICY
 
-    def _write(self, path: Path, checkpoint: Checkpoint) -> None:
-        save(checkpoint, path)
-
     def _keep(self, number: int) -> None:
         """Write the learner down, and its copy for the population."""
         told = {"seed": self.seed, "update": number, "version": __version__}
@@ -305,11 +301,11 @@ class _Run:
                 f"update {number} of seed {self.seed} diverged ({error}); start again with a lower "
                 "training.ppo.learning_rate"
             ) from None
-        self._write(self._current(), now)
+        save(now, self._current())
         self.written = number
         copy = checkpoint_of(number)
         if copy in members(self.settings.population, number):
-            self._write(self.policies / (copy.name + SUFFIX), now)
+            save(now, self.policies / (copy.name + SUFFIX))
 
     def _save_state(self, number: int) -> None:
         told = {"update": str(number), "training": _identity(self.experiment)}

@@ -34,6 +34,8 @@ from .running import begin
 
 PAGE, CURVE = "training.html", "curve.svg"
 SIDES = ("village", "werewolves")
+_NEEDED = ("learner", "baseline", "gain")
+"""What is shown of a side's verdict."""
 _POINTS = 40
 """Points of a line at most; more updates are averaged."""
 
@@ -150,13 +152,13 @@ def show_training(console: Console, folder: Path) -> None:
         raise StoreError(
             f"{folder}: nothing has been trained yet; go on with: wolflab train --resume {folder}"
         )
-    found = {seed: _result(folder / f"seed-{seed}") for seed in experiment.seeds}
+    found = {seed: result_of(folder / f"seed-{seed}", _NEEDED) for seed in experiment.seeds}
     for side in SIDES:
         rows = {seed: one[side] for seed, one in found.items() if side in one}
         if rows:
             console.print(_table(experiment, side, rows))
-    (folder / PAGE).write_text(render(experiment, logs, found), encoding="utf-8")
     drawn = curve(logs)
+    (folder / PAGE).write_text(render(experiment, drawn, logs, found), encoding="utf-8")
     if drawn:
         (folder / CURVE).write_text(picture(drawn), encoding="utf-8")
     console.print(f"Curve: {plain(str(folder / PAGE))}", highlight=False, soft_wrap=True)
@@ -164,10 +166,6 @@ def show_training(console: Console, folder: Path) -> None:
         file = folder / f"seed-{seed}" / "policy.safetensors"
         if file.exists():
             console.print(f"Policy of seed {seed}: {plain(str(file))}", highlight=False, soft_wrap=True)
-
-
-def _result(folder: Path) -> dict[str, Any]:
-    return result_of(folder, ("learner", "baseline", "gain"))
 
 
 def _heads(experiment: TrainingSpec) -> tuple[str, str, str]:
@@ -196,11 +194,12 @@ def _table(experiment: TrainingSpec, side: str, rows: Mapping[int, Mapping[str, 
 
 def render(
     experiment: TrainingSpec,
+    drawn: str,
     logs: Mapping[int, Sequence[Mapping[str, float]]],
     results: Mapping[int, Mapping[str, Any]],
 ) -> str:
-    """The training as one page that needs nothing from outside."""
-    title, drawn = experiment.title or experiment.name, curve(logs)
+    """The training as one page that needs nothing from outside. drawn: its `curve`."""
+    title = experiment.title or experiment.name
     figure = (
         f"<figure>{drawn}<figcaption>{_CAPTION}</figcaption></figure>" if drawn else "<p>No looks yet.</p>"
     )
