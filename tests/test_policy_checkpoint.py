@@ -98,6 +98,17 @@ def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
         save(checkpoint(), tmp_path / "wall" / "policy.safetensors")
 
 
+def test_a_full_disk_leaves_no_half_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Path, data: bytes) -> int:
+        self.touch()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(ModelError, match=r"cannot be written \(No space left on device\)"):
+        save(checkpoint(), tmp_path / "policy.safetensors")
+    assert not list(tmp_path.iterdir())
+
+
 def test_what_is_told_of_training_must_be_plain() -> None:
     for value in (float("nan"), object()):
         with pytest.raises(ModelError, match="plain, finite values"):

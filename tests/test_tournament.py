@@ -128,6 +128,9 @@ def test_files_names_and_overrides(tmp_path: Path) -> None:
     file.write_text("name: t\nplayers: {others: {recipe: random}}\n")
     with pytest.raises(ExperimentError, match="a tournament is a mapping with entrants"):
         load(file)
+    file.write_text("name: t\nentrants:\n")
+    with pytest.raises(ExperimentError, match="entrants is None; use a mapping"):
+        load(file, ["x.model=village"])
     with pytest.raises(ExperimentError, match=r"no file 'nothing\.yaml'"):
         load("nothing.yaml")
     file.write_text(yaml.safe_dump({**TWO, "village": {"deals": 9, "model": "village"}, "model": "m"}))

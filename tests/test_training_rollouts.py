@@ -24,7 +24,8 @@ from wolflab.policy.population import Member, checkpoint_of, members, seats, sty
 from wolflab.policy.rollout import Decisions, Ended, First, InStep, episodes, joined
 from wolflab.policy.settings import STYLES, Population
 from wolflab.record import Turn
-from wolflab.rules import DOCTOR, Side
+from wolflab.rules import DOCTOR, SHERIFF, Event, Log, Side
+from wolflab.text.kinds import KINDS, kind_of
 
 ROLES = ("Werewolf", "Villager", "Seer", "Werewolf", "Doctor", "Villager", "Villager")
 POLICY = NumpyPolicy(checkpoint(3))
@@ -233,6 +234,28 @@ def test_episodes_in_which_no_learning_seat_lived_to_decide() -> None:
     ]
     assert any(decisions is None for decisions, _ in made)
     assert all(len(ended) == 1 for _, ended in made)
+
+
+def test_a_table_that_elects_a_sheriff_is_cast_once() -> None:
+    """The election has everybody cast once more: who learned before goes on, with all decisions kept."""
+    keys, table = [f"elected/{number}" for number in range(4)], Table()
+    everybody = Population(learners="all")
+    found, ended = episodes(SHERIFF, table, First(), POLICY.lay_out, everybody, (), keys)
+    assert found is not None
+    assert table.asked["learner"] == 4 * SHERIFF.players
+    assert len(ended) == 4
+    alone = Player(LanguageAgent(recipe("deductive-004")), table.model)
+    nights = 0
+
+    def watch(events: Sequence[Event], log: Log, turns: Sequence[Turn]) -> None:
+        nonlocal nights
+        nights += sum(kind_of(turn.ask.kind) == "night" for turn in turns if turn.ask.seat >= 0)
+
+    for key in keys:
+        draws = Draws(key), Draws(f"{key}/0")
+        cast = [alone] * SHERIFF.players
+        run_now(play(Match(SHERIFF, lambda dealing, cast=cast: cast, *draws, {}, write=False, watch=watch)))
+    assert Counter(found.kind.tolist())[KINDS.index("night")] == nights > 0
 
 
 @pytest.mark.parametrize("learners", [2, 7])

@@ -30,6 +30,7 @@ from wolflab.lab.specs import PlayerSpec
 from wolflab.lab.store import Store
 from wolflab.lab.training import FOLDER, TrainingSpec, load, make, resized, side_of
 from wolflab.lab.training_files import log_of
+from wolflab.lab.training_games import FROZEN
 from wolflab.lab.training_run import FILE, Step, opened, run, start
 from wolflab.models.embedders import resolve_embedder
 from wolflab.policy.shares import Sampler, part_of
@@ -429,6 +430,44 @@ def test_a_target_that_cannot_play_is_refused_before_anything_is_played(whole: P
     with pytest.raises(ModelError, match="was made with another 'hashing'"):
         start(best_response(target, Side.VILLAGE, given), tmp_path / "exploit")
     assert not (tmp_path / "exploit").exists()
+
+
+def test_a_recipes_own_policy_is_frozen_too(tmp_path: Path) -> None:
+    """Another policy may ship under that name before the run is resumed."""
+    given = {name: value for name, value in TINY.items() if name != "name"}
+    made = best_response(target_of("strategic"), Side.VILLAGE, given)
+    start(made, tmp_path / "exploit")
+    assert load_policy(tmp_path / "exploit" / FROZEN).digest == load_policy("small").digest
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "made"),
+    [
+        ("network.capacity=9", "network", {"name": "small", "capacity": 9}),
+        ("embedder.dimensions=64", "embedder", {"embedder": "hashing", "dimensions": 64}),
+        ("recipe.propose.candidates=5", "recipe", {"name": "strategic", "propose": {"candidates": 5}}),
+        ("fixed_model.skill=0.5", "fixed_model", {"model": "village", "skill": 0.5}),
+    ],
+)
+def test_what_is_a_name_alone_has_fields_to_change(change: str, field: str, made: dict[str, Any]) -> None:
+    data = {"name": "mine", "fixed_model": "village"}
+    assert getattr(make(data, [change]), field) == made
+
+
+def test_a_baseline_that_cannot_play_is_refused_before_anything_is_trained(tmp_path: Path) -> None:
+    made = tiny(
+        network={**TINY["network"], "capacity": 9},
+        training={**TINY["training"], "rollouts": {"episodes": 6, "group": 3, "sizes": {9: 0.5}}},
+        evaluation={"every": 0, "deals": 2, "final": 2, "baseline": "strategic"},
+    )
+    with pytest.raises(ModelError, match="policy 'small' has room for 8 players, and the table has 9"):
+        start(made, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_model_that_answers_over_a_network_is_named_by_its_field() -> None:
+    with pytest.raises(ExperimentError, match="fixed_model: 'openai/gpt-4o' answers over a network"):
+        make({"name": "mine", "fixed_model": "openai/gpt-4o"})
 
 
 def test_the_command_that_exploits(tmp_path: Path) -> None:

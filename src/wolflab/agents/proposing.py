@@ -72,6 +72,8 @@ async def _intended(turn: Turn, found: Found) -> Reply:
     """004's Atomic agent: a policy picks an intent, and the model words it where words are needed."""
     ruleset, ask = found.now.ruleset, turn.ask
     open_: list[Intent] = [one for one in intents(ruleset) if possible(one, ask, found.now.alive)]
+    if not open_:
+        return await turn.respond(found)  # the Witch's antidote is a yes or no that no intent means
     told = tuple(Candidate(worded(one, ruleset)) for one in open_)
     turn.notes.append(("propose", Proposed(told)))
     intent = open_[await among(turn, found, told, "policy")]

@@ -12,6 +12,8 @@ from .. import __version__
 from ..errors import ExperimentError
 from ..match import Casting, Dealing, Draws, Match, Played, Player
 from ..match.rewards import Rewards, Worth
+from ..models.base import Model
+from ..models.embedders.base import Embedder
 from ..record import Turn
 from ..rules import Action, Event, Log, NightFell, Ruleset
 from ..text.sentences import moderator_sentence
@@ -86,7 +88,8 @@ class Hall:
         self._rest = the_rest(others, ruleset)
         self._background: Background | None = None
         self._driver: Stepwise | Background | None = None
-        self._met: dict[int, Player] = {}
+        self._met: dict[int, Model | Embedder] = {}
+        """What may hold connections: the models and embedders of those who played, by identity."""
 
     def begin(self, key: str, worth: Worth) -> Game:
         """A new game up to a learner's first question. key: "seed/deal", of its draws."""
@@ -117,7 +120,9 @@ class Hall:
             players = list(cast(dealing))
             if instant and not all(player.instant for player in players):
                 raise _Waits
-            self._met |= {id(player): player for player in players}
+            for player in players:
+                used = [player.model, *player.embedders.values()]
+                self._met |= {id(one): one for one in used if one is not None}
             game.learners = tuple(number for number, player in enumerate(players) if player is me)
             return players
 
@@ -137,11 +142,8 @@ class Hall:
         """Stop, and give back the connections of the models that played."""
         self.stop()
         if self._background is not None:
-            for player in self._met.values():
-                if player.model is not None:
-                    self._background.run(player.model.close())
-                for embedder in player.embedders.values():
-                    self._background.run(embedder.close())
+            for one in self._met.values():
+                self._background.run(one.close())
             self._background.close()
             self._background = None
         self._met = {}

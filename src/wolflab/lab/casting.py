@@ -23,7 +23,7 @@ from ..rules import ROLES, Ruleset
 from .embedding_cache import CachedEmbedder, EmbeddingCache
 from .experiment import Experiment
 from .place import Place
-from .policies import Policies, by_default
+from .policies import Policies, named
 from .policies import check as check_policy
 from .pools import Pools
 from .scenes import SCENES
@@ -107,9 +107,8 @@ class Company:
         embedders = {what: self.embedder(spec.embedder) for what in made.embeds}
         if spec.experience is not None:
             embedders["experience"] = self.embedder(spec.experience.embedder)
-        policy = None
-        if made.weighs:
-            policy = self._policies.policy(spec.policy or by_default(made))
+        name = named(spec)
+        policy = None if name is None else self._policies.policy(name)
         return Player(LanguageAgent(made, policy=policy), self._model(spec.model), embedders)
 
     def _model(self, spec: str | dict[str, Any]) -> Model:

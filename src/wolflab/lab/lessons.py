@@ -8,7 +8,6 @@ against.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +19,6 @@ from ..agents.found import Found
 from ..agents.language import LanguageAgent, Turn
 from ..agents.planning import plan
 from ..agents.policy.base import Observation, Policy, Weights
-from ..agents.policy.features import CLASS_OF, CLASSES
 from ..agents.recipes import Recipe
 from ..policy.rollout import Seat
 from ..rules import PASS, Action, Ask, Pick, Ruleset, Say, View
@@ -29,8 +27,8 @@ from ..text.intents import HIDE, IDLE, Intent, intents, possible, worded
 from ..text.notes import Candidate, Proposed
 from ..text.reading import read
 
-_LOOKS = CLASSES.index("Seer")
-_SHIELDS = CLASSES.index("Doctor")
+_SHIELDS = ("protect", "save")
+"""What a Guard's and a Doctor's duty is called; the report of either is read as "protect"."""
 
 
 class Lesson(LanguageAgent):
@@ -104,7 +102,7 @@ def _spoken(text: str, seat: int, ruleset: Ruleset) -> Intent:
         if isinstance(act, Claim) and act.speaker == seat and not act.denied:
             role = act.role
         elif isinstance(act, Report) and act.speaker == seat:
-            role = _reporting(act.kind, roles)
+            role = _reporting(act.kind, ruleset)
         if role in roles:
             return Intent("claim", role=role)
     for kind in (Suggestion, Accusation):
@@ -114,7 +112,7 @@ def _spoken(text: str, seat: int, ruleset: Ruleset) -> Intent:
     return HIDE if acts else IDLE
 
 
-def _reporting(kind: str, roles: Sequence[str]) -> str | None:
+def _reporting(kind: str, ruleset: Ruleset) -> str | None:
     """The role whose report it is."""
-    wanted = _LOOKS if kind == "see" else _SHIELDS
-    return next((role for role in roles if CLASS_OF[role] == wanted), None)
+    kinds = _SHIELDS if kind in _SHIELDS else (kind,)
+    return next((role.name for role in ruleset.cast if any(duty.kind in kinds for duty in role.duties)), None)

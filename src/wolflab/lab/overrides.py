@@ -9,6 +9,17 @@ import yaml
 
 from ..errors import ExperimentError
 
+_NAMES = {
+    "model": "model",
+    "fixed_model": "model",
+    "embedder": "embedder",
+    "recipe": "name",
+    "fixed": "name",
+    "baseline": "name",
+    "network": "name",
+}
+"""Fields that may be a name alone, and what the name is called once there are settings beside it."""
+
 
 def override(data: dict[str, Any], change: str, fields: Collection[str], elsewhere: str | None) -> None:
     """Apply one ``place.to.change=value``.
@@ -75,8 +86,8 @@ def _set(data: dict[str, Any], keys: list[str], value: Any, path: str) -> None:
     node = data
     for key in keys[:-1]:
         child = node.setdefault(key, {})
-        if isinstance(child, str) and key in ("model", "recipe"):
-            child = node[key] = {"model" if key == "model" else "name": child}
+        if isinstance(child, str) and key in _NAMES:
+            child = node[key] = {_NAMES[key]: child}
         if not isinstance(child, dict):
             raise ExperimentError(f"override {path!r}: {key} is {child!r}, which has no fields to change")
         node = child

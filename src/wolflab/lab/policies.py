@@ -11,28 +11,26 @@ from pathlib import Path
 
 from ..agents.language import LanguageAgent
 from ..agents.policy.checkpoint import SUFFIX, NumpyPolicy, load, located
-from ..agents.recipes import Recipe
-from ..errors import ModelError
+from ..agents.recipes import Proposal
 from ..match import Player
 from ..rules import Ruleset
 from ..text.intents import intents
+from .specs import MODEL_FREE, PlayerSpec
 from .store_files import copied
 
 FOLDER = "policies"
-BY_DEFAULT = {"model": "small"}
-"""The shipped policy that a recipe takes, by who proposes its candidates. None ships for intents."""
+BY_DEFAULT = {"model": "small", "intents": "small-atomic"}
+"""The shipped policy that a recipe takes, by who proposes its candidates."""
 
 
-def by_default(recipe: Recipe) -> str:
-    """The shipped policy of a recipe that chooses by one; ModelError where none ships."""
-    assert recipe.propose is not None
-    name = BY_DEFAULT.get(recipe.propose.source)
-    if name is None:
-        raise ModelError(
-            f"recipe {recipe.name} chooses by a policy, and none ships for it; name a file under policy "
-            "(wolflab train train-atomic makes one)"
-        )
-    return name
+def named(spec: PlayerSpec) -> str | None:
+    """The policy that a player chooses by: the one that it names, or its recipe's; None where it has none."""
+    if spec.recipe == MODEL_FREE:
+        return None
+    recipe = spec.resolved_recipe()
+    if not recipe.weighs or recipe.propose is None:
+        return None
+    return spec.policy or BY_DEFAULT[recipe.propose.source]
 
 
 class Policies:
@@ -70,7 +68,11 @@ def check(player: Player, ruleset: Ruleset) -> None:
     agent = player.agent
     if not isinstance(agent, LanguageAgent) or not isinstance(agent.policy, NumpyPolicy):
         return
-    stage = agent.recipe.propose
+    stage, policy = agent.recipe.propose, agent.policy.checkpoint
     assert stage is not None
-    most = stage.candidates if stage.source == "model" else len(intents(ruleset))
-    agent.policy.checkpoint.require(player.embedders["policy"], most, stage.source, ruleset.players)
+    policy.require(player.embedders["policy"], most(stage, ruleset), stage.source, ruleset.players)
+
+
+def most(stage: Proposal, ruleset: Ruleset) -> int:
+    """How many candidates may come before a policy at such a table."""
+    return stage.candidates if stage.source == "model" else len(intents(ruleset))

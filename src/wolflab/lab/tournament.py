@@ -230,8 +230,9 @@ def make(
     if village and isinstance(part, dict):
         values = {**values, **part, "village": None}
     entrants = values.get("entrants")
-    if isinstance(entrants, dict):
-        values["entrants"] = {k: {"recipe": v} if isinstance(v, str) else v for k, v in entrants.items()}
+    if not isinstance(entrants, dict):
+        raise ExperimentError(f"{where}: entrants is {entrants!r}; use a mapping {{name: player, …}}")
+    values["entrants"] = {k: {"recipe": v} if isinstance(v, str) else v for k, v in entrants.items()}
     for change in overrides:
         first = change.partition("=")[0].partition(".")[0]
         known = first in Tournament.model_fields

@@ -20,8 +20,8 @@ from ..models.catalog import resolve
 from ..models.embedders import resolve_embedder
 from ..policy.settings import Part, Training
 from ..rules import Ruleset, Side
-from ..text.intents import intents
 from .overrides import override
+from .policies import most
 from .sources import in_words, read
 from .specs import MODEL_FREE, FolderName, PlayerSpec, ruleset_of
 
@@ -70,13 +70,11 @@ class TrainingSpec(Part):
     workers: int | None = Field(default=None, ge=1)
     """Processes that play; None is one for each core."""
     device: Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")] = "auto"
-    """Where the network learns: cpu, cuda, or auto."""
+    """Where the network learns: cpu, cuda, cuda:1, mps; auto is cuda where there is one, else cpu."""
 
     @model_validator(mode="after")
     def _check(self) -> TrainingSpec:
-        rules = self.ruleset()
-        for size in self.training.rollouts.sizes:
-            resized(rules, size)
+        _ = self.tables
         if len(set(self.seeds)) < len(self.seeds):
             raise ValueError("seeds: each one once")
         learner = self.learner().resolved_recipe()
@@ -88,11 +86,10 @@ class TrainingSpec(Part):
             )
         if self.fixed != MODEL_FREE and self.styled("default").resolved_recipe().weighs:
             raise ValueError("fixed: this recipe needs a policy; use one that does not")
-        players = [self.learner(), self.styled("default"), *self.judged().values()]
-        for one in players if self.opponent is None else [*players, self.opponent]:
+        for field, one in self._fields_of_players():
             if one.recipe != MODEL_FREE and not resolve(one.model or "").instant:
                 raise ValueError(
-                    f"model: {one.model!r} answers over a network, and training plays tens of thousands of "
+                    f"{field}: {one.model!r} answers over a network, and training plays tens of thousands of "
                     "games; train on the built-in player and use the policy with this model"
                 )
         population = self.training.population
@@ -100,11 +97,10 @@ class TrainingSpec(Part):
             raise ValueError("opponent: set training.population.learners to the side that learns")
         if self.opponent is None and population.side is not None and not population.styles:
             raise ValueError("training.population: nobody holds the seats that do not learn; keep styles")
-        room = self.config().capacity
-        most = max([rules.players, *self.training.rollouts.sizes])
-        if most > room:
+        room, largest = self.config().capacity, max(table.players for table in self.tables)
+        if largest > room:
             raise ValueError(
-                f"network: it has room for {room} players, and a table has {most}; set network.capacity"
+                f"network: it has room for {room} players, and a table has {largest}; set network.capacity"
             )
         return self
 
@@ -131,6 +127,14 @@ class TrainingSpec(Part):
         }
         return found if self.opponent is None else {**found, "target": self.opponent}
 
+    def _fields_of_players(self) -> list[tuple[str, PlayerSpec]]:
+        """Everybody who plays, by the field that names the model."""
+        judged = "model" if self.evaluation.model is None else "evaluation.model"
+        found = [("model", self.learner())]
+        found.append(("model" if self.fixed_model is None else "fixed_model", self.styled("default")))
+        found += [(judged, one) for name, one in self.judged().items() if name != "target"]
+        return found if self.opponent is None else [*found, ("opponent.model", self.opponent)]
+
     @property
     def arms(self) -> tuple[tuple[str, str], ...]:
         """The pairs of an evaluation: who plays the village, who plays the Werewolves."""
@@ -154,14 +158,16 @@ class TrainingSpec(Part):
         return rules if players is None else resized(rules, players)
 
     @property
+    def tables(self) -> tuple[Ruleset, ...]:
+        """The rulesets of all sizes that are played, the usual one first."""
+        return self.ruleset(), *(self.ruleset(size) for size in self.training.rollouts.sizes)
+
+    @property
     def candidates(self) -> int:
         """N: the most candidates that the policy weighs."""
         stage = self.learner().resolved_recipe().propose
         assert stage is not None
-        if stage.source == "model":
-            return stage.candidates
-        sizes = [self.ruleset().players, *self.training.rollouts.sizes]
-        return max(len(intents(self.ruleset(size))) for size in sizes)
+        return max(most(stage, rules) for rules in self.tables)
 
     def config(self) -> NetworkConfig:
         """The network's shape. Raises ExperimentError for an unknown name or size."""
@@ -223,6 +229,10 @@ def make(data: Mapping[str, Any], overrides: Sequence[str] = (), where: str = "t
     """A training from plain values; see `load`."""
     values: dict[str, Any] = copy.deepcopy(dict(data))
     for change in overrides:
+        path, _, _ = change.partition("=")
+        field = TrainingSpec.model_fields.get(path.partition(".")[0])
+        if field is not None and "." in path and isinstance(field.default, str):
+            values.setdefault(path.partition(".")[0], field.default)  # what is left out has fields too
         override(values, change, TrainingSpec.model_fields, None)
     try:
         return TrainingSpec(**values)

@@ -33,8 +33,8 @@ from ..policy.rollout import Decisions, Ended, First, InStep, episodes, game, vi
 from ..policy.shares import Sampler
 from ..rules import ROLES, Side
 from .lessons import Lesson
-from .policies import by_default
 from .policies import check as check_policy
+from .policies import named
 from .runner import end_with_driver, rare_collection
 from .specs import MODEL_FREE, PlayerSpec
 from .training import TrainingSpec
@@ -137,12 +137,12 @@ class Players:
 
     def __init__(self, experiment: TrainingSpec) -> None:
         self.experiment, self._rules = experiment, experiment.ruleset()
-        self._folder = Path()
-        """Where the learner's earlier selves are."""
+        self._folder: Path | None = None
+        """Where the learner's earlier selves are, once a seed is being trained."""
         self._models: dict[str, Model] = {}
         self._embedders: dict[str, EmbedInStep] = {}
         self._policies: dict[tuple[str, int], NumpyPolicy] = {}
-        self._fixed: dict[tuple[Path, Member], Player] = {}
+        self._fixed: dict[tuple[Path | None, Member], Player] = {}
         self._cloning = False
         self._learner: tuple[Recipe, Model, Mapping[str, Embedder]] | None = None
 
@@ -174,6 +174,7 @@ class Players:
             case "target":
                 return self.player(self._target())
             case "checkpoint":
+                assert self._folder is not None
                 return self.learner(InStep(self.policy(str(self._folder / (member.name + SUFFIX)))))
             case "style":
                 return self.player(self.experiment.styled(member.name))
@@ -182,6 +183,8 @@ class Players:
         """The one opponent, with the policy that it had when the training began."""
         spec = self.experiment.opponent
         assert spec is not None
+        if self._folder is None:
+            return spec
         kept = self._folder.parent.parent / FROZEN
         return spec.model_copy(update={"policy": str(kept)}) if kept.is_file() else spec
 
@@ -200,9 +203,11 @@ class Players:
         assert spec.model is not None
         recipe = spec.resolved_recipe()
         embedders = {what: self.embedder(spec.embedder) for what in recipe.embeds}
-        if recipe.weighs and policy is None:
-            made = self.policy(spec.policy or by_default(recipe))
-            check_policy(Player(LanguageAgent(recipe, policy=made), None, embedders), self._rules)
+        name = named(spec)
+        if name is not None and policy is None:
+            made = self.policy(name)
+            for rules in self.experiment.tables:
+                check_policy(Player(LanguageAgent(recipe, policy=made), None, embedders), rules)
             policy = InStep(made)
         return Player(LanguageAgent(recipe, policy=policy), self._model(spec.model), embedders)
 

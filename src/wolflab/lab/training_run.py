@@ -38,6 +38,7 @@ from ..policy.population import checkpoint_of, members
 from ..policy.rollout import SIDES, Decisions, Ended, joined
 from ..policy.train import Learner, Log, usable
 from . import training_files as files
+from .policies import named
 from .store_files import copied, locked, must_be_new, new_directory
 from .training import TrainingSpec
 from .training import load as load_training
@@ -83,21 +84,24 @@ class Judged:
 
 
 def start(experiment: TrainingSpec, out: Path | None = None) -> Path:
-    """A new run's directory. StoreError where one stands already, ModelError for an unfit opponent and where
-    there is no PyTorch.
+    """A new run's directory. StoreError where one stands already, ModelError for whoever does not fit these
+    games (an opponent, a baseline) and where there is no PyTorch.
     """
     _need_torch()
     usable(experiment.device)
-    if experiment.opponent is not None:
-        Players(experiment).fixed(TARGET)
+    everybody = Players(experiment)
+    for name, spec in experiment.judged().items():
+        if name != "learner":
+            everybody.player(spec)
     folder = new_directory(Path("runs"), experiment.name) if out is None else out
     if (folder / FILE).exists():
         raise StoreError(f"{folder} already holds a training; resume it with --resume, or name another one")
     must_be_new(folder)
     folder.mkdir(parents=True, exist_ok=True)
     text = yaml.safe_dump(experiment.model_dump(mode="json", exclude_unset=True), sort_keys=False)
-    if experiment.opponent is not None and experiment.opponent.policy is not None:
-        copied(located(experiment.opponent.policy), folder / FROZEN)
+    frozen = None if experiment.opponent is None else named(experiment.opponent)
+    if frozen is not None:
+        copied(located(frozen), folder / FROZEN)
     (folder / FILE).write_text(text, encoding="utf-8")
     return folder
 

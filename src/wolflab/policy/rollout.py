@@ -192,17 +192,20 @@ async def episode(
     others: list[tuple[str, int]] = []
     sides: list[int] = []
 
+    table: list[Player] = []
+
     def cast(dealing: Dealing) -> list[Player]:
-        sides[:] = [SIDES.index(ROLES[role].side) for role in dealing.roles]
-        found = []
-        for seat, member in enumerate(seats(population, pool, dealing)):
-            if member is None:
-                learning[seat] = Seat(policy)
-                found.append(company.learner(learning[seat]))
-            else:
-                others.append((member.name, sides[seat]))
-                found.append(company.fixed(member))
-        return found
+        # An elected Sheriff has the table cast once more; here everybody stays.
+        if not table:
+            sides[:] = [SIDES.index(ROLES[role].side) for role in dealing.roles]
+            for seat, member in enumerate(seats(population, pool, dealing)):
+                if member is None:
+                    learning[seat] = Seat(policy)
+                    table.append(company.learner(learning[seat]))
+                else:
+                    others.append((member.name, sides[seat]))
+                    table.append(company.fixed(member))
+        return table
 
     def watch(events: Sequence[Event], log: Log, turns: Sequence[Turn]) -> None:
         before = len(log.events) - len(events)

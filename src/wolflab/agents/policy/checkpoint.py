@@ -141,9 +141,13 @@ class Checkpoint:
                 f"{source!r}; use it with {needs[self.source]}, or train one for this recipe"
             )
         if candidates > self.candidates:
+            remedy = {
+                "model": f"set propose.candidates to at most {self.candidates}, or train one for more",
+                "intents": "use it at a table of as many players and roles, or train one for these rules",
+            }
             raise ModelError(
                 f"{what} was trained to weigh {self.candidates} candidates, and this player has up to "
-                f"{candidates}; set propose.candidates to at most {self.candidates}, or train one for more"
+                f"{candidates}; {remedy[source]}"
             )
         if players > self.network.capacity:
             raise ModelError(
@@ -167,8 +171,12 @@ def save(checkpoint: Checkpoint, path: Path, half: bool = False) -> Checkpoint:
     aside = path.with_name(path.name + ".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        aside.write_bytes(data)
-        aside.replace(path)
+        try:
+            aside.write_bytes(data)
+            aside.replace(path)
+        except BaseException:
+            aside.unlink(missing_ok=True)
+            raise
     except OSError as error:
         raise ModelError(f"policy {path}: cannot be written ({error.strerror or error})") from None
     return kept

@@ -87,10 +87,7 @@ def stack(observations: Sequence[Observation], capacity: int, most: int) -> Batc
     for row, one in enumerate(observations):
         n = len(one.candidates)
         if not 1 <= n <= most:
-            raise ModelError(
-                f"a decision among {n} candidates was given to a policy that weighs 1 to {most}; "
-                f"set the recipe's propose.candidates to at most {most}, or train a policy for more"
-            )
+            raise ModelError(f"a decision among {n} candidates was given to a policy that weighs 1 to {most}")
         player[row] = lay_out(one.player, one.players, capacity)
         text[row] = one.text
         candidates[row, :n] = one.candidates

@@ -122,6 +122,10 @@ _TF = tuple(round((1 + math.log(n)) * _UNIT) / _UNIT for n in range(1, 257))
 
 _CHUNK = 512
 """Texts worked on at once."""
+_PLACES, _OWNER = np.uint64(23), np.uint64(23 + 32)
+"""Where the hash and the text's number begin in a feature's key of 64 bits (see `_embed`)."""
+_LAST_PLACE = (np.uint64(1) << _PLACES) - np.uint64(1)
+"""Places beyond it count as this one, which is felt by texts of more than eight million features."""
 
 
 class HashingEmbedder:
@@ -186,18 +190,27 @@ class HashingEmbedder:
 def _embed(texts: Sequence[str], dimensions: int) -> NDArray[np.float64]:
     """(n, d) with rows of length 1."""
     found = [_features(text) for text in texts]
+    sizes = np.array([len(one) for one, _ in found])
     hashes = np.concatenate([one for one, _ in found])
     weights = np.concatenate([one for _, one in found])
-    owners = np.repeat(np.arange(len(texts)), [len(one) for one, _ in found])
     if not len(hashes):
         return np.zeros((len(texts), dimensions))
-    # One entry for each feature of each text, with the number of times it occurs there.
-    keys = (owners.astype(np.uint64) << np.uint64(32)) | hashes
-    unique, first, counts = np.unique(keys, return_index=True, return_counts=True)
-    mixed = _mix((unique & np.uint64(0xFFFFFFFF)).astype(np.uint32))
+    # Text, hash and place in one number: sorting such numbers is much faster than sorting with an index. The
+    # first entry of each feature of each text is kept, and the number of times it occurs there.
+    starts = np.cumsum(sizes) - sizes
+    owners = np.repeat(np.arange(len(texts), dtype=np.uint64), sizes)
+    within = np.arange(len(hashes), dtype=np.uint64) - np.repeat(starts.astype(np.uint64), sizes)
+    keys = (owners << _OWNER) | (hashes.astype(np.uint64) << _PLACES) | np.minimum(within, _LAST_PLACE)
+    keys.sort()
+    features = keys >> _PLACES
+    at = np.flatnonzero(np.concatenate([[True], features[1:] != features[:-1]]))
+    counts = np.diff(at, append=len(keys))
+    owner = (keys[at] >> _OWNER).astype(np.int64)
+    first = starts[owner] + (keys[at] & _LAST_PLACE).astype(np.int64)
+    mixed = _mix((features[at] & np.uint64(0xFFFFFFFF)).astype(np.uint32))
     signs = np.where(mixed >> np.uint32(31), -1.0, 1.0)
     values = weights[first] * np.asarray(_TF)[np.minimum(counts, len(_TF)) - 1] * signs
-    places = owners[first] * dimensions + mixed % np.uint32(dimensions)
+    places = owner * dimensions + mixed % np.uint32(dimensions)
     sums = np.bincount(places, values, len(texts) * dimensions).reshape(len(texts), dimensions)
     lengths = np.sqrt((sums * sums).sum(axis=1, keepdims=True))
     unit: NDArray[np.float64] = np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > 0)
