@@ -661,6 +661,16 @@ def test_a_favourite_is_for_the_first_night_and_nobodys_packmate() -> None:
     assert sum(pair == (3, 3) for pair in pairs) / 300 > 0.42  # a pack leans as one
 
 
+def test_a_shunned_seat_is_left_alone_on_the_first_night() -> None:
+    village, now, ask = _first_night("kill", shun=3, shun_rate=1.0)
+    plain, _, _ = _first_night("kill", shun=3, shun_rate=0.0)
+    assert {_act(village, now, ask, n) for n in range(80)} == {1, 2, 5, 6}
+    assert 3 in {_act(plain, now, ask, n) for n in range(80)}
+    assert 3 in {_act(village, replace(now, round=2), ask, n) for n in range(80)}
+    alone = replace(ask, options=(Pick(3),))
+    assert _act(village, now, alone, 0) == 3  # where nobody else may be chosen
+
+
 def _act(village: Village, now: Situation, ask: Ask, n: int) -> int:
     question = Question(now, Decide(ask))
     return _seat(parse(question, village.answer(question, _key(n, ask, "act"))))
@@ -669,7 +679,13 @@ def _act(village: Village, now: Situation, ask: Ask, n: int) -> int:
 def test_biases_are_off_unless_set_and_checked() -> None:
     assert "favour" not in Village().describe()["settings"]
     assert Village(favour=2).describe()["settings"]["favour"] == 2
-    for settings in ({"favour": -1}, {"expect": "player_1"}, {"favour_rate": 2}, {"favour": True}):
+    for settings in (
+        {"favour": -1},
+        {"expect": "player_1"},
+        {"favour_rate": 2},
+        {"favour": True},
+        {"shun": 1.0},
+    ):
         with pytest.raises(ModelError, match=next(iter(settings))):
             Village(**settings)
 

@@ -57,12 +57,21 @@ def favoured(scene: Scene, ask: Ask, seat: int, rate: float) -> Chosen | None:
 
     The draw is the game's, not the seat's, so that a pack leans to the seat as one, and at that rate.
     """
-    if scene.situation.round != 1 or seat in scene.mates or Pick(seat) not in (ask.options or ()):
-        return None
-    game = Draws(scene.table.key.rsplit("|", 2)[0])
-    if not game.chance(f"favour {ask.kind}", 1000 * rate):
+    if seat in scene.mates or not _leans(scene, ask, seat, f"favour {ask.kind}", rate):
         return None
     return Pick(seat), f"I have a feeling about {scene.name(seat)}."
+
+
+def shunning(scene: Scene, ask: Ask, seat: int, rate: float) -> Ask:
+    """The ask without `seat` on the first night, by that chance (the game's draw, as for `favoured`)."""
+    options = tuple(option for option in ask.options or () if option != Pick(seat))
+    return replace(ask, options=options) if options and _leans(scene, ask, seat, "shun", rate) else ask
+
+
+def _leans(scene: Scene, ask: Ask, seat: int, purpose: str, rate: float) -> bool:
+    if scene.situation.round != 1 or Pick(seat) not in (ask.options or ()):
+        return False
+    return Draws(scene.table.key.rsplit("|", 2)[0]).chance(purpose, 1000 * rate)
 
 
 def _seats(options: tuple[Action, ...]) -> list[int]:

@@ -37,7 +37,7 @@ from ...text.reflective_replies import is_free
 from ...text.sentences import a_role
 from ..base import Request, Response
 from . import advice, candidates, thoughts
-from .acting import Chosen, at_random, choose, favoured, insisted, passed
+from .acting import Chosen, at_random, choose, favoured, insisted, passed, shunning
 from .answering import answer as answered
 from .answering import reflection
 from .asking import asked, chosen
@@ -69,8 +69,8 @@ class Village:
     text. idle: chance that it passes where it may (the planted defect). act_on_suggestion: chance that it
     does what a suggestion from past games says. plant: behaviour → chance that a statement shows it on
     top. favour, favour_rate: a seat that Werewolves like to kill on the first night, and by what chance;
-    expect, expect_rate: one that a Doctor or Guard likes to shield then. parameters: other fitted tables
-    than the shipped ones (for fitting and for tests).
+    shun, shun_rate: one that they leave alone then; expect, expect_rate: one that a Doctor or Guard likes to
+    shield then. parameters: other fitted tables than the shipped ones (for fitting and for tests).
     Raises ModelError for unknown settings and for values out of range.
     """
 
@@ -283,6 +283,8 @@ class Village:
             held = passed(around, ask)
             if held is not None:
                 return held
+        if settings.shun is not None and ask.kind == "kill":
+            ask = shunning(around, ask, settings.shun, settings.shun_rate)
         return choose(around, ask)
 
     def _leaning(self, around: Scene, ask: Ask) -> Chosen | None:

@@ -10,9 +10,12 @@ from ...errors import ModelError
 from .phrases import BANKS
 from .planted import BEHAVIOURS
 
-_LATER = ("idle", "act_on_suggestion", "plant", "favour", "favour_rate", "expect", "expect_rate")
+_BIASED = ("favour", "shun", "expect")
+"""Knobs that name a seat; each has its chance beside it, `…_rate`."""
+_RATES = tuple(f"{name}_rate" for name in _BIASED)
+_LATER = ("idle", "act_on_suggestion", "plant", *_BIASED, *_RATES)
 """Knobs that the first records of `village` did not have."""
-_CHANCES = ("noise", "follow_sheriff", "invalid", "idle", "act_on_suggestion", "favour_rate", "expect_rate")
+_CHANCES = ("noise", "follow_sheriff", "invalid", "idle", "act_on_suggestion", *_RATES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,8 @@ class Settings:
     plant: Mapping[str, float] = field(default_factory=dict)
     favour: int | None = None
     favour_rate: float = 0.5
+    shun: int | None = None
+    shun_rate: float = 0.5
     expect: int | None = None
     expect_rate: float = 0.5
 
@@ -41,7 +46,7 @@ class Settings:
             raise ModelError(f"village: phrases is {self.phrases!r}; use one of {', '.join(BANKS)}")
         if not isinstance(self.heed_sheriff, bool):
             raise ModelError(f"village: heed_sheriff is {self.heed_sheriff!r}; use true or false")
-        for name in ("favour", "expect"):
+        for name in _BIASED:
             _seat(name, getattr(self, name))
         if not isinstance(self.plant, Mapping):
             raise ModelError(f"village: plant is {self.plant!r}; use a mapping such as {{camouflage: 0.2}}")
