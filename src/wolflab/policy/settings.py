@@ -21,13 +21,14 @@ class Part(BaseModel):
 class PPO(Part):
     """MAPPO (Yu et al. 2022) with the values of 004 Table 4.
 
-    learning_rate: of Adam; `decay`: it falls in a line to nothing by the last update. gamma, lam: γ and λ of
-    the advantage estimate. clip: of the probability ratio, and of the value's change (in units of its
-    normalisation). epochs: passes over each batch, each in `minibatches` parts. entropy, value: coefficients
-    in the loss. max_grad_norm: gradients are scaled down to it. adam_epsilon: 004's "Adam stepsize 1e-5" (the
-    learning rate stands beside it). huber: beyond it a value's error counts linearly, in units of its
-    normalisation (MAPPO: 10). stop_kl: an update ends once the policy has moved this far (None: never; not
-    in the paper).
+    learning_rate: of Adam; `decay`: it falls in a line, nothing being where the update after the last would
+    stand. gamma, lam: γ and λ of the advantage estimate. clip: of the probability ratio, and of the value's
+    change (in units of its normalisation). epochs: passes over each batch, each in `minibatches` parts.
+    entropy, value: coefficients in the loss; `final_entropy`: where entropy's goes in such a line (None: it
+    stays; not in the paper). max_grad_norm: gradients are scaled down to it. adam_epsilon: 004's "Adam
+    stepsize 1e-5" (the learning rate stands beside it). huber: beyond it a value's error counts linearly, in
+    units of its normalisation (MAPPO: 10). stop_kl: an update ends once the policy has moved this far (None:
+    never; not in the paper).
     """
 
     learning_rate: float = Field(default=5e-4, gt=0)
@@ -38,6 +39,7 @@ class PPO(Part):
     epochs: int = Field(default=10, ge=1)
     minibatches: int = Field(default=1, ge=1)
     entropy: float = Field(default=0.01, ge=0)
+    final_entropy: float | None = Field(default=None, ge=0)
     value: float = Field(default=1.0, ge=0)
     max_grad_norm: float = Field(default=10.0, gt=0)
     adam_epsilon: float = Field(default=1e-5, gt=0)
@@ -47,7 +49,7 @@ class PPO(Part):
 
 
 class Cloning(Part):
-    """Behaviour cloning before reinforcement: the deduction-only agent's action put among the candidates.
+    """Behaviour cloning before reinforcement: of its candidates the deduction-only agent takes the first.
 
     episodes: 0 leaves it out. epochs: passes over all of its decisions. batch: decisions a step.
     """

@@ -148,21 +148,25 @@ class Learner:
         import torch
 
         ppo, count = self.ppo, len(decisions.action)
+        done = (update - 1) / updates
         for group in self.optimiser.param_groups:
-            group["lr"] = ppo.learning_rate * (1 - (update - 1) / updates if ppo.decay else 1)
+            group["lr"] = ppo.learning_rate * (1 - done if ppo.decay else 1)
+        last = ppo.entropy if ppo.final_entropy is None else ppo.final_entropy
+        bonus = ppo.entropy + (last - ppo.entropy) * done
         advantages = gae(decisions.reward, decisions.value, decisions.last, ppo.gamma, ppo.lam)
         returns = advantages + decisions.value
         advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-5)
         samples = self._samples(decisions)
+        first, raw = not self.returns.count, self.returns.normalise(decisions.value)
         target = self._normalised(returns)
-        before = self._to(self.returns.normalise(decisions.value))
+        before = self._to(raw if first else self.returns.normalise(decisions.value))
         old_log_p, advantage = self._to(decisions.log_p), self._to(advantages)
         logs: list[Log] = []
         size, epochs = -(-count // ppo.minibatches), 0
         for epoch in range(ppo.epochs):
             made: list[Log] = []
             for index in self._parts(count, size, f"update {update}, epoch {epoch}"):
-                loss, log = self._loss(samples, index, old_log_p, advantage, target, before)
+                loss, log = self._loss(samples, index, old_log_p, advantage, target, before, bonus)
                 self.optimiser.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
                 norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), ppo.max_grad_norm)
@@ -190,8 +194,12 @@ class Learner:
         advantage: Tensor,
         target: Tensor,
         before: Tensor,
+        bonus: float,
     ) -> tuple[Tensor, Log]:
-        """The loss of one minibatch. Decisions without a choice teach the critic alone."""
+        """The loss of one minibatch; `bonus`: entropy's coefficient.
+
+        Decisions without a choice teach the critic alone.
+        """
         import torch
         from torch.nn.functional import huber_loss
 
@@ -222,7 +230,7 @@ class Learner:
             "ppo/clipped": float(clipped),
             "ppo/kl": float(kl),
         }
-        return policy - ppo.entropy * entropy + ppo.value * error, log
+        return policy - bonus * entropy + ppo.value * error, log
 
     def _entropies(self, samples: _Samples, kind: NDArray[np.int8]) -> Log:
         """Mean entropy by kind of decision, with the network as it now is."""
@@ -252,11 +260,14 @@ class Learner:
         return _Samples(player, text, candidates, mask, self._to(action))
 
     def _normalised(self, returns: NDArray[np.float32]) -> Tensor:
-        """Returns in the critic's units, which take in these returns first."""
+        """Returns in the critic's units, which take in these returns first.
+
+        What the critic says in points stays the same. Before its first returns it means nothing: then its
+        output stays as it is, which puts it near their mean.
+        """
         import torch
 
-        mean, scale = self.returns.mean, self.returns.scale
-        fresh = not self.returns.count
+        mean, scale, fresh = self.returns.mean, self.returns.scale, not self.returns.count
         self.returns.add(returns)
         if not fresh:
             self._keep_values(mean, scale)
