@@ -13,8 +13,7 @@ from typing import Literal
 from ..models.village.phrases import BANKS
 from ..models.village.speech import Point, phrase
 from ..rules import ROLES, Ruleset
-
-NOT_WOLF = "not a Werewolf"
+from ..rules.roles.seer import NOT_WOLF
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,22 +77,6 @@ class Done:
     seconds: dict[str, float] = field(default_factory=dict)
 
 
-class _Embedding:
-    """The service behind `EmbedInStep`: all texts that games wait for, each once."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self.embedder = embedder
-
-    def serve(self, items: Sequence[Sequence[str]]) -> Sequence[Vectors]:
-        """See `lockstep.Service`."""
-        places: dict[str, int] = {}
-        for texts in items:
-            for text in texts:
-                places.setdefault(text, len(places))
-        vectors = run_now(self.embedder.embed(list(places)))
-        return [vectors[[places[text] for text in texts]] for texts in items]
-
-
 class EmbedInStep:
     """An embedder for games in step: it waits for its batch. Vectors are those of the embedder inside."""
 
@@ -101,7 +85,6 @@ class EmbedInStep:
     def __init__(self, embedder: Embedder) -> None:
         self.name, self.version = embedder.name, embedder.version
         self._inner = embedder
-        self._service = _Embedding(embedder)
 
     @property
     def usage(self) -> Usage:
@@ -120,8 +103,17 @@ class EmbedInStep:
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder`."""
-        vectors: Vectors = await Request(self._service, texts)
+        vectors: Vectors = await Request(self, texts)
         return vectors
+
+    def serve(self, items: Sequence[Sequence[str]]) -> Sequence[Vectors]:
+        """See `lockstep.Service`."""
+        places: dict[str, int] = {}
+        for texts in items:
+            for text in texts:
+                places.setdefault(text, len(places))
+        vectors = run_now(self._inner.embed(list(places)))
+        return [vectors[[places[text] for text in texts]] for texts in items]
 
     def describe(self) -> dict[str, Any]:
         """See `Embedder`."""

@@ -77,31 +77,23 @@ class Company(Protocol):
         ...
 
 
-class Weigher:
-    """The service behind `InStep`: weighs all observations that games wait for in one batch."""
-
-    def __init__(self, policy: NumpyPolicy) -> None:
-        self.policy = policy
-
-    def serve(self, items: Sequence[Observation]) -> Sequence[Weights]:
-        """See `lockstep.Service`."""
-        return self.policy.weigh_many(items)
-
-
 class InStep:
-    """A policy for games in step: it waits for its batch."""
+    """A policy for games in step: all that they wait for is weighed in one batch."""
 
     instant = False
 
     def __init__(self, policy: NumpyPolicy) -> None:
         self.name = policy.name
         self._policy = policy
-        self._service = Weigher(policy)
 
     async def weigh(self, observation: Observation) -> Weights:
         """See `Policy`."""
-        weights: Weights = await Request(self._service, observation)
+        weights: Weights = await Request(self, observation)
         return weights
+
+    def serve(self, items: Sequence[Observation]) -> Sequence[Weights]:
+        """See `lockstep.Service`."""
+        return self._policy.weigh_many(items)
 
     def describe(self) -> dict[str, Any]:
         """See `Policy`."""
