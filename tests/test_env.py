@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from scripted import Scripted, table_of
 from wolflab.agents.random import Random
 from wolflab.env import WerewolfAEC, env, player
 from wolflab.env.actions import WORDS
+from wolflab.env.driving import Learner
 from wolflab.env.seating import learning
 from wolflab.env.vector import kinds
 from wolflab.errors import ExperimentError, IllegalReply, RulesetError, ServerError
@@ -308,6 +310,20 @@ def test_without_a_game_there_is_a_sentence(seated: dict[str, Any]) -> None:
     table.close()
     refuses_without_a_game(table)
     assert events(finish(table, seed=1)) == events(finish(WerewolfAEC("doctor", **seated), seed=1))
+
+
+def test_many_games_keep_no_players() -> None:
+    """Each game seats a player of its own for the learners; none of them stays behind."""
+
+    def seated() -> int:
+        gc.collect()
+        return sum(isinstance(one, Learner) for one in gc.get_objects())
+
+    before, table = seated(), WerewolfAEC("doctor", learners=1, others="deductive")
+    for seed in range(8):
+        table.reset(seed=seed)
+    assert 1 <= seated() - before <= 2
+    table.close()
 
 
 def test_close_ends_the_loop() -> None:
