@@ -30,10 +30,12 @@ from wolflab.cli import app
 from wolflab.lab.casting import Company
 from wolflab.lab.experiment import Experiment, build, load, shipped
 from wolflab.lab.specs import Budget
+from wolflab.lab.training import Evaluation, TrainingSpec
 from wolflab.match import Draws, Match, everybody, play, run_now
 from wolflab.metrics import Game, summarise
 from wolflab.metrics.data import CallTotals
 from wolflab.models.catalog import resolve
+from wolflab.policy.settings import Part, Training
 from wolflab.record import read
 from wolflab.rules import SHERIFF, Voted, pick
 from wolflab.text.notes import Content
@@ -255,6 +257,15 @@ def rows(page: str, heading: str = "") -> set[str]:
 def test_every_field_of_an_experiment_is_explained() -> None:
     assert rows("docs/experiments.md", "Every field") == set(Experiment.model_fields)
     assert all(f"`{field}`" in prose("docs/experiments.md") for field in Budget.model_fields)
+
+
+def test_every_field_of_a_training_is_explained() -> None:
+    wanted = set(TrainingSpec.model_fields) | {f"{name}" for name in Evaluation.model_fields}
+    for name, field in Training.model_fields.items():
+        part = field.annotation
+        inner = part.model_fields if isinstance(part, type) and issubclass(part, Part) else None
+        wanted |= {name} if inner is None else {f"{name}.{one}" for one in inner}
+    assert rows("docs/training.md", "A training's fields") - {"training.", "evaluation."} == wanted
 
 
 def test_every_field_of_a_recipe_is_explained_with_its_default() -> None:

@@ -18,12 +18,13 @@ from wolflab.agents.policy.network import small
 from wolflab.lab import runner, tournament
 from wolflab.lab.experiment import Experiment, build, load, shipped
 from wolflab.lab.extras import extras
-from wolflab.lab.policies import BY_DEFAULT
+from wolflab.lab.policies import named
 from wolflab.lab.results import summary
-from wolflab.lab.specs import PlayerSpec
 from wolflab.lab.store import Store
 from wolflab.metrics.published import published
 from wolflab.models.embedders.hashing import HashingEmbedder
+from wolflab.rules import PRESETS
+from wolflab.text.intents import intents
 
 STRATEGIC = sorted(name for name in shipped() if name.startswith("strategic-"))
 TOURNAMENTS = ("tournament-004", "tournament-components")
@@ -49,9 +50,12 @@ EXPECTED = {
 SHIP = {
     "biased-kill",
     "biased-kill-cloned",
+    "biased-village",
+    "biased-village-cloned",
     "small",
     "small-2",
     "small-3",
+    "small-atomic",
 }
 """The policies that these files may name."""
 HEADLINE = {"strategic-components", "strategic-gain", "strategic-transfer"}
@@ -63,19 +67,9 @@ def on_village(name: str) -> Experiment:
     return load(name, village=True)
 
 
-def weighing(spec: PlayerSpec) -> str | None:
-    """The policy that a player needs, by name; None for one that has none."""
-    if spec.recipe == "random":
-        return None
-    made = spec.resolved_recipe()
-    if not made.weighs or made.propose is None:
-        return None
-    return spec.policy or BY_DEFAULT[made.propose.source]
-
-
 def policies_of(experiment: Experiment) -> set[str]:
     specs = [one for name in experiment.conditions for one in experiment.cast(name).values()]
-    return {name for one in specs if (name := weighing(one)) is not None}
+    return {policy for one in specs if (policy := named(one)) is not None}
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +79,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     made = {}
     for seed, name in enumerate(sorted(SHIP)):
         fields: dict[str, Any] = {"network": small(512), "embedder": embedder.describe()}
+        if name == "small-atomic":
+            fields |= {"source": "intents", "candidates": len(intents(PRESETS["doctor"]))}
         save(checkpoint(seed, **fields), folder / f"{name}.safetensors")
         made[name] = str(folder / f"{name}.safetensors")
     return made
@@ -96,7 +92,7 @@ def with_files(experiment: Experiment, files: dict[str, str], **changes: Any) ->
     for name, one in experiment.conditions.items():
         players = {}
         for place, spec in experiment.cast(name).items():
-            policy = weighing(spec)
+            policy = named(spec)
             # Said for everybody: a place takes over from `others` what it does not say.
             file = None if policy is None else files[policy]
             players[place] = spec.model_dump(exclude_unset=True) | {"policy": file}
@@ -133,8 +129,8 @@ def test_what_plays_in_each_seat_of_a_side() -> None:
     for seed in ("small", "small-2", "small-3"):
         for side in ("village", "werewolves"):
             cast = gain.cast(f"{seed}-as-{side}")
-            assert weighing(cast[side]) == seed
-            assert weighing(cast["others"]) is None
+            assert named(cast[side]) == seed
+            assert named(cast["others"]) is None
     parts = on_village("strategic-components").cast("without-deduction-as-village")["village"]
     assert parts.resolved_recipe().deduce is None
     assert parts.resolved_recipe().weighs
@@ -174,7 +170,7 @@ def test_conditions_are_called_as_the_rows_that_they_stand_beside() -> None:
             rows = published(table).rows
             if table == unrun.get(name):
                 continue  # a range over all agents, which no condition is
-            kept = [row for row in rows if not row.startswith((unrun.get(name, "no row"), "Atomic"))]
+            kept = [row for row in rows if not row.startswith(unrun.get(name, "no row"))]
             assert {plain(row) for row in kept} <= conditions, (name, table)
 
 
@@ -185,8 +181,8 @@ def test_a_village_of_another_kind_differs_in_skill_style_and_words() -> None:
         assert cast["village"].model == {"model": "village", "skill": 0.6, "phrases": "b"}
         assert cast["village"].resolved_recipe().style == "active_contributor"
         assert cast["others"].model == "village"
-    assert weighing(experiment.cast("with-policy")["village"]) == "small"
-    assert weighing(experiment.cast("without-policy")["village"]) is None
+    assert named(experiment.cast("with-policy")["village"]) == "small"
+    assert named(experiment.cast("without-policy")["village"]) is None
 
 
 # -- played -----------------------------------------------------------------------------------------
