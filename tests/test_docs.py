@@ -247,11 +247,13 @@ def rows(page: str, heading: str = "") -> set[str]:
     text = prose(page)
     if heading:
         text = text.split(f"# {heading}\n", 1)[1].split("\n## ", 1)[0]
-    return {
-        word
-        for line in re.findall(r"^\| (`[^|]*) \|", text, re.MULTILINE)
-        for word in re.findall(r"`([^`]+)`", line)
-    }
+    return named_in(text)
+
+
+def named_in(tables: str) -> set[str]:
+    """What stands in backquotes in the first cells."""
+    cells = re.findall(r"^\| (`[^|]*) \|", tables, re.MULTILINE)
+    return {word for cell in cells for word in re.findall(r"`([^`]+)`", cell)}
 
 
 def test_every_field_of_an_experiment_is_explained() -> None:
@@ -260,12 +262,18 @@ def test_every_field_of_an_experiment_is_explained() -> None:
 
 
 def test_every_field_of_a_training_is_explained() -> None:
-    wanted = set(TrainingSpec.model_fields) | {f"{name}" for name in Evaluation.model_fields}
+    settings = set()
     for name, field in Training.model_fields.items():
         part = field.annotation
         inner = part.model_fields if isinstance(part, type) and issubclass(part, Part) else None
-        wanted |= {name} if inner is None else {f"{name}.{one}" for one in inner}
-    assert rows("docs/training.md", "A training's fields") - {"training.", "evaluation."} == wanted
+        settings |= {name} if inner is None else {f"{name}.{one}" for one in inner}
+    text = prose("docs/training.md").split("# A training's fields\n", 1)[1].split("\n## ", 1)[0]
+    tables = [named_in(f"\n|{part}") for part in f"\n{text}".split("\n\n|")[1:]]
+    assert tables == [
+        set(TrainingSpec.model_fields),
+        {"training.", *settings},
+        {"evaluation.", *Evaluation.model_fields},
+    ]
 
 
 def test_every_field_of_a_recipe_is_explained_with_its_default() -> None:

@@ -144,6 +144,16 @@ def test_what_plays_in_each_seat_of_a_side() -> None:
     assert (made.deduce.attributes, made.propose) == (("confidence",), None)
 
 
+def test_a_policy_of_others_is_not_inherited_by_who_chooses_among_other_candidates() -> None:
+    experiment = load("strategic-communication", ["others.policy=small-2"], village=True)
+    for condition in experiment.conditions:
+        cast = experiment.cast(condition)
+        assert named(cast["others"]) == "small-2"
+        by = condition.partition("-")[0]
+        wanted = {"ours": "small-2", "atomic": "small-atomic"}.get(by)
+        assert named(cast.get("village", cast["others"])) == wanted
+
+
 @pytest.mark.parametrize(("name", "players"), [("strategic-tables-6", 6), ("strategic-tables-8", 8)])
 def test_tables_of_other_sizes(name: str, players: int) -> None:
     experiment = on_village(name)

@@ -30,7 +30,7 @@ from wolflab.lab.specs import PlayerSpec
 from wolflab.lab.store import Store
 from wolflab.lab.training import FOLDER, TrainingSpec, load, make, resized, side_of
 from wolflab.lab.training_files import log_of
-from wolflab.lab.training_games import FROZEN
+from wolflab.lab.training_games import frozen
 from wolflab.lab.training_run import FILE, Step, opened, run, start
 from wolflab.models.embedders import resolve_embedder
 from wolflab.policy.shares import Sampler, part_of
@@ -437,7 +437,7 @@ def test_a_recipes_own_policy_is_frozen_too(tmp_path: Path) -> None:
     given = {name: value for name, value in TINY.items() if name != "name"}
     made = best_response(target_of("strategic"), Side.VILLAGE, given)
     start(made, tmp_path / "exploit")
-    assert load_policy(tmp_path / "exploit" / FROZEN).digest == load_policy("small").digest
+    assert load_policy(tmp_path / "exploit" / frozen("target")).digest == load_policy("small").digest
 
 
 @pytest.mark.parametrize(
@@ -447,17 +447,33 @@ def test_a_recipes_own_policy_is_frozen_too(tmp_path: Path) -> None:
         ("embedder.dimensions=64", "embedder", {"embedder": "hashing", "dimensions": 64}),
         ("recipe.propose.candidates=5", "recipe", {"name": "strategic", "propose": {"candidates": 5}}),
         ("fixed_model.skill=0.5", "fixed_model", {"model": "village", "skill": 0.5}),
+        ("evaluation.model.skill=0.5", "evaluation", {"model": {"model": "village", "skill": 0.5}}),
+        (
+            "evaluation.baseline.retries=1",
+            "evaluation",
+            {"baseline": {"name": "deductive-004", "retries": 1}},
+        ),
     ],
 )
 def test_what_is_a_name_alone_has_fields_to_change(change: str, field: str, made: dict[str, Any]) -> None:
-    data = {"name": "mine", "fixed_model": "village"}
-    assert getattr(make(data, [change]), field) == made
+    assert make({"name": "mine"}, [change]).model_dump(exclude_unset=True)[field] == made
+
+
+def test_a_baseline_is_frozen_and_sits_at_the_usual_table_alone(tmp_path: Path) -> None:
+    sizes = {"rollouts": {"episodes": 6, "group": 3, "sizes": {9: 0.5}}}
+    made = tiny(
+        network={**TINY["network"], "capacity": 9},
+        training={**TINY["training"], **sizes},
+        evaluation={"every": 0, "deals": 2, "final": 2, "baseline": "strategic"},
+    )
+    start(made, tmp_path / "run")  # small has room for 8 players
+    assert load_policy(tmp_path / "run" / frozen("baseline")).digest == load_policy("small").digest
 
 
 def test_a_baseline_that_cannot_play_is_refused_before_anything_is_trained(tmp_path: Path) -> None:
     made = tiny(
+        rules={"preset": "doctor", "roles": {"Werewolf": 2, "Villager": 5, "Seer": 1, "Doctor": 1}},
         network={**TINY["network"], "capacity": 9},
-        training={**TINY["training"], "rollouts": {"episodes": 6, "group": 3, "sizes": {9: 0.5}}},
         evaluation={"every": 0, "deals": 2, "final": 2, "baseline": "strategic"},
     )
     with pytest.raises(ModelError, match="policy 'small' has room for 8 players, and the table has 9"):

@@ -252,8 +252,10 @@ class Experiment(Part):
         for place, change in self.conditions[condition].players.items():
             merged[place] = {**merged.get(place, merged.get("others", {})), **change}
         for place, spec in merged.items():
-            # What others have a policy for, a place whose recipe chooses without one does not inherit.
-            if "policy" in spec and "policy" not in self._own(condition, place) and not _weighs(spec):
+            # A policy among what others have is not inherited by a place whose recipe chooses without one, or
+            # among other candidates.
+            own = self._own(condition, place)
+            if "policy" in spec and "policy" not in own and _chooses(spec) != _chooses(merged["others"]):
                 merged[place] = {name: value for name, value in spec.items() if name != "policy"}
         rules = self.ruleset(condition)
         known = ["others", "sheriff", "werewolves", "village", *(r.name for r in rules.cast), *rules.names]
@@ -270,13 +272,16 @@ class Experiment(Part):
             raise ValueError(f"condition {condition!r}: {in_words(error)}") from None
 
 
-def _weighs(spec: Mapping[str, Any]) -> bool:
-    """Whether a player's recipe chooses by a policy; True where that cannot be told yet."""
+def _chooses(spec: Mapping[str, Any]) -> str | None:
+    """Who proposes the candidates that a player's policy chooses among; None without a policy, "" where that
+    cannot be told yet.
+    """
     try:
         bare = PlayerSpec(**{name: value for name, value in spec.items() if name != "policy"})
-        return bare.recipe != MODEL_FREE and bare.resolved_recipe().weighs
+        stage = None if bare.recipe == MODEL_FREE else bare.resolved_recipe().propose
+        return None if stage is None or stage.choose != "policy" else stage.source
     except ValidationError:
-        return True
+        return ""
 
 
 def load(source: str | Path, overrides: Sequence[str] = (), village: bool = False) -> Experiment:

@@ -10,9 +10,10 @@ from hashlib import blake2b
 from pathlib import Path
 
 from ..agents.language import LanguageAgent
-from ..agents.policy.checkpoint import SUFFIX, NumpyPolicy, load, located
-from ..agents.recipes import Proposal
+from ..agents.policy.checkpoint import SUFFIX, Checkpoint, NumpyPolicy, load, located
+from ..agents.recipes import Proposal, Recipe
 from ..match import Player
+from ..models.embedders.base import Embedder
 from ..rules import Ruleset
 from ..text.intents import intents
 from .specs import MODEL_FREE, PlayerSpec
@@ -68,9 +69,14 @@ def check(player: Player, ruleset: Ruleset) -> None:
     agent = player.agent
     if not isinstance(agent, LanguageAgent) or not isinstance(agent.policy, NumpyPolicy):
         return
-    stage, policy = agent.recipe.propose, agent.policy.checkpoint
+    fits(agent.policy.checkpoint, agent.recipe, player.embedders["policy"], ruleset)
+
+
+def fits(policy: Checkpoint, recipe: Recipe, embedder: Embedder, ruleset: Ruleset) -> None:
+    """Raise ModelError where a policy cannot serve such a player at such a table."""
+    stage = recipe.propose
     assert stage is not None
-    policy.require(player.embedders["policy"], most(stage, ruleset), stage.source, ruleset.players)
+    policy.require(embedder, most(stage, ruleset), stage.source, ruleset.players)
 
 
 def most(stage: Proposal, ruleset: Ruleset) -> int:

@@ -208,6 +208,21 @@ def resized(rules: Ruleset, players: int) -> Ruleset:
     return rules.with_(name=f"{rules.name}-{players}", roles={**rules.roles, "Villager": plain})
 
 
+def _spell_out(values: dict[str, Any], place: Sequence[str]) -> None:
+    """Write the name that a place left out stands for, so that it has fields to change."""
+    known, node = TrainingSpec.model_fields, values
+    for key in place:
+        default = known[key].default if key in known else None
+        if isinstance(default, Part):
+            known, node = type(default).model_fields, node.setdefault(key, {})
+        elif isinstance(default, str):
+            node.setdefault(key, default)
+        elif key in ("model", "fixed_model"):
+            node.setdefault(key, values.get("model", TrainingSpec.model_fields["model"].default))
+        if not isinstance(default, Part) or not isinstance(node, dict):
+            return
+
+
 def side_of(name: str) -> Side:
     """The side that a flag names."""
     known = [one.value for one in Side]
@@ -229,10 +244,7 @@ def make(data: Mapping[str, Any], overrides: Sequence[str] = (), where: str = "t
     """A training from plain values; see `load`."""
     values: dict[str, Any] = copy.deepcopy(dict(data))
     for change in overrides:
-        path, _, _ = change.partition("=")
-        field = TrainingSpec.model_fields.get(path.partition(".")[0])
-        if field is not None and "." in path and isinstance(field.default, str):
-            values.setdefault(path.partition(".")[0], field.default)  # what is left out has fields too
+        _spell_out(values, change.partition("=")[0].split(".")[:-1])
         override(values, change, TrainingSpec.model_fields, None)
     try:
         return TrainingSpec(**values)

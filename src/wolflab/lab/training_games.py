@@ -33,8 +33,7 @@ from ..policy.rollout import Decisions, Ended, First, InStep, episodes, game, vi
 from ..policy.shares import Sampler
 from ..rules import ROLES, Side
 from .lessons import Lesson
-from .policies import check as check_policy
-from .policies import named
+from .policies import fits, named
 from .runner import end_with_driver, rare_collection
 from .specs import MODEL_FREE, PlayerSpec
 from .training import TrainingSpec
@@ -43,7 +42,13 @@ POPULATION = "policies"
 """The folder, beside the learner's file, in which its earlier selves are."""
 TARGET = Member("target", "target")
 """The one opponent of `wolflab exploit`."""
-FROZEN = f"target{SUFFIX}"
+
+
+def frozen(name: str) -> str:
+    """The file in which a run keeps the policy of an opponent ("target") or a baseline as it began."""
+    return f"{name}{SUFFIX}"
+
+
 """Its policy, in the run's directory, as it was when the training began."""
 _FINE = 1 << 30
 
@@ -164,21 +169,29 @@ class Players:
     def _member(self, member: Member) -> Player:
         match member.kind:
             case "target":
-                return self.player(self._target())
+                return self.fixed_player("target")
             case "checkpoint":
                 assert self._folder is not None
                 return self.learner(InStep(self.policy(str(self._folder / (member.name + SUFFIX)))))
             case "style":
                 return self.player(self.experiment.styled(member.name))
 
-    def _target(self) -> PlayerSpec:
-        """The one opponent, with the policy that it had when the training began."""
-        spec = self.experiment.opponent
-        assert spec is not None
-        if self._folder is None:
-            return spec
-        kept = self._folder.parent.parent / FROZEN
-        return spec.model_copy(update={"policy": str(kept)}) if kept.is_file() else spec
+    def fixed_player(self, name: str) -> Player:
+        """The opponent ("target") or the baseline, with the policy that it had when the training began.
+
+        Raises ModelError where its policy cannot serve the tables at which it sits.
+        """
+        spec = self.experiment.judged()[name]
+        if self._folder is not None:
+            kept = self._folder.parent.parent / frozen(name)
+            spec = spec.model_copy(update={"policy": str(kept)}) if kept.is_file() else spec
+        policy = named(spec)
+        if policy is not None:
+            # Evaluations are played at tables of the usual size, episodes at all of them.
+            for rules in self.experiment.tables if name == "target" else (self._rules,):
+                reads = self.embedder(spec.embedder)
+                fits(self.policy(policy).checkpoint, spec.resolved_recipe(), reads, rules)
+        return self.player(spec)
 
     def player(self, spec: PlayerSpec, policy: Policy | None = None) -> Player:
         """The player of a specification; `policy` in place of the one that it names.
@@ -197,10 +210,7 @@ class Players:
         embedders = {what: self.embedder(spec.embedder) for what in recipe.embeds}
         name = named(spec)
         if name is not None and policy is None:
-            made = self.policy(name)
-            for rules in self.experiment.tables:
-                check_policy(Player(LanguageAgent(recipe, policy=made), None, embedders), rules)
-            policy = InStep(made)
+            policy = InStep(self.policy(name))
         return Player(LanguageAgent(recipe, policy=policy), self._model(spec.model), embedders)
 
     def policy(self, name: str, update: int = -1) -> NumpyPolicy:
@@ -274,11 +284,13 @@ class Players:
     def _evaluate(self, job: Job) -> Done:
         """One arm of an evaluation."""
         assert job.arm is not None
-        specs, found = self.experiment.judged(), []
-        for name in job.arm:
-            policy = InStep(self.policy(job.policy, job.update)) if name == "learner" else None
-            found.append(self.player(self._target() if name == "target" else specs[name], policy))
-        village, werewolves = found
+        learner = InStep(self.policy(job.policy, job.update))
+        village, werewolves = (
+            self.player(self.experiment.judged()[name], learner)
+            if name == "learner"
+            else self.fixed_player(name)
+            for name in job.arm
+        )
 
         def cast(dealing: Dealing) -> list[Player]:
             return [werewolves if ROLES[role].side is Side.WEREWOLVES else village for role in dealing.roles]

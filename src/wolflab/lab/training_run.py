@@ -43,7 +43,7 @@ from .store_files import copied, locked, must_be_new, new_directory
 from .training import TrainingSpec
 from .training import load as load_training
 from .training_board import Board
-from .training_games import FROZEN, POPULATION, TARGET, Crew, Job, Players, crew
+from .training_games import POPULATION, TARGET, Crew, Job, Players, crew, frozen
 
 FILE = "training.yaml"
 
@@ -89,19 +89,20 @@ def start(experiment: TrainingSpec, out: Path | None = None) -> Path:
     """
     _need_torch()
     usable(experiment.device)
-    everybody = Players(experiment)
-    for name, spec in experiment.judged().items():
-        if name != "learner":
-            everybody.player(spec)
+    everybody, judged = Players(experiment), experiment.judged()
+    fixed = [name for name in judged if name != "learner"]
+    for name in fixed:
+        everybody.fixed_player(name)
     folder = new_directory(Path("runs"), experiment.name) if out is None else out
     if (folder / FILE).exists():
         raise StoreError(f"{folder} already holds a training; resume it with --resume, or name another one")
     must_be_new(folder)
     folder.mkdir(parents=True, exist_ok=True)
     text = yaml.safe_dump(experiment.model_dump(mode="json", exclude_unset=True), sort_keys=False)
-    frozen = None if experiment.opponent is None else named(experiment.opponent)
-    if frozen is not None:
-        copied(located(frozen), folder / FROZEN)
+    for name in fixed:
+        policy = named(judged[name])
+        if policy is not None:
+            copied(located(policy), folder / frozen(name))
     (folder / FILE).write_text(text, encoding="utf-8")
     return folder
 
