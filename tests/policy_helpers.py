@@ -14,6 +14,13 @@ from wolflab.agents.policy.network import NetworkConfig, initial, small
 from wolflab.models.embedders.hashing import HashingEmbedder
 
 DIMENSIONS = 32
+TINY_LEARNER: dict[str, Any] = {
+    "embedder": {"embedder": "hashing", "dimensions": DIMENSIONS},
+    "network": {"name": "small", "width": 16, "mlp_width": 16, "heads": 2},
+    "workers": 1,
+    "device": "cpu",
+}
+"""Of a training that takes a moment: who learns, and where."""
 
 
 def unit(rng: np.random.Generator, *shape: int) -> Floats:

@@ -19,6 +19,7 @@ import yaml
 from typer.testing import CliRunner
 
 import http_server
+from policy_helpers import TINY_LEARNER
 from test_run import cli, experiment, records
 from wolflab import cli as command_line
 from wolflab.cli import app
@@ -302,9 +303,8 @@ def test_a_game_of_any_number_is_looked_for(run: Path) -> None:
 # -- what a command says of its own run -------------------------------------------------------------
 
 TRAINING: dict[str, Any] = {
+    **TINY_LEARNER,
     "name": "t",
-    "embedder": {"embedder": "hashing", "dimensions": 32},
-    "network": {"name": "small", "width": 16, "mlp_width": 16, "heads": 2},
     "training": {
         "updates": 1,
         "cloning": {"episodes": 3, "epochs": 1},
@@ -312,8 +312,6 @@ TRAINING: dict[str, Any] = {
         "rollouts": {"episodes": 3, "group": 3},
     },
     "evaluation": {"every": 0, "deals": 2, "final": 2},
-    "workers": 1,
-    "device": "cpu",
 }
 RANDOM: dict[str, Any] = {"name": "t", "players": {"others": {"recipe": "random"}}, "deals": 1}
 PLACES = ("t/[/b]t", "t/[red]r", "t/:skull: r")

@@ -15,7 +15,7 @@ import yaml
 from rich.console import Console
 from typer.testing import CliRunner
 
-from policy_helpers import checkpoint
+from policy_helpers import TINY_LEARNER, checkpoint
 from wolflab.agents.policy.checkpoint import Source, save
 from wolflab.agents.policy.checkpoint import load as load_policy
 from wolflab.agents.policy.network import initial
@@ -38,9 +38,8 @@ from wolflab.rules import DOCTOR, Side
 from wolflab.ui.training import curve, render, show_training
 
 TINY: dict[str, Any] = {
+    **TINY_LEARNER,
     "name": "tiny",
-    "embedder": {"embedder": "hashing", "dimensions": 32},
-    "network": {"name": "small", "width": 16, "mlp_width": 16, "heads": 2},
     "training": {
         "updates": 3,
         "ppo": {"epochs": 2, "minibatches": 2},
@@ -49,8 +48,6 @@ TINY: dict[str, Any] = {
         "rollouts": {"episodes": 6, "group": 3},
     },
     "evaluation": {"every": 2, "deals": 4, "final": 6, "model": {"model": "village", "phrases": "b"}},
-    "workers": 1,
-    "device": "cpu",
 }
 TIMES = ("time/", "rate/", "share/", "seconds")
 
@@ -457,6 +454,14 @@ def test_a_recipes_own_policy_is_frozen_too(tmp_path: Path) -> None:
 )
 def test_what_is_a_name_alone_has_fields_to_change(change: str, field: str, made: dict[str, Any]) -> None:
     assert make({"name": "mine"}, [change]).model_dump(exclude_unset=True)[field] == made
+
+
+def test_a_model_that_stood_for_the_trainings_is_changed_alone() -> None:
+    model = {"model": "village", "phrases": "a"}
+    made = make({"name": "mine", "model": model}, ["fixed_model.skill=0.5", "evaluation.model.phrases=b"])
+    assert made.model == model
+    assert made.fixed_model == {**model, "skill": 0.5}
+    assert made.evaluation.model == {"model": "village", "phrases": "b"}
 
 
 def test_a_baseline_is_frozen_and_sits_at_the_usual_table_alone(tmp_path: Path) -> None:

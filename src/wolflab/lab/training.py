@@ -213,13 +213,14 @@ def _spell_out(values: dict[str, Any], place: Sequence[str]) -> None:
     known, node = TrainingSpec.model_fields, values
     for key in place:
         default = known[key].default if key in known else None
-        if isinstance(default, Part):
-            known, node = type(default).model_fields, node.setdefault(key, {})
-        elif isinstance(default, str):
-            node.setdefault(key, default)
-        elif key in ("model", "fixed_model"):
-            node.setdefault(key, values.get("model", TrainingSpec.model_fields["model"].default))
-        if not isinstance(default, Part) or not isinstance(node, dict):
+        if not isinstance(default, Part):
+            if default is None and key in ("model", "fixed_model"):
+                default = copy.deepcopy(values.get("model", TrainingSpec.model_fields["model"].default))
+            if default is not None:
+                node.setdefault(key, default)
+            return
+        known, node = type(default).model_fields, node.setdefault(key, {})
+        if not isinstance(node, dict):
             return
 
 

@@ -30,6 +30,8 @@ FORMAT = 1
 """Raise it with any change after which older files would be read wrongly."""
 SUFFIX = ".safetensors"
 Source = Literal["model", "intents"]
+RECIPE_FOR: Mapping[Source, str] = {"model": "strategic", "intents": "atomic"}
+"""The recipe that a policy plays in, by who proposes its candidates."""
 
 _KEY = "wolflab"
 """Under which the JSON stands in the file's metadata."""
@@ -135,10 +137,9 @@ class Checkpoint:
             )
         require_same(self.embedder, embedder, what)
         if source != self.source:
-            needs = {"model": "the recipe strategic", "intents": "the recipe atomic"}
             raise ModelError(
                 f"{what} was trained on candidates from {self.source!r}, and this recipe's are from "
-                f"{source!r}; use it with {needs[self.source]}, or train one for this recipe"
+                f"{source!r}; use it with the recipe {RECIPE_FOR[self.source]}, or train one for this recipe"
             )
         if candidates > self.candidates:
             remedy = {
