@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import blake2b
+from struct import unpack
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -27,7 +28,7 @@ class Draws:
         drawn: list[int] = []
         for block in range(0, n, 16):
             digest = blake2b(f"{self.key}#{purpose}#{block}".encode(), digest_size=64).digest()
-            drawn += [int.from_bytes(digest[at : at + 4], "little") for at in range(0, 64, 4)]
+            drawn += unpack("<16I", digest)
         return drawn[:n]
 
     def chance(self, purpose: str, thousandths: float) -> bool:

@@ -145,6 +145,9 @@ class Fold:
         self.classes = [role_class(role) for role in ruleset.cast]
         self.names, self.players = ruleset.names, ruleset.players
         self.tables = {name: _spread(t, name, self.classes) for name, t in parameters.tables.items()}
+        pairs = [(name, t) for name, t in self.tables.items() if t.ndim == 4]
+        # As (actor's role, contexts × outcomes, target's role), to take one statement's cells at once.
+        self.pairs = {n: t.transpose(2, 0, 1, 3).reshape(t.shape[2], -1, t.shape[3]) for n, t in pairs}
         poison = any(duty.kind == "poison" for role in ruleset.cast for duty in role.duties)
         self.spared = not (poison or ruleset.wolves_may_target_pack or ruleset.wolves_may_target_self)
         self.size = 0
@@ -344,7 +347,9 @@ class Fold:
         self, weights: Floats, a: int, table: str, contexts: tuple[int, ...], outcomes: list[int],
         sink: list[Any] | None,
     ) -> None:  # fmt: skip
-        weights[a] += self.tables[table][contexts, outcomes].transpose(1, 0, 2)
+        kinds = self.tables[table].shape[1]
+        cells = [kinds * where + what % kinds for where, what in zip(contexts, outcomes, strict=True)]
+        weights[a] += self.pairs[table].take(cells, axis=1)
         if sink is not None:
             sink.extend(
                 (table, contexts[b], outcome, a, b)
@@ -355,7 +360,9 @@ class Fold:
     def _unary(
         self, weights: Floats, a: int, table: str, context: int, outcome: int, sink: list[Any] | None
     ) -> None:
-        np.einsum("ii->i", weights[a, :, a, :])[:] += self.tables[table][context, outcome]
+        n, r = self.players, len(self.roles)
+        first, step = a * (r * n * r) + a * r, n * r + 1  # of the diagonal of weights[a, :, a, :]
+        weights.reshape(-1)[first : first + r * step : step] += self.tables[table][context, outcome]
         if sink is not None:
             sink.append((table, context, outcome, a, None))
 

@@ -34,8 +34,8 @@ from .worlds import Bools, Worlds, worlds
 _position = attrgetter("position")
 _PRIVATE = frozenset((Learned, VictimShown, Chose))
 _BY_DAY = frozenset((Said, Voted, VoteCounted))
-_KEPT = 512
-"""Posteriors kept (least recently used go first)."""
+_KEPT = 64
+"""Situations and posteriors kept (the oldest go first): few, so that what is kept is still warm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,10 @@ class Posterior:
         return sorted({number for _, number in lines})
 
 
+Chances = tuple[tuple[str, ...], list[list[float]], list[float]]
+"""`Posterior`'s roles, marginals and wolf."""
+
+
 class Thinker:
     """Computes posteriors; holds nothing but caches. `skill`: thousandths of the evidence that count."""
 
@@ -86,11 +90,11 @@ class Thinker:
         self.parameters, self.skill, self.heed_sheriff = parameters, skill, heed_sheriff
         self._folds: dict[Ruleset, Fold] = {}
         self._last: OrderedDict[int, tuple[Situation, Survey]] = OrderedDict()
-        self._posteriors: OrderedDict[tuple[object, ...], Posterior] = OrderedDict()
+        self._chances: OrderedDict[tuple[object, ...], Chances] = OrderedDict()
         self._latest: tuple[Situation, Posterior] | None = None
         self._lines: tuple[tuple[object, ...], list[Line], Survey] | None = None
         """The lines read last, by identity (they are kept, so that their identities stay their own)."""
-        self._masks: OrderedDict[tuple[object, ...], Bools | None] = OrderedDict()
+        self._cuts: OrderedDict[tuple[object, ...], Bools | None] = OrderedDict()
 
     def survey(self, situation: Situation, recalled: bool = False) -> Survey:
         """Read the lines (remembered for the situation object).
@@ -187,41 +191,39 @@ class Thinker:
         return found
 
     def of(self, situation: Situation, survey: Survey) -> Posterior:
-        """The posterior that a survey gives the seat of `situation` (remembered for its content)."""
-        key = (
-            survey.node, situation.seat, situation.role, situation.pack,
-            tuple(survey.learned.items()), survey.harmless, survey.hits,
-        )  # fmt: skip
-        found = self._posteriors.get(key)
+        """What a survey tells the seat of `situation` (the numbers are remembered by content)."""
+        learned = tuple(survey.learned.items())
+        key = survey.node, situation.seat, situation.role, situation.pack, learned, survey.harmless
+        found = self._chances.get(key)
         if found is None:
-            found = self._posteriors[key] = self._compute(situation, survey)
-            if len(self._posteriors) > _KEPT:
-                self._posteriors.popitem(last=False)
-        return found
+            found = self._chances[key] = self._compute(situation, survey)
+            if len(self._chances) > _KEPT:
+                self._chances.popitem(last=False)
+        return Posterior(survey, *found)
 
-    def _compute(self, situation: Situation, survey: Survey) -> Posterior:
+    def _compute(self, situation: Situation, survey: Survey) -> Chances:
         rules, me, node = situation.ruleset, situation.seat, survey.node
         world = worlds(tuple(rules.roles.items()), me, situation.role, situation.pack)
-        mask = self._mask(world, situation, survey)
+        excluded = self._excluded(world, situation, survey)
         weights = node.weights.copy()
         weights[me] = 0  # what one did oneself tells one nothing
         n = len(world.roles) * rules.players
         hot = world.hot
         total = np.einsum("ij,ij->i", hot @ weights.reshape(n, n), hot).astype(np.float64)
         total *= self.parameters.scale * self.skill / 1e9
-        if mask is not None:
-            total[~mask] = -np.inf
-        chance = np.exp(total - total.max())
+        if excluded is not None:
+            np.putmask(total, excluded, -np.inf)
+        total -= total.max()
+        chance = np.exp(total, out=total)
         chance /= chance.sum()
-        marginals = (chance @ hot).reshape(rules.players, -1)
+        marginals = (chance @ world.precise).reshape(rules.players, -1)
         if world.merged:
             marginals = _share_out(marginals, weights, world)
-        wolves = [i for i, name in enumerate(world.roles) if ROLES[name].wolf]
-        wolf = marginals[:, wolves].sum(axis=1).tolist()
-        return Posterior(survey, world.roles, marginals.tolist(), wolf)
+        rows = marginals.tolist()
+        return world.roles, rows, [sum(row[role] for role in world.wolf_roles) for row in rows]
 
-    def _mask(self, world: Worlds, situation: Situation, survey: Survey) -> Bools | None:
-        """Which worlds the certain knowledge leaves; None: all."""
+    def _excluded(self, world: Worlds, situation: Situation, survey: Survey) -> Bools | None:
+        """Which worlds the certain knowledge cuts away; None: none."""
         node = survey.node
         key = (
             world,
@@ -232,12 +234,13 @@ class Thinker:
             node.revealed,
             node.lives,
         )
-        if key in self._masks:
-            return self._masks[key]
-        mask = self._masks[key] = _certain(world, situation, survey)
-        if len(self._masks) > 4 * _KEPT:
-            self._masks.popitem(last=False)
-        return mask
+        if key in self._cuts:
+            return self._cuts[key]
+        left = _certain(world, situation, survey)
+        cut = self._cuts[key] = None if left is None else ~left
+        if len(self._cuts) > 32 * _KEPT:
+            self._cuts.popitem(last=False)
+        return cut
 
 
 def _unseen_deaths(situation: Situation, lines: list[Line]) -> int:
@@ -275,14 +278,13 @@ def _certain(world: Worlds, situation: Situation, survey: Survey) -> Bools | Non
     harmless = survey.harmless | node.harmless
     if harmless:
         mask &= (world.wolf_bits & harmless) == 0
-    wolves = world.wolf
     for alive in node.lives:
-        here = [seat for seat in range(rules.players) if alive >> seat & 1]
-        left = wolves[:, here].sum(axis=1)
+        left = np.bitwise_count(world.wolf_bits & alive)
         mask &= left > 0
         if rules.wolves_win == "parity":
-            mask &= left * 2 < len(here)
+            mask &= left * 2 < alive.bit_count()
         elif rules.wolves_win == "no_villager" and not world.merged:
+            here = [seat for seat in range(rules.players) if alive >> seat & 1]
             plain = [i for i, name in enumerate(world.roles) if ROLES[name].plain]
             mask &= world.cube[:, here][:, :, plain].sum(axis=(1, 2)) > 0.5
     if mask.all() or not mask.any():

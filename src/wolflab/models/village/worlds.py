@@ -64,10 +64,19 @@ class Worlds:
         return self.hot.reshape(self.size, -1, len(self.roles))
 
     @cached_property
+    def precise(self) -> npt.NDArray[np.float64]:
+        """`hot` in float64, as probabilities are multiplied by it."""
+        return self.hot.astype(np.float64)
+
+    @cached_property
+    def wolf_roles(self) -> list[int]:
+        """Indices of the roles that are Werewolves."""
+        return [i for i, name in enumerate(self.roles) if ROLES[name].wolf]
+
+    @cached_property
     def wolf(self) -> Bools:
         """(worlds, seats): who is a Werewolf."""
-        wolves = [i for i, name in enumerate(self.roles) if ROLES[name].wolf]
-        found: Bools = self.cube[:, :, wolves].sum(axis=2) > 0.5
+        found: Bools = self.cube[:, :, self.wolf_roles].sum(axis=2) > 0.5
         return found
 
     @cached_property
