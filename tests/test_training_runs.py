@@ -33,7 +33,9 @@ from wolflab.lab.training_files import log_of
 from wolflab.lab.training_games import frozen
 from wolflab.lab.training_run import FILE, Step, opened, run, start
 from wolflab.models.embedders import resolve_embedder
+from wolflab.policy.settings import PPO
 from wolflab.policy.shares import Sampler, part_of
+from wolflab.policy.train import Learner
 from wolflab.rules import DOCTOR, Side
 from wolflab.ui.training import curve, render, show_training
 
@@ -391,6 +393,53 @@ def test_tables_of_other_sizes_have_more_or_fewer_villagers() -> None:
     assert resized(DOCTOR, 8).roles["Villager"] == DOCTOR.roles["Villager"] + 1
     assert resized(DOCTOR, 6).players == 6
     assert resized(DOCTOR, 7) is DOCTOR
+
+
+# -- going on from a policy ----------------------------------------------------------------------
+
+
+def test_going_on_from_a_policy_takes_its_numbers_and_clones_nothing(whole: Path, tmp_path: Path) -> None:
+    file = tmp_path / "given.safetensors"
+    shutil.copy(whole / "seed-1" / "policy.safetensors", file)
+    given = load_policy(file).arrays
+    made = tiny(start=str(file))
+    folder = trained(tmp_path / "run", made, until=0)
+    file.unlink()  # the run keeps its own
+    assert all(np.array_equal(given[name], array) for name, array in numbers(folder).items())
+    assert "clone/loss" not in log_of(folder / "seed-1")[0]
+    run(folder)
+    assert not all(np.array_equal(given[name], array) for name, array in numbers(folder).items())
+    shutil.copy(whole / "seed-1" / "policy.safetensors", file)
+    assert alike(folder, trained(tmp_path / "uncut", made))
+
+
+def test_the_critic_goes_on_in_its_own_units(whole: Path) -> None:
+    given = load_policy(whole / "seed-1" / "policy.safetensors")
+    learner = Learner(given.network, PPO(), device="cpu")
+    learner.begin(given.arrays)
+    assert learner.returns.mean == float(given.arrays["value_mean"]) != 0
+    assert learner.returns.scale == pytest.approx(float(given.arrays["value_scale"]))
+
+
+@pytest.mark.parametrize(
+    ("start_from", "problem"),
+    [
+        ("nobody", "there is no policy 'nobody'"),
+        ("small", "small' was made with another 'hashing'"),
+        ("small-atomic", "use it with the recipe atomic"),
+    ],
+)
+def test_a_policy_that_does_not_fit_is_no_start(start_from: str, problem: str, tmp_path: Path) -> None:
+    changes = {"embedder": "hashing"} if "recipe" in problem else {}
+    with pytest.raises(ModelError, match=problem):
+        start(tiny(start=start_from, **changes), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_another_shape_of_network_is_no_start(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="another shape; set network to .*'width': 96"):
+        start(tiny(start="small", embedder="hashing"), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 # -- exploitability -----------------------------------------------------------------------------

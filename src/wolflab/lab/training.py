@@ -50,7 +50,8 @@ class TrainingSpec(Part):
     model: what proposes. recipe: the learner's; a policy has to choose in it. network: a name, or a mapping
     of `name` and sizes. fixed, fixed_model: recipe and model of the styled players (None: the learner's).
     opponent: one frozen player for every seat that does not learn, in place of the population
-    (`wolflab exploit`). seeds: one training each.
+    (`wolflab exploit`). start: the policy to go on from, by name or file, in place of a network drawn by lot
+    and of cloning. seeds: one training each.
     """
 
     name: FolderName
@@ -64,6 +65,7 @@ class TrainingSpec(Part):
     fixed: str | dict[str, Any] = "deductive-004"
     fixed_model: str | dict[str, Any] | None = None
     opponent: PlayerSpec | None = None
+    start: str | None = None
     training: Training = Training()
     evaluation: Evaluation = Evaluation()
     seeds: list[Annotated[int, Field(ge=0)]] = Field(default=[1], min_length=1)

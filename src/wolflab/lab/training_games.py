@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from ..agents.policy.base import Policy
 from ..agents.policy.checkpoint import SUFFIX, NumpyPolicy, load
 from ..agents.random import Random
 from ..agents.recipes import Recipe
-from ..errors import ExperimentError, WolflabError
+from ..errors import ExperimentError, ModelError, WolflabError
 from ..match import Dealing, Draws, Player, play, run_now
 from ..models.base import Model, Usage
 from ..models.catalog import resolve
@@ -44,13 +44,16 @@ TARGET = Member("target", "target")
 """The one opponent of `wolflab exploit`."""
 
 
-def frozen(name: str) -> str:
-    """The file in which a run keeps the policy of an opponent ("target") or a baseline as it began."""
-    return f"{name}{SUFFIX}"
-
-
-"""Its policy, in the run's directory, as it was when the training began."""
+START = "start"
+"""The policy that the learner goes on from."""
 _FINE = 1 << 30
+
+
+def frozen(name: str) -> str:
+    """The file in which a run keeps a policy as it was when the training began: that of the "target", of the
+    "baseline", or of the `START`.
+    """
+    return f"{name}{SUFFIX}"
 
 
 @dataclass(frozen=True)
@@ -192,6 +195,15 @@ class Players:
                 reads = self.embedder(spec.embedder)
                 fits(self.policy(policy).checkpoint, spec.resolved_recipe(), reads, rules)
         return self.player(spec)
+
+    def check_start(self, policy: str) -> None:
+        """Raise ModelError where the learner cannot go on from that policy."""
+        spec, start = self.experiment.learner(), self.policy(policy).checkpoint
+        for rules in self.experiment.tables:
+            fits(start, spec.resolved_recipe(), self.embedder(spec.embedder), rules)
+        if start.network != self.experiment.config():
+            shape = {name: value for name, value in asdict(start.network).items() if name != "dimensions"}
+            raise ModelError(f"start: {policy}'s network has another shape; set network to {shape}")
 
     def player(self, spec: PlayerSpec, policy: Policy | None = None) -> Player:
         """The player of a specification; `policy` in place of the one that it names.

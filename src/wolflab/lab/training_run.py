@@ -43,7 +43,7 @@ from .store_files import copied, locked, must_be_new, new_directory
 from .training import TrainingSpec
 from .training import load as load_training
 from .training_board import Board
-from .training_games import POPULATION, TARGET, Crew, Job, Players, crew, frozen
+from .training_games import POPULATION, START, TARGET, Crew, Job, Players, crew, frozen
 
 FILE = "training.yaml"
 
@@ -84,8 +84,8 @@ class Judged:
 
 
 def start(experiment: TrainingSpec, out: Path | None = None) -> Path:
-    """A new run's directory. StoreError where one stands already, ModelError for whoever does not fit these
-    games (an opponent, a baseline) and where there is no PyTorch.
+    """A new run's directory. StoreError where one stands already, ModelError for what does not fit these
+    games (an opponent, a baseline, a policy to go on from) and where there is no PyTorch.
     """
     _need_torch()
     usable(experiment.device)
@@ -93,16 +93,18 @@ def start(experiment: TrainingSpec, out: Path | None = None) -> Path:
     fixed = [name for name in judged if name != "learner"]
     for name in fixed:
         everybody.fixed_player(name)
+    kept = {name: policy for name in fixed if (policy := named(judged[name])) is not None}
+    if experiment.start is not None:
+        everybody.check_start(experiment.start)
+        kept[START] = experiment.start
     folder = new_directory(Path("runs"), experiment.name) if out is None else out
     if (folder / FILE).exists():
         raise StoreError(f"{folder} already holds a training; resume it with --resume, or name another one")
     must_be_new(folder)
     folder.mkdir(parents=True, exist_ok=True)
     text = yaml.safe_dump(experiment.model_dump(mode="json", exclude_unset=True), sort_keys=False)
-    for name in fixed:
-        policy = named(judged[name])
-        if policy is not None:
-            copied(located(policy), folder / frozen(name))
+    for name, policy in kept.items():
+        copied(located(policy), folder / frozen(name))
     (folder / FILE).write_text(text, encoding="utf-8")
     return folder
 
@@ -189,7 +191,10 @@ class _Run:
         self.watch(Step(self.seed, what, number, self.settings.updates, line))
 
     def _clone(self, number: int) -> Log:
-        """Behaviour cloning (update 0)."""
+        """Behaviour cloning, or the policy to go on from (update 0)."""
+        if self.experiment.start is not None:
+            self.learner.begin(load(self.folder.parent / frozen(START)).arrays)
+            return {}
         count = self.settings.cloning.episodes
         save(self.blank, self._current())
         if not count:

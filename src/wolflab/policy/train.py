@@ -113,6 +113,14 @@ class Learner:
         """The network's numbers, to play with."""
         return to_arrays(self.network)
 
+    def begin(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Take over a policy's numbers, and with them the units of its critic."""
+        import torch
+
+        self.network.load_state_dict({name: torch.from_numpy(np.array(a)) for name, a in arrays.items()})
+        mean, scale = float(arrays["value_mean"]), float(arrays["value_scale"])
+        self.returns = Moments(1.0, mean, scale**2)
+
     # -- behaviour cloning --------------------------------------------------------------------
 
     def clone(self, decisions: Decisions, cloning: Cloning) -> Log:
