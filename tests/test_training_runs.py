@@ -437,7 +437,7 @@ def test_a_policy_that_does_not_fit_is_no_start(start_from: str, problem: str, t
 
 
 def test_another_shape_of_network_is_no_start(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="another shape; set network to .*'width': 96"):
+    with pytest.raises(ModelError, match="another shape; set network to"):
         start(tiny(start="small", embedder="hashing"), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
