@@ -38,7 +38,6 @@ from wolflab.text.questions import (
 )
 from wolflab.text.reflective_replies import QUESTION_LIMIT, TEXT_LIMIT
 from wolflab.text.replies import (
-    UNASKED_CONFIDENCE,
     Decided,
     Judged,
     Judgement,
@@ -208,13 +207,9 @@ def test_several_targets_stand_or_fall_alone() -> None:
 
 def test_only_the_attributes_asked_for_are_read() -> None:
     bare = replace(ONE, task=Deduce(VOTE, (2,), guessable(SHERIFF), ()))
-    assert parse(bare, '{"player_3": {"role": "Seer"}}') == Judged(
-        (Judgement(2, "Seer", UNASKED_CONFIDENCE),), {}
-    )
-    assert parse(bare, '{"player_3": "Seer"}') == Judged((Judgement(2, "Seer", UNASKED_CONFIDENCE),), {})
-    assert parse(bare, json.dumps({"player_3": entry()})) == Judged(
-        (Judgement(2, "Seer", UNASKED_CONFIDENCE),), {}
-    )
+    assert parse(bare, '{"player_3": {"role": "Seer"}}') == Judged((Judgement(2, "Seer", 0),), {})
+    assert parse(bare, '{"player_3": "Seer"}') == Judged((Judgement(2, "Seer", 0),), {})
+    assert parse(bare, json.dumps({"player_3": entry()})) == Judged((Judgement(2, "Seer", 0),), {})
 
 
 def test_guard_and_doctor_are_one_word_for_another() -> None:

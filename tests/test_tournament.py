@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import http_server
 from report_helpers import Page, section
 from wolflab.cli import app
-from wolflab.errors import ExperimentError, StoreError
+from wolflab.errors import ExperimentError, ModelError, StoreError
 from wolflab.lab import runner
 from wolflab.lab.experiment import build
 from wolflab.lab.replay import verify_game
@@ -26,7 +26,7 @@ from wolflab.lab.store import Store
 from wolflab.lab.tournament import FILE, Stop, Tournament, from_flags, load, make, plan_of, start
 from wolflab.lab.tournament_games import play, progress, table
 from wolflab.metrics.tournament import Result, Standings, standings
-from wolflab.ui.tournament import print_standings
+from wolflab.ui.tournament import chosen, print_standings
 from wolflab.ui.tournament_page import render
 
 TWO: dict[str, Any] = {"name": "t", "entrants": {"a": "random", "b": "random"}, "deals": 4}
@@ -145,8 +145,21 @@ def test_files_names_and_overrides(tmp_path: Path) -> None:
     file.write_text(
         yaml.safe_dump({**TWO, "entrants": {"a": "random", "b": {"recipe": "vanilla", "model": "m"}}})
     )
-    with pytest.raises(ExperimentError, match="does not run on the built-in player"):
+    with pytest.raises(ExperimentError, match="with --village everybody is the built-in player"):
         load(file, village=True)
+    with pytest.raises(ExperimentError, match="with --village everybody is the built-in player"):
+        chosen(None, ["a=vanilla@ollama/llama3", "b=vanilla"], None, None, None, [], True)
+    assert chosen(None, ["vanilla", "cot"], None, None, None, [], True).experiment().built_in
+
+
+def test_without_a_key_the_command_that_needs_none_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    told = CliRunner().invoke(app, ["tournament", "tournament-components", "--out", "t"])
+    assert isinstance(told.exception, ModelError)
+    assert "built-in player: wolflab tournament tournament-components --village" in str(told.exception)
 
 
 def test_flags_are_a_tournament_too() -> None:

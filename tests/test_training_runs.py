@@ -22,6 +22,7 @@ from wolflab.agents.policy.network import initial
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, ModelError, StoreError
 from wolflab.lab import training_files, training_run
+from wolflab.lab.bench_training import training_lines
 from wolflab.lab.experiment import build
 from wolflab.lab.exploit import best_response, target_of
 from wolflab.lab.runner import run as play_all
@@ -253,6 +254,7 @@ def test_a_gain_without_an_interval_is_told_without_one(tmp_path: Path) -> None:
         ("log.jsonl", b"", "does not hold every update"),
         ("log.jsonl", b'{"update": 0.0}\n[1]\n', "line 2 is not one"),
         ("log.jsonl", b"\xff\n", "line 1 is not one"),
+        ("state.safetensors", None, "state.safetensors: it is missing"),
         ("state.safetensors", b"", "state.safetensors: it is damaged"),
         ("state.safetensors", b"x" * 1000, "state.safetensors: it is damaged"),
     ],
@@ -535,6 +537,37 @@ def test_a_baseline_that_cannot_play_is_refused_before_anything_is_trained(tmp_p
     assert not (tmp_path / "run").exists()
 
 
+def test_a_frozen_policy_that_is_gone_is_missed(tmp_path: Path) -> None:
+    given = {name: value for name, value in TINY.items() if name not in ("name", "embedder", "network")}
+    out = tmp_path / "exploit"
+    start(best_response(target_of("small"), Side.VILLAGE, given), out)
+    (out / frozen("target")).unlink()
+    with pytest.raises(ModelError, match=r"target\.safetensors: there is no such file"):
+        run(out)
+
+
+def test_the_target_itself_is_what_its_best_response_is_compared_with() -> None:
+    made = best_response(target_of("vanilla"), Side.WEREWOLVES)
+    assert made.judged()["baseline"] == made.judged()["target"]
+    other = best_response(target_of("vanilla"), Side.WEREWOLVES, {"evaluation": {"baseline": "cot"}})
+    assert other.judged()["baseline"].recipe == "cot"
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"recipe": "foo"}, "recipe: "),
+        ({"fixed": "foo"}, "fixed: "),
+        ({"evaluation": {"baseline": "foo"}}, r"evaluation\.baseline: "),
+        ({"model": "foo"}, "model: "),
+        ({"evaluation": {"model": "foo"}}, r"evaluation\.model: "),
+    ],
+)
+def test_whoever_cannot_be_made_is_named_by_the_field(values: dict[str, Any], field: str) -> None:
+    with pytest.raises(ExperimentError, match=rf"training: (.* )?{field}.*'foo'"):
+        make({"name": "mine", **values})
+
+
 def test_a_model_that_answers_over_a_network_is_named_by_its_field() -> None:
     with pytest.raises(ExperimentError, match="fixed_model: 'openai/gpt-4o' answers over a network"):
         make({"name": "mine", "fixed_model": "openai/gpt-4o"})
@@ -550,6 +583,9 @@ def test_the_command_that_exploits(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "lower bound" in done.output
     assert (out / "training.html").is_file()
+    more = CliRunner().invoke(app, ["exploit", "--resume", str(out), "--updates", "2"])
+    assert more.exit_code == 2
+    assert "takes a run as it is" in more.output
 
 
 def test_too_few_episodes_are_told(tmp_path: Path) -> None:
@@ -707,3 +743,10 @@ def test_without_torch_one_sentence_says_what_to_install(
     with pytest.raises(ModelError, match=r"training needs PyTorch.*wolflab\[train\]"):
         start(tiny(), tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_the_benchmark_of_rollouts_says_where_the_time_goes() -> None:
+    rows = {what: (figure, unit) for what, figure, unit in training_lines(games=8, workers=1)}
+    assert rows["… of processor time"][0] > 0
+    shares = [figure for what, (figure, _) in rows.items() if what.startswith("… share of")]
+    assert sum(shares) == pytest.approx(100)

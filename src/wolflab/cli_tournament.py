@@ -54,5 +54,5 @@ def tournament(
         ok = ui.resume_tournament(screen, resume)
     else:
         named = ui.chosen(file, entrant, model, rules, deals, set_, village)
-        ok = ui.run_tournament(screen, named, out)
+        ok = ui.run_tournament(screen, file, named, out)
     raise typer.Exit(0 if ok else 1)

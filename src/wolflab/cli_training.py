@@ -47,6 +47,7 @@ def train(
 
 
 def exploit(
+    context: typer.Context,
     target: Annotated[
         Optional[str],  # noqa: UP045
         typer.Argument(help="Whom to exploit: a recipe, RECIPE@MODEL, a shipped policy, or the file of one."),
@@ -65,7 +66,17 @@ def exploit(
 
     if (target is None) == (resume is None):
         raise typer.BadParameter("name a player to exploit, or --resume a run; one of the two")
+    if resume is not None:
+        _check_alone(context)
     ui.exploit(console(), target, side, updates, episodes, deals, seed, set_, out, resume)
+
+
+def _check_alone(context: typer.Context) -> None:
+    """Refuse flags beside --resume: they would be left out without a word."""
+    sources = {one: context.get_parameter_source(one) for one in context.params}
+    given = [one for one, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    if given != ["resume"]:
+        raise typer.BadParameter("--resume takes a run as it is; the other flags are for new ones")
 
 
 def add_to(app: typer.Typer) -> None:

@@ -29,10 +29,10 @@ async def deduce(turn: Turn, stage: Deduction) -> Found:
 
 
 def situated(turn: Turn, stage: Deduction | None, beliefs: dict[int, Belief] | None = None) -> Situation:
-    """The situation with statements split by reliability; see `memory.situation`. Without a deduction stage
-    they are not split.
+    """The situation with statements split by reliability; see `memory.situation`. Without a deduction stage,
+    or one that asks for no confidence, they are not split.
     """
-    alpha = None if stage is None else stage.alpha
+    alpha = stage.alpha if stage is not None and "confidence" in stage.attributes else None
     return situation(turn.view, turn.memory, turn.ask, turn.recipe.layout, alpha, beliefs)
 
 

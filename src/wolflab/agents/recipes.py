@@ -299,8 +299,11 @@ REFLECTIVE: Mapping[str, Any] = MappingProxyType(
 )
 """What makes a player reflective. The response is sampled at 0, every step before it at 0.3 (003 §4.1)."""
 
-DEDUCTION_004 = Deduction(uncertain=6, judge_pack=False)
-"""004's form: one call for all living others but the pack, and 6 for whoever is uncertain (004 §4.1)."""
+DEDUCTION_004: Mapping[str, Any] = MappingProxyType(
+    {"deduce": Deduction(uncertain=6, judge_pack=False), "layout": "paper"}
+)
+"""004's form: one call for all living others but the pack, 6 for whoever is uncertain, and a record in blocks
+of facts, potential truths and potential deceptions, numbered through (004 §4.1)."""
 
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
     {
@@ -311,10 +314,10 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
             Recipe("deductive-002", Deduction(calls="each", show=False), **PAPER_002),
             Recipe("reflective", **REFLECTIVE),
             Recipe("reflective-003", wording="paper", retries=0, tips=True, **REFLECTIVE),
-            Recipe("deductive-004", DEDUCTION_004),
-            Recipe("diverse", DEDUCTION_004, propose=Proposal()),
-            Recipe("strategic", DEDUCTION_004, propose=Proposal(choose="policy")),
-            Recipe("atomic", DEDUCTION_004, propose=Proposal(source="intents", choose="policy")),
+            Recipe("deductive-004", **DEDUCTION_004),
+            Recipe("diverse", **DEDUCTION_004, propose=Proposal()),
+            Recipe("strategic", **DEDUCTION_004, propose=Proposal(choose="policy")),
+            Recipe("atomic", **DEDUCTION_004, propose=Proposal(source="intents", choose="policy")),
             Recipe("react"),
             Recipe("cot", think="before"),
             Recipe("recon", think="before", refine=True),

@@ -21,6 +21,7 @@ import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from ..errors import ExperimentError, RulesetError, StoreError
+from ..metrics.tournament import VERSUS, Pair, pair_of
 from ..policy.settings import Part
 from .experiment import Experiment, build
 from .overrides import override
@@ -28,12 +29,9 @@ from .sources import in_words, read
 from .specs import MODEL_FREE, MOST, Budget, PlayerSpec, Published, Rules
 from .store import Store
 
-VERSUS = " vs "
 FILE = "tournament.yaml"
 _LOOKS = "looks"
 """Under this name a run keeps what decides where it looks: its rule for stopping, and its last deal."""
-Pair = tuple[str, str]
-"""(who plays the village, who plays the Werewolves)."""
 
 
 class Sides(Part):
@@ -250,8 +248,8 @@ def make(
         raise ExperimentError(f"{where}: {error}") from None
     if not made.experiment(where).built_in and village:
         raise ExperimentError(
-            f"{where}: it does not run on the built-in player as it is; add a part "
-            "village: {model: village} and leave the entrants' models out"
+            f"{where}: with --village everybody is the built-in player; leave all models out (an entrant's, "
+            "@MODEL, -o …model=…), and give a file that names one a part village: {model: village}"
         )
     return made
 
@@ -319,13 +317,13 @@ def plan_of(store: Store) -> Plan:
         return Plan(made.pairs, made.stop, tuple(made.published), made.called)
     pairs = []
     for name in store.experiment.conditions:
-        a, versus, b = name.partition(VERSUS)
-        if not versus or not a or not b or VERSUS in b:
+        pair = pair_of(name)
+        if pair is None:
             raise StoreError(
                 f"{store.path} is no tournament: its condition {name!r} is no pair of entrants; show it by: "
                 f"wolflab report {store.path}"
             )
-        pairs.append((a, b))
+        pairs.append(pair)
     looks = json.loads(store.meta(_LOOKS) or "{}")
     return Plan(tuple(pairs), Stop(**looks["stop"]) if looks else None)
 

@@ -17,18 +17,21 @@ from pathlib import Path
 from ..metrics.play import village_won
 from ..metrics.sequential import Interval, sequence
 from ..metrics.tournament import (
+    VERSUS,
     Decision,
+    Pair,
     Result,
     Side,
     Standings,
     deal_means,
     differences_by_deal,
+    pair_of,
     standings,
 )
 from . import runner
 from .experiment import Experiment
 from .store import GameRow, Store
-from .tournament import VERSUS, Pair, Plan, Stop, plan_of
+from .tournament import Plan, Stop, plan_of
 
 _CHUNK = 500
 """Games that a reading process reads at a time."""
@@ -193,8 +196,9 @@ def _up_to(experiment: Experiment, deals: Mapping[Pair, int]) -> Experiment:
 
 
 def _pair(condition: str) -> Pair:
-    village, _, werewolves = condition.partition(VERSUS)
-    return village, werewolves
+    pair = pair_of(condition)
+    assert pair is not None, condition  # `plan_of` has seen to it
+    return pair
 
 
 # -- reading ----------------------------------------------------------------------------------

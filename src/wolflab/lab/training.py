@@ -7,14 +7,16 @@ of the algorithm are `policy.settings`; see ``docs/training.md`` for the format 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError, model_validator
 
-from ..agents.policy.network import NETWORKS, NetworkConfig
+from ..agents.policy.checkpoint import Checkpoint
+from ..agents.policy.network import NETWORKS, NetworkConfig, initial
+from ..agents.recipes import Proposal
 from ..errors import ExperimentError, ModelError, RulesetError
 from ..models.catalog import resolve
 from ..models.embedders import resolve_embedder
@@ -29,18 +31,23 @@ FOLDER = "training"
 """Where the trainings that come with Wolflab lie, among its experiments."""
 
 
+BASELINE = "deductive-004"
+"""Whom a learner is compared with, unless a training says otherwise."""
+
+
 class Evaluation(Part):
     """How the learner is judged: by its win rate against `baseline`, on each side, on held-out deals.
 
     every: updates between looks (0: none but the last). deals: of such a look. final: deals at the end, other
-    ones. baseline: whom it is compared with, and who holds the other side. model: what proposes meanwhile;
-    None is the training's own. Deals are never those of training; village's `phrases` should not be either.
+    ones. baseline: whom it is compared with, and, without an opponent, who holds the other side; None is
+    `BASELINE`, or the opponent. model: what proposes meanwhile; None is the training's own. Deals are never
+    those of training; village's `phrases` should not be either.
     """
 
     every: int = Field(default=10, ge=0)
     deals: int = Field(default=200, ge=1)
     final: int = Field(default=1000, ge=0)
-    baseline: str | dict[str, Any] = "deductive-004"
+    baseline: str | dict[str, Any] | None = None
     model: str | dict[str, Any] | None = None
 
 
@@ -79,21 +86,17 @@ class TrainingSpec(Part):
         _ = self.tables
         if len(set(self.seeds)) < len(self.seeds):
             raise ValueError("seeds: each one once")
-        learner = self.learner().resolved_recipe()
-        if not learner.weighs:
-            raise ValueError(f"recipe: {learner.name} chooses without a policy; use strategic, or atomic")
         if isinstance(self.fixed, dict) and "style" in self.fixed:
             raise ValueError(
                 "fixed: the population has every style; remove `style`, or all of the styled players"
             )
+        for recipe, model, make in self._everybody():
+            _check_player(recipe, model, make)
+        learner = self.learner().resolved_recipe()
+        if not learner.weighs:
+            raise ValueError(f"recipe: {learner.name} chooses without a policy; use strategic, or atomic")
         if self.fixed != MODEL_FREE and self.styled("default").resolved_recipe().weighs:
             raise ValueError("fixed: this recipe needs a policy; use one that does not")
-        for field, one in self._fields_of_players():
-            if one.recipe != MODEL_FREE and not resolve(one.model or "").instant:
-                raise ValueError(
-                    f"{field}: {one.model!r} answers over a network, and training plays tens of thousands of "
-                    "games; train on the built-in player and use the policy with this model"
-                )
         population = self.training.population
         if self.opponent is not None and population.side is None:
             raise ValueError("opponent: set training.population.learners to the side that learns")
@@ -122,20 +125,31 @@ class TrainingSpec(Part):
 
     def judged(self) -> dict[str, PlayerSpec]:
         """Who plays in evaluations: "learner" and "baseline", and "target" where there is an opponent."""
-        model = self.evaluation.model or self.model
-        found = {
-            "learner": self.learner(model),
-            "baseline": _player(self.evaluation.baseline, model),
-        }
-        return found if self.opponent is None else {**found, "target": self.opponent}
+        learner = self.learner(self.evaluation.model or self.model)
+        if self.opponent is None:
+            return {"learner": learner, "baseline": self._baseline()}
+        return {"learner": learner, "baseline": self._baseline(), "target": self.opponent}
 
-    def _fields_of_players(self) -> list[tuple[str, PlayerSpec]]:
-        """Everybody who plays, by the field that names the model."""
+    def _baseline(self) -> PlayerSpec:
+        """Whom the learner is compared with: where there is an opponent, that one in the learner's place."""
+        baseline = self.evaluation.baseline
+        if baseline is None and self.opponent is not None:
+            return self.opponent
+        return _player(baseline or BASELINE, self.evaluation.model or self.model)
+
+    def _everybody(self) -> list[tuple[str, str, Callable[[], PlayerSpec]]]:
+        """Everybody who plays, with the fields that name recipe and model."""
+        fixed = "model" if self.fixed_model is None else "fixed_model"
         judged = "model" if self.evaluation.model is None else "evaluation.model"
-        found = [("model", self.learner())]
-        found.append(("model" if self.fixed_model is None else "fixed_model", self.styled("default")))
-        found += [(judged, one) for name, one in self.judged().items() if name != "target"]
-        return found if self.opponent is None else [*found, ("opponent.model", self.opponent)]
+        opponent = self.opponent
+        found: list[tuple[str, str, Callable[[], PlayerSpec]]] = [
+            ("recipe", "model", self.learner),
+            ("fixed", fixed, lambda: self.styled("default")),
+            ("recipe", judged, lambda: self.learner(self.evaluation.model)),
+        ]
+        if opponent is not None:
+            found.append(("opponent.recipe", "opponent.model", lambda: opponent))
+        return [*found, ("evaluation.baseline", judged, self._baseline)]
 
     @property
     def arms(self) -> tuple[tuple[str, str], ...]:
@@ -167,9 +181,27 @@ class TrainingSpec(Part):
     @property
     def candidates(self) -> int:
         """N: the most candidates that the policy weighs."""
+        return max(most(self._stage, rules) for rules in self.tables)
+
+    @property
+    def _stage(self) -> Proposal:
+        """Where the learner's candidates come from."""
         stage = self.learner().resolved_recipe().propose
         assert stage is not None
-        return max(most(stage, rules) for rules in self.tables)
+        return stage
+
+    def untrained(self, seed: int) -> Checkpoint:
+        """The learner's policy before it has learned anything."""
+        config, embedder = self.config(), resolve_embedder(self.embedder).describe()
+        return Checkpoint(
+            self.name,
+            config,
+            embedder,
+            self.candidates,
+            self._stage.source,
+            self.ruleset().name,
+            initial(config, seed),
+        )
 
     def config(self) -> NetworkConfig:
         """The network's shape. Raises ExperimentError for an unknown name or size."""
@@ -198,6 +230,23 @@ class TrainingSpec(Part):
             raise ExperimentError(f"network: {error}") from None
 
 
+def _check_player(recipe: str, model: str, make: Callable[[], PlayerSpec]) -> None:
+    """ValueError that names the field where somebody cannot be made, or waits for a network."""
+    try:
+        one = make()
+    except ValidationError as error:
+        raise ValueError(f"{recipe}: {in_words(error, 'docs/training.md')}") from None
+    try:
+        instant = one.recipe == MODEL_FREE or resolve(one.model or "").instant
+    except ModelError as error:
+        raise ValueError(f"{model}: {error}") from None
+    if not instant:
+        raise ValueError(
+            f"{model}: {one.model!r} answers over a network, and training plays tens of thousands of games; "
+            "train on the built-in player and use the policy with this model"
+        )
+
+
 def _player(recipe: str | dict[str, Any], model: str | dict[str, Any]) -> PlayerSpec:
     return PlayerSpec(model=None if recipe == MODEL_FREE else model, recipe=recipe)
 
@@ -216,6 +265,8 @@ def _spell_out(values: dict[str, Any], place: Sequence[str]) -> None:
     for key in place:
         default = known[key].default if key in known else None
         if not isinstance(default, Part):
+            if default is None and key == "baseline":
+                default = BASELINE
             if default is None and key in ("model", "fixed_model"):
                 default = copy.deepcopy(values.get("model", TrainingSpec.model_fields["model"].default))
             if default is not None:

@@ -24,6 +24,11 @@ LOG, STATE, POLICY, RESULT = "log.jsonl", "state.safetensors", f"policy{SUFFIX}"
 Line = Mapping[str, float]
 
 
+def seed_folder(run: Path, seed: int) -> Path:
+    """Where a run keeps what one of its seeds makes."""
+    return run / f"seed-{seed}"
+
+
 # -- the log --------------------------------------------------------------------------------------
 
 
@@ -32,7 +37,7 @@ def log_of(folder: Path) -> list[dict[str, float]]:
     file = folder / LOG
     if not file.exists():
         if (folder / STATE).exists():
-            raise _lost(file, "it is missing, although updates have been made")
+            raise lost(file, "it is missing, although updates have been made")
         return []
     with _told(file):
         whole = file.read_bytes().rpartition(b"\n")[0]
@@ -43,7 +48,7 @@ def log_of(folder: Path) -> list[dict[str, float]]:
         except ValueError:
             made = None
         if not isinstance(made, dict) or not isinstance(made.get("update"), int | float):
-            raise _lost(file, f"line {number} is not one that a training wrote")
+            raise lost(file, f"line {number} is not one that a training wrote")
         found.append(made)
     return found
 
@@ -62,7 +67,7 @@ def shorten(folder: Path, last: int) -> None:
     """Drop lines after that update. StoreError where one of those before is missing."""
     lines = [line for line in log_of(folder) if line["update"] <= last]
     if [line["update"] for line in lines] != list(range(last + 1)):
-        raise _lost(folder / LOG, f"it does not hold every update up to {last}, after which the state is")
+        raise lost(folder / LOG, f"it does not hold every update up to {last}, after which the state is")
     write(folder / LOG, "".join(json.dumps(line) + "\n" for line in lines).encode())
 
 
@@ -89,7 +94,7 @@ def read_state(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, str]] | N
             told = dict(there.metadata() or {})
             return {name: there.get_tensor(name) for name in there.keys()}, told  # noqa: SIM118
     except SafetensorError as error:
-        raise _lost(file, f"it is damaged ({error})") from None
+        raise lost(file, f"it is damaged ({error})") from None
 
 
 # -- the verdict ----------------------------------------------------------------------------------
@@ -140,7 +145,8 @@ def _told(path: Path) -> Iterator[None]:
         ) from None
 
 
-def _lost(path: Path, what: str) -> StoreError:
+def lost(path: Path, what: str) -> StoreError:
+    """A file of a seed that cannot be gone on from, with what can be done about it."""
     return StoreError(
         f"{path}: {what}; copy it back from where it is whole, or remove the folder "
         f"{path.parent.name} to train this seed anew"

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -83,6 +84,22 @@ class Done:
     ended: list[Ended] = field(default_factory=list)
     won: list[bool | None] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
+
+
+def grouped(keys: Sequence[str], size: int) -> list[tuple[str, ...]]:
+    """The games of jobs: so many keys each, in order."""
+    return [tuple(keys[at : at + size]) for at in range(0, len(keys), size)]
+
+
+def time_of(jobs: Iterable[Done]) -> tuple[float, dict[str, float]]:
+    """Seconds of processor time that jobs took, and the share of each part of the program in them."""
+    spent: defaultdict[str, float] = defaultdict(float)
+    for one in jobs:
+        for part, seconds in one.seconds.items():
+            spent[part] += seconds
+    total = spent.pop("all")
+    looked = sum(spent.values())  # a very short job may never have been looked at
+    return total, {part: value / looked for part, value in spent.items()}
 
 
 class EmbedInStep:
@@ -185,9 +202,8 @@ class Players:
         Raises ModelError where its policy cannot serve the tables at which it sits.
         """
         spec = self.experiment.judged()[name]
-        if self._folder is not None:
-            kept = self._folder.parent.parent / frozen(name)
-            spec = spec.model_copy(update={"policy": str(kept)}) if kept.is_file() else spec
+        if self._folder is not None and named(spec) is not None:
+            spec = spec.model_copy(update={"policy": str(self._folder.parent.parent / frozen(name))})
         policy = named(spec)
         if policy is not None:
             # Evaluations are played at tables of the usual size, episodes at all of them.

@@ -23,17 +23,15 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import yaml
 
 from .. import __version__
-from ..agents.policy.checkpoint import SUFFIX, Checkpoint, load, located, save
-from ..agents.policy.network import initial
+from ..agents.policy.checkpoint import SUFFIX, load, located, save
 from ..errors import ExperimentError, ModelError, StoreError
 from ..metrics.intervals import Estimate, paired
-from ..models.embedders import resolve_embedder
 from ..policy.population import checkpoint_of, members
 from ..policy.rollout import SIDES, Decisions, Ended, joined
 from ..policy.train import Learner, Log, usable
@@ -43,17 +41,17 @@ from .store_files import copied, locked, must_be_new, new_directory
 from .training import TrainingSpec
 from .training import load as load_training
 from .training_board import Board
-from .training_games import POPULATION, START, TARGET, Crew, Job, Players, crew, frozen
+from .training_games import POPULATION, START, TARGET, Crew, Job, Players, crew, frozen, grouped, time_of
 
 FILE = "training.yaml"
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What has just been finished. what: "cloning", "update", "look" or "final"; line: what was measured."""
+    """What has just been finished, with the look that was taken after it; line: what was measured."""
 
     seed: int
-    what: str
+    what: Literal["cloning", "update", "final"]
     update: int
     updates: int
     line: Mapping[str, float]
@@ -124,7 +122,7 @@ def run(folder: Path, watch: Watch = lambda progress: None) -> None:
     try:
         with crew(experiment) as workers:
             for seed in experiment.seeds:
-                _Run(experiment, folder / f"seed-{seed}", seed, workers, watch).go()
+                _Run(experiment, files.seed_folder(folder, seed), seed, workers, watch).go()
     finally:
         os.close(lock)
 
@@ -145,17 +143,8 @@ class _Run:
         self.folder, self.seed, self.crew, self.watch = folder, seed, crew, watch
         self.policies = folder / POPULATION
         self.policies.mkdir(parents=True, exist_ok=True)
-        config = experiment.config()
-        self.learner = Learner(config, self.settings.ppo, seed, experiment.device)
-        self.blank = Checkpoint(
-            experiment.name,
-            config,
-            resolve_embedder(experiment.embedder).describe(),
-            experiment.candidates,
-            _source(experiment),
-            experiment.ruleset().name,
-            initial(config, seed),
-        )
+        self.blank = experiment.untrained(seed)
+        self.learner = Learner(self.blank.network, self.settings.ppo, seed, experiment.device)
         self.baseline: list[bool | None] = []
         self.written = -1
         self.update = self._restore()
@@ -187,8 +176,7 @@ class _Run:
         self._save_state(number)
         self.board.write(number, line)
         self.update = number
-        what = "update" if number else "cloning"
-        self.watch(Step(self.seed, what, number, self.settings.updates, line))
+        self.watch(Step(self.seed, "update" if number else "cloning", number, self.settings.updates, line))
 
     def _clone(self, number: int) -> Log:
         """Behaviour cloning, or the policy to go on from (update 0)."""
@@ -214,19 +202,10 @@ class _Run:
         start = time.perf_counter()
         pool = (TARGET,) if self.experiment.opponent else members(self.settings.population, updates)
         keys = [f"train/{self.seed}/{what}/{number}" for number in range(count)]
-        size = self.settings.rollouts.group
-        jobs = [
-            Job(tuple(keys[at : at + size]), str(self._current()), updates, pool, cloning)
-            for at in range(0, count, size)
-        ]
-        decisions: list[Decisions] = []
-        ended: list[Ended] = []
-        seconds: dict[str, float] = {}
-        for done in self.crew.do(jobs):
-            decisions += done.decisions
-            ended += done.ended
-            for part, each in done.seconds.items():
-                seconds[part] = seconds.get(part, 0.0) + each
+        groups = grouped(keys, self.settings.rollouts.group)
+        jobs = [Job(group, str(self._current()), updates, pool, cloning) for group in groups]
+        made = list(self.crew.do(jobs))
+        decisions = [one for done in made for one in done.decisions]
         if not decisions:
             raise ExperimentError(
                 f"in {count} episodes no learning seat chose among candidates: either none lived to, and "
@@ -235,11 +214,11 @@ class _Run:
             )
         found = joined(decisions)
         spent = time.perf_counter() - start
+        seconds, shares = time_of(made)
         log = {"time/playing": spent, "rate/decisions": len(found.action) / spent}
-        log["rate/decisions_per_cpu"] = len(found.action) / seconds["all"]
-        looked = sum(seconds.values()) - seconds["all"]  # a very short job may never have been looked at
-        log |= {f"share/{part}": s / looked for part, s in seconds.items() if part != "all"}
-        return found, log | _wins(ended)
+        log["rate/decisions_per_cpu"] = len(found.action) / seconds
+        log |= {f"share/{part}": share for part, share in shares.items()}
+        return found, log | _wins([one for done in made for one in done.ended])
 
     # -- looks --------------------------------------------------------------------------------
 
@@ -285,11 +264,8 @@ class _Run:
         learns = "learner" in arm
         if what == "look" and not learns and self.baseline:
             return self.baseline
-        size = self.settings.rollouts.group
-        jobs = [
-            Job(tuple(keys[at : at + size]), str(self._current()), self.written, arm=arm)
-            for at in range(0, len(keys), size)
-        ]
+        groups = grouped(keys, self.settings.rollouts.group)
+        jobs = [Job(group, str(self._current()), self.written, arm=arm) for group in groups]
         found = [won for done in self.crew.do(jobs) for won in done.won]
         if what == "look" and not learns:
             self.baseline = found
@@ -325,6 +301,9 @@ class _Run:
         """Take up the last state; returns its update, −1 where there is none."""
         found = files.read_state(self.folder)
         if found is None:
+            # Cut before the first state, the run begins again; later its state cannot be made anew.
+            if (self.folder / files.RESULT).exists() or len(files.log_of(self.folder)) > 1:
+                raise files.lost(self.folder / files.STATE, "it is missing, although updates have been made")
             (self.folder / files.LOG).unlink(missing_ok=True)
             return -1
         arrays, told = found
@@ -358,12 +337,6 @@ def _identity(training: TrainingSpec) -> str:
     """All that decides what is learned and how it is judged, as a digest."""
     told = training.model_dump(mode="json", exclude={"title", "source", "seeds", "workers", "device"})
     return blake2b(json.dumps(told, sort_keys=True).encode(), digest_size=8).hexdigest()
-
-
-def _source(experiment: TrainingSpec) -> Any:
-    stage = experiment.learner().resolved_recipe().propose
-    assert stage is not None
-    return stage.source
 
 
 def _wins(ended: Sequence[Ended]) -> Log:

@@ -22,6 +22,7 @@ from .sequential import sequence
 Side = Literal["village", "werewolves"]
 Part = Literal["village", "werewolves", "both"]
 PARTS: tuple[Part, ...] = ("both", "village", "werewolves")
+VERSUS = " vs "
 Pair = tuple[str, str]
 """(who plays the village, who plays the Werewolves)."""
 SEQUENCE = "confidence sequence: it holds at every number of games"
@@ -102,6 +103,7 @@ class Decision:
 @dataclass(frozen=True, slots=True)
 class Standings:
     """A whole tournament. village, werewolves: who plays which side. level: of confidence sequences, or None.
+    scores: the best first.
 
     missing: games planned and not finished. instrument: no real model played.
     """
@@ -128,6 +130,12 @@ class Standings:
     def cell(self, village: str, werewolves: str) -> CellRow | None:
         """That cell; None where there is none."""
         return next((c for c in self.cells if (c.village, c.werewolves) == (village, werewolves)), None)
+
+
+def pair_of(cell: str) -> Pair | None:
+    """Who plays the village and who the Werewolves in the cell of that name; None where it is no cell's."""
+    village, versus, werewolves = cell.partition(VERSUS)
+    return (village, werewolves) if versus and village and werewolves and VERSUS not in werewolves else None
 
 
 def standings(
@@ -170,7 +178,7 @@ def standings(
         village,
         werewolves,
         cells,
-        tuple(games.score(name) for name in names),
+        tuple(sorted(map(games.score, names), key=_worst_last)),
         games.differences(names),
         ratings if level is None else _without_intervals(ratings),
         openskill(won),
@@ -360,12 +368,16 @@ def _without_intervals(found: Ratings) -> Ratings:
     return Ratings(tuple(map(rating, found.rows)), bare(found.side), residuals, found.note)
 
 
+def _worst_last(score: Score) -> float:
+    return 1.0 if score.both is None else -(score.both.value or 0.0)
+
+
 def _beside(name: str, cells: Sequence[CellRow], called: Mapping[str, str]) -> list[BesideCell]:
     table = published(name)
     found = []
     for cell in cells:
         a, b = (called.get(one, one) for one in (cell.village, cell.werewolves))
-        figure = table.rows.get(f"{a} vs {b}", {}).get("village_win")
+        figure = table.rows.get(f"{a}{VERSUS}{b}", {}).get("village_win")
         if figure is not None:
             found.append(
                 BesideCell(

@@ -71,7 +71,7 @@ def returns_of(reward: Floats, last: NDArray[np.bool_], gamma: float) -> NDArray
 
 @dataclass(frozen=True)
 class _Samples:
-    """Decisions as tensors on the learner's device, with what PPO compares them to."""
+    """Decisions as tensors on the learner's device."""
 
     player: Tensor
     text: Tensor

@@ -8,11 +8,11 @@ of the record keeps its words from turn to turn.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from itertools import groupby
 
 from ..rules import Action, Answer, Ask, Event, Lead, Learned, Pass, Ruleset, Voted
+from .clean import uncited
 from .notes import UNCERTAIN, Belief, Candidate, Reflected
 from .options import label
 from .prompts import opinion
@@ -32,7 +32,7 @@ def observation_text(now: Situation, beliefs: tuple[Belief, ...]) -> str:
     confirmed = {line.event.target: line.event.what for line in now.facts if isinstance(line.event, Learned)}
     lines = [_believed(now.ruleset, belief, confirmed.get(belief.target)) for belief in beliefs]
     lines += _record(now)
-    lines += [_uncited(belief.reasoning) for belief in beliefs if belief.reasoning]
+    lines += [uncited(belief.reasoning) for belief in beliefs if belief.reasoning]
     return "\n".join(lines)
 
 
@@ -42,7 +42,7 @@ def candidate_text(candidate: Candidate, ask: Ask, ruleset: Ruleset) -> str:
     A statement is told as one, an option by its label; a label that tells no kind ("pass", "yes") has the
     ask's kind before it, and so has an intent (`text.intents`).
     """
-    return f"{_uncited(candidate.reasoning)} {_act(candidate.action, ask, ruleset)}".strip()
+    return f"{uncited(candidate.reasoning)} {_act(candidate.action, ask, ruleset)}".strip()
 
 
 def _act(action: str, ask: Ask, ruleset: Ruleset) -> str:
@@ -137,18 +137,3 @@ def _believed(ruleset: Ruleset, belief: Belief, checked: str | None) -> str:
         return f"{name} is confirmed to be {a_role(checked)}."
     sure = f" is confirmed to be {a_role(checked)} and" if checked is not None else ""
     return f"{name}{sure}{opinion(belief)}."
-
-
-_CITED = re.compile(
-    r"\s*[\[(]\d{1,4}(?:\s*(?:,|;|and|to|-)\s*\d{1,4})*[\])]"
-    r"|\s*\b(?:lines?|pieces?|facts?|evidence|information|items?)\s+#?\d{1,4}"
-    r"(?:(?:\s*,\s*|\s*-\s*|,?\s+(?:and|or|to)\s+)#?\d{1,4}\b)*(?!\w)",
-    re.IGNORECASE,
-)
-"""Line numbers where a reasoning cites them: "(3, 12)", "lines 4 and 7"."""
-
-
-@lru_cache(1 << 13)
-def _uncited(text: str) -> str:
-    """A reasoning without the numbers of lines."""
-    return " ".join(_CITED.sub("", text).split()) if any(char.isdigit() for char in text) else text

@@ -91,3 +91,18 @@ _SILENT = re.compile(
 def is_silence(text: str) -> bool:
     """Whether a cleaned statement only says that nothing is said ("(silence)", "I stay silent.")."""
     return _SILENT.fullmatch(text) is not None and any(c.isalpha() for c in text)
+
+
+_CITED = re.compile(
+    r"\s*[\[(]\d{1,4}(?:\s*(?:,|;|and|to|-)\s*\d{1,4})*[\])]"
+    r"|\s*\b(?:lines?|pieces?|facts?|evidence|information|items?)\s+#?\d{1,4}"
+    r"(?:(?:\s*,\s*|\s*-\s*|,?\s+(?:and|or|to)\s+)#?\d{1,4}\b)*(?!\w)",
+    re.IGNORECASE,
+)
+"""Line numbers where a reasoning cites them: "(3, 12)", "lines 4 and 7"."""
+
+
+@lru_cache(1 << 13)
+def uncited(text: str) -> str:
+    """A reasoning without the numbers of lines."""
+    return " ".join(_CITED.sub("", text).split()) if any(char.isdigit() for char in text) else text

@@ -14,12 +14,18 @@ UNCERTAIN = "Uncertain"
 """The guess that names no role (002 Table 13)."""
 
 
+UNASKED_CONFIDENCE = 7
+"""What a judgement counts as that was asked for no confidence: the lowest at which a player named as no
+Werewolf is reliable (m > 6), with a Werewolf clearly below."""
+
+
 def trust(role: str, confidence: int, wolves_trusted: bool = False) -> int:
     """m of 002 Eq. 2, 1–10: 11 − confidence for a Werewolf, the confidence for anybody else.
 
-    wolves_trusted: a Werewolf too has the confidence (the released code, where a Werewolf judges).
-    What "Uncertain" is worth is the recipe's affair.
+    confidence: 0 where none was asked for. wolves_trusted: a Werewolf too has the confidence (the released
+    code, where a Werewolf judges). What "Uncertain" is worth is the recipe's affair.
     """
+    confidence = confidence or UNASKED_CONFIDENCE
     suspected = role in ROLES and ROLES[role].wolf
     return 11 - confidence if suspected and not wolves_trusted else confidence
 
@@ -27,8 +33,8 @@ def trust(role: str, confidence: int, wolves_trusted: bool = False) -> int:
 class Belief(msgspec.Struct, frozen=True):
     """One judgement about one player (002 Eq. 1, 004 C.5).
 
-    role: a role's name or "Uncertain". confidence: 5 (guess) to 10 (sure).
-    reliability: m of 002 Eq. 2, on 1–10, as the recipe computes it.
+    role: a role's name or "Uncertain". confidence: 5 (guess) to 10 (sure), 0 where
+    none was asked for. reliability: m of 002 Eq. 2, on 1–10, as the recipe computes it.
     evidence: positions (among the seat's own events) of the lines cited.
     """
 

@@ -21,7 +21,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from ..rules import PRESETS, Learned
-from .clean import clean
+from .clean import clean, uncited
 from .disguise import disguised
 from .instructions import instruction
 from .notes import UNCERTAIN, Belief
@@ -31,7 +31,7 @@ from .sentences import SENTENCES_VERSION, a_role
 from .templates import phrases, render, templates_digest
 from .wording import names_of, numbered, without_blank_lines
 
-PROMPTS_VERSION = 1
+PROMPTS_VERSION = 2
 """Raise it when this module words something differently: it is part of the digest."""
 
 STYLES: dict[str, str] = {name: phrase.template for name, phrase in phrases("styles").items()}
@@ -69,7 +69,7 @@ def blocks(question: Question) -> tuple[str, str, str]:
     now = question.situation
     rules = _rules(question)
     tail = [
-        in_words(now, question.beliefs),
+        in_words(now, question.beliefs, question.layout == "append"),
         _style(now, question.style),
         instruction(question),
     ]
@@ -197,16 +197,21 @@ def _now_append(now: Situation) -> str:
 # -- beliefs and style ------------------------------------------------------------------------
 
 
-def in_words(now: Situation, beliefs: tuple[Belief, ...]) -> str:
-    """A seat's latest deduction, in words by confidence (004 §4.1); empty for none."""
+def in_words(now: Situation, beliefs: tuple[Belief, ...], lasting: bool = True) -> str:
+    """A seat's latest deduction, in words by confidence (004 §4.1); empty for none.
+
+    lasting: a line has the number that it had when it was cited; else reasonings are told without numbers.
+    """
     if not beliefs:
         return ""
     numbers = {line.position: line.number for line in now.lines}
     confirmed = {line.event.target: line.event.what for line in now.facts if isinstance(line.event, Learned)}
-    return render("beliefs", beliefs="\n".join(_belief(now, b, numbers, confirmed) for b in beliefs))
+    return render("beliefs", beliefs="\n".join(_belief(now, b, numbers, confirmed, lasting) for b in beliefs))
 
 
-def _belief(now: Situation, belief: Belief, numbers: dict[int, int], confirmed: dict[int, str]) -> str:
+def _belief(
+    now: Situation, belief: Belief, numbers: dict[int, int], confirmed: dict[int, str], lasting: bool
+) -> str:
     text = now.ruleset.names[belief.target]
     if belief.target in confirmed:
         what = confirmed[belief.target]
@@ -215,11 +220,12 @@ def _belief(now: Situation, belief: Belief, numbers: dict[int, int], confirmed: 
             text += f" {now.ruleset.names[belief.target]}{opinion(belief)}."
     else:
         text += f"{opinion(belief)}."
-    text += f" Confidence {belief.confidence}, reliability {belief.reliability} of 10."
+    if belief.confidence:
+        text += f" Confidence {belief.confidence}, reliability {belief.reliability} of 10."
     cited = ", ".join(f"[{numbers[at]}]" for at in belief.evidence if at in numbers)
     if cited:
         text += f" Evidence: {cited}."
-    reasoning = clean(belief.reasoning)
+    reasoning = clean(belief.reasoning if lasting else uncited(belief.reasoning))
     return f'{text} Reasoning: "{reasoning}"' if reasoning else text
 
 
@@ -228,7 +234,7 @@ def opinion(belief: Belief) -> str:
     role = a_role(belief.role)
     if belief.role == UNCERTAIN:
         return " is uncertain"
-    if belief.confidence <= 5:
+    if 0 < belief.confidence <= 5:
         return f" is uncertain, perhaps {role}"
     if belief.confidence <= 7:
         return f" may be {role}"

@@ -35,10 +35,6 @@ from .reflective_replies import is_free, read_free, read_verdict
 from .strategic_replies import REASONING_LIMIT, read_decided, read_preferred, read_proposals, strategic_schema
 from .wording import reasons
 
-UNASKED_CONFIDENCE = 7
-"""The confidence of a judgement that was not asked for one: the lowest at which a player named as no
-Werewolf counts as reliable (m > 6), with a Werewolf clearly below."""
-
 # -- what is asked for ------------------------------------------------------------------------
 
 
@@ -181,7 +177,7 @@ def _judgement(target: int, value: Any, task: Deduce, ruleset: Ruleset) -> Judge
     role = read_role(text_of(field_of(value, ("role", "identity"))), task.guesses)
     if role is None:
         return f"{name}: the role is none of {', '.join(task.guesses)}"
-    confidence = UNASKED_CONFIDENCE
+    confidence = 0
     if "confidence" in task.attributes:
         given = number_of(field_of(value, ("confidence", "certainty")))
         if given is None:
@@ -252,7 +248,6 @@ def _rated(question: Question, task: Rate, found: dict[str, Any]) -> Rated | Pro
 
 
 __all__ = [
-    "UNASKED_CONFIDENCE",
     "Decided",
     "Judged",
     "Judgement",

@@ -47,7 +47,8 @@ def note_lines(step: str, content: Content, names: Sequence[str]) -> list[str]:
             return [text]
         case Deduced(beliefs):
             return [
-                f"{names[b.target]}: {b.role}, confidence {b.confidence}, reliability {b.reliability}"
+                f"{names[b.target]}: {b.role}"
+                + (f", confidence {b.confidence}, reliability {b.reliability}" if b.confidence else "")
                 + (f": {b.reasoning}" if b.reasoning else "")
                 for b in beliefs
             ]

@@ -83,7 +83,7 @@ def run_experiment(
     else:
         assert source is not None
         experiment = load(source, overrides, village)
-        preflight(experiment, source)
+        preflight(experiment, None if experiment.village is None else f"wolflab run {source} --village")
         path = out if out is not None else new_directory(Path("runs"), experiment.name)
         store = HeardStore.create(path, experiment)
     with store:
@@ -109,8 +109,8 @@ def run_experiment(
     return ok
 
 
-def preflight(experiment: Experiment, source: str) -> None:
-    """`runner.preflight`; where a key is missing, it names the way to try `source` without one."""
+def preflight(experiment: Experiment, keyless: str | None) -> None:
+    """`runner.preflight`; where a key is missing, it names the command that needs none, if there is one."""
     company = Company(experiment)
 
     async def check() -> None:
@@ -122,11 +122,9 @@ def preflight(experiment: Experiment, source: str) -> None:
     try:
         asyncio.run(check())
     except ModelError as error:
-        if experiment.village is None or not company.lacks_key:
+        if keyless is None or not company.lacks_key:
             raise
-        raise ModelError(
-            f"{error}; to try it without one, on the built-in player: wolflab run {source} --village"
-        ) from None
+        raise ModelError(f"{error}; to try it without one, on the built-in player: {keyless}") from None
 
 
 def games_bar(console: Console) -> Progress:

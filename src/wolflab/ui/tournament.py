@@ -41,15 +41,19 @@ def chosen(
     if source is None:
         if village and model is not None:
             raise ExperimentError("--village and --model: both say who plays; use one")
-        return make(from_flags(entrants, model, rules, deals), overrides, where="wolflab tournament")
+        return make(from_flags(entrants, model, rules, deals), overrides, village, "wolflab tournament")
     flags = {"model": model, "rules": rules, "deals": deals}
     changes = [f"{name}={value}" for name, value in flags.items() if value is not None]
     return load(source, [*changes, *overrides], village)
 
 
-def run_tournament(console: Console, tournament: Tournament, out: Path | None) -> bool:
-    """Play a tournament as a new run, then show it. Returns whether all games are over."""
-    preflight(tournament.experiment(), tournament.name)
+def run_tournament(console: Console, source: str | None, tournament: Tournament, out: Path | None) -> bool:
+    """Play a tournament as a new run, then show it. source: its file's name, None for one of flags.
+
+    Returns whether all games are over.
+    """
+    keyless = None if tournament.village is None else f"wolflab tournament {source} --village"
+    preflight(tournament.experiment(), keyless)
     path = out if out is not None else new_directory(Path("runs"), tournament.name)
     with start(path, tournament) as store:
         return _played(console, store, reached=True)
@@ -158,7 +162,7 @@ def score_table(found: Standings) -> Table:
     for head in (*(PART_NAMES[part] for part in PARTS), "strength", "rank", "openskill"):
         table.add_column(head, justify="right", overflow="fold")
     ratings = {one.name: one for one in found.ratings.rows}
-    for score in sorted(found.scores, key=lambda s: -(s.both.value or 0.0) if s.both is not None else 1.0):
+    for score in found.scores:
         rating = ratings.get(score.name)
         strength, rank = "–", "–"
         if rating is not None:

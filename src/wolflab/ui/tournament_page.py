@@ -89,7 +89,7 @@ def _cell(cell: CellRow | None) -> str:
 
 
 def _scores(found: Standings) -> str:
-    ordered = sorted(found.scores, key=lambda s: -(s.both.value or 0.0) if s.both is not None else 1.0)
+    ordered = found.scores
     rows = [[escape(one.name), *(shown(getattr(one, part), "share") for part in PARTS)] for one in ordered]
     panels = []
     for part in PARTS:

@@ -19,11 +19,11 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from ..errors import ExperimentError, StoreError
+from ..errors import StoreError
 from ..lab.exploit import best_response, target_of
 from ..lab.training import TrainingSpec, load, side_of
 from ..lab.training_board import MISSING, available
-from ..lab.training_files import log_of, result_of
+from ..lab.training_files import POLICY, log_of, result_of, seed_folder
 from ..lab.training_run import Step, opened, run, start
 from ..metrics.intervals import Estimate
 from . import report_prose as prose
@@ -54,7 +54,6 @@ def train(
         show_training(console, show)
         return
     if resume is not None:
-        opened(resume)
         _run(console, resume)
         return
     assert source is not None
@@ -76,12 +75,9 @@ def exploit(
 ) -> None:
     """Train a best response and judge it."""
     if resume is not None:
-        opened(resume)
         _run(console, resume)
         return
     assert target is not None
-    for change in overrides:
-        _check_change(change)
     given: dict[str, Any] = {
         "title": f"A best response to {target} on the {side} side",
         "training": {"updates": updates, "rollouts": {"episodes": episodes}},
@@ -90,17 +86,6 @@ def exploit(
     }
     made = best_response(target_of(target), side_of(side), given, overrides)
     _run(console, start(made, out))
-
-
-def _check_change(change: str) -> None:
-    """ExperimentError for a change of who learns or against whom: the flags say that, and the title."""
-    path = change.partition("=")[0]
-    for said in ("opponent", "training.population"):
-        if f"{path}.".startswith(f"{said}.") or f"{said}.".startswith(f"{path}."):
-            raise ExperimentError(
-                f"-o {change}: the target says whom a best response is trained against, and --side which "
-                "side learns; leave this change out"
-            )
 
 
 def _run(console: Console, folder: Path) -> None:
@@ -120,7 +105,7 @@ def _run(console: Console, folder: Path) -> None:
     )
     with Progress(*columns, console=console) as bar:
         task = bar.add_task("updates", total=updates * len(experiment.seeds))
-        done = [len(log_of(folder / f"seed-{seed}")) for seed in experiment.seeds]
+        done = [len(log_of(seed_folder(folder, seed))) for seed in experiment.seeds]
         bar.update(task, completed=sum(max(0, lines - 1) for lines in done))
 
         def watch(step: Step) -> None:
@@ -147,12 +132,12 @@ def _told(step: Step) -> str:
 def show_training(console: Console, folder: Path) -> None:
     """Print the verdict and write the run's page."""
     experiment = opened(folder)
-    logs = {seed: log_of(folder / f"seed-{seed}") for seed in experiment.seeds}
+    logs = {seed: log_of(seed_folder(folder, seed)) for seed in experiment.seeds}
     if not any(logs.values()):
         raise StoreError(
             f"{folder}: nothing has been trained yet; go on with: wolflab train --resume {folder}"
         )
-    found = {seed: result_of(folder / f"seed-{seed}", _NEEDED) for seed in experiment.seeds}
+    found = {seed: result_of(seed_folder(folder, seed), _NEEDED) for seed in experiment.seeds}
     for side in SIDES:
         rows = {seed: one[side] for seed, one in found.items() if side in one}
         if rows:
@@ -163,7 +148,7 @@ def show_training(console: Console, folder: Path) -> None:
         (folder / CURVE).write_text(picture(drawn), encoding="utf-8")
     console.print(f"Curve: {plain(str(folder / PAGE))}", highlight=False, soft_wrap=True)
     for seed in experiment.seeds:
-        file = folder / f"seed-{seed}" / "policy.safetensors"
+        file = seed_folder(folder, seed) / POLICY
         if file.exists():
             console.print(f"Policy of seed {seed}: {plain(str(file))}", highlight=False, soft_wrap=True)
 
@@ -171,7 +156,8 @@ def show_training(console: Console, folder: Path) -> None:
 def _heads(experiment: TrainingSpec) -> tuple[str, str, str]:
     if experiment.opponent is None:
         return "learner", "baseline", "gain"
-    return "best response", "baseline", "gain (lower bound)"
+    itself = experiment.evaluation.baseline is None
+    return "best response", "target itself" if itself else "baseline", "gain (lower bound)"
 
 
 def _cells(one: Mapping[str, Any]) -> list[str]:

@@ -59,7 +59,7 @@ class Checkpoint:
     network: its shape. embedder: `Embedder.describe()` of the one that it reads with. candidates: N, the most
     that it was trained to weigh. source: who proposes them ("model", or "intents" of the Atomic agent).
     rules: the name of the ruleset that it was trained in. arrays: float32, by `network.shapes`. training:
-    settings and results, as plain values; shown, never used.
+    seed, update and settings, as plain values; part of the digest, and no player looks at it.
     """
 
     name: str

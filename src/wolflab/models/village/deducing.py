@@ -33,13 +33,14 @@ def confidence(probability: float) -> int:
 
 def deduce(question: Question, task: Deduce, posterior: Posterior) -> dict[str, Any]:
     """The reply to `task`: by player's name, the guess and the attributes asked for."""
-    rules = question.situation.ruleset
+    now, rules = question.situation, question.situation.ruleset
     allowed = _allowed(posterior.roles, task.guesses)
+    numbers_of = {line.position: line.number for line in now.lines}
     reply: dict[str, Any] = {}
     for target in task.targets:
         role, sure, chance = _guess(posterior, target, allowed, rules)
         entry: dict[str, Any] = {}
-        numbers = posterior.evidence(target)
+        numbers = [numbers_of[position] for position in posterior.evidence(target)]
         if "reasoning" in task.attributes:
             entry["reasoning"] = _reason(rules.names[target], role, chance, posterior.wolf[target], numbers)
         entry["role"] = role

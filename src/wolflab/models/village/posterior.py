@@ -45,7 +45,7 @@ class Survey:
     learned: target → what its check showed. harmless: mask of seats that night actions prove to be no
     Werewolves. kills: the pack's choices this night, in order. spared: whom the pack chose in vain last
     night. shielded: whom this seat shielded last.
-    hits: (line number, marks) of the lines that bear on somebody; see `Node.marks`.
+    hits: (line's position, marks) of the lines that bear on somebody; see `Node.marks`.
     """
 
     node: Node
@@ -68,15 +68,15 @@ class Posterior:
     _evidence: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
 
     def evidence(self, seat: int, most: int = 6) -> list[int]:
-        """The numbers of the lines that bear most on `seat`: the weightiest, then the latest, ascending."""
+        """The positions of the lines that bear most on `seat`: the weightiest, then the latest, ascending."""
         if not self._evidence:
             found: dict[int, list[tuple[int, int]]] = {-1: []}
-            for number, marks in self.survey.hits:
+            for position, marks in self.survey.hits:
                 for about, weight in marks:
-                    found.setdefault(about, []).append((weight, number))
+                    found.setdefault(about, []).append((weight, position))
             self._evidence = found
         lines = sorted(self._evidence.get(seat, ()), reverse=True)[:most]
-        return sorted({number for _, number in lines})
+        return sorted({position for _, position in lines})
 
 
 Chances = tuple[tuple[str, ...], list[list[float]], list[float]]
@@ -93,7 +93,7 @@ class Thinker:
         self._chances: OrderedDict[tuple[object, ...], Chances] = OrderedDict()
         self._latest: tuple[Situation, Posterior] | None = None
         self._lines: tuple[tuple[object, ...], list[Line], Survey] | None = None
-        """The lines read last, by identity (they are kept, so that their identities stay their own)."""
+        """The lines read last, by event and position (they are kept, so that identities stay their own)."""
         self._cuts: OrderedDict[tuple[object, ...], Bools | None] = OrderedDict()
 
     def survey(self, situation: Situation, recalled: bool = False) -> Survey:
@@ -114,8 +114,10 @@ class Thinker:
             ),
             key=_position,
         )
-        # The decision that follows a deduction is about the very same lines, only classified anew.
-        same = (situation.ruleset, recalled and (situation.alive, situation.round), *map(id, lines))
+        # The decision that follows a deduction is about the very same events, only classified anew.
+        told = [id(line.event) for line in lines]
+        now = recalled and (situation.alive, situation.round)
+        same = (situation.ruleset, now, *told, *map(_position, lines))
         if self._lines is None or self._lines[0] != same:
             self._lines = same, lines, self._read(situation, lines, recalled)
         survey = self._lines[2]
@@ -154,9 +156,9 @@ class Thinker:
                     match event:
                         case Learned(_, target, what):
                             learned[target] = what
-                            hits.append((line.number, ((target, 10),)))
+                            hits.append((line.position, ((target, 10),)))
                         case VictimShown(_, victim):
-                            hits.append((line.number, ((victim, 4),)))
+                            hits.append((line.position, ((victim, 4),)))
                             if not situation.ruleset.wolves_may_target_pack:
                                 harmless |= 1 << victim
                         case Chose(seat, "kill", action):
@@ -170,7 +172,7 @@ class Thinker:
                     continue
             node = found
             if node.marks:
-                hits.append((line.number, node.marks))
+                hits.append((line.position, node.marks))
             if isinstance(event, DayBroke):
                 if not event.deaths and tonight is not None:
                     harmless |= _attacked(situation.ruleset, tonight)
