@@ -1,8 +1,9 @@
 """Adding a role is one file.
 
-Two roles that nobody has thought of are written into a copy of the package: a Vigilante (village; may
-kill once in the game, whatever the shields) and a Sorcerer (on the Werewolves' side but not of the pack;
-looks for the Seer). Nothing else is touched. A fresh interpreter then plays with them.
+Three roles that nobody has thought of are written into a copy of the package: a Vigilante (village; may
+kill once in the game, whatever the shields), a Sorcerer (on the Werewolves' side but not of the pack;
+looks for the Seer) and a Paladin (village; shields, as the Guard does). Nothing else is touched. A fresh
+interpreter then plays with them.
 """
 
 from __future__ import annotations
@@ -80,6 +81,22 @@ ROLE = Role(
 )
 '''
 
+PALADIN = '''
+"""The Paladin: a Guard by a third name."""
+
+from ..outcome import Side
+from ..shielding import shield_card, shield_duty
+from . import Role
+
+ROLE = Role(
+    name="Paladin",
+    plural="Paladins",
+    side=Side.VILLAGE,
+    card=lambda rules: shield_card(rules, "Paladin", "ward"),
+    duties=(shield_duty("ward", "warded"),),
+)
+'''
+
 GAME = """
 import json
 import random
@@ -130,16 +147,54 @@ print(json.dumps({
 """
 
 
+SHIELD = """
+import json
+import sys
+
+sys.path.insert(0, sys.argv[1])
+import wolflab
+from rules_helpers import Game, of, one
+from wolflab.lab.lessons import intent_of
+from wolflab.match.rewards import gains
+from wolflab.metrics.behaviours.truth import HOLDERS
+from wolflab.models.village.choices import strategies
+from wolflab.models.village.worlds import SHIELD, role_class
+from wolflab.rules import ROLES, SHIELDS, Ask, DayBroke, Ruleset, Say
+
+assert wolflab.__file__.startswith(sys.argv[2]), wolflab.__file__
+rules = Ruleset(name="new", roles={"Werewolf": 1, "Villager": 3, "Seer": 1, "Paladin": 1})
+game = Game(rules, ["Werewolf", "Villager", "Villager", "Villager", "Seer", "Paladin"])
+night = game.night(kill={0: 2}, see={4: 1}, ward={5: 2})
+said = Say("I protected player_3 last night.")
+intent = intent_of(said, Ask("1/statement/5", 5, "statement", None, "discussion", 1), rules)
+
+print(json.dumps({
+    "shields": sorted(SHIELDS),
+    "deaths": one(night, DayBroke).deaths,
+    "gains": [gain.seats for gain in gains(rules, game.log.events)],
+    "class": role_class(ROLES["Paladin"]) == SHIELD,
+    "holders": sorted(HOLDERS["protect"]),
+    "strategies": strategies(None, "ward") == strategies(None, "protect") != (),
+    "reporting": intent.role,
+}))
+"""
+
+
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What a fresh interpreter reports of games with the two new roles."""
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a copy of the package that has the new roles."""
     root = tmp_path_factory.mktemp("package")
     package = root / "wolflab"
     source = Path(wolflab.__file__).parent
     shutil.copytree(source, package, ignore=shutil.ignore_patterns("__pycache__"))
-    for name, text in (("vigilante", VIGILANTE), ("sorcerer", SORCERER)):
+    for name, text in (("vigilante", VIGILANTE), ("sorcerer", SORCERER), ("paladin", PALADIN)):
         (package / "rules" / "roles" / f"{name}.py").write_text(text.lstrip(), encoding="utf-8")
-    (root / "game.py").write_text(textwrap.dedent(GAME), encoding="utf-8")
+    return root
+
+
+def _reported(root: Path, script: str) -> dict[str, Any]:
+    """What a script prints in a fresh interpreter that imports the copy."""
+    (root / "game.py").write_text(textwrap.dedent(script), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, str(root / "game.py"), str(Path(__file__).parent), str(root)],
         env={**os.environ, "PYTHONPATH": str(root)},
@@ -150,6 +205,12 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     assert done.returncode == 0, done.stderr
     result: dict[str, Any] = json.loads(done.stdout)
     return result
+
+
+@pytest.fixture(scope="module")
+def played(package: Path) -> dict[str, Any]:
+    """What is reported of games with the Vigilante and the Sorcerer."""
+    return _reported(package, GAME)
 
 
 def test_new_roles_are_dealt_and_asked(played: dict[str, Any]) -> None:
@@ -175,3 +236,15 @@ def test_random_games_with_new_roles_end(played: dict[str, Any]) -> None:
 def test_new_roles_stand_in_the_rules_text(played: dict[str, Any]) -> None:
     for words in ("Vigilante may kill one player, once", "Sorcerer looks for the Seer"):
         assert words in played["text"]
+
+
+def test_a_new_shield_counts_as_one(package: Path) -> None:
+    """In what is rewarded, what its holder is taken for, how it is used, and whose report of it is read."""
+    found = _reported(package, SHIELD)
+    assert found["shields"] == ["protect", "save", "ward"]
+    assert found["deaths"] == []
+    assert found["gains"] == [[-5, 0, 0, 0, 0, 5]]
+    assert found["class"]
+    assert found["holders"] == ["Doctor", "Guard", "Paladin", "Witch"]
+    assert found["strategies"]
+    assert found["reporting"] == "Paladin"

@@ -28,7 +28,7 @@ from ..match.bare import play_bare
 from ..models.base import Model, Request, Response
 from ..models.catalog import resolve
 from ..record import GameRecord, read
-from ..rules import DOCTOR, SHERIFF
+from ..rules import DOCTOR, SHERIFF, SHIELDS
 from ..text.prompts import messages, prompt_digest
 from .bench_policy import policy_lines
 from .bench_training import training_lines
@@ -297,7 +297,7 @@ def chain(record: GameRecord) -> int:
 
         pack = added("kill")
         witch = longest("antidote") + longest("poison")
-        total += max(max(pack, longest("protect", "save")) + witch, longest("see"))
+        total += max(max(pack, longest(*SHIELDS)) + witch, longest("see"))
         statements = [links for kind, links in turns if kind == "statement"]
         last = statements.pop() if statements else 0
         total += added("campaign") + longest("elect") + added("succeed") + added("lead")

@@ -27,9 +27,6 @@ from ..text.intents import HIDE, IDLE, Intent, intents, possible, worded
 from ..text.notes import Candidate, Proposed
 from ..text.reading import read
 
-_SHIELDS = ("protect", "save")
-"""What a Guard's and a Doctor's duty is called; the report of either is read as "protect"."""
-
 
 class Lesson(LanguageAgent):
     """A learning seat that plays as the deduction-only agent and keeps what it would have had to choose."""
@@ -113,6 +110,6 @@ def _spoken(text: str, seat: int, ruleset: Ruleset) -> Intent:
 
 
 def _reporting(kind: str, ruleset: Ruleset) -> str | None:
-    """The role whose report it is."""
-    kinds = _SHIELDS if kind in _SHIELDS else (kind,)
-    return next((role.name for role in ruleset.cast if any(duty.kind in kinds for duty in role.duties)), None)
+    """The role whose report it is: that of any shield is read as "protect"."""
+    duties = ((role, duty) for role in ruleset.cast for duty in role.duties)
+    return next((r.name for r, d in duties if d.kind == kind or (d.shields and kind == "protect")), None)

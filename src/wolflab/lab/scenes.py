@@ -39,9 +39,9 @@ def two_seers(ruleset: Ruleset, dealing: Dealing) -> Lines:
         lines[wolf][f"1/kill/{wolf}"] = pick(victim)
     lines[seer][f"1/see/{seer}"] = pick(liar)
     for seat in seats:
-        if dealing.roles[seat] in ("Doctor", "Guard"):
-            for duty in ("save", "protect"):
-                lines[seat][f"1/{duty}/{seat}"] = pick(seat)
+        for duty in ROLES[dealing.roles[seat]].duties:
+            if duty.shields:
+                lines[seat][f"1/{duty.kind}/{seat}"] = pick(seat)
         part, about = ("other", "")
         if seat == seer:
             part, about = ("seer" if seer < liar else "counter", name[liar])

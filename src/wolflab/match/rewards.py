@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ..rules import (
     ROLES,
+    SHIELDS,
     Action,
     Chose,
     DayBroke,
@@ -37,9 +38,6 @@ from ..rules import (
     Winner,
 )
 from ..rules.engine import table
-
-SHIELDS = ("save", "protect")
-"""Night choices that keep a player alive: the Doctor's, and the Guard's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..record import GameRecord, PastTurn
-from ..rules import ROLES, Pass, Pick, Say
+from ..rules import ROLES, SHIELDS, Pass, Pick, Say
 from ..text.reading import Claim, read
 from .evenness import Chosen, Evenness, evenness
 from .intervals import Estimate, paired, share
@@ -171,7 +171,7 @@ def first_kill(record: GameRecord) -> Iterator[Decision]:
 def first_save(record: GameRecord) -> Iterator[Decision]:
     """Whom the Doctor (or Guard) saves on the first night: itself, or another."""
     for turn in record.turns:
-        if turn.kind in ("save", "protect") and turn.round == 1:
+        if turn.kind in SHIELDS and turn.round == 1:
             me = turn.seat
             yield Decision(_seat(turn, lambda seat, me=me: "itself" if seat == me else "another"))  # type: ignore[misc]
 

@@ -48,7 +48,7 @@ from .events import (
     only,
 )
 from .outcome import Outcome, Reason, Side, Winner
-from .roles import DUTIES, ROLES, Role, role
+from .roles import DUTIES, ROLES, SHIELDS, Role, role
 from .ruleset import DOCTOR, PRESETS, SHERIFF, WITCH, Ruleset, preset
 from .view import Log, Note, View
 
@@ -65,6 +65,7 @@ __all__ = [
     "RIGHT",
     "ROLES",
     "SHERIFF",
+    "SHIELDS",
     "SILENCE",
     "WITCH",
     "YES",

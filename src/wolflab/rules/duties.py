@@ -33,6 +33,7 @@ class Duty:
     each told of the earlier choices (the pack); otherwise all at once.
     prelude: (state, seat) → events shown just before the ask (the Witch's victim).
     reads: it only learns. With sequential deaths it comes after the night's dead have gone.
+    shields: its choice is whom to shield, not knowing whom the pack chose (the antidote's answer is not).
     """
 
     kind: str
@@ -44,6 +45,7 @@ class Duty:
     chained: bool = False
     prelude: Callable[[State, int], tuple[Event, ...]] | None = None
     reads: bool = False
+    shields: bool = False
 
 
 def targets(state: State, excluded: int = 0, may_pass: bool = False) -> tuple[Action, ...]:

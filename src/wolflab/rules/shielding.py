@@ -1,4 +1,4 @@
-"""The night duty that Guard and Doctor share: shield one player from the Werewolves."""
+"""The night duty that Guard and Doctor share, and a new role may: shield one player from the Werewolves."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def shield_duty(kind: str, past: str) -> Duty:
                 state.remember(seat, "shielded", (state.round, action.seat))
         return (Chose(seat, kind, action, only(seat)),)
 
-    return Duty(kind, kind, past, options, act)
+    return Duty(kind, kind, past, options, act, shields=True)
 
 
 def shield_card(rules: Ruleset, name: str, verb: str) -> str:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from ..rules import SHIELDS
+
 ACT, HOLD, TELL, HIDE, CALL = "act", "hold", "tell", "hide", "call"
 """Use what one can do, or do not · tell one's role, or do not · call for a vote."""
 
@@ -40,8 +42,7 @@ _ABILITY = r"\b(?:use|using)\b[^.;]{0,20}?\b(?:abilit\w+|power)\b"
 _DOES = {
     "vote": re.compile(rf"{_VOTE}|{_KILL}"),
     "kill": re.compile(rf"{_KILL}|\bvot(?:e|ing) to kill|{_ABILITY}"),
-    "protect": re.compile(rf"{_SHIELD}|{_ABILITY}"),
-    "save": re.compile(rf"{_SHIELD}|{_ABILITY}"),
+    **dict.fromkeys(SHIELDS, re.compile(rf"{_SHIELD}|{_ABILITY}")),
     "see": re.compile(rf"{_CHECK}|{_ABILITY}"),
     "poison": re.compile(rf"{_POISON}|{_ABILITY}"),
     "antidote": re.compile(rf"{_ANTIDOTE}|{_SHIELD}|{_ABILITY}"),

@@ -13,22 +13,21 @@ import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
-from ..rules import DUTIES, PASS, Action, Answer, Ask, Deal, Lead, Pass, Pick, Ruleset, Say
+from ..rules import DUTIES, PASS, SHIELDS, Action, Answer, Ask, Deal, Lead, Pass, Pick, Ruleset, Say
 from .clean import clean
 
 _VOTES = ("vote", "elect")
-_SHIELD = ("protect", "save", "guard", "shield", "heal", "defend")
 _SYNONYMS: dict[str, tuple[str, ...]] = {
     "kill": ("kill", "eliminate", "attack", "murder", "bite", "hunt"),
-    "protect": _SHIELD,
-    "save": _SHIELD,
+    **dict.fromkeys(SHIELDS, ("protect", "save", "guard", "shield", "heal", "defend")),
     "see": ("see", "check", "inspect", "investigate", "look at", "verify", "examine"),
     "poison": ("poison", "kill", "use the poison on", "use poison on"),
     "vote": ("vote", "eliminate", "lynch", "expel", "remove", "banish"),
     "elect": ("vote", "elect", "support"),
     "succeed": ("name", "appoint", "hand over", "pass"),
 }
-"""Verbs that mean the same choice. Guard and Doctor shield under two names, so both are heard."""
+"""Verbs that mean the same choice. Guard and Doctor shield under two names, so both are heard
+of all who shield."""
 
 _ANY_VERB = ("choose", "pick", "select", "target", "action")
 NUMBER_WORDS = (

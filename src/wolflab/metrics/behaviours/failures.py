@@ -76,7 +76,8 @@ def _implied(play: Play, said: Statement) -> set[str]:
             case "antidote" | "poison":
                 found.add("Witch")
             case _ if not count("Witch"):
-                found.add("Guard" if count("Guard") else "Doctor")
+                shields = [role.name for role in play.record.ruleset.cast if role.shields] or ["Doctor"]
+                found.update(shields if len(shields) == 1 else ())
             case _:
                 pass
     return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ...rules import DUTIES, ROLES
+from ...rules import DUTIES, ROLES, SHIELDS
 from ...text.reading import read
 from .play import Musing, Play, Statement
 from .shapes import Behaviour, Sighting
@@ -166,7 +166,7 @@ _CHOICE = re.compile(
 
 def _wrong_verb(one: Musing) -> str:
     """A reply to a night question that chooses another role's action (003 A.4, second example)."""
-    asked = "protect" if one.asked == "save" else one.asked
+    asked = "protect" if one.asked in SHIELDS else one.asked
     if asked not in _VERBS or asked not in DUTIES:
         return ""
     text = one.text.lower()

@@ -15,6 +15,7 @@ from typing import Literal
 from ...record import GameRecord
 from ...rules import (
     ROLES,
+    SHIELDS,
     Answer,
     Chose,
     DayBroke,
@@ -37,7 +38,8 @@ ASKED = {"discussion": "statement", "election": "campaign", "last words": "last-
 """Where something was said, to the kind of the ask."""
 NIGHTS = {"looked": "see", "shielded": "protect"}
 """Signs that tell of a night action, to the kind of a report."""
-SHIELDS = frozenset({"protect", "save", "antidote"})
+SAVES = SHIELDS | {"antidote"}
+"""Kinds of night actions that keep a player alive."""
 
 
 @dataclass(frozen=True, slots=True)

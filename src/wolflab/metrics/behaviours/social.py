@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...rules import ROLES
 from ...text.acts import WEREWOLF, Accusation, Agreement, Defence, Report, Suggestion
 from ...text.reading import read
-from .play import SHIELDS, Deed, Musing, Play, Statement
+from .play import SAVES, Deed, Musing, Play, Statement
 from .shapes import Behaviour, Sighting
 from .truth import HOLDERS, Falsehood, deliberate, falsehoods
 
@@ -70,7 +70,7 @@ def trusts(play: Play) -> Iterator[Sighting]:
             for target, how in trust_in_thought(play, one).items():
                 yield play.sighting("trust", one, f"{how} {play.name(target)}", target)
     for deed in play.deeds:
-        if deed.meant and deed.kind in SHIELDS and stood_by(play, deed):
+        if deed.meant and deed.kind in SAVES and stood_by(play, deed):
             yield play.sighting("trust", deed, f"shields {play.name(deed.target)}", deed.target)
 
 
@@ -119,7 +119,7 @@ def confrontations(play: Play) -> Iterator[Sighting]:
         name = play.name(deed.target)
         if deed.kind in ("kill", "poison") and not play.packmates(deed.seat, deed.target):
             yield play.sighting("confrontation", deed, f"attacks {name} ({deed.kind})", deed.target)
-        elif deed.kind in SHIELDS and _under_attack(play, deed):
+        elif deed.kind in SAVES and _under_attack(play, deed):
             yield play.sighting("confrontation", deed, f"defends {name} ({deed.kind})", deed.target)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ...rules import ROLES
 from ...text.acts import Defence
-from .play import SHIELDS, Ballot, Play, Statement
+from .play import SAVES, Ballot, Play, Statement
 from .shapes import Behaviour, Sighting
 from .social import TRUSTS, stood_by
 from .truth import HOLDERS
@@ -52,7 +52,7 @@ def _plain_face(play: Play, said: Statement) -> bool:
 def cooperates(play: Play) -> Iterator[Sighting]:
     """See `COOPERATION`."""
     for deed in play.deeds:
-        shields = deed.kind in SHIELDS and play.fellows(deed.seat, deed.target)
+        shields = deed.kind in SAVES and play.fellows(deed.seat, deed.target)
         if shields and deed.meant and stood_by(play, deed):
             why = f"shields its fellow {play.name(deed.target)}"
             yield play.sighting("cooperation", deed, why, deed.target)

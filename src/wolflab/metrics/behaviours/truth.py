@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from ...rules import ROLES
 from ...text.acts import WEREWOLF, Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
 from ...text.vocabulary import NAMED
-from .play import SHIELDS, Play, Statement
+from .play import SAVES, Play, Statement
 from .signs import NOBODY, Sign, mentions
 
 HOLDERS = {
     "see": frozenset({"Seer"}),
-    "protect": frozenset({"Guard", "Doctor", "Witch"}),
+    "protect": frozenset({"Witch", *(name for name, role in ROLES.items() if role.shields)}),
     "antidote": frozenset({"Witch"}),
     "poison": frozenset({"Witch"}),
 }
@@ -230,7 +230,7 @@ def _reports(play: Play, said: Statement) -> Iterator[Falsehood]:
             continue
         name = play.name(report.target)
         if report.kind != "see":
-            kinds = {"poison"} if report.kind == "poison" else SHIELDS
+            kinds = {"poison"} if report.kind == "poison" else SAVES
             done = any(
                 deed.seat == said.seat and deed.kind in kinds and deed.target == report.target
                 for deed in play.deeds

@@ -1,7 +1,7 @@
 """Choosing among an ask's options: first-order judgement, no search.
 
 Each kind of ask scores its options from the scene; the best is taken, ties and jitter being drawn from
-the table's key. Kinds that `village` has no plan for (a new role's) are answered at random.
+the table's key. Kinds that `village` has no plan for (a new role's, but for shields) are answered at random.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ...rules import LEFT, NO, PASS, RIGHT, YES, Action, Ask, Pick
+from ...rules import LEFT, NO, PASS, RIGHT, SHIELDS, YES, Action, Ask, Pick
 from .draws import Draws
 from .scene import Scene
 from .talk import pushed
@@ -218,8 +218,7 @@ def _vote(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
 
 _PLANS: dict[str, Callable[[Scene, tuple[Action, ...]], Chosen | None]] = {
     "kill": _kill,
-    "protect": _protect,
-    "save": _protect,
+    **dict.fromkeys(SHIELDS, _protect),
     "see": _see,
     "antidote": _antidote,
     "poison": _poison,

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from ...rules import SHIELDS
 from ...text.acts import Claim, Report, Suggestion
 from ...text.advice import ACT, CALL, HIDE, HOLD, TELL
 from ...text.masking import LETTERS
@@ -85,11 +86,13 @@ _OPENINGS = (
 _WAYS = {
     "vote": {ACT: "vote for somebody instead of passing.", HOLD: "pass and observe the others for now."},
     "kill": {ACT: "kill somebody instead of passing.", HOLD: "pass and let the night go by."},
-    "protect": {
-        ACT: "choose somebody to protect instead of passing.",
-        HOLD: "pass and protect nobody tonight.",
+    **{
+        kind: {
+            ACT: "choose somebody to protect instead of passing.",
+            HOLD: "pass and protect nobody tonight.",
+        }
+        for kind in SHIELDS
     },
-    "save": {ACT: "choose somebody to protect instead of passing.", HOLD: "pass and protect nobody tonight."},
     "see": {
         ACT: "verify the identity of some player instead of passing.",
         HOLD: "pass and verify nobody tonight.",

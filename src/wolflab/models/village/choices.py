@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from ...rules import NO, PASS, YES, Action, Pick
+from ...rules import NO, PASS, SHIELDS, YES, Action, Pick
 from .scene import Scene
 from .standing import accusers, claimants, crowd, in_words, likeliest, stances, top, under_fire
 
@@ -234,8 +234,7 @@ _ANTIDOTES = (
 CHOICES: Mapping[str, tuple[Choice, ...]] = MappingProxyType(
     {
         "kill": _KILLS,
-        "save": _SAVES,
-        "protect": _SAVES,
+        **dict.fromkeys(SHIELDS, _SAVES),
         "see": _LOOKS,
         "poison": _POISONS,
         "antidote": _ANTIDOTES,

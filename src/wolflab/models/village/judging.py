@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ...rules import PASS, ROLES, Action, Ask, Pick
+from ...rules import PASS, ROLES, SHIELDS, Action, Ask, Pick
 from ...text.acts import Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
 from ...text.options import read_action
 from ...text.questions import Interview, Judge, Situation
@@ -97,7 +97,7 @@ def _wrong(now: Situation, task: Judge, posterior: Posterior) -> str:
 
 def _aid(now: Situation, ask: Ask, who: int, chance: float) -> str:
     """What helps the other side: a badge or a shield for a Werewolf."""
-    helps = ask.kind in ("protect", "save", "elect", "succeed") and not ROLES[now.role].wolf
+    helps = (ask.kind in SHIELDS or ask.kind in ("elect", "succeed")) and not ROLES[now.role].wolf
     return "The player helps a likely Werewolf." if helps and chance > 1 - FAR and who != now.seat else ""
 
 

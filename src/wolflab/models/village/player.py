@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from ...rules import Ask, Pick
+from ...rules import SHIELDS, Ask, Pick
 from ...text.advice import ACT, HOLD, advised
 from ...text.disguise import disguised
 from ...text.intents import chosen as meant
@@ -292,7 +292,7 @@ class Village:
         settings = self.settings
         if settings.favour is not None and ask.kind == "kill":
             return favoured(around, ask, settings.favour, settings.favour_rate)
-        if settings.expect is not None and ask.kind in ("save", "protect"):
+        if settings.expect is not None and ask.kind in SHIELDS:
             return favoured(around, ask, settings.expect, settings.expect_rate)
         return None
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ...rules import (
     ROLES,
+    SHIELDS,
     Chose,
     DayBroke,
     Learned,
@@ -163,7 +164,7 @@ class Thinker:
                                 harmless |= 1 << victim
                         case Chose(seat, "kill", action):
                             kills.append((seat, action.seat if isinstance(action, Pick) else None))
-                        case Chose(_, "protect" | "save", action):
+                        case Chose(_, kind, action) if kind in SHIELDS:
                             shielded = tonight = action.seat if isinstance(action, Pick) else None
                         case _:
                             pass

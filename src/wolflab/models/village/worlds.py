@@ -37,7 +37,7 @@ def role_class(role: Role) -> int:
         return WOLF
     if any(duty.kind == "see" for duty in role.duties):
         return SEER
-    if any(duty.kind in ("protect", "save") for duty in role.duties):
+    if role.shields:
         return SHIELD
     return OTHER if role.duties else PLAIN
 

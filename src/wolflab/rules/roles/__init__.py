@@ -40,9 +40,12 @@ class Role:
 
     wolf: bool = field(init=False, default=False)
     """On the Werewolves' side."""
+    shields: bool = field(init=False, default=False)
+    """One of its duties shields (see `Duty`)."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "wolf", self.side is Side.WEREWOLVES)
+        object.__setattr__(self, "shields", any(duty.shields for duty in self.duties))
 
     def __repr__(self) -> str:
         return f"Role({self.name})"
@@ -64,6 +67,9 @@ ROLES: dict[str, Role] = _load()
 
 DUTIES: dict[str, Duty] = {duty.kind: duty for one in ROLES.values() for duty in one.duties}
 """Every night duty by kind."""
+
+SHIELDS: frozenset[str] = frozenset(kind for kind, duty in DUTIES.items() if duty.shields)
+"""The kinds of the duties that shield ("protect", "save", and what new roles add)."""
 
 
 def role(name: str) -> Role:
