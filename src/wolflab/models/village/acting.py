@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ...rules import LEFT, NO, PASS, RIGHT, SHIELDS, YES, Action, Ask, Pick
+from .claims import AS_OTHER, AS_SEER, AS_SHIELD
 from .draws import Draws
 from .scene import Scene
 from .talk import pushed
@@ -84,11 +85,9 @@ def _best(scene: Scene, seats: list[int], score: Callable[[int], int], purpose: 
 
 
 def _kill(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
-    agreed = [target for seat, target in scene.survey.kills if seat != scene.me and target is not None]
-    if agreed and Pick(agreed[-1]) in options and agreed[-1] not in scene.mates:
-        return Pick(
-            agreed[-1]
-        ), f"My teammate chose {scene.name(agreed[-1])}; together we are sure of the kill."
+    named = scene.survey.named_by_mates(scene.me)
+    if named is not None and Pick(named) in options and named not in scene.mates:
+        return Pick(named), f"My teammate chose {scene.name(named)}; together we are sure of the kill."
     prey = [seat for seat in _seats(options) if seat not in scene.mates]
     if not prey:
         return None
@@ -99,7 +98,7 @@ def _kill(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
         score, claim = scene.danger(seat), scene.node.claims[seat]
         if seat == scene.survey.spared:
             score -= 500
-        if claim in (2, 3) or (claim == 1 and guarded):
+        if claim in (AS_SHIELD, AS_OTHER) or (claim == AS_SEER and guarded):
             score //= 2
         return score
 

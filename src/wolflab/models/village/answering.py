@@ -152,14 +152,12 @@ def _roles(mind: Mind, ask: Ask, question: str) -> list[str]:
 
 
 def _packs_choice(mind: Mind, ask: Ask, question: str) -> list[str]:
-    chosen = [target for seat, target in mind.view.survey.kills if seat != mind.me and target is not None]
     if not mind.wolf:
         return ["I have no teammates that I know of."]
-    return (
-        [f"My teammate chose {mind.names[chosen[-1]]}."]
-        if chosen
-        else ["My teammate has not chosen anybody yet."]
-    )
+    named = mind.view.survey.named_by_mates(mind.me)
+    if named is None:
+        return ["My teammate has not chosen anybody yet."]
+    return [f"My teammate chose {mind.names[named]}."]
 
 
 def _pack(mind: Mind, ask: Ask, question: str) -> list[str]:

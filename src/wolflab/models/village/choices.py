@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ...rules import NO, PASS, SHIELDS, YES, Action, Pick
+from .claims import AS_ABLE, AS_OTHER, AS_SEER, AS_SHIELD
 from .scene import Scene
 from .standing import accusers, claimants, crowd, in_words, likeliest, stances, top, under_fire
 
@@ -61,7 +62,7 @@ def _accuser(scene: Scene, seats: list[int]) -> int | None:
 
 
 def _doubtful_seer(scene: Scene, seats: list[int]) -> int | None:
-    return likeliest(scene, [seat for seat in claimants(scene, 1) if seat in seats])
+    return likeliest(scene, [seat for seat in claimants(scene, AS_SEER) if seat in seats])
 
 
 def _silent(scene: Scene, seats: list[int]) -> int | None:
@@ -77,11 +78,12 @@ def _victim(scene: Scene, seats: list[int]) -> int | None:
 
 
 def _seer(scene: Scene, seats: list[int]) -> int | None:
-    return top(scene, [s for s in claimants(scene, 1) if s in seats], scene.danger, "seer")
+    return top(scene, [s for s in claimants(scene, AS_SEER) if s in seats], scene.danger, "seer")
 
 
 def _able(scene: Scene, seats: list[int]) -> int | None:
-    return top(scene, [s for s in claimants(scene, 2, 3) if s in seats], scene.danger, "able")
+    able = claimants(scene, AS_SHIELD, AS_OTHER)
+    return top(scene, [s for s in able if s in seats], scene.danger, "able")
 
 
 def _mate(scene: Scene, seats: list[int]) -> int | None:
@@ -120,8 +122,7 @@ WOLF_VOTES = (
 
 
 def _agreed(scene: Scene, seats: list[int]) -> int | None:
-    chosen = [target for seat, target in scene.survey.kills if seat != scene.me and target is not None]
-    return chosen[-1] if chosen else None
+    return scene.survey.named_by_mates(scene.me)
 
 
 def _dangerous(scene: Scene, seats: list[int]) -> int | None:
@@ -143,7 +144,7 @@ def _quiet(scene: Scene, seats: list[int]) -> int | None:
 
 def _trusted(scene: Scene, seats: list[int]) -> int | None:
     """Of those who claim no ability, which are another strategy's."""
-    open_ = [s for s in _prey(scene, _others(scene, seats)) if scene.node.claims[s] not in (1, 2, 3)]
+    open_ = [s for s in _prey(scene, _others(scene, seats)) if scene.node.claims[s] not in AS_ABLE]
     target = top(scene, open_, lambda seat: -scene.suspicion[seat] - 100 * scene.support(seat), "trusted")
     return target if scene.situation.round > 1 else None
 

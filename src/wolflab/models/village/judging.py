@@ -14,10 +14,11 @@ from ...text.acts import Accusation, Act, Agreement, Claim, Defence, Report, Sug
 from ...text.options import read_action
 from ...text.questions import Interview, Judge, Situation
 from ...text.reading import read
+from .claims import ABLE
 from .draws import Draws
 from .posterior import Posterior
 from .speech import worded
-from .worlds import OTHER, SEER, SHIELD, role_class
+from .worlds import role_class
 
 FAR = 0.35
 """A village-side vote is unreasonable where P(Werewolf) of another is higher by so much."""
@@ -117,10 +118,6 @@ def _picks(ask: Ask) -> list[int]:
     return [option.seat for option in ask.options or () if isinstance(option, Pick)]
 
 
-_ABLE = {"see": SEER, "protect": SHIELD, "antidote": OTHER, "poison": OTHER}
-"""Whose class of role can do what a statement tells of a night."""
-
-
 def _wrong_words(now: Situation, acts: list[Act], text: str, posterior: Posterior) -> str:
     """What is unreasonable in a statement; empty if nothing is."""
     names, wolf = now.ruleset.names, ROLES[now.role].wolf
@@ -130,7 +127,7 @@ def _wrong_words(now: Situation, acts: list[Act], text: str, posterior: Posterio
     for act in acts:
         if isinstance(act, Report):
             role = claims[0] if claims else "" if wolf else now.role
-            if role and role_class(ROLES[role]) != _ABLE[act.kind]:
+            if role and role_class(ROLES[role]) != ABLE[act.kind]:
                 return f"What is told cannot be done by {worded(role, now.ruleset)}."
         target = getattr(act, "target", None)
         accuses = isinstance(act, Accusation) or (isinstance(act, Suggestion) and not act.against)
@@ -153,7 +150,7 @@ _NIGHT = re.compile(
 def _camouflages(now: Situation, acts: list[Act], text: str) -> bool:
     return any(
         (isinstance(act, Claim) and (act.role != now.role) != act.denied)
-        or (isinstance(act, Report) and role_class(ROLES[now.role]) != _ABLE[act.kind])
+        or (isinstance(act, Report) and role_class(ROLES[now.role]) != ABLE[act.kind])
         for act in acts
     )
 

@@ -28,9 +28,10 @@ from ...rules import (
     VoteCounted,
     Voted,
 )
-from ...text.reading import Accusation, Act, Agreement, Claim, Defence, Report, Suggestion, read
+from ...text.reading import Accusation, Act, Agreement, Defence, Report, Suggestion, read
+from .claims import AS_OTHER, AS_PLAIN, AS_SEER, AS_SHIELD, claim_of, claimed
 from .parameters import Parameters
-from .worlds import OTHER, PLAIN, SEER, SHIELD, WOLF, Floats, role_class
+from .worlds import SEER, WOLF, Floats, role_class
 
 IGNORED = -1
 """Outcome index of pairs that say nothing (the tables' last row, all zero)."""
@@ -43,7 +44,6 @@ HOSTILE = (SAW_WOLF, FLAT, ACCUSED, HINTED, PROPOSED)
 MISREPORT = -4000
 """A Seer who names another role than the true one."""
 
-_CLAIM_OF = {SEER: 1, SHIELD: 2, OTHER: 3, PLAIN: 4, WOLF: 5}
 _LIMIT = 8192
 """Nodes kept before the trie is dropped and rebuilt."""
 
@@ -79,6 +79,7 @@ class Node:
     sheriff: int | None
     alive: int
     claims: tuple[int, ...]
+    """By seat, what it says it is (see `claims`)."""
     reports: tuple[tuple[int, int, str], ...]
     stances: dict[tuple[int, int], int]
     today: tuple[tuple[int, int, int], ...]
@@ -99,15 +100,13 @@ class Node:
         return new
 
     def claimants(self, claim: int) -> list[int]:
-        """Who claims the ability of that index."""
+        """Who makes that claim (see `claims`)."""
         return [seat for seat, made in enumerate(self.claims) if made == claim]
 
 
 def with_claims(node: Node, claims: dict[int, str]) -> Node:
     """The node with roles claimed of which only texts tell (seat → role)."""
-    fresh = {
-        seat: _CLAIM_OF[role_class(ROLES[role])] for seat, role in claims.items() if not node.claims[seat]
-    }
+    fresh = {seat: claim_of(role) for seat, role in claims.items() if not node.claims[seat]}
     if not fresh:
         return node
     new = node.child(node.event)
@@ -117,7 +116,7 @@ def with_claims(node: Node, claims: dict[int, str]) -> Node:
 
 
 def _contexts(node: Node) -> tuple[int, ...]:
-    seers = node.claimants(1)
+    seers = node.claimants(AS_SEER)
     reported = {b for _, b, what in node.reports if what == "Werewolf"}
     cleared = {b for _, b, what in node.reports if what != "Werewolf"}
     accused = {b for _, b, stance in node.today if stance in HOSTILE}
@@ -125,11 +124,11 @@ def _contexts(node: Node) -> tuple[int, ...]:
     for seat, claim in enumerate(node.claims):
         if seat in reported:
             found.append(2)
-        elif claim == 1:
+        elif claim == AS_SEER:
             found.append(4 if len(seers) == 1 else 5)
         elif seat in cleared:
             found.append(3)
-        elif claim in (2, 3):
+        elif claim in (AS_SHIELD, AS_OTHER):
             found.append(6)
         else:
             found.append(1 if seat in accused else 0)
@@ -236,14 +235,14 @@ class Fold:
         stances, exact = self._stances(acts, new)
         marks: dict[int, int] = {}
         weights = new.weights = old.weights.copy()
-        claim = _claimed(acts)
+        claim = claimed(acts)
         if claim and claim != old.claims[a]:
             new.claims = (*old.claims[:a], claim, *old.claims[a + 1 :])
-            marks[a] = 7 if claim < 4 else 2
+            marks[a] = 7 if claim < AS_PLAIN else 2
         else:
             claim = 0
         if not old.claims[a] or claim:
-            others = any(c == 1 for s, c in enumerate(old.claims) if s != a)
+            others = any(c == AS_SEER for s, c in enumerate(old.claims) if s != a)
             pressed = old.contexts[a] in (1, 2, 5)
             where = others * 4 + (old.round > 1) * 2 + pressed
             self._unary(weights, a, "claim", where, claim, sink)
@@ -262,7 +261,7 @@ class Fold:
                 marks.setdefault(a, 3 if stance in HOSTILE else 1)
         self._pair(weights, a, "say", old.contexts, outcomes, sink)
         for b, role in exact.items():
-            if role in self.roles and 1 in self.classes:
+            if role in self.roles and SEER in self.classes:
                 self._exact(weights, a, b, self.roles.index(role))
         new.stances = kept
         new.today = (*old.today, *((a, b, stance) for b, stance in stances.items() if b != a))
@@ -373,20 +372,6 @@ class Fold:
                 for other, kind in enumerate(self.classes):
                     if other != role and kind != WOLF:
                         weights[a, seer, b, other] += MISREPORT
-
-
-def _claimed(acts: list[Act]) -> int:
-    """Which ability a statement claims; telling of a check claims the Seer's."""
-    best = 0
-    for act in acts:
-        made = 0
-        if isinstance(act, Claim) and not act.denied:
-            made = _CLAIM_OF[role_class(ROLES[act.role])]
-        elif isinstance(act, Report):
-            made = {"see": 1, "protect": 2}.get(act.kind, 3)
-        if made and (not best or made < best):
-            best = made
-    return best
 
 
 def _spread(table: Any, name: str, classes: list[int]) -> Floats:

@@ -17,6 +17,7 @@ from math import exp, log
 from ...rules import ROLES, Learned, Revealed, Said, VictimShown, Voted
 from ...text.notes import Reflected
 from ...text.questions import Line, Situation
+from .claims import claim_of
 from .deducing import STANDS_OUT, confidence
 from .posterior import Posterior, Survey, Thinker
 from .views import Views, grade, views_of
@@ -153,20 +154,17 @@ def _join(
         if row[best] >= STANDS_OUT:
             thought[seat], sure[seat] = posterior.roles[best], confidence(row[best])
     claims = {}
-    for seat, index in enumerate(survey.node.claims):
-        role = _role_of(index, posterior.roles)
+    for seat, claim in enumerate(survey.node.claims):
+        role = _role_of(claim, posterior.roles)
         if role:
             claims[seat] = role
     found = Outlook(situation, survey, posterior, wolf, thought, sure, claims, certain)
     return _pooled(found, [_views(line, situation) for line in texts], kept) if texts else found
 
 
-def _role_of(index: int, roles: Sequence[str]) -> str:
-    """The role claimed, from `Node.claims`'s index; empty for none."""
-    classes = {1: 1, 2: 2, 3: 3, 4: 4, 5: 0}
-    if index not in classes:
-        return ""
-    return next((role for role in roles if role_class(ROLES[role]) == classes[index]), "")
+def _role_of(claim: int, roles: Sequence[str]) -> str:
+    """The first of `roles` that a claim stands for (see `claims`); empty for none."""
+    return next((role for role in roles if claim_of(role) == claim), "")
 
 
 def joined(outlook: Outlook, texts: Sequence[str]) -> Outlook:

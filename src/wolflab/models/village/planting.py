@@ -12,13 +12,10 @@ from collections.abc import Callable, Iterator, Mapping
 from ...rules import ROLES, Chose, Pick, Said
 from ...text.acts import Claim, Report
 from ...text.reading import read
+from .claims import claim_of
 from .planted import ABILITY, PLANTS
 from .scene import Scene
 from .speech import worded
-from .worlds import OTHER, PLAIN, SEER, SHIELD, role_class
-
-_CLASSES = {1: SEER, 2: SHIELD, 3: OTHER, 4: PLAIN}
-"""Class of role by `Node.claims`'s index."""
 
 Blanks = dict[str, list[str]]
 """What each blank may be filled with. A template with a blank that is missing here is not used."""
@@ -160,12 +157,12 @@ def _killed(scene: Scene) -> list[int]:
 
 
 def _contradiction(scene: Scene, text: str) -> Allowed:
-    made = _CLASSES.get(scene.node.claims[scene.me])
-    if made is None or _told(scene, text):
+    made = scene.node.claims[scene.me]
+    if not made or _told(scene, text):
         return None
     rules = scene.situation.ruleset
     roles = [role for role in rules.roles if rules.count(role) and not ROLES[role].wolf]
-    told = [role for role in roles if role_class(ROLES[role]) == made]
+    told = [role for role in roles if claim_of(role) == made]
     other = [role for role in roles if role not in told]
     if not told or not other:
         return None

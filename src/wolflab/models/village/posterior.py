@@ -57,6 +57,11 @@ class Survey:
     spared: int | None
     hits: tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
 
+    def named_by_mates(self, me: int) -> int | None:
+        """Whom the others of the pack want killed tonight: the last player that one of them chose."""
+        named = [target for seat, target in self.kills if seat != me and target is not None]
+        return named[-1] if named else None
+
 
 @dataclass(slots=True)
 class Posterior:

@@ -15,6 +15,7 @@ from ...rules import ROLES, Said, VictimShown
 from ...text.notes import UNASKED_CONFIDENCE, UNCERTAIN
 from ...text.questions import Aids, Decide, Question, Situation
 from ...text.reading import Suggestion, read
+from .claims import AS_OTHER, AS_PLAIN, AS_SEER, AS_SHIELD
 from .draws import Draws
 from .likelihood import (
     ACCUSED,
@@ -87,15 +88,15 @@ class Scene:
 
     def credible_seers(self) -> list[int]:
         """Living others who claim to be the Seer and are believed well enough."""
-        return [s for s in self.others() if self.node.claims[s] == 1 and self.suspicion[s] < 500]
+        return [s for s in self.others() if self.node.claims[s] == AS_SEER and self.suspicion[s] < 500]
 
     def danger(self, seat: int) -> int:
         """To the pack: how much `seat` can hurt it, in thousandths."""
         node, score = self.node, 100
         claim = node.claims[seat]
-        if claim == 1:
+        if claim == AS_SEER:
             score = 900
-        elif claim in (2, 3):
+        elif claim in (AS_SHIELD, AS_OTHER):
             score = 500
         believed = self.thought[seat]
         if believed in ROLES and not ROLES[believed].plain:
@@ -113,7 +114,7 @@ class Scene:
         believed = self.thought[seat]
         if believed in ROLES:
             return 85 * self.sure[seat] if ROLES[believed].plain else 0
-        return 600 if self.node.claims[seat] == 4 else 200
+        return 600 if self.node.claims[seat] == AS_PLAIN else 200
 
     def victim(self) -> int | None:
         """Whom the Witch was shown this night."""
@@ -213,7 +214,7 @@ def _first_impressions(situation: Situation, node: Node, suspicion: list[int]) -
         if a != situation.seat:
             suspicion[b] += _IMPRESSION.get(stance, 0) * trust.get(a, 600) // 1000
     for seat, claim in enumerate(node.claims):
-        if claim == 1:
-            suspicion[seat] += -100 if len(node.claimants(1)) == 1 else 60
+        if claim == AS_SEER:
+            suspicion[seat] += -100 if len(node.claimants(AS_SEER)) == 1 else 60
     for seat in range(len(suspicion)):
         suspicion[seat] = min(990, max(10, suspicion[seat]))

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...rules import ROLES
+from .claims import AS_OTHER, AS_SEER, AS_SHIELD
 from .scene import Scene
 from .speech import Point
 from .standing import (
@@ -143,7 +144,7 @@ def _answer(scene: Scene) -> Made | None:
 
 
 def _doubt(scene: Scene) -> Made | None:
-    seers = [seat for seat in claimants(scene, 1) if seat in foes(scene)]
+    seers = [seat for seat in claimants(scene, AS_SEER) if seat in foes(scene)]
     target = likeliest(scene, seers)
     if target is None:
         return None
@@ -176,7 +177,7 @@ def false_check(scene: Scene, what: str, target: int | None) -> list[Point]:
 
 def _may_lie(scene: Scene) -> bool:
     """Whether it can stand as the Seer: no partner does already, and nothing else was claimed."""
-    taken = any(seat in scene.mates for seat in scene.node.claimants(1) if seat != scene.me)
+    taken = any(seat in scene.mates for seat in scene.node.claimants(AS_SEER) if seat != scene.me)
     return bool(_has(scene, SEER)) and may_claim(scene, "Seer") and not taken
 
 
@@ -202,7 +203,8 @@ def _false_seer(scene: Scene) -> Made | None:
     accused = [point.who for point in points if point.what == "Werewolf" and point.who in scene.others()]
     if not accused or accused[0] is None:
         return None
-    why = "against the one who claims to be the Seer" if scene.node.claims[accused[0]] == 1 else "against"
+    rival = scene.node.claims[accused[0]] == AS_SEER
+    why = "against the one who claims to be the Seer" if rival else "against"
     return [*points, Point("propose", accused[0])], f"It is a false check {why} {scene.name(accused[0])}."
 
 
@@ -251,13 +253,16 @@ def likely_victim(scene: Scene, seats: list[int]) -> int | None:
     return top(scene, seats, lambda seat: -scene.danger(seat), "victim")
 
 
+_DREADED = {AS_SEER: "as the Seer", AS_SHIELD: "with the power to protect", AS_OTHER: "with an ability"}
+"""Words for who claims an ability, by claim."""
+
+
 def _strike(scene: Scene) -> Made | None:
     target = top(scene, prey(scene), scene.danger, "danger")
     if target is None:
         return None
-    claims = scene.node.claims[target]
-    first = Point("liar", target) if claims in (1, 2, 3) else Point("accuse 2", target)
-    role = {1: "as the Seer", 2: "with the power to protect", 3: "with an ability"}.get(claims, "")
+    role = _DREADED.get(scene.node.claims[target], "")
+    first = Point("liar" if role else "accuse 2", target)
     return [first, Point("propose", target)], f"{scene.name(target)} {role} is the greatest danger to us."
 
 
@@ -284,7 +289,7 @@ def _lie_low(scene: Scene) -> Made | None:
 
 def _flatter(scene: Scene) -> Made | None:
     others = [seat for seat in prey(scene) if seat not in convicted(scene)]
-    seers = [seat for seat in others if scene.node.claims[seat] == 1]
+    seers = [seat for seat in others if scene.node.claims[seat] == AS_SEER]
     friend = top(scene, seers or others, lambda seat: -scene.support(seat), "friend")
     if friend is None:
         return None

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...rules import ROLES
+from .claims import claim_of
 from .likelihood import HOSTILE
 from .scene import Scene
 from .views import grade, judged
-from .worlds import OTHER, PLAIN, SEER, SHIELD, role_class
-
-_CLASS_OF_CLAIM = {1: (SEER,), 2: (SHIELD,), 3: (OTHER,), 4: (PLAIN,)}
-"""Classes of role by `Node.claims`'s index."""
 
 
 def top(scene: Scene, seats: Sequence[int], score: Callable[[int], int], purpose: str) -> int | None:
@@ -75,7 +71,7 @@ def accusers(scene: Scene, of: Sequence[int]) -> list[int]:
 
 
 def claimants(scene: Scene, *claims: int) -> list[int]:
-    """Living others outside the pack who claim an ability of these kinds (see `Node.claims`)."""
+    """Living others outside the pack who make one of these claims (see `claims`)."""
     return [s for s in scene.others() if scene.node.claims[s] in claims and s not in scene.mates]
 
 
@@ -89,7 +85,7 @@ def may_claim(scene: Scene, role: str) -> bool:
     told = scene.node.claims[scene.me]
     if role == scene.situation.role and not scene.wolf:
         return True
-    return not told or role_class(ROLES[role]) in _CLASS_OF_CLAIM.get(told, ())
+    return not told or told == claim_of(role)
 
 
 def in_words(scene: Scene, seat: int) -> str:

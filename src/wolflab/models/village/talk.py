@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ...rules import ROLES
 from ...text.advice import CALL, HIDE, TELL
+from .claims import AS_SEER
 from .likelihood import HOSTILE
 from .scene import Scene
 from .speech import Point
@@ -69,7 +70,7 @@ def _seer(scene: Scene, pressed: bool, told: bool) -> list[Point]:
     """Tell of a Werewolf found, answer a false Seer, or wait."""
     learned = [(s, w) for s, w in scene.survey.learned.items() if s != scene.me]
     wolves = [s for s, w in learned if w == "Werewolf"]
-    rival = any(s != scene.me for s in scene.node.claimants(1))
+    rival = any(s != scene.me for s in scene.node.claimants(AS_SEER))
     style, draws = scene.style, scene.draws
     fresh = [s for s in wolves if s in scene.situation.alive]
     out = pressed or told or rival or len(learned) >= 3
@@ -91,11 +92,11 @@ def _seer(scene: Scene, pressed: bool, told: bool) -> list[Point]:
 def _wolf_claims(scene: Scene) -> list[Point]:
     node, style, draws, rules = scene.node, scene.style, scene.draws, scene.situation.ruleset
     told = node.claims[scene.me]
-    if told == 1:
+    if told == AS_SEER:
         return _false_report(scene, [])
     exposed = [b for a, b, what in node.reports if what == "Werewolf" and b in scene.mates]
-    seers = [s for s in node.claimants(1) if s not in scene.mates]
-    partner = any(s in scene.mates for s in node.claimants(1))
+    seers = [s for s in node.claimants(AS_SEER) if s not in scene.mates]
+    partner = any(s in scene.mates for s in node.claimants(AS_SEER))
     if rules.count("Seer") and not partner:
         rate = 500 if scene.me in exposed else 80 if exposed else 2 * style.bluff if seers else style.bluff
         if draws.chance("bluff", rate):
@@ -173,7 +174,7 @@ def _judgements(scene: Scene, sheriff: bool, kind: str) -> list[Point]:
     score = shown(scene, first, score)
     named = score >= NAMED
     if (named or sheriff) and draws.chance("accuse", 1000 if sheriff else style.accuse):
-        seer = scene.node.claims[first] == 1 and not scene.wolf
+        seer = scene.node.claims[first] == AS_SEER and not scene.wolf
         points.append(Point("liar" if seer and score > 700 else accusation(scene, score), first))
     if kind != "last-words" and sheriff:
         points.append(Point("recommend", first))
@@ -206,7 +207,7 @@ def _friend(scene: Scene, suspect: int) -> int | None:
         mates = [s for s in others if s in scene.mates]
         if mates and scene.draws.chance("mate", 120):
             return mates[0]
-        seers = [s for s in others if scene.node.claims[s] == 1 and s not in scene.mates]
+        seers = [s for s in others if scene.node.claims[s] == AS_SEER and s not in scene.mates]
         if seers and scene.draws.chance("flatter", 500):
             return seers[0]
         return scene.draws.one("friend", others) if scene.draws.chance("any friend", 100) else None

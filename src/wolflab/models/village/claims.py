@@ -1,0 +1,36 @@
+"""What a player can claim to be in public: `Node.claims`'s index, and how it is made.
+
+The index is also an outcome of the fitted table "claim" (`parameters.CLAIMS`). It knows no game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...rules import ROLES
+from ...text.acts import Act, Claim, Report
+from .worlds import OTHER, PLAIN, SEER, SHIELD, WOLF, role_class
+
+AS_SEER, AS_SHIELD, AS_OTHER, AS_PLAIN, AS_WOLF = range(1, 6)
+"""Claims by index, the most telling first; 0 stands for none."""
+
+AS_ABLE = (AS_SEER, AS_SHIELD, AS_OTHER)
+"""Claims of an ability."""
+
+CLAIM_OF = {SEER: AS_SEER, SHIELD: AS_SHIELD, OTHER: AS_OTHER, PLAIN: AS_PLAIN, WOLF: AS_WOLF}
+"""Claim by class of role (`worlds`)."""
+
+ABLE = {"see": SEER, "protect": SHIELD, "antidote": OTHER, "poison": OTHER}
+"""Whose class of role can do what a statement tells of a night, by the kind of the `Report`."""
+
+
+def claim_of(role: str) -> int:
+    """The claim to hold `role`; so a claim stands for the roles whose claim it is."""
+    return CLAIM_OF[role_class(ROLES[role])]
+
+
+def claimed(acts: Sequence[Act]) -> int:
+    """Which claim a statement makes, the most telling of several; telling of a check claims the Seer's."""
+    made = [claim_of(act.role) for act in acts if isinstance(act, Claim) and not act.denied]
+    made += [CLAIM_OF[ABLE[act.kind]] for act in acts if isinstance(act, Report)]
+    return min(made, default=0)
