@@ -6,12 +6,15 @@ import re
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from wolflab.errors import ExperimentError, WolflabError
+from wolflab.lab import tournament
 from wolflab.lab.casting import Company
 from wolflab.lab.experiment import Experiment, build, load, shipped
 from wolflab.lab.place import Place
 from wolflab.match import Dealing
+from wolflab.ui.running import list_experiments
 
 BASE: dict[str, Any] = {"name": "x", "players": {"others": {"recipe": "random"}}}
 ROLES = ("Werewolf", "Villager", "Seer", "Werewolf", "Guard", "Villager", "Villager")
@@ -219,3 +222,20 @@ def test_every_field_is_known_to_decide_a_game_or_not_to() -> None:
     before = build(plain).identity("all")
     assert all(build(plain | {name: value}).identity("all") != before for name, value in DECIDE.items())
     assert build(plain | {"deals": 99, "behaviours": True, "contrasts": ["days"]}).identity("all") == before
+
+
+def test_what_ships_is_listed_with_the_command_that_runs_it() -> None:
+    console = Console(record=True, width=200)
+    list_experiments(console)
+    rows = [line.split("│")[1:3] for line in console.export_text().splitlines() if line.startswith("│")]
+    listed = {(command.strip(), name.strip()) for command, name in rows}
+    assert {("run", "quickstart"), ("tournament", "tournament-004"), ("train", "train-small")} <= listed
+
+
+def test_an_unknown_name_is_told_those_of_its_kind() -> None:
+    with pytest.raises(ExperimentError, match="shipped are tournament-004, tournament-components"):
+        tournament.load("nothing")
+    with pytest.raises(ExperimentError, match="shipped are") as told:
+        load("nothing")
+    assert "quickstart" in str(told.value)
+    assert "tournament-004" not in str(told.value)

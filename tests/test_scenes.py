@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 
 from wolflab.errors import ExperimentError
-from wolflab.lab.experiment import build
+from wolflab.lab.experiment import build, load
 from wolflab.lab.runner import run
-from wolflab.lab.scenes import two_seers
+from wolflab.lab.scenes import names, two_seers
 from wolflab.lab.store import Store
 from wolflab.lab.studies import studied
 from wolflab.match import Dealing
 from wolflab.metrics.choices import STUDIES
-from wolflab.rules import PRESETS, ROLES, Pick, Say
+from wolflab.rules import PASS, PRESETS, ROLES, Ask, Pick, Say
+from wolflab.text.options import read_action
 from wolflab.text.reading import Claim, Report, read
 
 DOCTOR = PRESETS["doctor"]
@@ -82,3 +83,35 @@ def test_a_scene_needs_its_roles() -> None:
     rules = {"preset": "doctor", "roles": {"Werewolf": 2, "Villager": 4, "Doctor": 1}}
     with pytest.raises(ExperimentError, match="two-seers needs a Seer"):
         build(SCENE | {"rules": rules})
+
+
+# -- the first night --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", names())
+def test_whatever_the_players_are_called_is_read(name: str) -> None:
+    rules = DOCTOR.with_(player_name=name)
+    told = rules.names[3]
+    found = read(f"I suspect {told}. I will vote for {told} today.", rules.names, 5)
+    assert {getattr(act, "target", None) for act in found} == {3}
+    for asked in (f"vote for {told}", f"Vote for {told}."):
+        ask = Ask("1/vote/5", 5, "vote", 1, "voting", (PASS, *(Pick(seat) for seat in range(5))))
+        assert read_action(asked, ask, rules) == Pick(3)
+
+
+def test_a_first_night_has_hundreds_of_variants_and_the_same_for_all_conditions(tmp_path: Path) -> None:
+    made = load("strategic-cases-save", ["deals=200", "workers=1"], village=True)
+    kept = {name: one for name, one in made.conditions.items() if name in ("deduction-only", "diverse")}
+    made = made.model_copy(update={"conditions": kept})
+    with Store.create(tmp_path / "run", made) as store:
+        run(store)
+        seen: dict[str, list[tuple[str, int]]] = {}
+        for row in store.games():
+            record = store.record(row.id)
+            doctor = record.roles.index("Doctor")
+            seen.setdefault(row.condition, []).append((record.ruleset.player_name, doctor))
+            assert row.status == "done"
+    both = list(seen.values())
+    assert both[0] == both[1]
+    assert len(set(both[0])) > 150
+    assert len({name for name, _ in both[0]}) > 50

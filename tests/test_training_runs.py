@@ -750,3 +750,8 @@ def test_the_benchmark_of_rollouts_says_where_the_time_goes() -> None:
     assert rows["… of processor time"][0] > 0
     shares = [figure for what, (figure, _) in rows.items() if what.startswith("… share of")]
     assert sum(shares) == pytest.approx(100)
+
+
+def test_a_training_is_no_run_of_games(whole: Path) -> None:
+    with pytest.raises(StoreError, match="is a training; show it by: wolflab train --show"):
+        Store.open_for_reading(whole)

@@ -59,7 +59,7 @@ class Experiment(Part):
     seed: int = 1
     deals: int = Field(default=10, ge=1, le=MOST)
     repeats: int = Field(default=1, ge=1, le=MOST)
-    scene: Literal["two-seers"] | None = None
+    scene: Literal["first-night", "two-seers"] | None = None
     """A situation that every game starts with (`lab.scenes`)."""
     redraw_void: bool = True
     """Play a further deal for every void game, until the planned number of games counts."""
@@ -102,7 +102,7 @@ class Experiment(Part):
             self.cast(name)
         for name in self.conditions:
             self._check_experience(name)
-            if self.scene is not None and any(
+            if self.scene == "two-seers" and any(
                 not self.ruleset(name).count(role) for role in ("Seer", "Villager", "Werewolf")
             ):
                 raise ValueError(

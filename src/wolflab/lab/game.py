@@ -12,6 +12,7 @@ from .casting import Company
 from .experiment import Experiment
 from .packing import CallRow
 from .place import Place
+from .scenes import table
 from .store import Store
 
 
@@ -41,6 +42,11 @@ def keys(experiment: Experiment, place: Place) -> tuple[str, str]:
     return deal, f"{deal}/{place.repeat}" + (f"/{place.branch}" if place.branch else "")
 
 
+def rules_of(experiment: Experiment, place: Place) -> Ruleset:
+    """The rules of one game, with what its players are called."""
+    return table(experiment.scene, experiment.ruleset(place.condition), keys(experiment, place)[0])
+
+
 def prepare(company: Company, place: Place, file: File) -> Match:
     """The match for one place."""
     experiment = company.experiment
@@ -53,7 +59,7 @@ def prepare(company: Company, place: Place, file: File) -> Match:
         "prompts": prompt_digest(),
     }
     return Match(
-        experiment.ruleset(place.condition),
+        rules_of(experiment, place),
         company.casting(place),
         Draws(deal),
         Draws(play),

@@ -1,7 +1,8 @@
 """Scenes: situations in which a decision is studied, in many variants of seats and wording (004 Fig. 4).
 
-A scene writes the lines of some seats for some asks, by the cards and keyed draws; everything else, and
-what is studied, is played as ever. So a scene is a game like another: recorded, resumed, verified.
+A scene says what the players are called, and writes the lines of some seats for some asks, by the cards and
+keyed draws; everything else, and what is studied, is played as ever. So a scene is a game like another:
+recorded, resumed, verified.
 """
 
 from __future__ import annotations
@@ -51,8 +52,35 @@ def two_seers(ruleset: Ruleset, dealing: Dealing) -> Lines:
     return lines
 
 
-SCENES: Mapping[str, Callable[[Ruleset, Dealing], Lines]] = {"two-seers": two_seers}
+def first_night(ruleset: Ruleset, dealing: Dealing) -> Lines:
+    """The first night, in which nothing has been said yet: nobody's lines are written. See `table`."""
+    return {seat: {} for seat in range(len(dealing.roles))}
+
+
+SCENES: Mapping[str, Callable[[Ruleset, Dealing], Lines]] = {
+    "first-night": first_night,
+    "two-seers": two_seers,
+}
 """Scenes by name."""
+
+_STYLES = ("{word}_{{}}", "{Word} {{}}", "{word} {{}}", "{Word}{{}}")
+"""How a word and a number make a name."""
+
+
+def names() -> tuple[str, ...]:
+    """What the players of a first night may be called, as a ruleset's `player_name`."""
+    words = [one.template for one in _bank()["name"]]
+    return tuple(style.format(word=word, Word=word.title()) for word in words for style in _STYLES)
+
+
+def table(scene: str | None, ruleset: Ruleset, deal: str) -> Ruleset:
+    """The ruleset of one deal. On a first night a prompt differs by the seats alone, and there are few of
+    them; so the players are called otherwise in every deal, with the same numbers.
+    """
+    if scene != "first-night":
+        return ruleset
+    known = names()
+    return ruleset.with_(player_name=known[Draws(f"{deal}/first-night").below(len(known), "name")])
 
 
 def _line(part: str, name: str, draws: Draws, seat: int) -> str:

@@ -60,9 +60,15 @@ def _text(source: str | Path, what: str, folder: str) -> tuple[str, str]:
     name = path.name.removesuffix(".yaml")
     if name in known and (str(source) == name or path.parent.name in ("experiments", folder)):
         return known[name], f"{what} {name}"
+    alike = [name for name, text in known.items() if has_entrants(text) == (what == "tournament")]
     raise ExperimentError(
-        f"there is no file {str(source)!r} and no shipped {what} of that name; shipped are {', '.join(known)}"
+        f"there is no file {str(source)!r} and no shipped {what} of that name; shipped are {', '.join(alike)}"
     )
+
+
+def has_entrants(text: str) -> bool:
+    """Whether a shipped file has entrants, and is for `wolflab tournament`."""
+    return "\nentrants:" in text
 
 
 def _a(what: str) -> str:

@@ -13,6 +13,9 @@ from pathlib import Path
 
 from ..errors import StoreError
 
+TRAINING = "training.yaml"
+"""The file by which a directory is a training's."""
+
 
 def new_directory(root: Path, name: str) -> Path:
     """A fresh directory under `root`; runs started in the same second never share one."""
@@ -82,6 +85,8 @@ def must_be_new(path: Path) -> None:
 
 def must_exist(path: Path) -> None:
     """StoreError where no run stands."""
+    if (path / TRAINING).is_file():
+        raise StoreError(f"{path} is a training; show it by: wolflab train --show {path}")
     if not (path / "run.sqlite").is_file():
         raise StoreError(
             f"{path} is not a run directory (no run.sqlite in it); start one with: wolflab run EXPERIMENT"

@@ -37,13 +37,13 @@ from ..policy.rollout import SIDES, Decisions, Ended, joined
 from ..policy.train import Learner, Log, usable
 from . import training_files as files
 from .policies import named
-from .store_files import copied, locked, must_be_new, new_directory
+from .store_files import TRAINING, copied, locked, must_be_new, new_directory
 from .training import TrainingSpec
 from .training import load as load_training
 from .training_board import Board
 from .training_games import POPULATION, START, TARGET, Crew, Job, Players, crew, frozen, grouped, time_of
 
-FILE = "training.yaml"
+FILE = TRAINING
 
 
 @dataclass(frozen=True, slots=True)

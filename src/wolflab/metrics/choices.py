@@ -164,8 +164,10 @@ def first_kill(record: GameRecord) -> Iterator[Decision]:
     pack = {seat for seat, role in enumerate(record.roles) if ROLES[role].wolf}
     shut = set() if rules.wolves_may_target_pack else pack - {last.seat}
     shut |= set() if rules.wolves_may_target_self else {last.seat}
-    open_ = tuple(name for seat, name in enumerate(rules.names) if seat not in shut)
-    yield Decision(_seat(last, lambda seat: rules.names[seat]), open_)
+    # By number, since the players may be called otherwise in every game.
+    names = [f"player_{rules.first_player + seat}" for seat in range(rules.players)]
+    open_ = tuple(name for seat, name in enumerate(names) if seat not in shut)
+    yield Decision(_seat(last, names.__getitem__), open_)
 
 
 def first_save(record: GameRecord) -> Iterator[Decision]:

@@ -27,12 +27,14 @@ from ..errors import ExperimentError, ModelError, RecordError, WolflabError
 from ..lab import runner
 from ..lab.casting import Company, listing, reach
 from ..lab.experiment import Experiment, build, load, shipped
-from ..lab.game import GameFile, prepare, status
+from ..lab.game import GameFile, prepare, rules_of, status
 from ..lab.heard import Ledger
 from ..lab.place import Place
 from ..lab.replay import verify_game
+from ..lab.sources import has_entrants
 from ..lab.store import Store, new_directory
 from ..lab.tournament import is_tournament
+from ..lab.training import FOLDER
 from ..match import play
 from .alarm import Alarm, HeardStore
 from .terminal import GamePrinter, show_errors, show_unusable
@@ -287,7 +289,7 @@ def list_errors(console: Console, store: Store) -> None:
                 count += show_errors(console, row.id, store.record(row.id))
                 continue
             heard = ledger.unfinished(row)
-            show_unusable(console, row.id, store.experiment.ruleset(row.condition).names, heard.unusable)
+            show_unusable(console, row.id, rules_of(store.experiment, Place.of(row)).names, heard.unusable)
             count += len(heard.unusable)
             unread += heard.filed - heard.read
             if row.error:
@@ -339,11 +341,13 @@ def list_models(console: Console, wanted: str | None) -> None:
 
 
 def list_experiments(console: Console) -> None:
-    """Shipped experiments with their titles."""
+    """Shipped experiments, tournaments and trainings, with their titles and the command that runs them."""
     import yaml
 
-    table = Table("name", "what it is", "source")
-    for name, text in shipped().items():
+    table = Table("wolflab …", "name", "what it is", "source")
+    files = [("tournament" if has_entrants(text) else "run", name, text) for name, text in shipped().items()]
+    files += [("train", name, text) for name, text in shipped(FOLDER).items()]
+    for command, name, text in files:
         data = yaml.safe_load(text)
-        table.add_row(name, *(escape(str(data.get(field, ""))) for field in ("title", "source")))
+        table.add_row(command, name, *(escape(str(data.get(field, ""))) for field in ("title", "source")))
     console.print(table)
