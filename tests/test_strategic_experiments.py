@@ -27,7 +27,8 @@ from wolflab.rules import PRESETS
 from wolflab.text.intents import intents
 
 STRATEGIC = sorted(name for name in shipped() if name.startswith("strategic-"))
-TOURNAMENTS = ("tournament-004", "tournament-components")
+ROUND_ROBINS = ("tournament-004", "tournament-components")
+TOURNAMENTS = (*ROUND_ROBINS, "tournament-policies")
 EXPECTED = {
     "attributes",
     "behaviours",
@@ -41,6 +42,7 @@ EXPECTED = {
     "communication",
     "components",
     "gain",
+    "population",
     "prompting",
     "statements",
     "tables-6",
@@ -49,6 +51,8 @@ EXPECTED = {
 }
 SHIP = {
     "biased-kill",
+    "biased-kill-2",
+    "biased-kill-3",
     "biased-kill-cloned",
     "biased-village",
     "biased-village-cloned",
@@ -56,9 +60,20 @@ SHIP = {
     "small-2",
     "small-3",
     "small-atomic",
+    "small-atomic-2",
+    "small-atomic-3",
+    "small-selfplay",
+    "small-selfplay-2",
+    "small-selfplay-3",
 }
 """The policies that these files may name."""
-HEADLINE = {"strategic-components", "strategic-gain", "strategic-transfer"}
+HEADLINE = {
+    "strategic-components",
+    "strategic-gain",
+    "strategic-population",
+    "strategic-transfer",
+    *ROUND_ROBINS,
+}
 
 
 def on_village(name: str) -> Experiment:
@@ -79,7 +94,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     made = {}
     for seed, name in enumerate(sorted(SHIP)):
         fields: dict[str, Any] = {"network": small(512), "embedder": embedder.describe()}
-        if name == "small-atomic":
+        if name.startswith("small-atomic"):
             fields |= {"source": "intents", "candidates": len(intents(PRESETS["doctor"]))}
         save(checkpoint(seed, **fields), folder / f"{name}.safetensors")
         made[name] = str(folder / f"{name}.safetensors")
@@ -118,8 +133,9 @@ def test_it_builds_as_written_and_on_village(name: str) -> None:
     assert found.built_in
     assert found.name == name
     assert policies_of(found) <= SHIP
-    cells = name in TOURNAMENTS or name in HEADLINE
-    assert found.deals >= (3000 if cells else 200 if "-cases-" in name or "-bias-" in name else 300)
+    assert found.deals >= (
+        3000 if name in HEADLINE else 200 if "-cases-" in name or "-bias-" in name else 300
+    )
     assert all(one.deals is None for one in found.conditions.values())
 
 
