@@ -115,3 +115,13 @@ def test_a_first_night_has_hundreds_of_variants_and_the_same_for_all_conditions(
     assert both[0] == both[1]
     assert len(set(both[0])) > 150
     assert len({name for name, _ in both[0]}) > 50
+
+
+def test_names_that_a_first_night_cannot_give_are_refused_before_it_is_played() -> None:
+    made = {**SCENE, "scene": "first-night"}
+    with pytest.raises(ExperimentError, match="role_names"):
+        build(made | {"rules": {"preset": "doctor", "role_names": {"Seer": "guest"}}})
+    with pytest.raises(ExperimentError, match=r"rules\.player_name: scene first-night"):
+        build(made | {"rules": {"preset": "doctor", "player_name": "X{}"}})
+    with pytest.raises(ExperimentError, match=r"rules\.player_name: scene first-night"):
+        build(made | {"conditions": {"a": {"rules": {"player_name": "X{}"}}}})

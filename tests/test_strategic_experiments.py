@@ -61,7 +61,6 @@ SHIP = {
     "small-3",
     "small-atomic",
     "small-atomic-2",
-    "small-atomic-3",
     "small-selfplay",
     "small-selfplay-2",
     "small-selfplay-3",

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wolflab.text.clean import clean, is_silence
+from wolflab.text.clean import clean, is_silence, unnumbered
 
 HOSTILE = st.lists(
     st.one_of(
@@ -95,3 +95,17 @@ def test_silence(text: str) -> None:
 )
 def test_not_silence(text: str) -> None:
     assert not is_silence(clean(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Lines 4 and 7 weigh most.", "Earlier lines weigh most."),
+        ("According to line 12, I trust him.", "According to an earlier line, I trust him."),
+        ("In lines 4 and 7 player_2 contradicts [3].", "In earlier lines player_2 contradicts."),
+        ("The vote was close (4 to 2), so", "The vote was close (4 to 2), so"),
+        ("I have evidence 2 wolves remain.", "I have evidence 2 wolves remain."),
+    ],
+)
+def test_numbers_that_lines_no_longer_have_are_not_told(text: str, told: str) -> None:
+    assert unnumbered(text) == told

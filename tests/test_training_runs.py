@@ -16,7 +16,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from policy_helpers import TINY_LEARNER, checkpoint
-from wolflab.agents.policy.checkpoint import Source, save
+from wolflab.agents.policy.checkpoint import Source, located, save
 from wolflab.agents.policy.checkpoint import load as load_policy
 from wolflab.agents.policy.network import initial
 from wolflab.cli import app
@@ -31,7 +31,7 @@ from wolflab.lab.specs import PlayerSpec
 from wolflab.lab.store import Store
 from wolflab.lab.training import FOLDER, TrainingSpec, load, make, resized, side_of
 from wolflab.lab.training_files import log_of
-from wolflab.lab.training_games import frozen
+from wolflab.lab.training_frozen import frozen
 from wolflab.lab.training_run import FILE, Step, opened, run, start
 from wolflab.models.embedders import resolve_embedder
 from wolflab.policy.settings import PPO
@@ -426,8 +426,8 @@ def test_the_critic_goes_on_in_its_own_units(whole: Path) -> None:
 @pytest.mark.parametrize(
     ("start_from", "problem"),
     [
-        ("nobody", "there is no policy 'nobody'"),
-        ("small", "small' was made with another 'hashing'"),
+        ("nobody", "start: there is no policy 'nobody'"),
+        ("small", "start: policy 'small' was made with another 'hashing'"),
         ("small-atomic", "use it with the recipe atomic"),
     ],
 )
@@ -541,8 +541,12 @@ def test_a_frozen_policy_that_is_gone_is_missed(tmp_path: Path) -> None:
     given = {name: value for name, value in TINY.items() if name not in ("name", "embedder", "network")}
     out = tmp_path / "exploit"
     start(best_response(target_of("small"), Side.VILLAGE, given), out)
-    (out / frozen("target")).unlink()
-    with pytest.raises(ModelError, match=r"target\.safetensors: there is no such file"):
+    target = out / frozen("target")
+    shutil.copy(located("small-2"), target)
+    with pytest.raises(StoreError, match=r"target\.safetensors: it is another policy"):
+        run(out)
+    target.unlink()
+    with pytest.raises(StoreError, match=r"target\.safetensors: it is missing; copy it back"):
         run(out)
 
 

@@ -23,6 +23,7 @@ from ..policy.settings import Part
 from ..rules import Ruleset
 from ..text.disguise import check_disguise
 from .overrides import arms, collapse, override
+from .scenes import tables
 from .sources import in_words, read, shipped
 from .specs import (
     MODEL_FREE,
@@ -98,7 +99,7 @@ class Experiment(Part):
         if not self.conditions:
             raise ValueError("conditions: at least one is needed")
         for name in self.conditions:
-            check_disguise(self.ruleset(name))
+            self._check_names(name)
             self.cast(name)
         for name in self.conditions:
             self._check_experience(name)
@@ -239,6 +240,18 @@ class Experiment(Part):
             *([] if self.scene is None else [self.scene]),
         ]
         return blake2b(msgspec.json.encode(what, order="sorted"), digest_size=16).hexdigest()
+
+    def _check_names(self, condition: str) -> None:
+        """What the players are called must not be what roles are called, or what the prompts say."""
+        rules = self.ruleset(condition)
+        written = {**(self.rules if isinstance(self.rules, dict) else {}), **self.conditions[condition].rules}
+        if self.scene == "first-night" and "player_name" in written:
+            raise ValueError(
+                f"rules.player_name: scene {self.scene} calls the players otherwise in every deal; leave out "
+                "one of the two"
+            )
+        for one in tables(self.scene, rules):
+            check_disguise(one)
 
     def _own(self, condition: str, place: str) -> Mapping[str, Any]:
         """What is written for a place itself, here or in a condition."""

@@ -7,7 +7,7 @@ recorded, resumed, verified.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from string import Template
@@ -81,6 +81,15 @@ def table(scene: str | None, ruleset: Ruleset, deal: str) -> Ruleset:
         return ruleset
     known = names()
     return ruleset.with_(player_name=known[Draws(f"{deal}/first-night").below(len(known), "name")])
+
+
+def tables(scene: str | None, ruleset: Ruleset) -> Iterator[Ruleset]:
+    """All rulesets that `table` may give."""
+    if scene != "first-night":
+        yield ruleset
+        return
+    for name in names():
+        yield ruleset.with_(player_name=name)
 
 
 def _line(part: str, name: str, draws: Draws, seat: int) -> str:

@@ -38,6 +38,7 @@ from .policies import fits, named
 from .runner import end_with_driver, rare_collection
 from .specs import MODEL_FREE, PlayerSpec
 from .training import TrainingSpec
+from .training_frozen import START, frozen
 
 POPULATION = "policies"
 """The folder, beside the learner's file, in which its earlier selves are."""
@@ -45,16 +46,7 @@ TARGET = Member("target", "target")
 """The one opponent of `wolflab exploit`."""
 
 
-START = "start"
-"""The policy that the learner goes on from."""
 _FINE = 1 << 30
-
-
-def frozen(name: str) -> str:
-    """The file in which a run keeps a policy as it was when the training began: that of the "target", of the
-    "baseline", or of the `START`.
-    """
-    return f"{name}{SUFFIX}"
 
 
 @dataclass(frozen=True)
@@ -212,14 +204,27 @@ class Players:
                 fits(self.policy(policy).checkpoint, spec.resolved_recipe(), reads, rules)
         return self.player(spec)
 
-    def check_start(self, policy: str) -> None:
-        """Raise ModelError where the learner cannot go on from that policy."""
+    def check(self) -> None:
+        """Raise ModelError, with the field, for whoever cannot play these games or learn from their start."""
+        fields = {"target": "opponent", "baseline": "evaluation.baseline", START: "start"}
+        name = ""
+        try:
+            for name in self.experiment.judged():
+                if name != "learner":
+                    self.fixed_player(name)
+            if self.experiment.start is not None:
+                name = START
+                self._check_start(self.experiment.start)
+        except ModelError as error:
+            raise ModelError(f"{fields.get(name, name)}: {error}") from None
+
+    def _check_start(self, policy: str) -> None:
         spec, start = self.experiment.learner(), self.policy(policy).checkpoint
         for rules in self.experiment.tables:
             fits(start, spec.resolved_recipe(), self.embedder(spec.embedder), rules)
         if start.network != self.experiment.config():
             shape = {name: value for name, value in asdict(start.network).items() if name != "dimensions"}
-            raise ModelError(f"start: {policy}'s network has another shape; set network to {shape}")
+            raise ModelError(f"{policy}'s network has another shape; set network to {shape}")
 
     def player(self, spec: PlayerSpec, policy: Policy | None = None) -> Player:
         """The player of a specification; `policy` in place of the one that it names.

@@ -29,19 +29,21 @@ import numpy as np
 import yaml
 
 from .. import __version__
-from ..agents.policy.checkpoint import SUFFIX, load, located, save
+from ..agents.policy.checkpoint import SUFFIX, load, save
 from ..errors import ExperimentError, ModelError, StoreError
+from ..match import run_now
 from ..metrics.intervals import Estimate, paired
+from ..models.embedders import resolve_embedder
 from ..policy.population import checkpoint_of, members
 from ..policy.rollout import SIDES, Decisions, Ended, joined
 from ..policy.train import Learner, Log, usable
 from . import training_files as files
-from .policies import named
-from .store_files import TRAINING, copied, locked, must_be_new, new_directory
+from .store_files import TRAINING, locked, must_be_new, new_directory
 from .training import TrainingSpec
 from .training import load as load_training
 from .training_board import Board
-from .training_games import POPULATION, START, TARGET, Crew, Job, Players, crew, frozen, grouped, time_of
+from .training_frozen import START, check, frozen, keep
+from .training_games import POPULATION, TARGET, Crew, Job, Players, crew, grouped, time_of
 
 FILE = TRAINING
 
@@ -87,22 +89,16 @@ def start(experiment: TrainingSpec, out: Path | None = None) -> Path:
     """
     _need_torch()
     usable(experiment.device)
-    everybody, judged = Players(experiment), experiment.judged()
-    fixed = [name for name in judged if name != "learner"]
-    for name in fixed:
-        everybody.fixed_player(name)
-    kept = {name: policy for name in fixed if (policy := named(judged[name])) is not None}
-    if experiment.start is not None:
-        everybody.check_start(experiment.start)
-        kept[START] = experiment.start
+    # A local embedder loads its weights with the first word.
+    run_now(resolve_embedder(experiment.embedder).embed(("werewolf",)))
+    Players(experiment).check()
     folder = new_directory(Path("runs"), experiment.name) if out is None else out
     if (folder / FILE).exists():
         raise StoreError(f"{folder} already holds a training; resume it with --resume, or name another one")
     must_be_new(folder)
     folder.mkdir(parents=True, exist_ok=True)
     text = yaml.safe_dump(experiment.model_dump(mode="json", exclude_unset=True), sort_keys=False)
-    for name, policy in kept.items():
-        copied(located(policy), folder / frozen(name))
+    keep(experiment, folder)
     (folder / FILE).write_text(text, encoding="utf-8")
     return folder
 
@@ -110,7 +106,10 @@ def start(experiment: TrainingSpec, out: Path | None = None) -> Path:
 def opened(folder: Path) -> TrainingSpec:
     """The training that a run's directory holds; StoreError where there is none."""
     if not (folder / FILE).is_file():
-        raise StoreError(f"{folder} is no training ({FILE} is missing); start one with: wolflab train NAME")
+        raise StoreError(
+            f"{folder} is no training ({FILE} is missing); start one with: wolflab train NAME, or wolflab "
+            "exploit TARGET"
+        )
     return load_training(folder / FILE)
 
 
@@ -118,6 +117,7 @@ def run(folder: Path, watch: Watch = lambda progress: None) -> None:
     """Train every seed of the run in `folder`, from where each stands."""
     experiment = opened(folder)
     _need_torch()
+    check(experiment, folder)
     lock = locked(folder)
     try:
         with crew(experiment) as workers:

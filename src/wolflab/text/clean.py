@@ -93,6 +93,27 @@ def is_silence(text: str) -> bool:
     return _SILENT.fullmatch(text) is not None and any(c.isalpha() for c in text)
 
 
+_NUMBERED = re.compile(
+    r"\s*\[\d{1,4}(?:\s*(?:,|;|and|to|-)\s*\d{1,4})*\]"
+    r"|\b(?P<word>line|fact|item|statement)(?P<many>s?)\s+#?\d{1,4}"
+    r"(?:(?:\s*,\s*|\s*-\s*|,?\s+(?:and|or|to)\s+)#?\d{1,4}\b)*(?!\w)",
+    re.IGNORECASE,
+)
+
+
+def unnumbered(text: str) -> str:
+    """A reasoning for readers to whom its lines have other numbers now: "an earlier line" for "line 4"."""
+
+    def said(found: re.Match[str]) -> str:
+        word = found["word"]
+        if word is None:
+            return ""
+        earlier = f"earlier {word.lower()}s" if found["many"] else f"an earlier {word.lower()}"
+        return earlier.capitalize() if word[0].isupper() else earlier
+
+    return _NUMBERED.sub(said, text)
+
+
 _CITED = re.compile(
     r"\s*[\[(]\d{1,4}(?:\s*(?:,|;|and|to|-)\s*\d{1,4})*[\])]"
     r"|\s*\b(?:lines?|pieces?|facts?|evidence|information|items?)\s+#?\d{1,4}"
@@ -104,5 +125,5 @@ _CITED = re.compile(
 
 @lru_cache(1 << 13)
 def uncited(text: str) -> str:
-    """A reasoning without the numbers of lines."""
+    """A reasoning without the numbers of lines, for an embedder."""
     return " ".join(_CITED.sub("", text).split()) if any(char.isdigit() for char in text) else text

@@ -21,7 +21,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from ..rules import PRESETS, Learned
-from .clean import clean, uncited
+from .clean import clean, unnumbered
 from .disguise import disguised
 from .instructions import instruction
 from .notes import UNCERTAIN, Belief
@@ -225,7 +225,7 @@ def _belief(
     cited = ", ".join(f"[{numbers[at]}]" for at in belief.evidence if at in numbers)
     if cited:
         text += f" Evidence: {cited}."
-    reasoning = clean(belief.reasoning if lasting else uncited(belief.reasoning))
+    reasoning = clean(belief.reasoning if lasting else unnumbered(belief.reasoning))
     return f'{text} Reasoning: "{reasoning}"' if reasoning else text
 
 

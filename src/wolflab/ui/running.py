@@ -258,7 +258,7 @@ async def _play_game(
 ) -> None:
     experiment = company.experiment
     condition = next(iter(experiment.conditions))
-    printer = GamePrinter(console, experiment.ruleset(condition), thoughts=thoughts, pace=pace)
+    printer = GamePrinter(console, rules_of(experiment, Place(condition, 0, 0)), thoughts=thoughts, pace=pace)
     try:
         await runner.preflight(company)
         if store is not None:
@@ -344,7 +344,10 @@ def list_experiments(console: Console) -> None:
     """Shipped experiments, tournaments and trainings, with their titles and the command that runs them."""
     import yaml
 
-    table = Table("wolflab …", "name", "what it is", "source")
+    table = Table("wolflab …")
+    table.add_column("name", no_wrap=True)
+    table.add_column("what it is", overflow="fold")
+    table.add_column("source", overflow="fold")
     files = [("tournament" if has_entrants(text) else "run", name, text) for name, text in shipped().items()]
     files += [("train", name, text) for name, text in shipped(FOLDER).items()]
     for command, name, text in files:
