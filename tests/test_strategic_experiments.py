@@ -51,8 +51,6 @@ EXPECTED = {
 }
 SHIP = {
     "biased-kill",
-    "biased-kill-2",
-    "biased-kill-3",
     "biased-kill-cloned",
     "biased-village",
     "biased-village-cloned",
