@@ -24,6 +24,7 @@ Resume = Annotated[Optional[Path], typer.Option(help="Take up this run where it 
 
 
 def train(
+    context: typer.Context,
     experiment: Annotated[
         Optional[str],  # noqa: UP045
         typer.Argument(help="A YAML file, or the name of a shipped training."),
@@ -39,10 +40,8 @@ def train(
 
     if (experiment is not None) + (resume is not None) + (show is not None) != 1:
         raise typer.BadParameter("name a training, or --resume or --show a run; one of the three")
-    if experiment is None and (seed or set_ or out is not None):
-        raise typer.BadParameter(
-            "--resume and --show take a run as it is; --seed, -o and --out are for new ones"
-        )
+    if experiment is None:
+        _check_alone(context)
     ui.train(console(), experiment, seed, set_, out, resume, show)
 
 
@@ -72,11 +71,12 @@ def exploit(
 
 
 def _check_alone(context: typer.Context) -> None:
-    """Refuse flags beside --resume: they would be left out without a word."""
+    """Refuse flags beside --resume or --show: they would be left out without a word."""
     sources = {one: context.get_parameter_source(one) for one in context.params}
     given = [one for one, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
-    if given != ["resume"]:
-        raise typer.BadParameter("--resume takes a run as it is; the other flags are for new ones")
+    if len(given) > 1:
+        flag = "--show" if "show" in given else "--resume"
+        raise typer.BadParameter(f"{flag} takes a run as it is; the other flags are for new ones")
 
 
 def add_to(app: typer.Typer) -> None:

@@ -157,7 +157,7 @@ class Company:
             scene = self.experiment.scene
             if scene is None:
                 return players
-            lines = SCENES[scene](rules, dealing)
+            lines = SCENES[scene].lines(rules, dealing)
             return [
                 replace(player, agent=Staged(player.agent, scene, lines[number]))
                 for number, player in enumerate(players)

@@ -22,8 +22,9 @@ from ..models.catalog import BUILT_IN
 from ..policy.settings import Part
 from ..rules import Ruleset
 from ..text.disguise import check_disguise
+from ..text.sentences import listed
 from .overrides import arms, collapse, override
-from .scenes import tables
+from .scenes import SCENES, tables
 from .sources import in_words, read, shipped
 from .specs import (
     MODEL_FREE,
@@ -103,11 +104,10 @@ class Experiment(Part):
             self.cast(name)
         for name in self.conditions:
             self._check_experience(name)
-            if self.scene == "two-seers" and any(
-                not self.ruleset(name).count(role) for role in ("Seer", "Villager", "Werewolf")
-            ):
+            needs = () if self.scene is None else SCENES[self.scene].needs
+            if not all(self.ruleset(name).count(role) for role in needs):
                 raise ValueError(
-                    f"scene: {self.scene} needs a Seer, a Villager and a Werewolf in {name}; "
+                    f"scene: {self.scene} needs {listed([f'a {role}' for role in needs])} in {name}; "
                     "change rules.roles, or remove scene"
                 )
         if self.diversity and not any(self.proposers(name) for name in self.conditions):
@@ -245,7 +245,7 @@ class Experiment(Part):
         """What the players are called must not be what roles are called, or what the prompts say."""
         rules = self.ruleset(condition)
         written = {**(self.rules if isinstance(self.rules, dict) else {}), **self.conditions[condition].rules}
-        if self.scene == "first-night" and "player_name" in written:
+        if self.scene is not None and SCENES[self.scene].renames and "player_name" in written:
             raise ValueError(
                 f"rules.player_name: scene {self.scene} calls the players otherwise in every deal; leave out "
                 "one of the two"

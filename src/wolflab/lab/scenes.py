@@ -8,6 +8,7 @@ recorded, resumed, verified.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from string import Template
@@ -57,9 +58,20 @@ def first_night(ruleset: Ruleset, dealing: Dealing) -> Lines:
     return {seat: {} for seat in range(len(dealing.roles))}
 
 
-SCENES: Mapping[str, Callable[[Ruleset, Dealing], Lines]] = {
-    "first-night": first_night,
-    "two-seers": two_seers,
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """lines: what is written. needs: roles without which it cannot be. renames: the players are called
+    otherwise in every deal (`table`).
+    """
+
+    lines: Callable[[Ruleset, Dealing], Lines]
+    needs: tuple[str, ...] = ()
+    renames: bool = False
+
+
+SCENES: Mapping[str, Scene] = {
+    "first-night": Scene(first_night, renames=True),
+    "two-seers": Scene(two_seers, needs=("Seer", "Villager", "Werewolf")),
 }
 """Scenes by name."""
 
@@ -74,18 +86,18 @@ def names() -> tuple[str, ...]:
 
 
 def table(scene: str | None, ruleset: Ruleset, deal: str) -> Ruleset:
-    """The ruleset of one deal. On a first night a prompt differs by the seats alone, and there are few of
+    """The ruleset of one deal. On the first night a prompt differs by the seats alone, and there are few of
     them; so the players are called otherwise in every deal, with the same numbers.
     """
-    if scene != "first-night":
+    if scene is None or not SCENES[scene].renames:
         return ruleset
     known = names()
-    return ruleset.with_(player_name=known[Draws(f"{deal}/first-night").below(len(known), "name")])
+    return ruleset.with_(player_name=known[Draws(f"{deal}/{scene}").below(len(known), "name")])
 
 
 def tables(scene: str | None, ruleset: Ruleset) -> Iterator[Ruleset]:
     """All rulesets that `table` may give."""
-    if scene != "first-night":
+    if scene is None or not SCENES[scene].renames:
         yield ruleset
         return
     for name in names():

@@ -51,8 +51,8 @@ def check(experiment: TrainingSpec, folder: Path) -> None:
     if not kept:
         return
     try:
-        digests = json.loads((folder / DIGESTS).read_bytes())
-    except (OSError, ValueError):
+        digests = dict(json.loads((folder / DIGESTS).read_bytes()))
+    except (OSError, TypeError, ValueError):
         raise _lost(folder / DIGESTS, "it is missing or damaged") from None
     for name in kept:
         file = folder / frozen(name)

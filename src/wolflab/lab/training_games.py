@@ -38,14 +38,12 @@ from .policies import fits, named
 from .runner import end_with_driver, rare_collection
 from .specs import MODEL_FREE, PlayerSpec
 from .training import TrainingSpec
-from .training_frozen import START, frozen
+from .training_frozen import frozen
 
 POPULATION = "policies"
 """The folder, beside the learner's file, in which its earlier selves are."""
 TARGET = Member("target", "target")
 """The one opponent of `wolflab exploit`."""
-
-
 _FINE = 1 << 30
 
 
@@ -92,6 +90,15 @@ def time_of(jobs: Iterable[Done]) -> tuple[float, dict[str, float]]:
     total = spent.pop("all")
     looked = sum(spent.values())  # a very short job may never have been looked at
     return total, {part: value / looked for part, value in spent.items()}
+
+
+@contextmanager
+def _in_field(field: str) -> Iterator[None]:
+    """Names the field that is to blame for a ModelError."""
+    try:
+        yield
+    except ModelError as error:
+        raise ModelError(f"{field}: {error}") from None
 
 
 class EmbedInStep:
@@ -206,17 +213,14 @@ class Players:
 
     def check(self) -> None:
         """Raise ModelError, with the field, for whoever cannot play these games or learn from their start."""
-        fields = {"target": "opponent", "baseline": "evaluation.baseline", START: "start"}
-        name = ""
-        try:
-            for name in self.experiment.judged():
-                if name != "learner":
-                    self.fixed_player(name)
-            if self.experiment.start is not None:
-                name = START
+        if self.experiment.opponent is not None:
+            with _in_field("opponent"):
+                self.fixed_player("target")
+        with _in_field("evaluation.baseline"):
+            self.fixed_player("baseline")
+        if self.experiment.start is not None:
+            with _in_field("start"):
                 self._check_start(self.experiment.start)
-        except ModelError as error:
-            raise ModelError(f"{fields.get(name, name)}: {error}") from None
 
     def _check_start(self, policy: str) -> None:
         spec, start = self.experiment.learner(), self.policy(policy).checkpoint
@@ -317,13 +321,13 @@ class Players:
     def _evaluate(self, job: Job) -> Done:
         """One arm of an evaluation."""
         assert job.arm is not None
-        learner = InStep(self.policy(job.policy, job.update))
-        village, werewolves = (
-            self.player(self.experiment.judged()[name], learner)
-            if name == "learner"
-            else self.fixed_player(name)
-            for name in job.arm
-        )
+
+        def seated(name: str) -> Player:
+            if name != "learner":
+                return self.fixed_player(name)
+            return self.player(self.experiment.judged()[name], InStep(self.policy(job.policy, job.update)))
+
+        village, werewolves = map(seated, job.arm)
 
         def cast(dealing: Dealing) -> list[Player]:
             return [werewolves if ROLES[role].side is Side.WEREWOLVES else village for role in dealing.roles]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..text.notes import UNASKED_CONFIDENCE, UNCERTAIN, Belief
+from ..text.notes import UNCERTAIN, Belief, counted
 from .data import Day
 
 CONFIDENCES = tuple(range(5, 11))
@@ -50,7 +50,7 @@ def probabilities(belief: Belief, before: Mapping[str, float]) -> dict[str, floa
     """
     if belief.role not in before:
         return dict(before)
-    w = (min(max(belief.confidence or UNASKED_CONFIDENCE, 5), 10) - 5) / 5
+    w = (min(max(counted(belief.confidence), 5), 10) - 5) / 5
     return {role: (1 - w) * p + w * (role == belief.role) for role, p in before.items()}
 
 

@@ -93,11 +93,12 @@ def is_silence(text: str) -> bool:
     return _SILENT.fullmatch(text) is not None and any(c.isalpha() for c in text)
 
 
+_IN_BRACKETS = r"\d{1,4}(?:\s*(?:,|;|and|to|-)\s*\d{1,4})*"
+_AFTER_A_WORD = r"\s+#?\d{1,4}(?:(?:\s*,\s*|\s*-\s*|,?\s+(?:and|or|to)\s+)#?\d{1,4}\b)*(?!\w)"
+"""Numbers of lines as they are cited: "3, 12" between brackets, " 4 and 7" after "lines"."""
+
 _NUMBERED = re.compile(
-    r"\s*\[\d{1,4}(?:\s*(?:,|;|and|to|-)\s*\d{1,4})*\]"
-    r"|\b(?P<word>line|fact|item|statement)(?P<many>s?)\s+#?\d{1,4}"
-    r"(?:(?:\s*,\s*|\s*-\s*|,?\s+(?:and|or|to)\s+)#?\d{1,4}\b)*(?!\w)",
-    re.IGNORECASE,
+    rf"\s*\[{_IN_BRACKETS}\]|\b(?P<word>line|fact|item|statement)(?P<many>s?){_AFTER_A_WORD}", re.IGNORECASE
 )
 
 
@@ -115,9 +116,8 @@ def unnumbered(text: str) -> str:
 
 
 _CITED = re.compile(
-    r"\s*[\[(]\d{1,4}(?:\s*(?:,|;|and|to|-)\s*\d{1,4})*[\])]"
-    r"|\s*\b(?:lines?|pieces?|facts?|evidence|information|items?)\s+#?\d{1,4}"
-    r"(?:(?:\s*,\s*|\s*-\s*|,?\s+(?:and|or|to)\s+)#?\d{1,4}\b)*(?!\w)",
+    rf"\s*[\[(]{_IN_BRACKETS}[\])]"
+    rf"|\s*\b(?:lines?|pieces?|facts?|evidence|information|items?){_AFTER_A_WORD}",
     re.IGNORECASE,
 )
 """Line numbers where a reasoning cites them: "(3, 12)", "lines 4 and 7"."""

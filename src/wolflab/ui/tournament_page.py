@@ -89,11 +89,12 @@ def _cell(cell: CellRow | None) -> str:
 
 
 def _scores(found: Standings) -> str:
-    ordered = found.scores
-    rows = [[escape(one.name), *(shown(getattr(one, part), "share") for part in PARTS)] for one in ordered]
+    rows = [
+        [escape(one.name), *(shown(getattr(one, part), "share") for part in PARTS)] for one in found.scores
+    ]
     panels = []
     for part in PARTS:
-        lines = tuple(Row(one.name, getattr(one, part) or _NOTHING) for one in ordered)
+        lines = tuple(Row(one.name, getattr(one, part) or _NOTHING) for one in found.scores)
         panels.append(Panel(PART_NAMES[part], lines, percent=True))
     drawn = forest("scores", panels, "Mean win rate of each entrant on both sides and on each")
     heads = ["entrant", *(PART_NAMES[part] for part in PARTS)]

@@ -44,7 +44,7 @@ from ...rules import (
     VoteCounted,
     Voted,
 )
-from ...text.notes import UNASKED_CONFIDENCE, Belief
+from ...text.notes import Belief, counted
 from ..memory import Memory
 from .base import Floats
 
@@ -212,9 +212,7 @@ def player_vector(view: View, ask: Ask, memory: Memory, beliefs: Sequence[Belief
 def _enter(vector: Floats, at: int, belief: Belief) -> None:
     """Write one belief over whatever stood in its player's place."""
     start = at + belief.target * _SLOT
-    vector[start : start + _SLOT] = _BELIEVED[
-        CLASS_OF.get(belief.role), belief.confidence or UNASKED_CONFIDENCE
-    ]
+    vector[start : start + _SLOT] = _BELIEVED[CLASS_OF.get(belief.role), counted(belief.confidence)]
 
 
 def _phase(ask: Ask) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ...errors import ModelError
 from ...rules import ROLES, Said, VictimShown
-from ...text.notes import UNASKED_CONFIDENCE, UNCERTAIN
+from ...text.notes import UNCERTAIN, counted
 from ...text.questions import Aids, Decide, Question, Situation
 from ...text.reading import Suggestion, read
 from .claims import AS_OTHER, AS_PLAIN, AS_SEER, AS_SHIELD
@@ -159,7 +159,7 @@ def scene(question: Question, survey: Survey, parameters: Parameters, key: str) 
         for belief in question.beliefs:
             role = belief.role
             group = UNCERTAIN if role not in ROLES else "Werewolf" if ROLES[role].wolf else "other"
-            level = min(10, max(5, belief.confidence or UNASKED_CONFIDENCE))
+            level = min(10, max(5, counted(belief.confidence)))
             suspicion[belief.target] = parameters.suspicion[group][level - 5]
             if group != UNCERTAIN:
                 thought[belief.target], sure[belief.target] = role, level
