@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,7 +21,7 @@ from typer.testing import CliRunner
 
 import http_server
 from policy_helpers import TINY_LEARNER
-from test_run import cli, experiment, records
+from test_run import cli, experiment, looking, records
 from wolflab import cli as command_line
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, RecordError, StoreError, WolflabError
@@ -34,7 +35,7 @@ from wolflab.record import read
 from wolflab.record.chain import Chain, begins_with
 from wolflab.ui import running, tournament, training
 
-LONG = ["run", "quickstart", "-o", "deals=3000", "-o", "players.others.recipe=vanilla", "--out", "r"]
+LONG = ["run", "quickstart", "-o", "deals=500", "-o", "players.others.recipe=vanilla", "--out", "r"]
 
 
 @pytest.fixture
@@ -137,13 +138,21 @@ def start(path: Path, *more: str) -> subprocess.Popen[str]:
     )
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and process.poll() is None:
-        try:
-            if any(row[3] != "planned" for row in records(path / "r")):
-                return process
-        except sqlite3.OperationalError:
-            pass
+        if begun(path / "r"):
+            return process
         time.sleep(0.1)
-    raise AssertionError("the run did not start")
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    raise AssertionError(f"the run did not start: {process.communicate()[1]}")
+
+
+def begun(path: Path) -> bool:
+    """Whether a run has filed a game."""
+    try:
+        with closing(looking(path)) as db:
+            return db.execute("SELECT 1 FROM games WHERE status != 'planned'").fetchone() is not None
+    except sqlite3.OperationalError:
+        return False
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])

@@ -7,6 +7,7 @@ import multiprocessing
 import sqlite3
 import subprocess
 import sys
+import threading
 import types
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
@@ -779,6 +780,21 @@ def test_several_processes_fill_one_cache(tmp_path: Path):
             expected(texts, 6), abs=1e-6
         )
         assert cache.counts() == [({"name": "counting"}, 40 + 3 * 40)]
+
+
+@pytest.mark.parametrize("held", ["BEGIN", "BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
+def test_a_file_that_another_process_is_making_is_waited_for(held: str, tmp_path: Path):
+    """SQLite waits by itself for who writes, but not where a file in use gets its write-ahead log."""
+    path = tmp_path / "run.sqlite"
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.executescript(f"CREATE TABLE words (word TEXT); {held}; SELECT * FROM words")
+    other.execute("SELECT * FROM words").fetchall()
+    let_go = threading.Timer(0.3, lambda: other.execute("COMMIT"))
+    let_go.start()
+    with EmbeddingCache.open(path) as cache:
+        assert cache.counts() == []
+    let_go.join()
+    other.close()
 
 
 def test_thousands_of_texts_at_once(tmp_path: Path):

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -46,12 +47,17 @@ def over_http(server: http_server.FakeServer, **changes: Any) -> dict[str, Any]:
 
 def records(path: Path) -> list[tuple[Any, ...]]:
     """(condition, deal, repeat, status, lines, lines of the probes) of each game, whatever it has of them."""
-    with sqlite3.connect(path / "run.sqlite") as db:
+    with closing(looking(path)) as db:
         rows = db.execute(
             "SELECT condition, deal, repeat, status, data FROM games LEFT JOIN records ON game = id "
             "ORDER BY condition, deal, repeat"
         )
         return [(*row, *chains(data)) for *row, data in rows]
+
+
+def looking(path: Path) -> sqlite3.Connection:
+    """A look at a run that may not have begun: it makes no file there, which the run would not take."""
+    return sqlite3.connect(f"file:{path / 'run.sqlite'}?mode=ro", uri=True)
 
 
 def chains(data: bytes | None) -> tuple[list[bytes], list[bytes]]:
@@ -226,7 +232,7 @@ def test_kill_and_resume_make_no_committed_call_again(tmp_path: Path) -> None:
 
 def committed_calls(path: Path) -> int:
     try:
-        with sqlite3.connect(f"file:{path / 'run.sqlite'}?mode=ro", uri=True) as db:
+        with closing(looking(path)) as db:
             return int(db.execute("SELECT count(*) FROM calls").fetchone()[0])
     except sqlite3.OperationalError:
         return 0

@@ -22,6 +22,7 @@ import numpy as np
 from ..errors import StoreError
 from ..models.base import Usage
 from ..models.embedders.base import Embedder, Vectors
+from .store_files import PATIENCE, make, writer
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS embedders (
@@ -30,8 +31,6 @@ CREATE TABLE IF NOT EXISTS embedders (
 CREATE TABLE IF NOT EXISTS embeddings (
   embedder INTEGER NOT NULL, text BLOB NOT NULL, vector BLOB NOT NULL, UNIQUE (embedder, text));
 """
-PATIENCE = 30.0
-"""Seconds to wait while another process writes."""
 _AT_ONCE = 500
 """Hashes in one query: SQLite takes a limited number of parameters."""
 
@@ -59,11 +58,9 @@ class EmbeddingCache:
     def open(cls, path: Path) -> EmbeddingCache:
         """For reading and writing; file and tables are made where missing."""
         with _usable(path):
-            db = sqlite3.connect(path, isolation_level=None, timeout=PATIENCE)
+            db = writer(path)
             try:
-                db.execute("PRAGMA journal_mode=WAL")
-                db.execute("PRAGMA synchronous=NORMAL")
-                db.executescript(_SCHEMA)
+                make(db, _SCHEMA)
             except sqlite3.Error:
                 db.close()
                 raise

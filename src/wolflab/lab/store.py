@@ -27,7 +27,7 @@ from . import store_calls
 from .embedding_cache import spent_on_vectors
 from .experiment import Experiment, load
 from .packing import CallRow, Packed, Unpacked, pack, unpack
-from .store_files import locked, must_be_new, must_exist, new_directory, readable, unusable
+from .store_files import locked, make, must_be_new, must_exist, new_directory, readable, unusable, writer
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -95,13 +95,11 @@ class Store:
     @classmethod
     def _writer(cls, path: Path, lock: int) -> Store:
         with readable(path):
-            db = sqlite3.connect(path / "run.sqlite", isolation_level=None)
-            db.execute("PRAGMA journal_mode=WAL")
-            db.execute("PRAGMA synchronous=NORMAL")
+            db = writer(path / "run.sqlite")
             store = cls(path, db, lock)
             if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
                 store._check_version()  # before anything is added to a file of another version
-            db.executescript(_SCHEMA + store_calls.SCHEMA)
+            make(db, _SCHEMA + store_calls.SCHEMA)
             db.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (VERSION,))
             store._check_experiment()
             return store

@@ -15,6 +15,8 @@ from ..errors import StoreError
 
 TRAINING = "training.yaml"
 """The file by which a directory is a training's."""
+PATIENCE = 30.0
+"""Seconds to wait while another process writes."""
 
 
 def new_directory(root: Path, name: str) -> Path:
@@ -39,6 +41,36 @@ def locked(path: Path) -> int:
         os.close(lock)
         raise StoreError(f"{path} is being run by another process; wait for it, or stop it first") from None
     return lock
+
+
+def writer(path: Path) -> sqlite3.Connection:
+    """A file opened for writing, made where missing, with a write-ahead log. Several may do so at once."""
+    db = sqlite3.connect(path, isolation_level=None, timeout=PATIENCE)
+    try:
+        _keep_a_log(db)
+        db.execute("PRAGMA synchronous=NORMAL")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def make(db: sqlite3.Connection, schema: str) -> None:
+    """Run the statements that make what is missing, whoever else is about to."""
+    db.executescript(f"BEGIN IMMEDIATE; {schema} COMMIT;")
+
+
+def _keep_a_log(db: sqlite3.Connection) -> None:
+    """Write ahead. For this change of a new file SQLite itself does not wait for who is about to make it."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+        time.sleep(0.01)
 
 
 def unusable(path: Path, error: sqlite3.Error) -> StoreError:
