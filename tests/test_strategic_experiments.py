@@ -15,6 +15,7 @@ from policy_helpers import checkpoint
 from wolflab.agents.policy.checkpoint import save
 from wolflab.agents.policy.checkpoint import shipped as shipped_policies
 from wolflab.agents.policy.network import small
+from wolflab.agents.recipes import RECIPES, recipe
 from wolflab.lab import runner, tournament
 from wolflab.lab.experiment import Experiment, build, load, shipped
 from wolflab.lab.extras import extras
@@ -44,6 +45,7 @@ EXPECTED = {
     "gain",
     "population",
     "prompting",
+    "single",
     "statements",
     "tables-6",
     "tables-8",
@@ -68,6 +70,7 @@ HEADLINE = {
     "strategic-components",
     "strategic-gain",
     "strategic-population",
+    "strategic-single",
     "strategic-transfer",
     *ROUND_ROBINS,
 }
@@ -136,6 +139,49 @@ def test_it_builds_as_written_and_on_village(name: str) -> None:
     assert all(one.deals is None for one in found.conditions.values())
 
 
+@pytest.mark.parametrize("name", [*STRATEGIC, *TOURNAMENTS])
+def test_a_papers_agents_are_taken_as_the_paper_has_them(name: str) -> None:
+    """One wording and no second try; the built-in player's run of the file plays the same agents."""
+    for experiment in (on_village(name), load(name)):
+        for condition in experiment.conditions:
+            for spec in experiment.cast(condition).values():
+                made = spec.resolved_recipe()
+                assert (made.wording, made.retries) == ("paper", 0)
+                assert made.name.endswith("-004")
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in RECIPES if name.endswith("-004") and RECIPES[name].reflect is None]
+)
+def test_an_agent_as_the_paper_has_it_plays_the_same_games_on_the_built_in_player(
+    name: str, files: dict[str, str], tmp_path: Path
+) -> None:
+    """But for one that reflects: its questions are part of the wording, and it reads its questions."""
+    ours = {"name": name, "wording": "own", "retries": 2}
+    policy = {"policy": files["small-atomic" if name == "atomic-004" else "small"]}
+    data = {
+        "name": "wordings",
+        "rules": "doctor",
+        "players": {
+            "others": {"model": "village", "recipe": name, **(policy if recipe(name).weighs else {})}
+        },
+        "conditions": {"paper": {}, "ours": {"players": {"others": {"recipe": ours}}}},
+        "deals": 2,
+    }
+    with Store.create(tmp_path / "r", build(data)) as store:
+        assert runner.run(store)
+        told = {
+            (row.condition, row.deal): (
+                record.events,
+                [(turn.seat, turn.kind, turn.action, turn.notes) for turn in record.turns],
+            )
+            for row in store.games()
+            for record in (store.record(row.id),)
+        }
+    assert len(told) == 4
+    assert all(told["paper", deal] == told["ours", deal] for deal in (0, 1))
+
+
 def test_what_plays_in_each_seat_of_a_side() -> None:
     gain = on_village("strategic-gain")
     assert gain.cast("deductive")["others"].resolved_recipe().name == "deductive-004"
@@ -183,6 +229,7 @@ def test_conditions_are_called_as_the_rows_that_they_stand_beside() -> None:
 
     unrun = {
         "strategic-communication": "004-communication",
+        "strategic-single": "human",
         "strategic-tables-6": "8",
         "strategic-tables-8": "6",
     }

@@ -291,7 +291,10 @@ def _wanted(value: object, hint: Any) -> str:
     return "" if isinstance(value, str) else "a text"
 
 
-PAPER_002: Mapping[str, Any] = MappingProxyType({"wording": "paper", "layout": "paper", "retries": 0})
+AS_WRITTEN: Mapping[str, Any] = MappingProxyType({"wording": "paper", "retries": 0})
+"""What every recipe named after a paper pins: its wording, and one try."""
+
+PAPER_002: Mapping[str, Any] = MappingProxyType({"layout": "paper", **AS_WRITTEN})
 """What every preset that reproduces a table of 002 pins, beside one target a call."""
 
 REFLECTIVE: Mapping[str, Any] = MappingProxyType(
@@ -305,6 +308,17 @@ DEDUCTION_004: Mapping[str, Any] = MappingProxyType(
 """004's form: one call for all living others but the pack, 6 for whoever is uncertain, and a record in blocks
 of facts, potential truths and potential deceptions, numbered through (004 §4.1)."""
 
+_AGENTS_004 = (
+    Recipe("react"),
+    Recipe("cot", think="before"),
+    Recipe("recon", think="before", refine=True),
+    Recipe("concurrent", **REFLECTIVE),
+    Recipe("diverse", **DEDUCTION_004, propose=Proposal()),
+    Recipe("strategic", **DEDUCTION_004, propose=Proposal(choose="policy")),
+    Recipe("atomic", **DEDUCTION_004, propose=Proposal(source="intents", choose="policy")),
+)
+"""The agents of 004's tables, by its names: `react` is `vanilla`, `concurrent` is `reflective`."""
+
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
     {
         recipe.name: recipe
@@ -312,21 +326,16 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
             Recipe("vanilla"),
             Recipe("deductive", Deduction()),
             Recipe("deductive-002", Deduction(calls="each", show=False), **PAPER_002),
+            Recipe("deductive-004", **DEDUCTION_004, **AS_WRITTEN),
             Recipe("reflective", **REFLECTIVE),
-            Recipe("reflective-003", wording="paper", retries=0, tips=True, **REFLECTIVE),
-            Recipe("deductive-004", **DEDUCTION_004),
-            Recipe("diverse", **DEDUCTION_004, propose=Proposal()),
-            Recipe("strategic", **DEDUCTION_004, propose=Proposal(choose="policy")),
-            Recipe("atomic", **DEDUCTION_004, propose=Proposal(source="intents", choose="policy")),
-            Recipe("react"),
-            Recipe("cot", think="before"),
-            Recipe("recon", think="before", refine=True),
-            Recipe("concurrent", **REFLECTIVE),
+            Recipe("reflective-003", tips=True, **REFLECTIVE, **AS_WRITTEN),
+            *_AGENTS_004,
+            *(replace(agent, name=f"{agent.name}-004", **AS_WRITTEN) for agent in _AGENTS_004),
         )
     }
 )
-"""Language-agent recipes by name. `random` needs no model and is not a recipe. `react` is `vanilla` and
-`concurrent` is `reflective`, by the names of 004's tournament."""
+"""Language-agent recipes by name. `random` needs no model and is not a recipe. A name with a paper's number
+is the agent as that paper has it."""
 
 
 def recipe(name: str) -> Recipe:

@@ -74,6 +74,8 @@ class Experiment(Part):
     """Count behaviours and trust in the report, by rules on text and record."""
     choices: Annotated[list[str], among(STUDIES)] = Field(default_factory=list)
     """What the report tells of what was chosen (names in `metrics.choices.STUDIES`)."""
+    watched: str | None = None
+    """The seat whose own wins the report gives, by its name (004: one player among six others)."""
     diversity: bool = False
     """Measure in the report how different candidates are (004 Table 9)."""
     concurrency: int = Field(default=16, ge=1)
@@ -110,6 +112,9 @@ class Experiment(Part):
                     f"scene: {self.scene} needs {listed([f'a {role}' for role in needs])} in {name}; "
                     "change rules.roles, or remove scene"
                 )
+            if self.watched is not None and self.watched not in self.ruleset(name).names:
+                seats = listed(self.ruleset(name).names)
+                raise ValueError(f"watched: there is no seat {self.watched!r} in {name}; it has {seats}")
         if self.diversity and not any(self.proposers(name) for name in self.conditions):
             raise ValueError(
                 "diversity: nobody proposes several candidates; use the recipe diverse, or remove it"

@@ -14,6 +14,7 @@ from ..metrics.choices import Choices
 from ..metrics.diversity import Diversity
 from ..metrics.growth import Growth, Won, growth
 from ..metrics.interviews import Interview, InterviewRows, interview_rows, interviews
+from ..metrics.own import BY_SIDE
 from ..metrics.play import village_won
 from ..metrics.summary import BY_GAME, Summary
 from .differences import Arm, Differs, baseline_of, differences, sources
@@ -194,6 +195,8 @@ def uncompared(experiment: Experiment, found: Summary) -> tuple[str, ...]:
             continue
         if len(experiment.conditions) - len(alone) < 2:
             why = "there is one condition, and none to compare it with"
+        elif name in BY_SIDE and experiment.watched is None:
+            why = "counted only with watched: a seat's name"
         elif name in BY_GAME and not experiment.behaviours:
             why = "counted only with behaviours: true"
         else:

@@ -62,6 +62,10 @@ def _read(store: Store, ids: Sequence[int], totals: Totals) -> list[Game]:
         name: next((one for one in experiment.experience(name) if one.draws > 1), None)
         for name in experiment.conditions
     }
+    watched = {
+        name: None if (seat := experiment.watched) is None else experiment.ruleset(name).seat(seat)
+        for name in experiment.conditions
+    }
     found = []
     for number in ids:
         row = store.game(number)
@@ -87,6 +91,7 @@ def _read(store: Store, ids: Sequence[int], totals: Totals) -> list[Game]:
                 calls,
                 0 if spec is None else draw_of(spec, row.repeat),
                 shown,
+                watched[row.condition],
             )
         )
     return found

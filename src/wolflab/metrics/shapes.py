@@ -101,7 +101,8 @@ class Condition:
 
     leadership: name in `leadership.METRICS` → estimate over games; empty without a Sheriff.
     persuasion: "all", "wolf", "other", "retest" (null) → persuasion rate. ratio_null: permuted labels.
-    play: "village_win", "wolf_win", "nobody", "vote_hits", "abstained", "out_hits", "stand_ins".
+    play: "village_win", "wolf_win", "nobody", "vote_hits", "abstained", "out_hits", "stand_ins", and, where a
+    seat is watched, `own.OWN`; watched: what that seat is called.
     survival: role → share alive at the end. usage: "calls", "prompt_tokens", "completion_tokens",
     "cost" a game; totals by model over all games, finished or not. conduct: behaviours, trust and what
     becomes of advice, where the experiment asks for it.
@@ -126,6 +127,7 @@ class Condition:
     usage: Mapping[str, Estimate]
     totals: Mapping[str, CallTotals]
     conduct: ConductRows | None = None
+    watched: str = ""
 
 
 @dataclass(frozen=True, slots=True)

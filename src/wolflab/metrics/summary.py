@@ -20,6 +20,7 @@ from .conduct import Conduct, ConductRows, conduct_rows
 from .data import Game
 from .intervals import Estimate, holm, paired, share
 from .leadership import METRICS
+from .own import BY_SIDE, OWN, own_win, own_wins
 from .play import is_instrument, rounds, village_won
 from .published import PublishedFigure, compare, published
 from .shapes import Beside, Condition, Contrast, Curve, Planted, Summary
@@ -27,7 +28,7 @@ from .shapes import Beside, Condition, Contrast, Curve, Planted, Summary
 CONTRASTED = ("ratio", "dc", "village_win")
 """The metrics that conditions are compared on; p-values are corrected within each."""
 
-PLAY = ("village_win", "wolf_win", "nobody", "vote_hits", "abstained", "out_hits", "stand_ins")
+PLAY = ("village_win", "wolf_win", "nobody", "vote_hits", "abstained", "out_hits", "stand_ins", *OWN)
 """Names of the estimates in `Condition.play`."""
 
 CONDUCT = ("reasonable", "passed", "heeded", "suggested")
@@ -55,7 +56,7 @@ BY_GAME: Mapping[str, Callable[[Conduct], float | None]] = {
 }
 """Measures of conduct that a single game has, and conditions can be compared on."""
 
-COMPARABLE = tuple(dict.fromkeys((*CONTRASTED, "wolf_win", "days", *METRICS, *BY_GAME)))
+COMPARABLE = tuple(dict.fromkeys((*CONTRASTED, "wolf_win", "days", *BY_SIDE, *METRICS, *BY_GAME)))
 """What conditions can be compared on, `CONTRASTED` among it."""
 
 
@@ -151,8 +152,18 @@ def _planted(given: Mapping[str, Any] | None, conditions: Sequence[Condition]) -
 
 def _condition(name: str, games: Sequence[Game], seed: int) -> Condition:
     found = condition(name, games, seed)
-    play = {**found.play, "stand_ins": _stand_ins(games, seed)}
-    return replace(found, play=play, conduct=_conduct(games, seed))
+    play = {**found.play, "stand_ins": _stand_ins(games, seed), **own_wins(games, seed)}
+    return replace(found, play=play, conduct=_conduct(games, seed), watched=_watched(games))
+
+
+def _watched(games: Sequence[Game]) -> str:
+    """What the watched seat is called; "" without one."""
+    names = (
+        game.record.ruleset.names[game.watched]
+        for game in games
+        if game.record is not None and game.watched is not None
+    )
+    return next(names, "")
 
 
 def _stand_ins(games: Sequence[Game], seed: int) -> Estimate:
@@ -217,6 +228,12 @@ def _values(metric: str, played: Sequence[Played]) -> list[tuple[int, float | No
         return per_game(played, METRICS[metric])
     if metric == "days":
         return [(each.deal, float(rounds(each.record))) for each in played]
+    if metric in BY_SIDE:
+        return [
+            (each.deal, None if seat is None else own_win(each.record, seat, BY_SIDE[metric]))
+            for each in played
+            for seat in (each.game.watched,)
+        ]
     if metric in BY_GAME:
         shown = [(each.deal, each.game.conduct) for each in played]
         return [(deal, None if one is None else BY_GAME[metric](one)) for deal, one in shown]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from ..metrics.own import OWN
 from ..metrics.shapes import Beside, Summary
 from ..metrics.summary import measured
 from . import report_prose as prose
@@ -29,7 +30,9 @@ def main(summary: Summary) -> str:
     led = bool(led_by_sheriff(summary))
     heads = ["condition", "games", "rounds"]
     heads += ["Ratio", "DC"] if led else []
-    heads += ["village wins", "invalid replies", "stand-ins"]
+    watched = next((one.watched for one in summary.conditions if one.watched), "")
+    heads += ["village wins", *(f"{escape(watched)}: {measure_name(key)}" for key in OWN if watched)]
+    heads += ["invalid replies", "stand-ins"]
     spent = [one for one in _SPENT if one[0] == "calls" or _any_used(summary, one[0])]
     rows, used = [], []
     for one in summary.conditions:
@@ -42,7 +45,8 @@ def main(summary: Summary) -> str:
         ]
         if led:
             row += [shown(one.leadership.get("ratio")), shown(one.leadership.get("dc"), "share")]
-        last = (one.play["village_win"], one.invalid, one.play.get("stand_ins"))
+        own = [one.play.get(key) for key in OWN if watched]
+        last = (one.play["village_win"], *own, one.invalid, one.play.get("stand_ins"))
         rows.append([*row, *(shown(each, "share") for each in last)])
         used.append([name(one), *(shown(one.usage[key], form) for key, form, _ in spent)])
     caption = "One row a condition. Under each number: 95 % interval, n."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..lab.extras import Extras
 from ..metrics.intervals import Estimate
+from ..metrics.own import OWN
 from ..metrics.shapes import Condition, Summary
 from .arms import marked
 from .measures import difference_kind, measure_name
@@ -89,12 +90,14 @@ def main_table(summary: Summary, width: int | None = None) -> Table:
     caption = "value, 95 % interval, n"
     found = Table(title=title, title_justify="left", caption=caption, caption_justify="left", show_lines=True)
     led = any(one.leadership for one in summary.conditions)
+    watched = next((one.watched for one in summary.conditions if one.watched), "")
     heads = ["games", "rounds", *(["Ratio", "DC"] if led else []), "village wins"]
+    heads += [f"{escape(watched)}: {measure_name(key)}" for key in OWN if watched]
     heads += ["invalid replies", "stand-ins", "calls a game"]
     paid = any(one.usage["prompt_tokens"].value for one in summary.conditions)
     priced = any(one.usage["cost"].value for one in summary.conditions)
     heads += (["tokens a game"] if paid else []) + (["USD a game"] if priced else [])
-    columns = [_cells(one, led, paid, priced) for one in summary.conditions]
+    columns = [_cells(one, led, bool(watched), paid, priced) for one in summary.conditions]
     if (get_console().width if width is None else width) >= _WIDE:
         found.add_column("condition", style="bold")
         for head in heads:
@@ -110,7 +113,7 @@ def main_table(summary: Summary, width: int | None = None) -> Table:
     return found
 
 
-def _cells(one: Condition, led: bool, paid: bool, priced: bool) -> list[str]:
+def _cells(one: Condition, led: bool, watched: bool, paid: bool, priced: bool) -> list[str]:
     counts = one.counts
     lost = [
         f"{n} {what}"
@@ -121,8 +124,10 @@ def _cells(one: Condition, led: bool, paid: bool, priced: bool) -> list[str]:
     cells.append(cell(one.days, 2))
     if led:
         cells += [cell(one.leadership.get("ratio"), 3), cell(one.leadership.get("dc"), percent=True)]
-    cells += [cell(one.play["village_win"], percent=True), cell(one.invalid, percent=True)]
-    cells += [cell(one.play.get("stand_ins"), percent=True), cell(one.usage["calls"], 0)]
+    cells.append(cell(one.play["village_win"], percent=True))
+    cells += [cell(one.play.get(key), percent=True) for key in OWN if watched]
+    cells += [cell(one.invalid, percent=True), cell(one.play.get("stand_ins"), percent=True)]
+    cells.append(cell(one.usage["calls"], 0))
     if paid:
         sent, written = cell(one.usage["prompt_tokens"], 0), cell(one.usage["completion_tokens"], 0)
         cells.append(f"{sent}\n[dim]and written[/]\n{written}")
