@@ -1,6 +1,8 @@
 """What training's episodes cost, for ``wolflab bench``: decisions a second, and where the time goes.
 
-The network is untrained: what it has learned changes no duration, only how long games last.
+As at the end of the training that made the shipped policy: that policy learns, and its population holds the
+styled agents and as many of its earlier selves as are kept (copies of it: what a network has learned
+changes only how long games last). Before the first of these join, the built-in player takes a larger share.
 """
 
 from __future__ import annotations
@@ -10,25 +12,34 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ..agents.policy.checkpoint import save
-from ..policy.population import styled
-from .training import make
+from ..agents.policy.checkpoint import SUFFIX, load, save
+from ..policy.population import members
+from .training import load as training
 from .training_files import POLICY
-from .training_games import Job, crew, grouped, time_of
+from .training_games import POPULATION, Job, crew, grouped, time_of
+
+SHIPPED = "small"
+"""The policy that learns, and the training that made it."""
 
 
 def training_lines(games: int = 512, workers: int | None = None) -> list[tuple[str, float, str]]:
     """Rows of (what, figure, unit) for `games` episodes on `workers` processes (None: one a core)."""
-    experiment = make({"name": "bench", "workers": workers})
+    experiment = training(f"train-{SHIPPED}", [f"workers={workers or 'null'}"])
     count = workers or os.cpu_count() or 1
+    settings = experiment.training
+    pool = members(settings.population, settings.updates)
     with TemporaryDirectory() as folder, crew(experiment) as workers_:
-        path = Path(folder) / POLICY
-        save(experiment.untrained(0), path)
-        size = experiment.training.rollouts.group
+        path, learner = Path(folder) / POLICY, load(SHIPPED)
+        (path.parent / POPULATION).mkdir()
+        save(learner, path)
+        for member in pool:
+            if member.kind == "checkpoint":
+                save(learner, path.parent / POPULATION / (member.name + SUFFIX))
+        size = settings.rollouts.group
 
         def jobs(what: str, number: int) -> list[Job]:
             keys = [f"bench/{what}/{one}" for one in range(number)]
-            return [Job(group, str(path), 0, styled()) for group in grouped(keys, size)]
+            return [Job(group, str(path), 0, pool) for group in grouped(keys, size)]
 
         list(workers_.do(jobs("warm", 2 * size * count)))
         start = time.perf_counter()

@@ -76,14 +76,11 @@ def _guess(
 
 
 def _reason(name: str, role: str, chance: float, wolf: float, numbers: list[int]) -> str:
-    cited = " and ".join(str(number) for number in numbers[-2:])
-    where = (
-        f" Lines {cited} weigh most."
-        if len(numbers) > 1
-        else f" Line {cited} weighs most."
-        if numbers
-        else ""
-    )
+    where = ""
+    if len(numbers) > 1:
+        where = f" Lines {numbers[-2]} and {numbers[-1]} weigh most."
+    elif numbers:
+        where = f" Line {numbers[0]} weighs most."
     if role == UNCERTAIN:
         lean = "a little more" if wolf > 0.34 else "no more"
         return f"Too little is known of {name}, who is {lean} likely to be a Werewolf than others.{where}"

@@ -13,21 +13,22 @@ T = TypeVar("T")
 class Draws:
     """Integers from BLAKE2b over a key and what the draw is for; nothing is counted or kept."""
 
-    __slots__ = ("key",)
+    __slots__ = ("_begin", "key")
 
     def __init__(self, key: str) -> None:
         self.key = key
+        self._begin = f"{key}#".encode()
 
     def below(self, n: int, purpose: str) -> int:
         """An integer in [0, n)."""
-        digest = blake2b(f"{self.key}#{purpose}".encode(), digest_size=8).digest()
+        digest = blake2b(self._begin + purpose.encode(), digest_size=8).digest()
         return int.from_bytes(digest, "little") % n
 
     def many(self, n: int, purpose: str) -> list[int]:
         """n integers in [0, 2³²), from one digest for every 16."""
         drawn: list[int] = []
         for block in range(0, n, 16):
-            digest = blake2b(f"{self.key}#{purpose}#{block}".encode(), digest_size=64).digest()
+            digest = blake2b(self._begin + f"{purpose}#{block}".encode(), digest_size=64).digest()
             drawn += unpack("<16I", digest)
         return drawn[:n]
 

@@ -81,8 +81,10 @@ class Posterior:
                 for about, weight in marks:
                     found.setdefault(about, []).append((weight, position))
             self._evidence = found
-        lines = sorted(self._evidence.get(seat, ()), reverse=True)[:most]
-        return sorted({position for _, position in lines})
+        lines = self._evidence.get(seat, [])
+        if len(lines) > most:
+            lines = sorted(lines, reverse=True)[:most]
+        return sorted([position for _, position in lines])
 
 
 Chances = tuple[tuple[str, ...], list[list[float]], list[float]]
@@ -228,7 +230,10 @@ class Thinker:
         if world.merged:
             marginals = _share_out(marginals, weights, world)
         rows = marginals.tolist()
-        return world.roles, rows, [sum(row[role] for role in world.wolf_roles) for row in rows]
+        wolf = [row[world.wolf_roles[0]] for row in rows]
+        for role in world.wolf_roles[1:]:
+            wolf = [chance + row[role] for chance, row in zip(wolf, rows, strict=True)]
+        return world.roles, rows, wolf
 
     def _excluded(self, world: Worlds, situation: Situation, survey: Survey) -> Bools | None:
         """Which worlds the certain knowledge cuts away; None: none."""
