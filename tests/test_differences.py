@@ -18,6 +18,14 @@ def experiment(conditions: dict[str, Any], **changes: Any) -> Experiment:
     return build(data | {"conditions": conditions} | changes)
 
 
+def test_the_policy_that_ships_for_a_recipe_is_told_by_its_name() -> None:
+    conditions = {"base": {}, "same": {"policy": "small"}, "other": {"policy": "small-2"}}
+    arms = {name: village(recipe="strategic", **spec) for name, spec in conditions.items()}
+    found = between(arms)
+    assert found["same"] == ()
+    assert found["other"] == ("village: policy small-2 (baseline: small)",)
+
+
 def between(conditions: dict[str, Any], **changes: Any) -> dict[str, tuple[str, ...]]:
     made = experiment(conditions, **changes)
     arms = [Arm(name, made, name) for name in made.conditions]

@@ -22,7 +22,7 @@ from wolflab.env.actions import WORDS
 from wolflab.env.driving import Learner
 from wolflab.env.seating import learning
 from wolflab.env.vector import kinds
-from wolflab.errors import ExperimentError, IllegalReply, RulesetError, ServerError
+from wolflab.errors import ExperimentError, IllegalReply, RulesetError, ServerError, WolflabError
 from wolflab.match import Dealing, Draws, Match, Player, everybody, play, run_now
 from wolflab.record import read, verify
 from wolflab.rules import DOCTOR, SHERIFF, WITCH, Dealt, Ruleset, Said, Winner
@@ -522,8 +522,6 @@ def ends(table: WerewolfAEC, seed: int = 4) -> dict[str, dict[str, Any]]:
         ({"learners": (seat for seat in (0, 3)), "others": "random"}, "a list of seats"),
         ({"learners": 1}, "others: nobody"),
         ({"learners": 1, "others": "clever"}, "deductive"),
-        ({"learners": 1, "others": "strategic"}, "pass a Player"),
-        ({"learners": 1, "others": {"others": "atomic"}}, "chooses by a trained policy"),
         ({"learners": 1, "others": {"Witch": "random"}}, "no place 'Witch'"),
         ({"learners": 1, "others": 5}, "others: got 5; use a recipe's name, a Player"),
         ({"others": 5}, "others: got 5; use a recipe's name, a Player"),
@@ -723,3 +721,36 @@ def test_without_the_extra_the_import_says_what_to_install() -> None:
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ran.returncode == 1
     assert ran.stderr.splitlines()[-1].endswith("they are not installed: pip install 'wolflab[env]'")
+
+
+def policies(table: WerewolfAEC) -> set[str]:
+    """The names of the policies that sat at the table."""
+    assert table.played is not None
+    assert table.played.writer is not None
+    players = read(table.played.writer.game.lines).header["players"]
+    return {one["policy"]["name"] for one in players if "policy" in one}
+
+
+def test_a_recipe_that_chooses_by_a_policy_takes_the_one_that_ships_or_one_that_is_named() -> None:
+    named = {"werewolves": "strategic", "village": player("strategic", policy="small-2")}
+    assert policies(finish(WerewolfAEC(learners=1, others=named, record=True), seed=3)) == {
+        "small",
+        "small-2",
+    }
+    assert policies(finish(WerewolfAEC(learners=1, others="atomic", record=True), seed=3)) == {"small-atomic"}
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: player("deductive", policy="small"), "'deductive' chooses without one"),
+        (lambda: player("strategic", policy="none-such"), "none-such"),
+        (
+            lambda: WerewolfAEC(learners=1, others=player("strategic", policy="small-atomic")),
+            "trained on candidates from 'intents'",
+        ),
+    ],
+)
+def test_a_policy_that_does_not_fit_is_refused(make: Callable[[], object], told: str) -> None:
+    with pytest.raises(WolflabError, match=told):
+        make()

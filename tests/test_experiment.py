@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from wolflab.errors import ExperimentError, WolflabError
+from wolflab.errors import ExperimentError, ModelError, WolflabError
 from wolflab.lab import tournament
 from wolflab.lab.casting import Company
 from wolflab.lab.experiment import Experiment, build, load, shipped
 from wolflab.lab.place import Place
+from wolflab.lab.training import load as load_training
 from wolflab.match import Dealing
 from wolflab.ui.running import list_experiments
 
@@ -88,6 +89,30 @@ def test_a_mistake_is_one_sentence(change: dict[str, Any], words: str) -> None:
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
     assert str(caught.value).startswith("my.yaml")
+
+
+def test_a_shipped_file_of_another_kind_says_what_runs_it() -> None:
+    with pytest.raises(ExperimentError, match="it is run by: wolflab train train-small"):
+        load("train-small")
+    with pytest.raises(ExperimentError, match="it is run by: wolflab run strategic-gain"):
+        load_training("strategic-gain")
+
+
+def test_a_policy_that_does_not_fit_is_told_with_its_place_and_condition() -> None:
+    players = {
+        "others": {"model": "village", "recipe": "vanilla"},
+        "player_3": {"model": "village", "recipe": "strategic", "policy": "small"},
+    }
+    made = build(
+        {
+            "name": "t",
+            "rules": "doctor",
+            "players": players,
+            "conditions": {"atomic": {"players": {"player_3": {"recipe": "atomic", "policy": "small"}}}},
+        }
+    )
+    with pytest.raises(ModelError, match=r"^player_3 in atomic: policy 'small' .*small-atomic is the one"):
+        Company(made).cast("atomic")
 
 
 def test_an_unknown_file_and_broken_yaml(tmp_path: Any) -> None:
@@ -212,6 +237,7 @@ DECIDE: dict[str, Any] = {
 DO_NOT = {
     *("name", "title", "source", "deals", "repeats", "redraw_void", "behaviours", "concurrency", "workers"),
     *("budget", "published", "village", "planted", "baseline", "contrasts", "curve", "choices", "diversity"),
+    "watched",
 }
 """Fields that may be edited before a run is resumed: they say how much is played, and what is shown of it."""
 

@@ -397,11 +397,6 @@ def small(**changes: Any) -> dict[str, Any]:
 
 
 def test_a_comparison_that_cannot_be_made_is_named_with_its_reason(tmp_path: Path) -> None:
-    data = small(contrasts=["camouflage_werewolves", "trust_village"])
-    with Store.create(tmp_path / "r", build(data)) as made:
-        with pytest.raises(ExperimentError, match="camouflage_werewolves, trust_village: counted only with"):
-            runner.run(made)  # refused before a game is played
-        assert [row.status for row in made.games()] == ["planned"]
     alone = small(contrasts=["days", "trust_village"], behaviours=True)
     with Store.create(tmp_path / "alone", build(alone)) as made:
         assert runner.run(made)
@@ -412,6 +407,34 @@ def test_a_comparison_that_cannot_be_made_is_named_with_its_reason(tmp_path: Pat
         assert isinstance(console.file, io.StringIO)
         assert told in console.file.getvalue()
         assert told in (tmp_path / "alone" / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (
+            {"contrasts": ["camouflage_werewolves", "trust_village", "days"]},
+            "contrasts: camouflage_werewolves, trust_village: counted only with behaviours: true",
+        ),
+        (
+            {"contrasts": ["own_wolf_win"]},
+            "contrasts: own_wolf_win: counted only with watched: a seat's name",
+        ),
+        (
+            {"planted": {"measure": "own_win", "conditions": ["all"]}},
+            "planted.measure: own_win: counted only with watched: a seat's name",
+        ),
+        (
+            {"curve": {"x": "n", "points": {"all": 1.0}, "measures": ["days", "heeded"]}},
+            "curve.measures: heeded: counted only with behaviours: true",
+        ),
+    ],
+)
+def test_what_would_not_be_counted_is_refused_before_a_game_is_played(
+    change: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(ExperimentError, match=re.escape(told)):
+        build(small(**change))
 
 
 def test_what_no_two_conditions_measured_is_said_and_what_they_did_is_not(tmp_path: Path) -> None:

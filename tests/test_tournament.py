@@ -168,6 +168,10 @@ def test_flags_are_a_tournament_too() -> None:
     assert made.entrants["x"].model == "openai/gpt-x"
     assert made.entrants["random"].model is None
     assert (made.rules, made.deals) == ("witch", 3)
+    policies = make(from_flags(["small", "a=small-atomic@openai/gpt-x"], None, None, None)).entrants
+    assert (policies["small"].recipe, policies["small"].policy) == ("strategic-004", "small")
+    assert (policies["a"].recipe, policies["a"].policy) == ("atomic-004", "small-atomic")
+    assert policies["a"].model == "openai/gpt-x"
     for bad, words in (
         (["vanilla", "vanilla"], "vanilla is there already"),
         (["=vanilla"], "write it as"),

@@ -463,7 +463,7 @@ def test_a_best_response_learns_on_one_side_alone(side: Side, tmp_path: Path) ->
 
 def test_a_trained_policy_can_be_the_target(whole: Path, tmp_path: Path) -> None:
     target = target_of(str(whole / "seed-1" / "policy.safetensors"))
-    assert (target.recipe, target.embedder) == ("strategic", TINY["embedder"])
+    assert (target.recipe, target.embedder) == ("strategic-004", TINY["embedder"])
     given = {name: value for name, value in TINY.items() if name != "name"}
     made = best_response(target, Side.VILLAGE, given, ["training.updates=0", "training.cloning.episodes=0"])
     result = trained(tmp_path / "exploit", made) / "seed-1" / "evaluation.json"
@@ -493,7 +493,7 @@ def test_a_recipes_own_policy_is_frozen_too(tmp_path: Path) -> None:
     [
         ("network.capacity=9", "network", {"name": "small", "capacity": 9}),
         ("embedder.dimensions=64", "embedder", {"embedder": "hashing", "dimensions": 64}),
-        ("recipe.propose.candidates=5", "recipe", {"name": "strategic", "propose": {"candidates": 5}}),
+        ("recipe.propose.candidates=5", "recipe", {"name": "strategic-004", "propose": {"candidates": 5}}),
         ("fixed_model.skill=0.5", "fixed_model", {"model": "village", "skill": 0.5}),
         ("evaluation.model.skill=0.5", "evaluation", {"model": {"model": "village", "skill": 0.5}}),
         (
@@ -614,9 +614,9 @@ def test_a_target_that_would_learn_from_past_games_is_refused(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("source", "candidates", "recipe"),
     [
-        ("model", 3, "strategic"),
-        ("model", 5, {"name": "strategic", "propose": {"candidates": 5}}),
-        ("intents", 13, "atomic"),
+        ("model", 3, "strategic-004"),
+        ("model", 5, {"name": "strategic-004", "propose": {"candidates": 5}}),
+        ("intents", 13, "atomic-004"),
     ],
 )
 def test_a_policys_file_says_how_it_plays(
@@ -664,7 +664,7 @@ def test_a_player_that_moves_at_random_may_be_the_baseline_and_the_population(tm
 def test_targets_by_name() -> None:
     assert target_of("vanilla").recipe == "vanilla"
     assert target_of("vanilla@village").model == "village"
-    assert (target_of("small").recipe, target_of("small").policy) == ("strategic", "small")
+    assert (target_of("small").recipe, target_of("small").policy) == ("strategic-004", "small")
     with pytest.raises(ExperimentError, match="use one of village, werewolves"):
         side_of("wolves")
 

@@ -317,7 +317,8 @@ _AGENTS_004 = (
     Recipe("strategic", **DEDUCTION_004, propose=Proposal(choose="policy")),
     Recipe("atomic", **DEDUCTION_004, propose=Proposal(source="intents", choose="policy")),
 )
-"""The agents of 004's tables, by its names: `react` is `vanilla`, `concurrent` is `reflective`."""
+"""The agents of 004's tables, by its names: `react` is `vanilla`, `concurrent` is `reflective`. ReAct, CoT
+and ReCon read the raw observation, in the order of events (004 §5.1); the blocks come with a deduction."""
 
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
     {

@@ -7,15 +7,18 @@ the same seed seats everybody alike.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ..agents.language import LanguageAgent
+from ..agents.policy.checkpoint import BY_DEFAULT, NumpyPolicy, load
+from ..agents.policy.serving import check as check_policy
 from ..agents.random import Random
-from ..agents.recipes import RECIPES, recipe
+from ..agents.recipes import RECIPES, Recipe, recipe
 from ..errors import ExperimentError
 from ..match import Casting, Dealing, Draws, Player
 from ..models.catalog import Spec, resolve
-from ..models.embedders import resolve_embedder
+from ..models.embedders import Embedder, resolve_embedder
 from ..rules import ROLES, Ruleset
 from .checks import typed, whole
 
@@ -26,7 +29,7 @@ role or a side ("Seer", "werewolves")."""
 Others = str | Player | Mapping[str, str | Player] | Casting | None
 """Who holds the rest: a recipe's name (on the built-in player; "random" needs none), a `match.Player`, either
 by place ("werewolves", "village", a role's name, "others"), or a casting, which is asked for every seat. A
-recipe that needs a trained policy cannot be named: a Player made with one can be given."""
+recipe that chooses by a policy takes the one that ships for it; `player` makes one with another."""
 
 Rest = Callable[[Dealing], Callable[[int], Player]]
 """Of a dealing, who holds a seat."""
@@ -34,22 +37,30 @@ Rest = Callable[[Dealing], Callable[[int], Player]]
 _SIDES = ("village", "werewolves")
 
 
-def player(recipe_name: str = "deductive", model: Spec = "village") -> Player:
+def player(
+    recipe_name: str = "deductive", model: Spec = "village", policy: str | Path | None = None
+) -> Player:
     """A player of that recipe on that model: any name or settings that experiments take.
 
-    Raises ExperimentError or ModelError for what is not known, and for a recipe that needs a policy: a name
-    brings none.
+    policy: for a recipe that chooses by one, a shipped policy's name or a file; None is the one that ships
+    for the recipe. Raises ExperimentError or ModelError for what is not known or does not go together.
     """
     if recipe_name == "random":
         return Player(Random())
     made = recipe(recipe_name)
-    if made.weighs:
-        raise ExperimentError(
-            f"recipe {recipe_name!r} chooses by a trained policy, and its name alone brings none; pass a "
-            "Player that has one (a LanguageAgent made with `policy=`), or a casting"
-        )
-    embedders = {what: resolve_embedder("hashing") for what in made.embeds}
-    return Player(LanguageAgent(made), resolve(model), embedders)
+    if made.propose is None or not made.weighs:
+        if policy is not None:
+            raise ExperimentError(
+                f"policy: {policy} was given, and recipe {recipe_name!r} chooses without one"
+            )
+        return Player(LanguageAgent(made), resolve(model), _embedders(made, "hashing"))
+    weigher = load(policy or BY_DEFAULT[made.propose.source])
+    agent = LanguageAgent(made, policy=NumpyPolicy(weigher))
+    return Player(agent, resolve(model), _embedders(made, weigher.reads))
+
+
+def _embedders(made: Recipe, spec: str | Mapping[str, Any]) -> dict[str, Embedder]:
+    return {what: resolve_embedder(spec) for what in made.embeds}
 
 
 def learning(learners: Learners, dealing: Dealing) -> frozenset[int]:
@@ -127,11 +138,11 @@ def the_rest(others: Others, ruleset: Ruleset) -> Rest:
     if others is None:
         return lambda dealing: lambda seat: Player(Random())  # never asked: everybody learns (`check`)
     if isinstance(others, str | Player):
-        one = _player(others)
+        one = _player(others, ruleset)
         return lambda dealing: lambda seat: one
     if isinstance(others, Mapping):
         _check_places(others, (*_SIDES, *(role.name for role in ruleset.cast), "others"))
-        by_place = {place: _player(who) for place, who in others.items()}
+        by_place = {place: _player(who, ruleset) for place, who in others.items()}
         return lambda dealing: lambda seat: _at(by_place, dealing, seat)
     return lambda dealing: _cast(others, dealing)
 
@@ -159,13 +170,16 @@ def _cast(others: Casting, dealing: Dealing) -> Callable[[int], Player]:
     return at
 
 
-def _player(who: str | Player) -> Player:
+def _player(who: str | Player, ruleset: Ruleset) -> Player:
     if isinstance(who, Player):
+        check_policy(who.agent, who.embedders, ruleset)
         return who
     typed("others", who, str, "a recipe's name or a Player")
     if who != "random" and who not in RECIPES:
         raise ExperimentError(f"others: there is no recipe {who!r}; known are random, {', '.join(RECIPES)}")
-    return player(who)
+    made = player(who)
+    check_policy(made.agent, made.embedders, ruleset)
+    return made
 
 
 def _at(by_place: Mapping[str, Player], dealing: Dealing, seat: int) -> Player:

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from ..agents.language import LanguageAgent
+from ..agents.policy.serving import check as check_policy
 from ..agents.random import Random
 from ..agents.staged import Staged
 from ..errors import ExperimentError, ModelError
@@ -24,7 +25,6 @@ from .embedding_cache import CachedEmbedder, EmbeddingCache
 from .experiment import Experiment
 from .place import Place
 from .policies import Policies, named
-from .policies import check as check_policy
 from .pools import Pools
 from .scenes import SCENES
 from .specs import MODEL_FREE, ExperienceSpec, PlayerSpec
@@ -172,8 +172,11 @@ class Company:
                 place: _Role(self.player(spec), spec.experience)
                 for place, spec in self.experiment.cast(condition).items()
             }
-            for one in self._casts[condition].values():
-                check_policy(one.player, self.experiment.ruleset(condition))
+            for place, one in self._casts[condition].items():
+                try:
+                    check_policy(one.player.agent, one.player.embedders, self.experiment.ruleset(condition))
+                except ModelError as error:
+                    raise ModelError(f"{place} in {condition}: {error}") from None
         return self._casts[condition]
 
     def _taught(self, role: _Role, place: Place, deal: str) -> Player:

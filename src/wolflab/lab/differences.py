@@ -11,6 +11,7 @@ from typing import Any
 
 from ..rules import ROLES
 from .experiment import Experiment
+from .policies import named
 from .specs import MODEL_FREE, ExperienceSpec, PlayerSpec
 
 Settings = Mapping[str, Any]
@@ -149,7 +150,9 @@ def _player(mine: PlayerSpec | None, theirs: PlayerSpec | None) -> list[str]:
     found += _changes(_less(one, ("model",)), _less(other, ("model",)))
     found += _recipe(mine, theirs)
     others = ("model", "recipe", "experience")
-    found += _changes(_less(mine.model_dump(), others), _less(theirs.model_dump(), others))
+    # A policy that is not named is the one that ships for the recipe.
+    ours, base = ({**_less(one.model_dump(), others), "policy": named(one)} for one in (mine, theirs))
+    found += _changes(ours, base)
     return found + _experience(mine.experience, theirs.experience)
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from ..errors import StoreError
 from ..models.base import Usage
 from ..models.embedders.base import Embedder, Vectors
-from .store_files import PATIENCE, make, writer
+from .store_files import PATIENCE, kept_open, make_tables, writer
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS embedders (
@@ -59,11 +59,8 @@ class EmbeddingCache:
         """For reading and writing; file and tables are made where missing."""
         with _usable(path):
             db = writer(path)
-            try:
-                make(db, _SCHEMA)
-            except sqlite3.Error:
-                db.close()
-                raise
+            with kept_open(db):
+                make_tables(db, _SCHEMA)
         return cls(path, db, writable=True)
 
     @classmethod
@@ -72,11 +69,8 @@ class EmbeddingCache:
         with _usable(path):
             uri = f"{path.absolute().as_uri()}?mode=ro"
             db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=PATIENCE)
-            try:
+            with kept_open(db):
                 db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            except sqlite3.Error:
-                db.close()
-                raise
         return cls(path, db, writable=False)
 
     def close(self) -> None:

@@ -33,6 +33,7 @@ from .experience_file import (
     readable,
 )
 from .experience_games import shuffled
+from .store_files import PATIENCE
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -46,8 +47,6 @@ CREATE TABLE experiences (
 CREATE TABLE vectors (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
 """
 _FIELDS = "reflection, response, score, role, kind, game, deal, seat, ask"
-_PATIENCE = 30.0
-"""Seconds to wait while another process writes."""
 _LITTLE = np.dtype("<f4")
 
 
@@ -268,14 +267,14 @@ def _text(value: Any) -> str:
 
 def _connect(path: Path) -> sqlite3.Connection:
     """For reading. What a killed writer left half done is undone first, where that can be written."""
-    db = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=_PATIENCE)
+    db = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=PATIENCE)
     try:
         db.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.OperationalError as error:
         db.close()
         if error.sqlite_errorcode != sqlite3.SQLITE_READONLY_ROLLBACK:
             raise
-        db = sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=_PATIENCE)
+        db = sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=PATIENCE)
         try:
             db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except sqlite3.OperationalError:

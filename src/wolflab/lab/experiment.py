@@ -17,7 +17,7 @@ from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
 from ..errors import ExperimentError, RulesetError
 from ..metrics.choices import STUDIES
-from ..metrics.summary import COMPARABLE
+from ..metrics.summary import COMPARABLE, needed_for
 from ..models.catalog import BUILT_IN
 from ..policy.settings import Part
 from ..rules import Ruleset
@@ -115,6 +115,7 @@ class Experiment(Part):
             if self.watched is not None and self.watched not in self.ruleset(name).names:
                 seats = listed(self.ruleset(name).names)
                 raise ValueError(f"watched: there is no seat {self.watched!r} in {name}; it has {seats}")
+        self._check_measures()
         if self.diversity and not any(self.proposers(name) for name in self.conditions):
             raise ValueError(
                 "diversity: nobody proposes several candidates; use the recipe diverse, or remove it"
@@ -143,6 +144,24 @@ class Experiment(Part):
             knob = self.planted.knob if self.planted else ""
             raise ValueError(f"planted.knob: {knob!r} is not set to a number in every condition") from None
         return self
+
+    def _check_measures(self) -> None:
+        """What is counted only where it is asked for must be asked for."""
+        named = {
+            "contrasts": self.contrasts,
+            "planted.measure": [self.planted.measure] if self.planted else [],
+            "curve.measures": self.curve.measures if self.curve else [],
+        }
+        for where, measures in named.items():
+            lacking: dict[str, list[str]] = {}
+            for measure in dict.fromkeys(measures):
+                needed = needed_for(measure)
+                if needed is not None and not getattr(self, needed[0]):
+                    lacking.setdefault(needed[1], []).append(measure)
+            for line, them in lacking.items():
+                raise ValueError(
+                    f"{where}: {', '.join(them)}: counted only with {line}; add that line, or take this out"
+                )
 
     def _check_experience(self, name: str) -> None:
         """What a condition learns from must be there, and enough of it."""
@@ -226,7 +245,7 @@ class Experiment(Part):
         How its servers are reached, how much is played and at what price is no part of it: that may be
         edited before a run is resumed.
         """
-        players = {place: spec.model_dump(mode="json") for place, spec in self.cast(condition).items()}
+        players = {place: spec.told() for place, spec in self.cast(condition).items()}
         for spec in players.values():
             if isinstance(spec["model"], dict):
                 spec["model"] = {k: v for k, v in spec["model"].items() if k not in _REACHED_BY}

@@ -14,9 +14,8 @@ from ..metrics.choices import Choices
 from ..metrics.diversity import Diversity
 from ..metrics.growth import Growth, Won, growth
 from ..metrics.interviews import Interview, InterviewRows, interview_rows, interviews
-from ..metrics.own import BY_SIDE
 from ..metrics.play import village_won
-from ..metrics.summary import BY_GAME, Summary
+from ..metrics.summary import Summary
 from .differences import Arm, Differs, baseline_of, differences, sources
 from .experiment import Experiment
 from .heard import Ledger, by_model
@@ -195,10 +194,6 @@ def uncompared(experiment: Experiment, found: Summary) -> tuple[str, ...]:
             continue
         if len(experiment.conditions) - len(alone) < 2:
             why = "there is one condition, and none to compare it with"
-        elif name in BY_SIDE and experiment.watched is None:
-            why = "counted only with watched: a seat's name"
-        elif name in BY_GAME and not experiment.behaviours:
-            why = "counted only with behaviours: true"
         else:
             why = "no two conditions have it on the same deals so far"
         reasons.setdefault(why, []).append(name)

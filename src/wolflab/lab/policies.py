@@ -8,20 +8,24 @@ from __future__ import annotations
 
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
-from ..agents.language import LanguageAgent
-from ..agents.policy.checkpoint import SUFFIX, Checkpoint, NumpyPolicy, load, located
-from ..agents.recipes import Proposal, Recipe
-from ..match import Player
-from ..models.embedders.base import Embedder
-from ..rules import Ruleset
-from ..text.intents import intents
+from ..agents.policy.checkpoint import (
+    BY_DEFAULT,
+    RECIPE_FOR,
+    SUFFIX,
+    Checkpoint,
+    NumpyPolicy,
+    load,
+    located,
+    shipped,
+)
+from ..agents.recipes import MOST_CANDIDATES, recipe
+from ..errors import ExperimentError
 from .specs import MODEL_FREE, PlayerSpec
 from .store_files import copied
 
 FOLDER = "policies"
-BY_DEFAULT = {"model": "small", "intents": "small-atomic"}
-"""The shipped policy that a recipe takes, by who proposes its candidates."""
 
 
 def named(spec: PlayerSpec) -> str | None:
@@ -32,6 +36,33 @@ def named(spec: PlayerSpec) -> str | None:
     if not recipe.weighs or recipe.propose is None:
         return None
     return spec.policy or BY_DEFAULT[recipe.propose.source]
+
+
+def by_name(given: str) -> dict[str, Any]:
+    """The fields of the player that a flag names: RECIPE[@MODEL], or POLICY[@MODEL], shipped or a file.
+
+    A policy says who proposes its candidates, how many, and which embedder it reads with. Raises ModelError
+    for a file that is no policy, ExperimentError for an @ without a model.
+    """
+    name, at, model = given.partition("@")
+    if at and not model:
+        raise ExperimentError(f"{given}: no model stands after @; write {name}@MODEL, or {name} alone")
+    own = {"model": model} if model else {}
+    if not name.endswith(SUFFIX) and name not in shipped():
+        return {"recipe": name, **own}
+    policy = load(name)
+    return {"recipe": _recipe_for(policy), "embedder": policy.reads, "policy": name, **own}
+
+
+def _recipe_for(policy: Checkpoint) -> str | dict[str, Any]:
+    """The recipe with as many candidates as the policy was trained to weigh, as those who learn have it."""
+    name = f"{RECIPE_FOR[policy.source]}-004"
+    usual = recipe(name).propose
+    assert usual is not None
+    count = min(policy.candidates, MOST_CANDIDATES)
+    if policy.source == "intents" or count == usual.candidates:
+        return name
+    return {"name": name, "propose": {"candidates": count}}
 
 
 class Policies:
@@ -62,23 +93,3 @@ class Policies:
             return name
         copied(located(name), own)
         return own
-
-
-def check(player: Player, ruleset: Ruleset) -> None:
-    """Raise ModelError where a player's policy cannot serve it at such a table."""
-    agent = player.agent
-    if not isinstance(agent, LanguageAgent) or not isinstance(agent.policy, NumpyPolicy):
-        return
-    fits(agent.policy.checkpoint, agent.recipe, player.embedders["policy"], ruleset)
-
-
-def fits(policy: Checkpoint, recipe: Recipe, embedder: Embedder, ruleset: Ruleset) -> None:
-    """Raise ModelError where a policy cannot serve such a player at such a table."""
-    stage = recipe.propose
-    assert stage is not None
-    policy.require(embedder, most(stage, ruleset), stage.source, ruleset.players)
-
-
-def most(stage: Proposal, ruleset: Ruleset) -> int:
-    """How many candidates may come before a policy at such a table."""
-    return stage.candidates if stage.source == "model" else len(intents(ruleset))

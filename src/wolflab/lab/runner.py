@@ -25,13 +25,11 @@ from typing import Any
 from ..errors import (
     BudgetExceeded,
     CassetteMismatch,
-    ExperimentError,
     ServerError,
     StoreError,
     WolflabError,
 )
 from ..match import play, run_now
-from ..metrics.summary import BY_GAME
 from ..models.budget import Budget
 from ..models.catalog import check
 from .casting import Company
@@ -74,26 +72,12 @@ def _build(company: Company) -> None:
 
 
 async def preflight(company: Company) -> None:
-    """Build every player, reach every model once, load embedders; ModelError before any game starts.
-
-    ExperimentError for what would be missing from the report without a word.
-    """
-    _check_contrasts(company.experiment)
+    """Build every player, reach every model once, load embedders; ModelError before any game starts."""
     _build(company)
     company.pools.check(company.embedder)
     for model in company.models:
         await check(model)
     await company.check_embedders()
-
-
-def _check_contrasts(experiment: Experiment) -> None:
-    """What is counted in texts can be compared only where it is counted."""
-    uncounted = [name for name in experiment.contrasts if name in BY_GAME and not experiment.behaviours]
-    if uncounted:
-        raise ExperimentError(
-            f"contrasts: {', '.join(uncounted)}: counted only with behaviours: true; add that line, or take "
-            "these out of contrasts"
-        )
 
 
 async def _run(store: Store, watch: Watch, reached: bool) -> bool:

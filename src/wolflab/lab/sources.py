@@ -29,6 +29,10 @@ def shipped(folder: str = "") -> dict[str, str]:
     }
 
 
+_KINDS = (("experiment", "", "run"), ("tournament", "", "tournament"), ("training", "training", "train"))
+"""What ships, in which folder, and the command that runs it."""
+
+
 def read(source: str | Path, what: str, folder: str = "") -> tuple[dict[str, Any], str]:
     """The fields of a file, or of a shipped one, and what to call it in messages.
 
@@ -60,6 +64,13 @@ def _text(source: str | Path, what: str, folder: str) -> tuple[str, str]:
     name = path.name.removesuffix(".yaml")
     if name in known and (str(source) == name or path.parent.name in ("experiments", folder)):
         return known[name], f"{what} {name}"
+    for other, place, command in _KINDS:
+        if (
+            other != what
+            and name in shipped(place)
+            and has_entrants(shipped(place)[name]) == (other == "tournament")
+        ):
+            raise ExperimentError(f"{name} is a shipped {other}; it is run by: wolflab {command} {name}")
     alike = [name for name, text in known.items() if has_entrants(text) == (what == "tournament")]
     raise ExperimentError(
         f"there is no file {str(source)!r} and no shipped {what} of that name; shipped are {', '.join(alike)}"

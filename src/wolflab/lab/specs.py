@@ -177,6 +177,11 @@ class PlayerSpec(Part):
         except ExperimentError as error:
             raise ValueError(str(error)) from None
 
+    def told(self) -> dict[str, Any]:
+        """All of it as plain values, the recipe with every field: what a name stands for may change."""
+        recipe = self.recipe if self.recipe == MODEL_FREE else self.resolved_recipe().as_dict()
+        return {**self.model_dump(mode="json"), "recipe": recipe}
+
 
 MOST = 10_000_000
 """Deals, repeats, or the number of a deal."""

@@ -27,7 +27,18 @@ from . import store_calls
 from .embedding_cache import spent_on_vectors
 from .experiment import Experiment, load
 from .packing import CallRow, Packed, Unpacked, pack, unpack
-from .store_files import locked, make, must_be_new, must_exist, new_directory, readable, unusable, writer
+from .store_files import (
+    PATIENCE,
+    kept_open,
+    locked,
+    make_tables,
+    must_be_new,
+    must_exist,
+    new_directory,
+    readable,
+    unusable,
+    writer,
+)
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -96,13 +107,14 @@ class Store:
     def _writer(cls, path: Path, lock: int) -> Store:
         with readable(path):
             db = writer(path / "run.sqlite")
-            store = cls(path, db, lock)
-            if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
-                store._check_version()  # before anything is added to a file of another version
-            make(db, _SCHEMA + store_calls.SCHEMA)
-            db.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (VERSION,))
-            store._check_experiment()
-            return store
+            with kept_open(db):
+                store = cls(path, db, lock)
+                if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+                    store._check_version()  # before anything is added to a file of another version
+                make_tables(db, _SCHEMA + store_calls.SCHEMA)
+                db.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (VERSION,))
+                store._check_experiment()
+                return store
 
     @classmethod
     def open_for_reading(cls, path: Path) -> Store:
@@ -110,10 +122,11 @@ class Store:
         must_exist(path)
         where = (path / "run.sqlite").absolute().as_uri()
         with readable(path):
-            db = sqlite3.connect(f"{where}?mode=ro", uri=True, isolation_level=None)
-            store = cls(path, db, None)
-            store._check_version()
-            return store
+            db = sqlite3.connect(f"{where}?mode=ro", uri=True, isolation_level=None, timeout=PATIENCE)
+            with kept_open(db):
+                store = cls(path, db, None)
+                store._check_version()
+                return store
 
     def _check_version(self) -> None:
         found = self.meta("version")

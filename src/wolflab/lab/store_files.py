@@ -1,4 +1,4 @@
-"""A run's directory: its name, its lock, and the sentences for one that cannot be used."""
+"""A run's directory: its name, its lock, its database, and the sentences for one that cannot be used."""
 
 from __future__ import annotations
 
@@ -46,16 +46,23 @@ def locked(path: Path) -> int:
 def writer(path: Path) -> sqlite3.Connection:
     """A file opened for writing, made where missing, with a write-ahead log. Several may do so at once."""
     db = sqlite3.connect(path, isolation_level=None, timeout=PATIENCE)
-    try:
+    with kept_open(db):
         _keep_a_log(db)
         db.execute("PRAGMA synchronous=NORMAL")
+        return db
+
+
+@contextmanager
+def kept_open(db: sqlite3.Connection) -> Iterator[None]:
+    """The database is closed if what follows its opening fails."""
+    try:
+        yield
     except BaseException:
         db.close()
         raise
-    return db
 
 
-def make(db: sqlite3.Connection, schema: str) -> None:
+def make_tables(db: sqlite3.Connection, schema: str) -> None:
     """Run the statements that make what is missing, whoever else is about to."""
     db.executescript(f"BEGIN IMMEDIATE; {schema} COMMIT;")
 
@@ -68,13 +75,23 @@ def _keep_a_log(db: sqlite3.Connection) -> None:
             db.execute("PRAGMA journal_mode=WAL")
             return
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+            if not _busy(error) or time.monotonic() > deadline:
                 raise
         time.sleep(0.01)
 
 
+def _busy(error: sqlite3.Error) -> bool:
+    """Whether another process has the file (the low byte of SQLite's extended codes)."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+
+
 def unusable(path: Path, error: sqlite3.Error) -> StoreError:
     """The sentence for what SQLite cannot read or write."""
+    if _busy(error):
+        return StoreError(
+            f"{path / 'run.sqlite'} is being written by another process, and was not free for "
+            f"{PATIENCE:.0f} seconds; wait for that process, or stop it, and try again"
+        )
     return StoreError(
         f"{path / 'run.sqlite'} cannot be used ({error}); if the disk is full or read-only, mend that and "
         "resume the run; if the file is damaged, copy it back from where it is whole"

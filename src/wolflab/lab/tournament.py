@@ -25,6 +25,7 @@ from ..metrics.tournament import VERSUS, Pair, pair_of
 from ..policy.settings import Part
 from .experiment import Experiment, build
 from .overrides import override
+from .policies import by_name
 from .sources import in_words, read
 from .specs import MODEL_FREE, MOST, Budget, PlayerSpec, Published, Rules
 from .store import Store
@@ -257,21 +258,21 @@ def make(
 def from_flags(
     entrants: Sequence[str], model: str | None, rules: str | None, deals: int | None
 ) -> dict[str, Any]:
-    """Plain values of a tournament written as flags. entrants: ``[NAME=]RECIPE[@MODEL]`` each."""
+    """Plain values of a tournament written as flags. entrants: ``[NAME=]PLAYER`` each (see `by_name`)."""
     found: dict[str, Any] = {}
     for given in entrants:
         name, named, player = given.rpartition("=")
-        recipe, at, own = player.partition("@")
-        if not recipe or (named and not name) or (at and not own):
+        if player.startswith("@") or not player or player.endswith("@") or (named and not name):
             raise ExperimentError(
-                f"--entrant {given}: write it as RECIPE, NAME=RECIPE or NAME=RECIPE@MODEL (vanilla@village)"
+                f"--entrant {given}: write it as RECIPE, NAME=RECIPE or NAME=RECIPE@MODEL (vanilla@village), "
+                "or with a policy's name or file in the recipe's place"
             )
         called = name or player
         if called in found:
             raise ExperimentError(
                 f"--entrant {given}: {called} is there already; give this one another name: NAME={player}"
             )
-        found[called] = {"recipe": recipe, **({"model": own} if own else {})}
+        found[called] = by_name(player)
     data: dict[str, Any] = {"name": "tournament", "entrants": found, "model": model or "village"}
     return data | ({} if rules is None else {"rules": rules}) | ({} if deals is None else {"deals": deals})
 

@@ -16,6 +16,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from ..agents.policy.checkpoint import Checkpoint
 from ..agents.policy.network import NETWORKS, NetworkConfig, initial
+from ..agents.policy.serving import most
 from ..agents.recipes import Proposal
 from ..errors import ExperimentError, ModelError, RulesetError
 from ..models.catalog import resolve
@@ -23,7 +24,6 @@ from ..models.embedders import resolve_embedder
 from ..policy.settings import Part, Training
 from ..rules import Ruleset, Side
 from .overrides import override
-from .policies import most
 from .sources import in_words, read
 from .specs import MODEL_FREE, FolderName, PlayerSpec, ruleset_of
 
@@ -38,7 +38,7 @@ BASELINE = "deductive-004"
 class Evaluation(Part):
     """How the learner is judged: by its win rate against `baseline`, on each side, on held-out deals.
 
-    every: updates between looks (0: none but the last). deals: of such a look. final: deals at the end, other
+    every: updates between looks (0: none). deals: of such a look. final: deals at the end, other
     ones. baseline: whom it is compared with, and, without an opponent, who holds the other side; None is
     `BASELINE`, or the opponent. model: what proposes meanwhile; None is the training's own. Deals are never
     those of training; village's `phrases` should not be either.
@@ -67,7 +67,7 @@ class TrainingSpec(Part):
     rules: str | dict[str, Any] = "doctor"
     model: str | dict[str, Any] = "village"
     embedder: str | dict[str, Any] = "hashing"
-    recipe: str | dict[str, Any] = "strategic"
+    recipe: str | dict[str, Any] = "strategic-004"
     network: str | dict[str, Any] = "small"
     fixed: str | dict[str, Any] = "deductive-004"
     fixed_model: str | dict[str, Any] | None = None
@@ -136,6 +136,10 @@ class TrainingSpec(Part):
         if baseline is None and self.opponent is not None:
             return self.opponent
         return _player(baseline or BASELINE, self.evaluation.model or self.model)
+
+    def everybody(self) -> dict[str, PlayerSpec]:
+        """Everybody who plays: in episodes and, as `judged`, in evaluations."""
+        return {"learning": self.learner(), "styled": self.styled("default"), **self.judged()}
 
     def _everybody(self) -> list[tuple[str, str, Callable[[], PlayerSpec]]]:
         """Everybody who plays, with the fields that name recipe and model."""

@@ -20,6 +20,7 @@ from typing import Any
 from ..agents.language import LanguageAgent
 from ..agents.policy.base import Policy
 from ..agents.policy.checkpoint import SUFFIX, NumpyPolicy, load
+from ..agents.policy.serving import fits
 from ..agents.random import Random
 from ..agents.recipes import Recipe
 from ..errors import ExperimentError, ModelError, WolflabError
@@ -34,7 +35,7 @@ from ..policy.rollout import Decisions, Ended, First, InStep, episodes, game, vi
 from ..policy.shares import Sampler
 from ..rules import ROLES, Side
 from .lessons import Lesson
-from .policies import fits, named
+from .policies import named
 from .runner import end_with_driver, rare_collection
 from .specs import MODEL_FREE, PlayerSpec
 from .training import TrainingSpec

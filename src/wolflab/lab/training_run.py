@@ -336,6 +336,7 @@ class _Run:
 def _identity(training: TrainingSpec) -> str:
     """All that decides what is learned and how it is judged, as a digest."""
     told = training.model_dump(mode="json", exclude={"title", "source", "seeds", "workers", "device"})
+    told["players"] = {name: one.told() for name, one in training.everybody().items()}
     return blake2b(json.dumps(told, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 

@@ -62,7 +62,7 @@ class Game:
     record is None for a game of which nothing readable is left. Only games that are "done" enter
     averages; the others are counted (a game still planned as unfinished). draw: which pool of experience
     it had, where an experiment draws several. conduct: what `conduct` found, where it was asked for.
-    watched: the seat whose own wins are told, where one is.
+    watched: the seat whose own wins are told and what the experiment calls it, where one is.
     """
 
     condition: str
@@ -74,7 +74,7 @@ class Game:
     calls: Mapping[str, CallTotals] = field(default_factory=dict)
     draw: int = 0
     conduct: Conduct | None = None
-    watched: int | None = None
+    watched: tuple[int, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

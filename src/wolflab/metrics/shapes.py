@@ -210,6 +210,11 @@ class Summary:
     seed: int
     curve: Curve | None = None
 
+    @property
+    def watched(self) -> tuple[str, ...]:
+        """The seats whose own wins are told, of all conditions."""
+        return tuple(dict.fromkeys(one.watched for one in self.conditions if one.watched))
+
     def as_dict(self) -> dict[str, Any]:
         """JSON values (no NaN anywhere)."""
         return asdict(self)

@@ -20,7 +20,7 @@ from .conduct import Conduct, ConductRows, conduct_rows
 from .data import Game
 from .intervals import Estimate, holm, paired, share
 from .leadership import METRICS
-from .own import BY_SIDE, OWN, own_win, own_wins
+from .own import BY_SIDE, OWN, own_halves, own_wins, won_as
 from .play import is_instrument, rounds, village_won
 from .published import PublishedFigure, compare, published
 from .shapes import Beside, Condition, Contrast, Curve, Planted, Summary
@@ -56,11 +56,20 @@ BY_GAME: Mapping[str, Callable[[Conduct], float | None]] = {
 }
 """Measures of conduct that a single game has, and conditions can be compared on."""
 
-COMPARABLE = tuple(dict.fromkeys((*CONTRASTED, "wolf_win", "days", *BY_SIDE, *METRICS, *BY_GAME)))
+COMPARABLE = tuple(dict.fromkeys((*CONTRASTED, "wolf_win", "days", *OWN, *METRICS, *BY_GAME)))
 """What conditions can be compared on, `CONTRASTED` among it."""
 
 
-_UNBOUNDED = ("ratio", "days")
+def needed_for(measure: str) -> tuple[str, str] | None:
+    """The field of an experiment without which a measure is not counted, and how it is written."""
+    if measure in OWN:
+        return "watched", "watched: a seat's name"
+    if measure in BY_GAME or measure in CONDUCT or measure in SHOWN:
+        return "behaviours", "behaviours: true"
+    return None
+
+
+_UNBOUNDED = ("ratio", "days", "own_win")
 
 COUNTERPART = {"dc": "dc_alive"}
 """Published name → ours, where they differ: 002's printed DC fits division by N_d (its released code)."""
@@ -158,12 +167,7 @@ def _condition(name: str, games: Sequence[Game], seed: int) -> Condition:
 
 def _watched(games: Sequence[Game]) -> str:
     """What the watched seat is called; "" without one."""
-    names = (
-        game.record.ruleset.names[game.watched]
-        for game in games
-        if game.record is not None and game.watched is not None
-    )
-    return next(names, "")
+    return next((game.watched[1] for game in games if game.watched is not None), "")
 
 
 def _stand_ins(games: Sequence[Game], seed: int) -> Estimate:
@@ -228,16 +232,18 @@ def _values(metric: str, played: Sequence[Played]) -> list[tuple[int, float | No
         return per_game(played, METRICS[metric])
     if metric == "days":
         return [(each.deal, float(rounds(each.record))) for each in played]
+    if metric == "own_win":
+        return own_halves(each.game for each in played)
     if metric in BY_SIDE:
         return [
-            (each.deal, None if seat is None else own_win(each.record, seat, BY_SIDE[metric]))
+            (each.deal, None if watched is None else won_as(each.record, watched[0], BY_SIDE[metric]))
             for each in played
-            for seat in (each.game.watched,)
+            for watched in (each.game.watched,)
         ]
     if metric in BY_GAME:
         shown = [(each.deal, each.game.conduct) for each in played]
         return [(deal, None if one is None else BY_GAME[metric](one)) for deal, one in shown]
-    sought = metric == "village_win"  # else "wolf_win"; a game without a winner is neither's
+    sought = {"village_win": True, "wolf_win": False}[metric]  # a game without a winner is neither's
     return [(each.deal, float(village_won(each.record) is sought)) for each in played]
 
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ..metrics.behaviours import Side
+from ..metrics.own import OWN
+from ..metrics.shapes import Summary
 from ..metrics.summary import SHOWN
 from .report_tables import Kind
 
@@ -68,6 +70,12 @@ _CALLED: Mapping[str, tuple[str, Kind]] = MappingProxyType(
 def measure_name(measure: str) -> str:
     """A measure of `metrics.summary.MEASURES` as words (plain text)."""
     return _CALLED[measure][0] if measure in _CALLED else measure
+
+
+def own_heads(summary: Summary) -> list[str]:
+    """The heads of columns with `OWN`, with the watched seat's name where all conditions watch the same."""
+    whose = f"{summary.watched[0]}: " if len(summary.watched) == 1 else ""
+    return [whose + measure_name(key) for key in OWN if summary.watched]
 
 
 def measure_kind(measure: str) -> Kind:

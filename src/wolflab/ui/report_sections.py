@@ -8,7 +8,7 @@ from ..metrics.own import OWN
 from ..metrics.shapes import Beside, Summary
 from ..metrics.summary import measured
 from . import report_prose as prose
-from .measures import difference_kind, measure_name
+from .measures import difference_kind, measure_name, own_heads
 from .report_figures import Curve, Panel, Row, calibration, forest
 from .report_tables import Kind, led_by_sheriff, name, number, p_value, shown, table
 
@@ -30,22 +30,22 @@ def main(summary: Summary) -> str:
     led = bool(led_by_sheriff(summary))
     heads = ["condition", "games", "rounds"]
     heads += ["Ratio", "DC"] if led else []
-    watched = next((one.watched for one in summary.conditions if one.watched), "")
-    heads += ["village wins", *(f"{escape(watched)}: {measure_name(key)}" for key in OWN if watched)]
+    heads += ["village wins", *map(escape, own_heads(summary))]
     heads += ["invalid replies", "stand-ins"]
     spent = [one for one in _SPENT if one[0] == "calls" or _any_used(summary, one[0])]
     rows, used = [], []
     for one in summary.conditions:
         counts = one.counts
+        whose = [f"own wins of {one.watched}"] if len(summary.watched) > 1 and one.watched else []
         row = [
-            f'{name(one)}<span class="n">{escape(", ".join(one.players))}</span>',
+            f'{name(one)}<span class="n">{escape(", ".join((*one.players, *whose)))}</span>',
             f'{counts.done} of {counts.planned}<span class="n">{counts.void} void<br>'
             f"{counts.unfinished} unfinished<br>{counts.failed} failed</span>",
             shown(one.days, "one"),
         ]
         if led:
             row += [shown(one.leadership.get("ratio")), shown(one.leadership.get("dc"), "share")]
-        own = [one.play.get(key) for key in OWN if watched]
+        own = [one.play.get(key) for key in OWN if summary.watched]
         last = (one.play["village_win"], *own, one.invalid, one.play.get("stand_ins"))
         rows.append([*row, *(shown(each, "share") for each in last)])
         used.append([name(one), *(shown(one.usage[key], form) for key, form, _ in spent)])

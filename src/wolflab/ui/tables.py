@@ -10,7 +10,7 @@ from ..metrics.intervals import Estimate
 from ..metrics.own import OWN
 from ..metrics.shapes import Condition, Summary
 from .arms import marked
-from .measures import difference_kind, measure_name
+from .measures import difference_kind, measure_name, own_heads
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,6 +51,10 @@ def print_summary(
                 highlight=False,
                 soft_wrap=True,
             )
+    silent = sum(one.p_holm is None or one.p_holm >= 0.05 for one in summary.contrasts)
+    if silent:
+        many = "difference that is not told" if silent == 1 else "differences that are not told"
+        console.print(f"[dim]{silent} {many} apart from 0 (p, Holm): see the report[/]", highlight=False)
     for told in extras.uncompared:
         console.print(f"[yellow]{escape(told)}[/]", highlight=False, soft_wrap=True)
     if any(one.conduct is not None for one in summary.conditions):
@@ -90,14 +94,14 @@ def main_table(summary: Summary, width: int | None = None) -> Table:
     caption = "value, 95 % interval, n"
     found = Table(title=title, title_justify="left", caption=caption, caption_justify="left", show_lines=True)
     led = any(one.leadership for one in summary.conditions)
-    watched = next((one.watched for one in summary.conditions if one.watched), "")
+    watched = bool(summary.watched)
     heads = ["games", "rounds", *(["Ratio", "DC"] if led else []), "village wins"]
-    heads += [f"{escape(watched)}: {measure_name(key)}" for key in OWN if watched]
+    heads += [escape(head) for head in own_heads(summary)]
     heads += ["invalid replies", "stand-ins", "calls a game"]
     paid = any(one.usage["prompt_tokens"].value for one in summary.conditions)
     priced = any(one.usage["cost"].value for one in summary.conditions)
     heads += (["tokens a game"] if paid else []) + (["USD a game"] if priced else [])
-    columns = [_cells(one, led, bool(watched), paid, priced) for one in summary.conditions]
+    columns = [_cells(one, led, watched, paid, priced) for one in summary.conditions]
     if (get_console().width if width is None else width) >= _WIDE:
         found.add_column("condition", style="bold")
         for head in heads:

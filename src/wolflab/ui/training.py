@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import yaml
 from rich.console import Console
 from rich.markup import escape as plain
 from rich.progress import (
@@ -104,13 +105,19 @@ def _run(console: Console, folder: Path) -> None:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console) as bar:
-        task = bar.add_task("updates", total=updates * len(experiment.seeds))
         done = [len(log_of(seed_folder(folder, seed))) for seed in experiment.seeds]
-        bar.update(task, completed=sum(max(0, lines - 1) for lines in done))
+        first = "cloning" if experiment.start is None else "first look"
+        task = bar.add_task(
+            "updates" if any(done) else first,
+            total=updates * len(experiment.seeds),
+            completed=sum(max(0, lines - 1) for lines in done),
+        )
 
         def watch(step: Step) -> None:
             if step.what == "update":
                 bar.advance(task)
+            last = "last look" if step.update == step.updates else "updates"
+            bar.update(task, description=first if step.what == "final" else last)
             told = _told(step)
             if told:
                 bar.console.print(told, highlight=False)
@@ -142,6 +149,7 @@ def show_training(console: Console, folder: Path) -> None:
         rows = {seed: one[side] for seed, one in found.items() if side in one}
         if rows:
             console.print(_table(experiment, side, rows))
+    console.print(f"Budget: {plain(_budget(experiment))}", highlight=False, soft_wrap=True)
     drawn = curve(logs)
     (folder / PAGE).write_text(render(experiment, drawn, logs, found), encoding="utf-8")
     if drawn:
@@ -151,6 +159,17 @@ def show_training(console: Console, folder: Path) -> None:
         file = seed_folder(folder, seed) / POLICY
         if file.exists():
             console.print(f"Policy of seed {seed}: {plain(str(file))}", highlight=False, soft_wrap=True)
+
+
+def _budget(experiment: TrainingSpec) -> str:
+    """What a training may spend, in words: a best response is only as good as this."""
+    made = experiment.training
+    first = (
+        f"cloning of {made.cloning.episodes:,} games, {made.cloning.epochs} times over"
+        if experiment.start is None
+        else f"begun at {experiment.start}"
+    )
+    return f"{made.updates:,} updates of {made.rollouts.episodes:,} games, {first}; for each seed"
 
 
 def _heads(experiment: TrainingSpec) -> tuple[str, str, str]:
@@ -195,7 +214,15 @@ def render(
         f'<header class="top"><div><h1>{escape(title)}</h1>{sub}</div></header>\n'
         f"{prose.BANNER}\n<section><h2>Verdict</h2>{_verdict(experiment, results)}</section>\n"
         f"<section><h2>Curve</h2>{figure}</section>\n"
-        f"<section><h2>Last update</h2>{_last(logs)}</section>\n",
+        f"<section><h2>Last update</h2>{_last(logs)}</section>\n"
+        f"<section><h2>What was trained</h2><p>{escape(_budget(experiment))}.</p>"
+        f"<pre>{escape(_written(experiment))}</pre></section>\n",
+    )
+
+
+def _written(experiment: TrainingSpec) -> str:
+    return yaml.safe_dump(
+        experiment.model_dump(mode="json", exclude_unset=True), sort_keys=False, allow_unicode=True
     )
 
 

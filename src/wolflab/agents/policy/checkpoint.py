@@ -31,6 +31,8 @@ FORMAT = 1
 SUFFIX = ".safetensors"
 Source = Literal["model", "intents"]
 RECIPE_FOR: Mapping[Source, str] = {"model": "strategic", "intents": "atomic"}
+BY_DEFAULT: Mapping[Source, str] = {"model": "small", "intents": "small-atomic"}
+"""The shipped policy that a recipe takes, by who proposes its candidates."""
 """The recipe that a policy plays in, by who proposes its candidates."""
 
 _KEY = "wolflab"
@@ -79,6 +81,13 @@ class Checkpoint:
                 f"policy {self.name!r}: trained with {self.candidates!r} candidates; use 1 to 1024"
             )
         check_arrays(self.network, self.arrays)
+
+    @property
+    def reads(self) -> dict[str, Any]:
+        """The embedder that it reads with, as an experiment writes it."""
+        told = self.embedder
+        settings = {name: told[name] for name in ("dimensions", "extra") if name in told}
+        return {"embedder": str(told.get("name", "")), **settings}
 
     @cached_property
     def digest(self) -> str:
@@ -135,11 +144,17 @@ class Checkpoint:
                 f"{what} learned to read inputs of version {self.inputs}, and this Wolflab gives version "
                 f"{INPUTS}; train it anew, or use the Wolflab that made it"
             )
-        require_same(self.embedder, embedder, what)
+        try:
+            require_same(self.embedder, embedder, what)
+        except ModelError as error:
+            raise ModelError(
+                f"{error}; a player reads with the `embedder` beside its policy: embedder: {self.reads}"
+            ) from None
         if source != self.source:
             raise ModelError(
                 f"{what} was trained on candidates from {self.source!r}, and this recipe's are from "
-                f"{source!r}; use it with the recipe {RECIPE_FOR[self.source]}, or train one for this recipe"
+                f"{source!r}; use it with the recipe {RECIPE_FOR[self.source]}, or name another policy "
+                f"beside this recipe ({BY_DEFAULT[source]} is the one that ships)"
             )
         if candidates > self.candidates:
             remedy = {
