@@ -27,6 +27,7 @@ from test_architecture import DOORS, ROOMS
 from wolflab.agents.random import Random
 from wolflab.agents.recipes import RECIPES, Deduction, Proposal, Recipe, Reflection
 from wolflab.cli import app
+from wolflab.fields import Part
 from wolflab.lab.casting import Company
 from wolflab.lab.experiment import Experiment, build, load, shipped
 from wolflab.lab.specs import Budget
@@ -35,7 +36,7 @@ from wolflab.match import Draws, Match, everybody, play, run_now
 from wolflab.metrics import Game, summarise
 from wolflab.metrics.data import CallTotals
 from wolflab.models.catalog import resolve
-from wolflab.policy.settings import Part, Training
+from wolflab.policy.settings import Training
 from wolflab.record import read
 from wolflab.rules import SHERIFF, Voted, pick
 from wolflab.text.notes import Content

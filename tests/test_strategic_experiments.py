@@ -53,14 +53,19 @@ EXPECTED = {
 }
 SHIP = {
     "biased-kill",
+    "biased-kill-2",
+    "biased-kill-3",
     "biased-kill-cloned",
     "biased-village",
+    "biased-village-2",
+    "biased-village-3",
     "biased-village-cloned",
     "small",
     "small-2",
     "small-3",
     "small-atomic",
     "small-atomic-2",
+    "small-atomic-3",
     "small-selfplay",
     "small-selfplay-2",
     "small-selfplay-3",
@@ -150,13 +155,17 @@ def test_a_papers_agents_are_taken_as_the_paper_has_them(name: str) -> None:
                 assert made.name.endswith("-004")
 
 
+def test_the_reflective_agent_is_one_whichever_paper_names_it() -> None:
+    assert recipe("concurrent-004") == recipe("reflective-003").with_(name="concurrent-004", tips=False)
+
+
 @pytest.mark.parametrize(
     "name", [name for name in RECIPES if name.endswith("-004") and RECIPES[name].reflect is None]
 )
 def test_an_agent_as_the_paper_has_it_plays_the_same_games_on_the_built_in_player(
     name: str, files: dict[str, str], tmp_path: Path
 ) -> None:
-    """But for one that reflects: its questions are part of the wording, and it reads its questions."""
+    """Where all replies can be used; but for one that reflects, which reads the questions of its wording."""
     ours = {"name": name, "wording": "own", "retries": 2}
     policy = {"policy": files["small-atomic" if name == "atomic-004" else "small"]}
     data = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -21,7 +22,7 @@ from wolflab.agents.policy.checkpoint import load as load_policy
 from wolflab.agents.policy.network import initial
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, ModelError, StoreError
-from wolflab.lab import training_files, training_run
+from wolflab.lab import bench_training, training_files, training_run
 from wolflab.lab.bench_training import training_lines
 from wolflab.lab.experiment import build
 from wolflab.lab.exploit import best_response, target_of
@@ -32,6 +33,7 @@ from wolflab.lab.store import Store
 from wolflab.lab.training import FOLDER, TrainingSpec, load, make, resized, side_of
 from wolflab.lab.training_files import log_of
 from wolflab.lab.training_frozen import frozen
+from wolflab.lab.training_games import Job
 from wolflab.lab.training_run import FILE, Step, opened, run, start
 from wolflab.models.embedders import resolve_embedder
 from wolflab.policy.settings import PPO
@@ -749,11 +751,20 @@ def test_without_torch_one_sentence_says_what_to_install(
     assert not (tmp_path / "run").exists()
 
 
-def test_the_benchmark_of_rollouts_says_where_the_time_goes() -> None:
+def test_the_benchmark_of_rollouts_says_where_the_time_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    played: list[Job] = []
+
+    def job(*fields: Any) -> Job:
+        played.append(Job(*fields))
+        return played[-1]
+
+    monkeypatch.setattr(bench_training, "Job", job)
     rows = {what: (figure, unit) for what, figure, unit in training_lines(games=8, workers=1)}
     assert rows["… of processor time"][0] > 0
     shares = [figure for what, (figure, _) in rows.items() if what.startswith("… share of")]
     assert sum(shares) == pytest.approx(100)
+    kinds = Counter(member.kind for member in played[-1].pool)
+    assert kinds == {"style": 6, "checkpoint": load("train-small").training.population.keep}
 
 
 def test_a_training_is_no_run_of_games(whole: Path) -> None:

@@ -16,10 +16,10 @@ import msgspec
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
 from ..errors import ExperimentError, RulesetError
+from ..fields import Part
 from ..metrics.choices import STUDIES
 from ..metrics.summary import COMPARABLE, needed_for
 from ..models.catalog import BUILT_IN
-from ..policy.settings import Part
 from ..rules import Ruleset
 from ..text.disguise import check_disguise
 from ..text.sentences import listed

@@ -14,10 +14,10 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 from ..agents.experience import GOOD, LIMIT
 from ..agents.recipes import Recipe, recipe
 from ..errors import ExperimentError, ModelError, RulesetError
+from ..fields import Part
 from ..metrics.published import published
 from ..metrics.summary import MEASURES
 from ..models.embedders import resolve_embedder
-from ..policy.settings import Part
 from ..rules import Ruleset, preset
 from ..text.disguise import DISGUISES
 

@@ -21,8 +21,8 @@ import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from ..errors import ExperimentError, RulesetError, StoreError
+from ..fields import Part
 from ..metrics.tournament import VERSUS, Pair, pair_of
-from ..policy.settings import Part
 from .experiment import Experiment, build
 from .overrides import override
 from .policies import by_name

@@ -19,9 +19,10 @@ from ..agents.policy.network import NETWORKS, NetworkConfig, initial
 from ..agents.policy.serving import most
 from ..agents.recipes import Proposal
 from ..errors import ExperimentError, ModelError, RulesetError
+from ..fields import Part
 from ..models.catalog import resolve
 from ..models.embedders import resolve_embedder
-from ..policy.settings import Part, Training
+from ..policy.settings import Training
 from ..rules import Ruleset, Side
 from .overrides import override
 from .sources import in_words, read

@@ -7,15 +7,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from ..fields import Part
 from ..rules import Side
-
-
-class Part(BaseModel):
-    """A part of the settings: an unknown field is an error, and nothing changes once it is built."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class PPO(Part):
