@@ -130,8 +130,8 @@ def run(folder: Path, watch: Watch = lambda progress: None) -> None:
 def _need_torch() -> None:
     if find_spec("torch") is None:
         raise ModelError(
-            "training needs PyTorch, and it is not installed: pip install 'wolflab[train]' (playing with a "
-            "policy does not need it)"
+            "training needs PyTorch, and it is not installed: pip install 'wolflab[train]', on a machine "
+            "without a GPU after a CPU build of torch (playing with a policy does not need it)"
         )
 
 
