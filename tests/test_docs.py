@@ -136,7 +136,7 @@ def test_paths_named_in_the_pages_exist() -> None:
         for top in ("src", "tests", "benchmarks")
         for path in (ROOT / top).rglob("*")
     ]
-    made_by_runs = {"experiment.yaml", "my-experiment.yaml"}
+    made_by_runs = {"experiment.yaml", "my-experiment.yaml", "training.yaml"}
     missing = [
         f"{name(page)}: {path}"
         for page in PAGES
