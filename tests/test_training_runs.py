@@ -663,6 +663,16 @@ def test_a_player_that_moves_at_random_may_be_the_baseline_and_the_population(tm
     assert (folder / "seed-1" / "evaluation.json").is_file()
 
 
+def test_a_policys_file_may_stand_in_a_folder_of_any_name(tmp_path: Path) -> None:
+    file = tmp_path / "a@b" / "mine.safetensors"
+    save(checkpoint(), file)
+    assert (target_of(str(file)).policy, target_of(str(file)).model) == (str(file), "village")
+    assert (target_of(f"{file}@openai/x").policy, target_of(f"{file}@openai/x").model) == (
+        str(file),
+        "openai/x",
+    )
+
+
 def test_targets_by_name() -> None:
     assert target_of("vanilla").recipe == "vanilla"
     assert target_of("vanilla@village").model == "village"

@@ -44,7 +44,10 @@ def by_name(given: str) -> dict[str, Any]:
     A policy says who proposes its candidates, how many, and which embedder it reads with. Raises ModelError
     for a file that is no policy, ExperimentError for an @ without a model.
     """
-    name, at, model = given.partition("@")
+    file, suffix, _ = given.rpartition(SUFFIX)
+    path = file + suffix  # an @ in a file's path is its own
+    name, at, model = given[len(path) :].partition("@")
+    name = path + name
     if at and not model:
         raise ExperimentError(f"{given}: no model stands after @; write {name}@MODEL, or {name} alone")
     own = {"model": model} if model else {}

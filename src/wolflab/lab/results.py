@@ -63,7 +63,7 @@ def _read(store: Store, ids: Sequence[int], totals: Totals) -> list[Game]:
         for name in experiment.conditions
     }
     watched = {
-        name: None if (seat := experiment.watched) is None else (experiment.ruleset(name).seat(seat), seat)
+        name: (experiment.ruleset(name).seat(seat), seat) if (seat := experiment.watched) else None
         for name in experiment.conditions
     }
     found = []

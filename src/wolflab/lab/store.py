@@ -16,8 +16,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
 from ..errors import StoreError
 from ..match import Filed
 from ..metrics.data import Status
@@ -78,15 +76,12 @@ class Store:
     @classmethod
     def create(cls, path: Path, experiment: Experiment) -> Store:
         """Start a run in an empty directory."""
-        text = yaml.safe_dump(
-            experiment.model_dump(mode="json", exclude_unset=True), sort_keys=False, allow_unicode=True
-        )
         must_be_new(path)
         path.mkdir(parents=True, exist_ok=True)
         lock = locked(path)
         try:
             must_be_new(path)  # once more: another process may have been quicker
-            (path / "experiment.yaml").write_text(text, encoding="utf-8")
+            (path / "experiment.yaml").write_text(experiment.written(), encoding="utf-8")
             return cls._writer(path, lock)
         except BaseException:
             os.close(lock)

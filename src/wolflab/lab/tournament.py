@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from ..errors import ExperimentError, RulesetError, StoreError
@@ -294,10 +293,7 @@ def start(path: Path, tournament: Tournament) -> Store:
     """A new run of a tournament, in an empty directory."""
     store = Store.create(path, tournament.experiment())
     store.remember(_LOOKS, _looks(tournament))
-    text = yaml.safe_dump(
-        tournament.model_dump(mode="json", exclude_unset=True), sort_keys=False, allow_unicode=True
-    )
-    (path / FILE).write_text(text, encoding="utf-8")
+    (path / FILE).write_text(tournament.written(), encoding="utf-8")
     return store
 
 

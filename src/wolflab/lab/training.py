@@ -138,8 +138,8 @@ class TrainingSpec(Part):
             return self.opponent
         return _player(baseline or BASELINE, self.evaluation.model or self.model)
 
-    def everybody(self) -> dict[str, PlayerSpec]:
-        """Everybody who plays: in episodes and, as `judged`, in evaluations."""
+    def players(self) -> dict[str, PlayerSpec]:
+        """Who plays, by what for: in episodes and, as `judged`, in evaluations."""
         return {"learning": self.learner(), "styled": self.styled("default"), **self.judged()}
 
     def _everybody(self) -> list[tuple[str, str, Callable[[], PlayerSpec]]]:

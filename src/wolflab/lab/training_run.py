@@ -26,7 +26,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import yaml
 
 from .. import __version__
 from ..agents.policy.checkpoint import SUFFIX, load, save
@@ -97,9 +96,8 @@ def start(experiment: TrainingSpec, out: Path | None = None) -> Path:
         raise StoreError(f"{folder} already holds a training; resume it with --resume, or name another one")
     must_be_new(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    text = yaml.safe_dump(experiment.model_dump(mode="json", exclude_unset=True), sort_keys=False)
     keep(experiment, folder)
-    (folder / FILE).write_text(text, encoding="utf-8")
+    (folder / FILE).write_text(experiment.written(), encoding="utf-8")
     return folder
 
 
@@ -336,7 +334,7 @@ class _Run:
 def _identity(training: TrainingSpec) -> str:
     """All that decides what is learned and how it is judged, as a digest."""
     told = training.model_dump(mode="json", exclude={"title", "source", "seeds", "workers", "device"})
-    told["players"] = {name: one.told() for name, one in training.everybody().items()}
+    told["players"] = {name: one.told() for name, one in training.players().items()}
     return blake2b(json.dumps(told, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 

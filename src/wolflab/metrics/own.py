@@ -23,7 +23,7 @@ def won_as(record: GameRecord, seat: int, wolf: bool) -> float | None:
     """1.0 where that seat's side won, 0.0 where not; None for a game in which it is of the other side."""
     if ROLES[record.roles[seat]].wolf is not wolf:
         return None
-    return float(village_won(record) is not wolf and village_won(record) is not None)
+    return float(village_won(record) is (not wolf))
 
 
 def own_wins(games: Sequence[Game], seed: int) -> dict[str, Estimate]:

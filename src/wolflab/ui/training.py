@@ -7,7 +7,6 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-import yaml
 from rich.console import Console
 from rich.markup import escape as plain
 from rich.progress import (
@@ -216,13 +215,7 @@ def render(
         f"<section><h2>Curve</h2>{figure}</section>\n"
         f"<section><h2>Last update</h2>{_last(logs)}</section>\n"
         f"<section><h2>What was trained</h2><p>{escape(_budget(experiment))}.</p>"
-        f"<pre>{escape(_written(experiment))}</pre></section>\n",
-    )
-
-
-def _written(experiment: TrainingSpec) -> str:
-    return yaml.safe_dump(
-        experiment.model_dump(mode="json", exclude_unset=True), sort_keys=False, allow_unicode=True
+        f"<pre>{escape(experiment.written())}</pre></section>\n",
     )
 
 

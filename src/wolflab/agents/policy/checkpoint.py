@@ -31,9 +31,9 @@ FORMAT = 1
 SUFFIX = ".safetensors"
 Source = Literal["model", "intents"]
 RECIPE_FOR: Mapping[Source, str] = {"model": "strategic", "intents": "atomic"}
+"""The recipe that a policy plays in, by who proposes its candidates."""
 BY_DEFAULT: Mapping[Source, str] = {"model": "small", "intents": "small-atomic"}
 """The shipped policy that a recipe takes, by who proposes its candidates."""
-"""The recipe that a policy plays in, by who proposes its candidates."""
 
 _KEY = "wolflab"
 """Under which the JSON stands in the file's metadata."""
