@@ -52,8 +52,8 @@ DOORS: dict[tuple[str, str], str] = {
     ("match", "models.base"): "match provides the agents' door to the models: it hands requests on",
 }
 """Single modules that a room may import across a wall, with the reason."""
-ANYBODY = {"errors", "fields", ""}
-"""`wolflab.errors`, `wolflab.fields`, and the package itself (its version)."""
+ANYBODY = {"errors", "fields", "files", ""}
+"""`wolflab.errors`, `wolflab.fields`, `wolflab.files`, and the package itself (its version)."""
 
 PUBLIC_RULES_ONLY = {"models", "agents", "ui"}
 """These see rulesets, roles, asks, actions, events and views: `wolflab.rules` itself and no module of it."""

@@ -22,8 +22,8 @@ from ..agents.policy.checkpoint import (
 )
 from ..agents.recipes import MOST_CANDIDATES, recipe
 from ..errors import ExperimentError
+from ..files import copied
 from .specs import MODEL_FREE, PlayerSpec
-from .store_files import copied
 
 FOLDER = "policies"
 

@@ -19,6 +19,7 @@ from typing import Any, Literal, NamedTuple
 from ..agents.experience import Pool
 from ..agents.shelf import Shelf
 from ..errors import ExperimentError, RecordError
+from ..files import copied
 from ..models.embedders import Embedder, require_same
 from .experience import NothingToLearn, Selection, build, extend, load
 from .experience_growing import Growing, open_pool
@@ -26,7 +27,6 @@ from .experiment import Experiment
 from .place import Place
 from .specs import ExperienceSpec
 from .store import GameRow, Store
-from .store_files import copied
 
 FOLDER = "pools"
 _AT_HAND = 32

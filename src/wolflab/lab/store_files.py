@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -105,25 +104,6 @@ def readable(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise unusable(path, error) from None
-
-
-@contextmanager
-def aside(path: Path) -> Iterator[Path]:
-    """Where to write a file that takes its name once it is whole; what is broken off leaves nothing."""
-    half = path.with_name(path.name + ".part")
-    try:
-        yield half
-        half.replace(path)
-    except BaseException:
-        half.unlink(missing_ok=True)
-        raise
-
-
-def copied(source: str | Path, path: Path) -> None:
-    """A copy for the run, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with aside(path) as half:
-        shutil.copyfile(source, half)
 
 
 def must_be_new(path: Path) -> None:

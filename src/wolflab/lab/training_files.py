@@ -17,7 +17,7 @@ import numpy as np
 
 from ..agents.policy.checkpoint import SUFFIX
 from ..errors import StoreError
-from .store_files import aside
+from ..files import aside
 
 LOG, STATE, POLICY, RESULT = "log.jsonl", "state.safetensors", f"policy{SUFFIX}", "evaluation.json"
 

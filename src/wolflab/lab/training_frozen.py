@@ -11,9 +11,9 @@ from pathlib import Path
 
 from ..agents.policy.checkpoint import SUFFIX, load, located
 from ..errors import StoreError
+from ..files import copied
 from . import training_files as files
 from .policies import named
-from .store_files import copied
 from .training import TrainingSpec
 
 DIGESTS = "frozen.json"

@@ -31,7 +31,7 @@ from ..models.embedders import Embedder, resolve_embedder
 from ..models.embedders.base import Vectors
 from ..policy.lockstep import Request, drive
 from ..policy.population import Member
-from ..policy.rollout import Decisions, Ended, First, InStep, episodes, game, village_won
+from ..policy.rollout import Decisions, Ended, First, InStep, episodes, game
 from ..policy.shares import Sampler
 from ..rules import ROLES, Side
 from .lessons import Lesson
@@ -45,7 +45,6 @@ POPULATION = "policies"
 """The folder, beside the learner's file, in which its earlier selves are."""
 TARGET = Member("target", "target")
 """The one opponent of `wolflab exploit`."""
-_FINE = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -150,7 +149,7 @@ class EmbedInStep:
 
 
 class Players:
-    """All players of one training in one process; implements `policy.rollout.Company`."""
+    """All players of one training in one process; implements `policy.rollout.Roster`."""
 
     def __init__(self, experiment: TrainingSpec) -> None:
         self.experiment, self._rules = experiment, experiment.ruleset()
@@ -164,7 +163,7 @@ class Players:
         self._learner: tuple[Recipe, Model, Mapping[str, Embedder]] | None = None
 
     def learner(self, policy: Policy) -> Player:
-        """See `Company`."""
+        """See `Roster`."""
         if self._learner is None:
             spec = self.experiment.learner()
             assert spec.model is not None
@@ -180,7 +179,7 @@ class Players:
         return Player(agent, model, embedders)
 
     def fixed(self, member: Member) -> Player:
-        """See `Company`."""
+        """See `Roster`."""
         key = self._folder, member
         if key not in self._fixed:
             self._fixed[key] = self._member(member)
@@ -310,7 +309,7 @@ class Players:
         usual = self.experiment.ruleset().players
         found: dict[int, list[str]] = {}
         for key in keys:
-            point, drawn = Draws(key).below(_FINE, "size") / _FINE, usual
+            point, drawn = Draws(key).share("size"), usual
             for size, share in sorted(sizes.items()):
                 point -= share
                 if point < 0:
@@ -334,7 +333,7 @@ class Players:
             return [werewolves if ROLES[role].side is Side.WEREWOLVES else village for role in dealing.roles]
 
         games = (play(game(self._rules, cast, key)) for key in job.keys)
-        return Done(won=[village_won(played) for played in drive(games, len(job.keys))])
+        return Done(won=[played.outcome.village_won for played in drive(games, len(job.keys))])
 
 
 _players: Players | None = None

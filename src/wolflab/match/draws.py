@@ -26,6 +26,10 @@ class Draws:
         draw.update(b"\0" + purpose.encode())
         return (int.from_bytes(draw.digest(), "big") * n) >> 64
 
+    def share(self, purpose: str) -> float:
+        """A uniform number in [0, 1), one of 2³⁰."""
+        return self.below(1 << 30, purpose) / (1 << 30)
+
 
 def draw_option(ask: Ask, draws: Draws) -> Action:
     """Chance's answer to one of its asks, by the ask's weights."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..record import GameRecord
-from ..rules import DayBroke, NightFell, VoteCounted, Winner
+from ..rules import DayBroke, NightFell, VoteCounted
 from ..text.notes import Mistake
 from .data import Day
 
@@ -68,10 +68,8 @@ def label(described: Mapping[str, Any]) -> Label:
 
 
 def village_won(record: GameRecord) -> bool | None:
-    """True, False, or None for a game that neither side won."""
-    if record.outcome is None or record.outcome.winner is Winner.NOBODY:
-        return None
-    return record.outcome.winner is Winner.VILLAGE
+    """None for a game that neither side won, or that is not over."""
+    return None if record.outcome is None else record.outcome.village_won
 
 
 def rounds(record: GameRecord) -> int:

@@ -14,8 +14,6 @@ from ..match import Dealing, Draws
 from ..rules import ROLES, Side
 from .settings import STYLES, Population
 
-_FINE = 1 << 30
-
 
 @dataclass(frozen=True, slots=True)
 class Member:
@@ -74,5 +72,5 @@ def _learning(settings: Population, sides: Sequence[Side], draws: Draws) -> set[
     if settings.side is not None:
         return {seat for seat, side in enumerate(sides) if side is settings.side}
     assert isinstance(settings.learners, int)
-    order = sorted(range(len(sides)), key=lambda seat: (draws.below(_FINE, f"learner {seat}"), seat))
+    order = sorted(range(len(sides)), key=lambda seat: (draws.share(f"learner {seat}"), seat))
     return set(order[: settings.learners])

@@ -2,7 +2,7 @@
 
 An episode is named by its key, and everything about it follows from the key and the policies: the cards, who
 learns, who holds the other seats, every draw. So the same settings give the same decisions whatever the
-number of processes. Players come from a `Company`; nothing here knows what they are made of.
+number of processes. Players come from a `Roster`; nothing here knows what they are made of.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..agents.policy.base import Floats, Observation, Policy, Weights
 from ..agents.policy.checkpoint import NumpyPolicy
 from ..agents.policy.layout import Batch
-from ..match import Casting, Dealing, Draws, Match, Played, Player, play
+from ..match import Casting, Dealing, Draws, Match, Player, play
 from ..match.io import UNREAD
 from ..match.rewards import D2, gains
 from ..record import Turn
@@ -65,8 +65,8 @@ class Ended:
     others: tuple[tuple[str, int], ...]
 
 
-class Company(Protocol):
-    """Makes players."""
+class Roster(Protocol):
+    """Makes the players of both kinds of seat."""
 
     def learner(self, policy: Policy) -> Player:
         """A learning seat that chooses by this policy."""
@@ -173,7 +173,7 @@ def game(ruleset: Ruleset, casting: Casting, key: str, watch: Any = None) -> Mat
 
 async def episode(
     ruleset: Ruleset,
-    company: Company,
+    roster: Roster,
     policy: Policy,
     population: Population,
     pool: Sequence[Member],
@@ -193,10 +193,10 @@ async def episode(
             for seat, member in enumerate(seats(population, pool, dealing)):
                 if member is None:
                     learning[seat] = Seat(policy)
-                    table.append(company.learner(learning[seat]))
+                    table.append(roster.learner(learning[seat]))
                 else:
                     others.append((member.name, sides[seat]))
-                    table.append(company.fixed(member))
+                    table.append(roster.fixed(member))
         return table
 
     def watch(events: Sequence[Event], log: Log, turns: Sequence[Turn]) -> None:
@@ -213,7 +213,7 @@ async def episode(
         if seat.decided
     ]
     counts = [sum(sides[number] == side for number in learning) for side in range(len(SIDES))]
-    return _Taken(Ended(village_won(played), (counts[0], counts[1]), tuple(others)), kept)
+    return _Taken(Ended(played.outcome.village_won, (counts[0], counts[1]), tuple(others)), kept)
 
 
 def _keep(seat: Seat, turn: Turn, before: int) -> None:
@@ -225,15 +225,9 @@ def _keep(seat: Seat, turn: Turn, before: int) -> None:
             seat.decided.append(before)
 
 
-def village_won(played: Played) -> bool | None:
-    """Whether the village won; None for nobody."""
-    winner = played.outcome.winner.value
-    return None if winner == "nobody" else winner == Side.VILLAGE.value
-
-
 def episodes(
     ruleset: Ruleset,
-    company: Company,
+    roster: Roster,
     policy: Policy,
     lay_out: Callable[[Sequence[Observation]], Batch],
     population: Population,
@@ -245,7 +239,7 @@ def episodes(
     The decisions are None where no learning seat lived to make one. policy: the learner's. lay_out: puts
     observations into its network's layout.
     """
-    games = (episode(ruleset, company, policy, population, pool, key) for key in keys)
+    games = (episode(ruleset, roster, policy, population, pool, key) for key in keys)
     taken = list(drive(games, len(keys)))
     kept = [seat for one in taken for seat in one.seats]
     return pack(kept, lay_out) if kept else None, [one.ended for one in taken]

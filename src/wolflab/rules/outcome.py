@@ -41,6 +41,11 @@ class Outcome:
     reason: Reason
 
     @property
+    def village_won(self) -> bool | None:
+        """None for a game that neither side won."""
+        return None if self.winner is Winner.NOBODY else self.winner is Winner.VILLAGE
+
+    @property
     def void(self) -> bool:
         """True for a game that counts for nothing and is redrawn (002 §9.1)."""
         return self.reason is Reason.VOID

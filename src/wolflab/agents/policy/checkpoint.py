@@ -20,6 +20,7 @@ import msgspec
 import numpy as np
 
 from ...errors import ModelError
+from ...files import aside
 from ...models.embedders.base import Embedder, require_same
 from .base import Floats, Observation, Weights
 from .features import INPUTS
@@ -183,16 +184,10 @@ def save(checkpoint: Checkpoint, path: Path, half: bool = False) -> Checkpoint:
     stored = {name: _stored(name, array, half) for name, array in sorted(checkpoint.arrays.items())}
     kept = replace(checkpoint, arrays={name: one.astype(np.float32) for name, one in stored.items()})
     data = packed(stored, metadata={_KEY: kept._told()})
-    # Aside first: a file half written never carries the name of a whole one.
-    aside = path.with_name(path.name + ".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            aside.write_bytes(data)
-            aside.replace(path)
-        except BaseException:
-            aside.unlink(missing_ok=True)
-            raise
+        with aside(path) as half_written:
+            half_written.write_bytes(data)
     except OSError as error:
         raise ModelError(f"policy {path}: cannot be written ({error.strerror or error})") from None
     return kept
