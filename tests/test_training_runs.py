@@ -747,9 +747,21 @@ def test_processor_time_is_told_by_part() -> None:
     assert set(sampler.seconds) == {"all"}
 
 
-def test_a_change_to_a_field_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(ExperimentError, match=r"there is no field 'trainng'; known are name"):
-        make({"name": "tiny"}, ["trainng.updates=20"])
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("trainng.updates=20", "did you mean training.updates=20?"),
+        ("updates=20", "did you mean training.updates=20?"),
+        ("rollouts.episodes=8", "did you mean training.rollouts.episodes=8?"),
+        ("epochs=3", "did you mean training.ppo.epochs=3 or training.cloning.epochs=3?"),
+        ("nonsense=3", "known are name, title"),
+    ],
+)
+def test_a_change_to_a_field_that_does_not_exist_names_the_one_that_does(change: str, said: str) -> None:
+    with pytest.raises(ExperimentError) as caught:
+        make({"name": "tiny"}, [change])
+    name = change.partition("=")[0].partition(".")[0]
+    assert f"override {change!r}: there is no field {name!r}; {said}" in str(caught.value)
 
 
 def test_without_torch_one_sentence_says_what_to_install(

@@ -345,7 +345,7 @@ def build(
         village = False
     written = arms(data)
     for change in overrides:
-        override(data, change, Experiment.model_fields, "players")
+        override(data, change, Experiment, "players")
     collapse(data, written)
     try:
         made = Experiment(**data)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import yaml
+from pydantic import BaseModel
 
 from ..errors import ExperimentError
 
@@ -21,9 +23,10 @@ _NAMES = {
 """Fields that may be a name alone, and what the name is called once there are settings beside it."""
 
 
-def override(data: dict[str, Any], change: str, fields: Collection[str], elsewhere: str | None) -> None:
+def override(data: dict[str, Any], change: str, spec: type[BaseModel], elsewhere: str | None) -> None:
     """Apply one ``place.to.change=value``.
 
+    spec: what the file is validated by.
     elsewhere: the field whose parts may be named without it ("players"); None: every change names a field.
 
     What it sets wins over every condition, but for the number of games: a condition that says its own
@@ -37,10 +40,10 @@ def override(data: dict[str, Any], change: str, fields: Collection[str], elsewhe
     except (yaml.YAMLError, ValueError, RecursionError):
         value = text
     keys = path.split(".")
-    if keys[0] not in fields:
+    if keys[0] not in spec.model_fields:
         if elsewhere is None:
             raise ExperimentError(
-                f"override {change!r}: there is no field {keys[0]!r}; known are {', '.join(fields)}"
+                f"override {change!r}: there is no field {keys[0]!r}; {_meant(spec, keys[0], change)}"
             )
         keys = [elsewhere, *keys]
     elif elsewhere is not None and keys[0] == "village" and len(keys) > 1:
@@ -64,6 +67,25 @@ def override(data: dict[str, Any], change: str, fields: Collection[str], elsewhe
             node = node.get(key) if isinstance(node, dict) else None
         if isinstance(node, dict):
             node.pop(keys[-1], None)
+
+
+def _meant(spec: type[BaseModel], name: str, change: str) -> str:
+    """What to write in place of a field that is not there."""
+    homes = list(_homes(spec, name))
+    if not homes:
+        homes = get_close_matches(name, spec.model_fields, n=1)
+    if not homes:
+        return f"known are {', '.join(spec.model_fields)}"
+    return "did you mean " + " or ".join(home + change.removeprefix(name) for home in homes) + "?"
+
+
+def _homes(spec: type[BaseModel], name: str, under: str = "") -> Iterator[str]:
+    """Where parts of it have a field of that name."""
+    for field, one in spec.model_fields.items():
+        if isinstance(one.annotation, type) and issubclass(one.annotation, BaseModel):
+            yield from _homes(one.annotation, name, f"{under}{field}.")
+        if under and field == name:
+            yield under + field
 
 
 def with_settings(model: str, changes: Sequence[str]) -> str | dict[str, Any]:

@@ -239,7 +239,7 @@ def make(
                 f"override {change!r}: {first!r} is neither a field of a tournament nor an entrant; entrants "
                 f"are {', '.join(values.get('entrants', {}))}"
             )
-        override(values, change, Tournament.model_fields, "entrants")
+        override(values, change, Tournament, "entrants")
     try:
         made = Tournament(**values)
     except ValidationError as error:

@@ -304,7 +304,7 @@ def make(data: Mapping[str, Any], overrides: Sequence[str] = (), where: str = "t
     values: dict[str, Any] = copy.deepcopy(dict(data))
     for change in overrides:
         _spell_out(values, change.partition("=")[0].split(".")[:-1])
-        override(values, change, TrainingSpec.model_fields, None)
+        override(values, change, TrainingSpec, None)
     try:
         return TrainingSpec(**values)
     except ValidationError as error:
