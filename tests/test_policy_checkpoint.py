@@ -24,7 +24,7 @@ from wolflab.agents.policy.base import Observation
 from wolflab.agents.policy.checkpoint import Checkpoint, NumpyPolicy, load, save, shipped
 from wolflab.agents.policy.layout import Batch
 from wolflab.agents.policy.network import paper, probabilities
-from wolflab.errors import ModelError
+from wolflab.errors import ModelError, StoreError
 from wolflab.lab.bench_policy import policy_lines
 from wolflab.match import run_now
 from wolflab.models.embedders import resolve_embedder
@@ -92,9 +92,25 @@ def test_numbers_too_large_for_half_are_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "half.safetensors").exists()
 
 
+@pytest.mark.parametrize("back", [3, 4000])
+def test_numbers_that_changed_on_the_disk_are_refused(tmp_path: Path, back: int) -> None:
+    file = tmp_path / "policy.safetensors"
+    save(checkpoint(), file)
+    data = bytearray(file.read_bytes())
+    data[-back] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(ModelError, match=r"it is damaged: what it holds is not what was written"):
+        load(file)
+
+
+def test_vectors_of_another_length_than_the_network_reads_are_refused() -> None:
+    with pytest.raises(ModelError, match=r"embedder's vectors have 7 numbers, and its network reads"):
+        checkpoint(embedder={"name": "hashing", "dimensions": 7})
+
+
 def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "wall").write_text("")
-    with pytest.raises(ModelError, match="cannot be written"):
+    with pytest.raises(StoreError, match=r"wall.policy\.safetensors: File exists: .*wall; if the disk is"):
         save(checkpoint(), tmp_path / "wall" / "policy.safetensors")
 
 
@@ -104,7 +120,7 @@ def test_a_full_disk_leaves_no_half_file(tmp_path: Path, monkeypatch: pytest.Mon
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(ModelError, match=r"cannot be written \(No space left on device\)"):
+    with pytest.raises(StoreError, match=r"policy\.safetensors: No space left on device; if the disk"):
         save(checkpoint(), tmp_path / "policy.safetensors")
     assert not list(tmp_path.iterdir())
 

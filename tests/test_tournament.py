@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 import re
+import shutil
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -17,6 +18,8 @@ from typer.testing import CliRunner
 
 import http_server
 from report_helpers import Page, section
+from wolflab.agents.policy.checkpoint import load as load_policy
+from wolflab.agents.policy.checkpoint import located
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, ModelError, StoreError
 from wolflab.lab import runner
@@ -265,6 +268,55 @@ def stopping_after(games: int) -> Callable[[runner.Progress], None]:
                 raise Stopped
 
     return watch
+
+
+@pytest.mark.parametrize("cut", [(Store, "_writer"), (Store, "remember")])
+def test_a_run_that_is_cut_while_it_begins_is_none_or_keeps_its_rule(
+    tmp_path: Path, cut: tuple[type, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = make({**TWO, "deals": 8, "stop": {"decide": ["a", "b"], "every": 2}})
+    with monkeypatch.context() as broken:
+        broken.setattr(*cut, raising)
+        with pytest.raises(Stopped):
+            start(tmp_path / "r", made)
+    if (tmp_path / "r" / "run.sqlite").exists():
+        store = Store.resume(tmp_path / "r")
+    else:
+        store = start(tmp_path / "r", made)
+    with store:
+        assert plan_of(store).stop == made.stop
+        assert play(store)
+        assert table(store) == played(tmp_path / "whole", deals=8, stop={"decide": ["a", "b"], "every": 2})
+
+
+def raising(*_: Any) -> None:
+    raise Stopped
+
+
+def test_a_run_goes_on_with_the_policy_that_it_began_with(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.safetensors"
+    shutil.copy(located("small"), mine)
+    players = {"a": {"recipe": "strategic-004", "policy": str(mine)}, "b": "random"}
+    made = make({**TWO, "entrants": players, "model": "village"})
+    with start(tmp_path / "r", made) as store, pytest.raises(Stopped):
+        play(store, stopping_after(2))
+    shutil.copy(located("small-2"), mine)
+    with Store.resume(tmp_path / "r") as store, pytest.raises(Stopped):
+        play(store, stopping_after(1))
+    (kept,) = (tmp_path / "r" / "policies").glob("mine-*.safetensors")
+    assert load_policy(kept).digest == load_policy("small").digest
+    for exchange, told in (
+        (lambda: shutil.copy(mine, kept), "it is another policy than when the run began"),
+        (kept.unlink, "it is missing; copy it back"),
+    ):
+        exchange()
+        with Store.resume(tmp_path / "r") as store, pytest.raises(StoreError, match=told):
+            play(store)
+        with Store.open_for_reading(tmp_path / "r") as store, pytest.raises(StoreError, match=told):
+            verify_game(store, store.games("done")[0], agents=True)
+    shutil.copy(located("small"), kept)
+    with Store.resume(tmp_path / "r") as store:
+        assert play(store)
 
 
 def test_two_workers_decide_as_one_does(tmp_path: Path) -> None:

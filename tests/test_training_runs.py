@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -256,6 +257,7 @@ def test_a_gain_without_an_interval_is_told_without_one(tmp_path: Path) -> None:
         ("log.jsonl", b"", "does not hold every update"),
         ("log.jsonl", b'{"update": 0.0}\n[1]\n', "line 2 is not one"),
         ("log.jsonl", b"\xff\n", "line 1 is not one"),
+        ("log.jsonl", b'{"update": 0.0, "loss/value": "none"}\n', "line 1 is not one"),
         ("state.safetensors", None, "state.safetensors: it is missing"),
         ("state.safetensors", b"", "state.safetensors: it is damaged"),
         ("state.safetensors", b"x" * 1000, "state.safetensors: it is damaged"),
@@ -282,7 +284,44 @@ def test_a_state_that_does_not_say_whose_it_is(whole: Path, tmp_path: Path) -> N
         run(folder)
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"village": {"learner": 1}}'])
+def test_a_state_of_another_seed_is_told(whole: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(whole, tmp_path / "run"))
+    (folder / FILE).write_text(tiny(seeds=[1, 2]).written())
+    shutil.copytree(folder / "seed-1", folder / "seed-2")
+    with pytest.raises(StoreError, match=r"seed-2.state\.safetensors: it is not of seed 2; .* folder seed-2"):
+        run(folder)
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        (Path.unlink, "it cannot be played .*there is no such file"),
+        (lambda file: file.write_bytes(file.read_bytes()[:-9]), "it cannot be played .*it is damaged"),
+        (
+            lambda file: shutil.copy(file.with_name("update-00001.safetensors"), file),
+            "it is not what seed 1 had learned then",
+        ),
+    ],
+)
+def test_an_earlier_self_that_is_gone_or_exchanged_is_told(
+    damage: Callable[[Path], object], told: str, tmp_path: Path
+) -> None:
+    folder = trained(tmp_path / "run", tiny(), until=2)
+    damage(folder / "seed-1" / "policies" / "update-00002.safetensors")
+    with pytest.raises(StoreError, match=rf"update-00002\.safetensors: {told}.* remove the folder seed-1"):
+        run(folder)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[]",
+        '{"village": {"learner": 1}}',
+        '{"village": {"learner": 1, "baseline": 1, "gain": {}, "p": null}}',
+        '{"vilage": {"learner": 1, "baseline": 1, "gain": {"value": 0, "low": 0, "high": 0, "n": 1}, "p": 1}}',  # noqa: E501
+    ],
+)
 def test_a_damaged_verdict_is_told(text: str, whole: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(whole, tmp_path / "run"))
     (folder / "seed-1" / "evaluation.json").write_text(text)
@@ -301,9 +340,21 @@ def test_a_full_disk_is_told_and_leaves_no_half_file(whole: Path, tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_training_that_diverges_says_at_which_update(tmp_path: Path) -> None:
-    ppo = TINY["training"]["ppo"] | {"learning_rate": 1e30}
-    with pytest.raises(ModelError, match=r"update 1 of seed 1 diverged .* lower training\.ppo"):
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"entropy": 1e300}, r"update 1 of seed 1 diverged .* lower training\.ppo\.learning_rate"),
+        (
+            {"max_grad_norm": 1e-320, "adam_epsilon": 1e-320},
+            r"update 0 of seed 1 diverged .* lower training\.cloning\.learning_rate",
+        ),
+    ],
+)
+def test_a_training_that_diverges_says_at_which_update(
+    tmp_path: Path, settings: dict[str, float], said: str
+) -> None:
+    ppo = TINY["training"]["ppo"] | settings
+    with pytest.raises(ModelError, match=said):
         trained(tmp_path / "run", tiny(training=TINY["training"] | {"ppo": ppo}))
 
 
@@ -384,6 +435,26 @@ def test_shipped_trainings_can_be_built() -> None:
         assert judged["phrases"] != made.model["phrases"]
     # What is compared with others is trained more than once.
     assert len(load("train-small").seeds) >= 3
+
+
+def test_of_two_that_begin_in_one_directory_one_is_refused(tmp_path: Path) -> None:
+    """What the one wrote down is what it trains, whoever comes while it does."""
+    folder = tmp_path / "run"
+
+    def late(experiment: TrainingSpec, at: Path) -> None:
+        with pytest.raises(StoreError, match="is being run by another process"):
+            start(tiny(seeds=[2]), at)
+        keep(experiment, at)
+
+    with pytest.MonkeyPatch.context() as patch:
+        keep = training_run.keep
+        patch.setattr(training_run, "keep", late)
+        start(tiny(), folder)
+    assert opened(folder) == tiny()
+    with pytest.raises(StoreError, match="already holds a training"):
+        start(tiny(seeds=[2]), folder)
+    with pytest.raises(StoreError, match="already holds a training"):
+        Store.create(folder, build({"name": "run", "players": {"others": {"recipe": "random"}}}))
 
 
 def test_a_directory_that_is_no_training_or_holds_one_already(whole: Path, tmp_path: Path) -> None:
@@ -550,6 +621,9 @@ def test_a_frozen_policy_that_is_gone_is_missed(tmp_path: Path) -> None:
     target.unlink()
     with pytest.raises(StoreError, match=r"target\.safetensors: it is missing; copy it back"):
         run(out)
+    (out / "frozen.json").unlink()
+    with pytest.raises(StoreError, match=r"frozen\.json: it is missing; copy it back"):
+        run(out)
 
 
 def test_the_target_itself_is_what_its_best_response_is_compared_with() -> None:
@@ -651,7 +725,7 @@ def test_a_target_is_as_it_was_when_the_training_began(whole: Path, tmp_path: Pa
 
 
 def test_a_target_that_is_no_player() -> None:
-    with pytest.raises(ExperimentError, match="nonesuch"):
+    with pytest.raises(ExperimentError, match=r"nonesuch: there is no recipe and no policy 'nonesuch'"):
         target_of("nonesuch")
     assert target_of("random").model is None
 

@@ -1,4 +1,7 @@
-"""Writing a file whole or not at all."""
+"""Writing a file whole or not at all.
+
+What cannot be written is a StoreError that names the file; what stood there before then stands there still.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,44 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .errors import StoreError
 
-@contextmanager
-def aside(path: Path) -> Iterator[Path]:
-    """Where to write a file that takes its name once it is whole; what is broken off leaves nothing."""
-    half = path.with_name(path.name + ".part")
-    try:
-        yield half
-        half.replace(path)
-    except BaseException:
-        half.unlink(missing_ok=True)
-        raise
+
+def write(path: Path, data: bytes) -> None:
+    """A file, in a directory that is made where it is not there yet."""
+    with _aside(path) as half:
+        half.write_bytes(data)
 
 
 def copied(source: str | Path, path: Path) -> None:
     """A copy of that file, in a directory that is made where it is not there yet."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with aside(path) as half:
-        shutil.copyfile(source, half)
+    with open(source, "rb") as whole, _aside(path) as half, half.open("wb") as out:
+        shutil.copyfileobj(whole, out)
+
+
+@contextmanager
+def _aside(path: Path) -> Iterator[Path]:
+    """Where to write a file that takes its name once it is whole; what is broken off leaves nothing."""
+    half = path.with_name(path.name + ".part")
+    with writable(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            yield half
+            half.replace(path)
+        except BaseException:
+            half.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def writable(path: Path) -> Iterator[None]:
+    """Turns the system's errors about a file into that sentence."""
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or str(error)
+        if error.filename is not None and Path(error.filename) == path.parent:
+            why += f": {path.parent}"
+        raise StoreError(
+            f"{path}: {why}; if the disk is full or read-only, mend that, then resume or try again"
+        ) from None

@@ -97,7 +97,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         one_of("bank", bank, tuple(BANKS))
         typed("record", record, bool, "True or False")
         one_of("render_mode", render_mode, (None, "human", "ansi"))
-        rounds, text_limit = number("rounds", rounds, 1), number("text_limit", text_limit, 1)
+        rounds, text_limit = number("rounds", rounds, 1, 256), number("text_limit", text_limit, 1)
         self.render_mode = render_mode
         self.layout = Layout(self.ruleset, rounds)
         self.table = ActionTable(self.ruleset)

@@ -29,6 +29,7 @@ from .sources import in_words, read, shipped
 from .specs import (
     MODEL_FREE,
     MOST,
+    MOST_WORKERS,
     Budget,
     Condition,
     CurveSpec,
@@ -80,7 +81,7 @@ class Experiment(Part):
     """Measure in the report how different candidates are (004 Table 9)."""
     concurrency: int = Field(default=16, ge=1)
     """Games in flight at once (calls in flight are limited per endpoint)."""
-    workers: int = Field(default=1, ge=1)
+    workers: int = Field(default=1, ge=1, le=MOST_WORKERS)
     """Processes, for games that never wait for a server."""
     budget: Budget = Budget()
     published: Published = Field(default_factory=list)

@@ -35,6 +35,8 @@ def override(data: dict[str, Any], change: str, spec: type[BaseModel], elsewhere
     path, equals, text = change.partition("=")
     if not equals or not path:
         raise ExperimentError(f"override {change!r}: write it as place.to.change=value")
+    if not text.strip():
+        raise ExperimentError(f"override {change!r}: no value is given; write null where none is meant")
     try:
         value = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError):

@@ -1,11 +1,14 @@
 """The policies of a run's players, by the name of a shipped one or by a file. The run keeps a copy.
 
 So a copied run is whole, and goes on and plays back as it began although the file elsewhere, or the policy
-that ships under that name, has changed since.
+that ships under that name, has changed since. By its digest a copy that was lost or exchanged is told, before
+anybody plays by the wrong one.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -20,12 +23,14 @@ from ..agents.policy.checkpoint import (
     located,
     shipped,
 )
-from ..agents.recipes import MOST_CANDIDATES, recipe
-from ..errors import ExperimentError
-from ..files import copied
+from ..agents.recipes import MOST_CANDIDATES, RECIPES, recipe
+from ..errors import ExperimentError, StoreError
+from ..files import copied, write
 from .specs import MODEL_FREE, PlayerSpec
 
 FOLDER = "policies"
+DIGESTS = "frozen.json"
+"""The file beside a run's policies that holds their digests, as they were when it began."""
 
 
 def named(spec: PlayerSpec) -> str | None:
@@ -51,8 +56,13 @@ def by_name(given: str) -> dict[str, Any]:
     if at and not model:
         raise ExperimentError(f"{given}: no model stands after @; write {name}@MODEL, or {name} alone")
     own = {"model": model} if model else {}
-    if not name.endswith(SUFFIX) and name not in shipped():
+    if name in RECIPES or name == MODEL_FREE:
         return {"recipe": name, **own}
+    if not name.endswith(SUFFIX) and name not in shipped():
+        raise ExperimentError(
+            f"{given}: there is no recipe and no policy {name!r}; known are the recipes {MODEL_FREE}, "
+            f"{', '.join(RECIPES)}, the policies {', '.join(shipped())}, and any file ending in {SUFFIX}"
+        )
     policy = load(name)
     return {"recipe": _recipe_for(policy), "embedder": policy.reads, "policy": name, **own}
 
@@ -89,10 +99,47 @@ class Policies:
             return name
         short = blake2b(name.encode(), digest_size=4).hexdigest()
         own = self._home / FOLDER / f"{Path(name).stem}-{short}{SUFFIX}"
-        if own.exists():
+        digests = digests_in(own.parent)
+        if own.name in digests:
+            require(own, digests[own.name])
             return own
         load(name)  # what cannot be read is refused under the name that was given
         if self._reading:
             return name
-        copied(located(name), own)
+        remember(own.parent, {**digests, own.name: keep(name, own)})
         return own
+
+
+def keep(name: str, own: Path) -> str:
+    """Copy the policy of that name, or in that file, into a run; returns its digest."""
+    copied(located(name), own)
+    return load(own).digest
+
+
+def require(own: Path, digest: str | None) -> None:
+    """StoreError where a run's copy is missing, or is another policy than when the run began."""
+    if not own.is_file():
+        raise lost(own, "it is missing")
+    if load(own).digest != digest:
+        raise lost(own, "it is another policy than when the run began")
+
+
+def remember(folder: Path, digests: Mapping[str, str]) -> None:
+    """Write down the digests of the policies that are kept in a folder."""
+    write(folder / DIGESTS, json.dumps(digests, indent=2).encode())
+
+
+def digests_in(folder: Path) -> dict[str, str]:
+    """What `remember` wrote there; empty where it wrote nothing."""
+    file = folder / DIGESTS
+    if not file.exists():
+        return {}
+    try:
+        return dict(json.loads(file.read_bytes()))
+    except (OSError, TypeError, ValueError):
+        raise lost(file, "it is damaged") from None
+
+
+def lost(file: Path, what: str) -> StoreError:
+    """A kept policy that cannot be gone on with, with what can be done about it."""
+    return StoreError(f"{file}: {what}; copy it back from where it is whole, or start a new run")

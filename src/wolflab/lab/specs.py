@@ -141,7 +141,7 @@ class PlayerSpec(Part):
     recipe: str | dict[str, Any] = "deductive"
     embedder: str | dict[str, Any] = "hashing"
     experience: ExperienceSpec | None = None
-    policy: str | None = None
+    policy: str | None = Field(default=None, min_length=1)
 
     @model_validator(mode="after")
     def _check(self) -> PlayerSpec:
@@ -185,6 +185,8 @@ class PlayerSpec(Part):
 
 MOST = 10_000_000
 """Deals, repeats, or the number of a deal."""
+MOST_WORKERS = 1024
+"""Processes that play."""
 
 
 class Budget(Part):

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import StoreError
+from ..files import write
 from ..match import Filed
 from ..metrics.data import Status
 from ..models.base import Usage
@@ -74,14 +75,15 @@ class Store:
     # -- opening --------------------------------------------------------------------------
 
     @classmethod
-    def create(cls, path: Path, experiment: Experiment) -> Store:
-        """Start a run in an empty directory."""
+    def create(cls, path: Path, experiment: Experiment, beside: Mapping[str, str] | None = None) -> Store:
+        """Start a run in an empty directory. beside: files of its own, by name; a run is not without them."""
         must_be_new(path)
         path.mkdir(parents=True, exist_ok=True)
         lock = locked(path)
         try:
             must_be_new(path)  # once more: another process may have been quicker
-            (path / "experiment.yaml").write_text(experiment.written(), encoding="utf-8")
+            for name, text in {**(beside or {}), "experiment.yaml": experiment.written()}.items():
+                write(path / name, text.encode())
             return cls._writer(path, lock)
         except BaseException:
             os.close(lock)

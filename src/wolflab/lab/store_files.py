@@ -42,6 +42,16 @@ def locked(path: Path) -> int:
     return lock
 
 
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """That lock, held for a while."""
+    lock = locked(path)
+    try:
+        yield
+    finally:
+        os.close(lock)
+
+
 def writer(path: Path) -> sqlite3.Connection:
     """A file opened for writing, made where missing, with a write-ahead log. Several may do so at once."""
     db = sqlite3.connect(path, isolation_level=None, timeout=PATIENCE)
@@ -107,9 +117,12 @@ def readable(path: Path) -> Iterator[None]:
 
 
 def must_be_new(path: Path) -> None:
-    """StoreError where a run stands already."""
-    if (path / "run.sqlite").exists():
-        raise StoreError(f"{path} already holds a run; resume it with --resume, or name another directory")
+    """StoreError where a run or a training stands already."""
+    for file, what in (("run.sqlite", "run"), (TRAINING, "training")):
+        if (path / file).exists():
+            raise StoreError(
+                f"{path} already holds a {what}; resume it with --resume, or name another directory"
+            )
 
 
 def must_exist(path: Path) -> None:

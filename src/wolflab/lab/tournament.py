@@ -26,7 +26,7 @@ from .experiment import Experiment, build
 from .overrides import override
 from .policies import by_name
 from .sources import in_words, read
-from .specs import MODEL_FREE, MOST, Budget, PlayerSpec, Published, Rules
+from .specs import MODEL_FREE, MOST, MOST_WORKERS, Budget, PlayerSpec, Published, Rules
 from .store import Store
 
 FILE = "tournament.yaml"
@@ -84,7 +84,7 @@ class Tournament(Part):
     repeats: int = Field(default=1, ge=1, le=MOST)
     stop: Stop | None = None
     concurrency: int = Field(default=16, ge=1)
-    workers: int = Field(default=1, ge=1)
+    workers: int = Field(default=1, ge=1, le=MOST_WORKERS)
     budget: Budget = Budget()
     behaviours: bool = False
     published: Published = Field(default_factory=list)
@@ -291,9 +291,8 @@ class Plan:
 
 def start(path: Path, tournament: Tournament) -> Store:
     """A new run of a tournament, in an empty directory."""
-    store = Store.create(path, tournament.experiment())
+    store = Store.create(path, tournament.experiment(), {FILE: tournament.written()})
     store.remember(_LOOKS, _looks(tournament))
-    (path / FILE).write_text(tournament.written(), encoding="utf-8")
     return store
 
 

@@ -7,12 +7,13 @@ of the algorithm are `policy.settings`; see ``docs/training.md`` for the format 
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from ..agents.policy.checkpoint import Checkpoint
 from ..agents.policy.network import NETWORKS, NetworkConfig, initial
@@ -26,7 +27,7 @@ from ..policy.settings import Training
 from ..rules import Ruleset, Side
 from .overrides import override
 from .sources import in_words, read
-from .specs import MODEL_FREE, FolderName, PlayerSpec, ruleset_of
+from .specs import MODEL_FREE, MOST_WORKERS, FolderName, PlayerSpec, ruleset_of
 
 FOLDER = "training"
 """Where the trainings that come with Wolflab lie, among its experiments."""
@@ -50,6 +51,12 @@ class Evaluation(Part):
     final: int = Field(default=1000, ge=0)
     baseline: str | dict[str, Any] | None = None
     model: str | dict[str, Any] | None = None
+
+
+def _device(name: str) -> str:
+    if not re.fullmatch(r"auto|cpu|mps|cuda(:\d+)?", name):
+        raise ValueError(f"got {name!r}; use auto, cpu, cuda, cuda:1 (or another number), or mps")
+    return name
 
 
 class TrainingSpec(Part):
@@ -77,14 +84,15 @@ class TrainingSpec(Part):
     training: Training = Training()
     evaluation: Evaluation = Evaluation()
     seeds: list[Annotated[int, Field(ge=0)]] = Field(default=[1], min_length=1)
-    workers: int | None = Field(default=None, ge=1)
+    workers: int | None = Field(default=None, ge=1, le=MOST_WORKERS)
     """Processes that play; None is one for each core."""
-    device: Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")] = "auto"
+    device: Annotated[str, AfterValidator(_device)] = "auto"
     """Where the network learns: cpu, cuda, cuda:1, mps; auto is cuda where there is one, else cpu."""
 
     @model_validator(mode="after")
     def _check(self) -> TrainingSpec:
-        _ = self.tables
+        self._check_tables()
+        self._check_names()
         if len(set(self.seeds)) < len(self.seeds):
             raise ValueError("seeds: each one once")
         if isinstance(self.fixed, dict) and "style" in self.fixed:
@@ -99,6 +107,12 @@ class TrainingSpec(Part):
         if self.fixed != MODEL_FREE and self.styled("default").resolved_recipe().weighs:
             raise ValueError("fixed: this recipe needs a policy; use one that does not")
         population = self.training.population
+        seats = min(table.players for table in self.tables)
+        if isinstance(population.learners, int) and population.learners >= seats:
+            raise ValueError(
+                f"training.population.learners: {population.learners} of {seats} seats leave none to others; "
+                "use fewer, or all"
+            )
         if self.opponent is not None and population.side is None:
             raise ValueError("opponent: set training.population.learners to the side that learns")
         if self.opponent is None and population.side is not None and not population.styles:
@@ -110,15 +124,40 @@ class TrainingSpec(Part):
             )
         return self
 
+    def _check_tables(self) -> None:
+        """ValueError that names the size of a table that cannot be."""
+        self.ruleset()
+        for size in self.training.rollouts.sizes:
+            try:
+                self.ruleset(size)
+            except RulesetError as error:
+                raise ValueError(
+                    f"training.rollouts.sizes: under these rules no table has {size} players ({error})"
+                ) from None
+
+    def _check_names(self) -> None:
+        """ValueError for an embedder that cannot be made, and for a mapping without a model's name."""
+        try:
+            resolve_embedder(self.embedder)
+        except ModelError as error:
+            raise ValueError(f"embedder: {error}") from None
+        judge = self.evaluation
+        models = {"model": self.model, "fixed_model": self.fixed_model, "evaluation.model": judge.model}
+        for field, model in models.items():
+            if isinstance(model, dict) and "model" not in model:
+                raise ValueError(f"{field}: a model given as a mapping needs its name under 'model'")
+
     # -- who plays ----------------------------------------------------------------------------
 
     def learner(self, model: str | dict[str, Any] | None = None) -> PlayerSpec:
         """The learning player, without a policy."""
-        return PlayerSpec(model=model or self.model, recipe=self.recipe, embedder=self.embedder)
+        return PlayerSpec(
+            model=self.model if model is None else model, recipe=self.recipe, embedder=self.embedder
+        )
 
     def styled(self, style: str) -> PlayerSpec:
         """A styled player of the population. A random player has no style."""
-        model = self.fixed_model or self.model
+        model = self.model if self.fixed_model is None else self.fixed_model
         if self.fixed == MODEL_FREE:
             return _player(MODEL_FREE, model)
         given = self.fixed if isinstance(self.fixed, dict) else {"name": self.fixed}
@@ -126,17 +165,18 @@ class TrainingSpec(Part):
 
     def judged(self) -> dict[str, PlayerSpec]:
         """Who plays in evaluations: "learner" and "baseline", and "target" where there is an opponent."""
-        learner = self.learner(self.evaluation.model or self.model)
+        learner = self.learner(self.evaluation.model)
         if self.opponent is None:
             return {"learner": learner, "baseline": self._baseline()}
         return {"learner": learner, "baseline": self._baseline(), "target": self.opponent}
 
     def _baseline(self) -> PlayerSpec:
         """Whom the learner is compared with: where there is an opponent, that one in the learner's place."""
-        baseline = self.evaluation.baseline
-        if baseline is None and self.opponent is not None:
+        judge = self.evaluation
+        if judge.baseline is None and self.opponent is not None:
             return self.opponent
-        return _player(baseline or BASELINE, self.evaluation.model or self.model)
+        baseline = BASELINE if judge.baseline is None else judge.baseline
+        return _player(baseline, self.model if judge.model is None else judge.model)
 
     def players(self) -> dict[str, PlayerSpec]:
         """Who plays, by what for: in episodes and, as `judged`, in evaluations."""

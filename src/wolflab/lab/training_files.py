@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Literal, TypedDict
 
+import msgspec
 import numpy as np
 
 from ..agents.policy.checkpoint import SUFFIX
 from ..errors import StoreError
-from ..files import aside
+from ..files import writable, write
 
 LOG, STATE, POLICY, RESULT = "log.jsonl", "state.safetensors", f"policy{SUFFIX}", "evaluation.json"
 
@@ -39,7 +39,7 @@ def log_of(folder: Path) -> list[dict[str, float]]:
         if (folder / STATE).exists():
             raise lost(file, "it is missing, although updates have been made")
         return []
-    with _told(file):
+    with writable(file):
         whole = file.read_bytes().rpartition(b"\n")[0]
     found = []
     for number, line in enumerate(whole.splitlines(), 1):
@@ -47,17 +47,21 @@ def log_of(folder: Path) -> list[dict[str, float]]:
             made = json.loads(line)
         except ValueError:
             made = None
-        if not isinstance(made, dict) or not isinstance(made.get("update"), int | float):
+        if not isinstance(made, dict) or "update" not in made or not all(map(_number, made.values())):
             raise lost(file, f"line {number} is not one that a training wrote")
         found.append(made)
     return found
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float)
 
 
 def append(folder: Path, line: Line) -> None:
     """One line more."""
     told = json.dumps({name: round(value, 6) for name, value in line.items()})
     file = folder / LOG
-    with _told(file), file.open("a", encoding="utf-8") as log:
+    with writable(file), file.open("a", encoding="utf-8") as log:
         log.write(told + "\n")
         log.flush()
         os.fsync(log.fileno())
@@ -90,7 +94,7 @@ def read_state(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, str]] | N
     if not file.exists():
         return None
     try:
-        with _told(file), safe_open(str(file), framework="np") as there:
+        with writable(file), safe_open(str(file), framework="np") as there:
             told = dict(there.metadata() or {})
             return {name: there.get_tensor(name) for name in there.keys()}, told  # noqa: SIM118
     except SafetensorError as error:
@@ -100,54 +104,53 @@ def read_state(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, str]] | N
 # -- the verdict ----------------------------------------------------------------------------------
 
 
-def write_result(folder: Path, result: Mapping[str, Any]) -> None:
-    """What the last look found, by side."""
+class Gain(TypedDict):
+    """A difference of win rates, with its interval and the number of deals."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+class Verdict(TypedDict):
+    """Of one side: win rates against the same opponent on the same deals, and what the learner has more."""
+
+    learner: float
+    baseline: float
+    gain: Gain
+    p: float | None
+
+
+SideName = Literal["village", "werewolves"]
+Result = dict[SideName, Verdict]
+
+
+def write_result(folder: Path, result: Result) -> None:
+    """What the last look found."""
     write(folder / RESULT, json.dumps(result, indent=2).encode())
 
 
-def result_of(folder: Path, needs: Sequence[str]) -> dict[str, Any]:
-    """What the last look found, by side; empty before it. needs: what each side's verdict has to hold."""
+def result_of(folder: Path) -> Result:
+    """What the last look found; empty before it."""
     file = folder / RESULT
     if not file.exists():
         return {}
-    with _told(file):
+    with writable(file):
         text = file.read_bytes()
     try:
-        found = json.loads(text)
-    except ValueError:
-        found = None
-    sides = found.values() if isinstance(found, dict) else [None]
-    if not all(isinstance(one, dict) and all(name in one for name in needs) for one in sides):
+        return msgspec.json.decode(text, type=Result)
+    except msgspec.DecodeError:
         raise StoreError(
             f"{file} is not what a training wrote; remove it and resume: the last look is taken again"
-        )
-    assert isinstance(found, dict)
-    return found
-
-
-# -- all of them ----------------------------------------------------------------------------------
-
-
-def write(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all."""
-    with _told(path), aside(path) as half:
-        half.write_bytes(data)
-
-
-@contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """Turns the system's errors into a sentence."""
-    try:
-        yield
-    except OSError as error:
-        raise StoreError(
-            f"{path}: {error.strerror or error}; if the disk is full or read-only, mend that and resume"
         ) from None
 
 
-def lost(path: Path, what: str) -> StoreError:
-    """A file of a seed that cannot be gone on from, with what can be done about it."""
+def lost(path: Path, what: str, folder: Path | None = None) -> StoreError:
+    """A file of a seed that cannot be gone on from, with what can be done about it. folder: the seed's, where
+    the file does not lie in it.
+    """
     return StoreError(
         f"{path}: {what}; copy it back from where it is whole, or remove the folder "
-        f"{path.parent.name} to train this seed anew"
+        f"{(folder or path.parent).name} to train this seed anew"
     )

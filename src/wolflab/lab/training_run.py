@@ -16,28 +16,28 @@ on from its last state; lines after it are dropped and come out the same again.
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from .. import __version__
-from ..agents.policy.checkpoint import SUFFIX, load, save
+from ..agents.policy.checkpoint import SUFFIX, Checkpoint, load, save
 from ..errors import ExperimentError, ModelError, StoreError
+from ..files import write
 from ..match import run_now
 from ..metrics.intervals import Estimate, paired
 from ..models.embedders import resolve_embedder
-from ..policy.population import checkpoint_of, members
+from ..policy.population import checkpoint_of, members, update_of
 from ..policy.rollout import SIDES, Decisions, Ended, joined
 from ..policy.train import Learner, Log, usable
 from . import training_files as files
-from .store_files import TRAINING, locked, must_be_new, new_directory
+from .store_files import TRAINING, held, must_be_new, new_directory
 from .training import TrainingSpec
 from .training import load as load_training
 from .training_board import Board
@@ -67,16 +67,17 @@ class Judged:
     deals. gain: their paired difference.
     """
 
-    side: str
+    side: files.SideName
     learner: float
     baseline: float
     gain: Estimate
     p: float | None
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> files.Verdict:
         """For a file."""
-        gain = {name: getattr(self.gain, name) for name in ("value", "low", "high", "n")}
-        return {"learner": self.learner, "baseline": self.baseline, "gain": gain, "p": self.p}
+        found = self.gain
+        gain = files.Gain(value=found.value, low=found.low, high=found.high, n=found.n)
+        return files.Verdict(learner=self.learner, baseline=self.baseline, gain=gain, p=self.p)
 
 
 # -- starting and going on ----------------------------------------------------------------------
@@ -92,12 +93,12 @@ def start(experiment: TrainingSpec, out: Path | None = None) -> Path:
     run_now(resolve_embedder(experiment.embedder).embed(("werewolf",)))
     Players(experiment).check()
     folder = new_directory(Path("runs"), experiment.name) if out is None else out
-    if (folder / FILE).exists():
-        raise StoreError(f"{folder} already holds a training; resume it with --resume, or name another one")
     must_be_new(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    keep(experiment, folder)
-    (folder / FILE).write_text(experiment.written(), encoding="utf-8")
+    with held(folder):
+        must_be_new(folder)  # once more: another process may have been quicker
+        keep(experiment, folder)
+        write(folder / FILE, experiment.written().encode())
     return folder
 
 
@@ -113,16 +114,14 @@ def opened(folder: Path) -> TrainingSpec:
 
 def run(folder: Path, watch: Watch = lambda progress: None) -> None:
     """Train every seed of the run in `folder`, from where each stands."""
-    experiment = opened(folder)
+    opened(folder)
     _need_torch()
-    check(experiment, folder)
-    lock = locked(folder)
-    try:
+    with held(folder):
+        experiment = opened(folder)  # what stands there now that nobody else writes
+        check(experiment, folder)
         with crew(experiment) as workers:
             for seed in experiment.seeds:
                 _Run(experiment, files.seed_folder(folder, seed), seed, workers, watch).go()
-    finally:
-        os.close(lock)
 
 
 def _need_torch() -> None:
@@ -253,8 +252,9 @@ class _Run:
             )
             test = paired(ours, theirs, bounds=(-1.0, 1.0))
             rate, beside = (float(np.mean([value for _, value in each])) for each in (ours, theirs))
-            side = SIDES[0 if village else 1].value
-            found.append(Judged(side, rate, beside, test.difference, test.p))
+            found.append(
+                Judged("village" if village else "werewolves", rate, beside, test.difference, test.p)
+            )
         return found
 
     def _won(self, arm: tuple[str, str], keys: Sequence[str], what: str) -> list[bool | None]:
@@ -281,9 +281,10 @@ class _Run:
         try:
             now = replace(self.blank, arrays=self.learner.arrays(), training=told)
         except ModelError as error:
+            what = "ppo" if number else "cloning"
             raise ModelError(
                 f"update {number} of seed {self.seed} diverged ({error}); start again with a lower "
-                "training.ppo.learning_rate"
+                f"training.{what}.learning_rate"
             ) from None
         save(now, self._current())
         self.written = number
@@ -292,7 +293,7 @@ class _Run:
             save(now, self.policies / (copy.name + SUFFIX))
 
     def _save_state(self, number: int) -> None:
-        told = {"update": str(number), "training": _identity(self.experiment)}
+        told = {"update": str(number), "seed": str(self.seed), "training": _identity(self.experiment)}
         files.write_state(self.folder, self.learner.state(), told)
 
     def _restore(self) -> int:
@@ -315,20 +316,42 @@ class _Run:
                 f"{self.folder.parent / FILE} was changed since seed {self.seed} began; what was learned "
                 "before and after would be of two kinds; undo the change, or start a new run"
             )
+        if told.get("seed") != str(self.seed):
+            raise files.lost(self.folder / files.STATE, f"it is not of seed {self.seed}")
         number = int(told["update"])
         self.learner.resume(arrays)
         files.shorten(self.folder, number)
         if not self._is_kept(number):
             self._keep(number)
+        if number < self.settings.updates:
+            self._check_earlier(number)
         self.written = number
         return number
 
     def _is_kept(self, number: int) -> bool:
         """Whether the policy on disk is that update's: a finished one stays byte for byte as it is."""
         try:
-            return load(self._current()).training.get("update") == number
+            return self._is_ours(load(self._current()), number)
         except ModelError:
             return False
+
+    def _check_earlier(self, number: int) -> None:
+        """StoreError where one of the learner's earlier selves is not as it was written."""
+        for one in members(self.settings.population, number):
+            if one.kind != "checkpoint":
+                continue
+            file = self.policies / (one.name + SUFFIX)
+            try:
+                ours = self._is_ours(load(file), update_of(one))
+            except ModelError as error:
+                raise files.lost(file, f"it cannot be played ({error})", self.folder) from None
+            if not ours:
+                what = f"it is not what seed {self.seed} had learned then"
+                raise files.lost(file, what, self.folder)
+
+    def _is_ours(self, policy: Checkpoint, number: int) -> bool:
+        told = policy.training
+        return told.get("seed") == self.seed and told.get("update") == number
 
 
 def _identity(training: TrainingSpec) -> str:

@@ -26,7 +26,7 @@ class PPO(Part):
     never; not in the paper).
     """
 
-    learning_rate: float = Field(default=5e-4, gt=0)
+    learning_rate: float = Field(default=5e-4, gt=0, le=1)
     decay: bool = False
     gamma: float = Field(default=0.95, ge=0, le=1)
     lam: float = Field(default=0.95, ge=0, le=1)
@@ -52,7 +52,7 @@ class Cloning(Part):
     episodes: int = Field(default=256, ge=0)
     epochs: int = Field(default=4, ge=1)
     batch: int = Field(default=256, ge=1)
-    learning_rate: float = Field(default=5e-4, gt=0)
+    learning_rate: float = Field(default=5e-4, gt=0, le=1)
 
 
 STYLES = {

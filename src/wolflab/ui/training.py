@@ -23,7 +23,7 @@ from ..errors import StoreError
 from ..lab.exploit import best_response, target_of
 from ..lab.training import TrainingSpec, load, side_of
 from ..lab.training_board import MISSING, available
-from ..lab.training_files import POLICY, log_of, result_of, seed_folder
+from ..lab.training_files import POLICY, Result, SideName, Verdict, log_of, result_of, seed_folder
 from ..lab.training_run import Step, opened, run, start
 from ..metrics.intervals import Estimate
 from . import report_prose as prose
@@ -33,9 +33,7 @@ from .report_tables import table
 from .running import begin
 
 PAGE, CURVE = "training.html", "curve.svg"
-SIDES = ("village", "werewolves")
-_NEEDED = ("learner", "baseline", "gain")
-"""What is shown of a side's verdict."""
+SIDES: tuple[SideName, ...] = ("village", "werewolves")
 _POINTS = 40
 """Points of a line at most; more updates are averaged."""
 
@@ -143,7 +141,7 @@ def show_training(console: Console, folder: Path) -> None:
         raise StoreError(
             f"{folder}: nothing has been trained yet; go on with: wolflab train --resume {folder}"
         )
-    found = {seed: result_of(seed_folder(folder, seed), _NEEDED) for seed in experiment.seeds}
+    found = {seed: result_of(seed_folder(folder, seed)) for seed in experiment.seeds}
     for side in SIDES:
         rows = {seed: one[side] for seed, one in found.items() if side in one}
         if rows:
@@ -174,17 +172,20 @@ def _budget(experiment: TrainingSpec) -> str:
 def _heads(experiment: TrainingSpec) -> tuple[str, str, str]:
     if experiment.opponent is None:
         return "learner", "baseline", "gain"
-    itself = experiment.evaluation.baseline is None
-    return "best response", "target itself" if itself else "baseline", "gain (lower bound)"
+    if experiment.evaluation.baseline is not None:
+        return "best response", "baseline", "gain"
+    return "best response", "target itself", "gain (lower bound)"
 
 
-def _cells(one: Mapping[str, Any]) -> list[str]:
+def _cells(one: Verdict) -> list[str]:
     gain = one["gain"]
-    ends = "–" if gain["low"] is None else f"{gain['low']:+.3f} to {gain['high']:+.3f}"
-    return [f"{one['learner']:.3f}", f"{one['baseline']:.3f}", f"{gain['value']:+.3f}", ends, str(gain["n"])]
+    value, low, high = gain["value"], gain["low"], gain["high"]
+    ends = "–" if low is None or high is None else f"{low:+.3f} to {high:+.3f}"
+    found = "–" if value is None else f"{value:+.3f}"
+    return [f"{one['learner']:.3f}", f"{one['baseline']:.3f}", found, ends, str(gain["n"])]
 
 
-def _table(experiment: TrainingSpec, side: str, rows: Mapping[int, Mapping[str, Any]]) -> Table:
+def _table(experiment: TrainingSpec, side: str, rows: Mapping[int, Verdict]) -> Table:
     shown = Table(title=f"Win rate as {side}, on held-out deals")
     for head in ("seed", *_heads(experiment), "95 %", "deals"):
         shown.add_column(head, justify="right")
@@ -200,7 +201,7 @@ def render(
     experiment: TrainingSpec,
     drawn: str,
     logs: Mapping[int, Sequence[Mapping[str, float]]],
-    results: Mapping[int, Mapping[str, Any]],
+    results: Mapping[int, Result],
 ) -> str:
     """The training as one page that needs nothing from outside. drawn: its `curve`."""
     title = experiment.title or experiment.name
@@ -225,7 +226,7 @@ _CAPTION = (
 )
 
 
-def _verdict(experiment: TrainingSpec, results: Mapping[int, Mapping[str, Any]]) -> str:
+def _verdict(experiment: TrainingSpec, results: Mapping[int, Result]) -> str:
     heads = ("side", "seed", *_heads(experiment), "95 %", "deals")
     rows = [
         [side, str(seed), *_cells(one[side])]

@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 
 from ...errors import ModelError
-from ...files import aside
+from ...files import write
 from ...models.embedders.base import Embedder, require_same
 from .base import Floats, Observation, Weights
 from .features import INPUTS
@@ -36,8 +36,8 @@ RECIPE_FOR: Mapping[Source, str] = {"model": "strategic", "intents": "atomic"}
 BY_DEFAULT: Mapping[Source, str] = {"model": "small", "intents": "small-atomic"}
 """The shipped policy that a recipe takes, by who proposes its candidates."""
 
-_KEY = "wolflab"
-"""Under which the JSON stands in the file's metadata."""
+_KEY, _DIGEST = "wolflab", "digest"
+"""Under which the JSON and the digest stand in the file's metadata."""
 _APART = 256
 """Up to this width each decision of a batch is computed by itself; a wider network would take far longer."""
 
@@ -82,6 +82,12 @@ class Checkpoint:
                 f"policy {self.name!r}: trained with {self.candidates!r} candidates; use 1 to 1024"
             )
         check_arrays(self.network, self.arrays)
+        length = self.embedder.get("dimensions") or self.network.dimensions
+        if length != self.network.dimensions:
+            raise ModelError(
+                f"policy {self.name!r}: its embedder's vectors have {length!r} numbers, and its network "
+                f"reads {self.network.dimensions}"
+            )
 
     @property
     def reads(self) -> dict[str, Any]:
@@ -176,20 +182,15 @@ class Checkpoint:
 def save(checkpoint: Checkpoint, path: Path, half: bool = False) -> Checkpoint:
     """Write a file and return what will be read from it.
 
-    half: numbers as float16: half the size, rounded to 3 digits. Raises ModelError where the file cannot be
-    written, or a number is too large for float16.
+    half: numbers as float16: half the size, rounded to 3 digits. Raises StoreError where the file cannot be
+    written, ModelError where a number is too large for float16.
     """
     from safetensors.numpy import save as packed
 
     stored = {name: _stored(name, array, half) for name, array in sorted(checkpoint.arrays.items())}
     kept = replace(checkpoint, arrays={name: one.astype(np.float32) for name, one in stored.items()})
-    data = packed(stored, metadata={_KEY: kept._told()})
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with aside(path) as half_written:
-            half_written.write_bytes(data)
-    except OSError as error:
-        raise ModelError(f"policy {path}: cannot be written ({error.strerror or error})") from None
+    data = packed(stored, metadata={_KEY: kept._told(), _DIGEST: kept.digest})
+    write(path, data)
     return kept
 
 
@@ -245,7 +246,8 @@ def _read(path: Path) -> Checkpoint:
         if not stat.S_ISREG(path.stat().st_mode):
             raise FileNotFoundError
         with safe_open(str(path), framework="np") as file:
-            told = _metadata(path, file.metadata() or {})
+            metadata = file.metadata() or {}
+            told = _metadata(path, metadata)
             kept = {name: str(file.get_slice(name).get_dtype()) for name in file.keys()}  # noqa: SIM118
             strange = sorted({dtype for dtype in kept.values() if dtype not in ("F16", "F32")})
             if strange:
@@ -260,7 +262,7 @@ def _read(path: Path) -> Checkpoint:
     except OSError as error:
         _refuse(path, f"it cannot be read ({error.strerror or error})")
     try:
-        return Checkpoint(
+        found = Checkpoint(
             path.stem,
             told.network,
             told.embedder,
@@ -273,6 +275,9 @@ def _read(path: Path) -> Checkpoint:
         )
     except ModelError as error:
         _refuse(path, str(error))
+    if metadata.get(_DIGEST) != found.digest:
+        _refuse(path, "it is damaged: what it holds is not what was written")
+    return found
 
 
 def _metadata(path: Path, metadata: Mapping[str, str]) -> _Told:
@@ -285,9 +290,13 @@ def _metadata(path: Path, metadata: Mapping[str, str]) -> _Told:
     if told.get("format") != FORMAT:
         _refuse(path, f"its format is {told.get('format')!r}, and this version reads format {FORMAT}")
     try:
-        return msgspec.convert(told, _Told)
+        found = msgspec.convert(told, _Told)
     except (msgspec.ValidationError, ModelError) as error:
         _refuse(path, f"what it says of itself is wrong: {error}")
+    strange = sorted(told["network"].keys() - asdict(found.network))
+    if strange:
+        _refuse(path, f"what it says of itself is wrong: there is no field network.{strange[0]}")
+    return found
 
 
 def _refuse(path: Path, why: str) -> NoReturn:
