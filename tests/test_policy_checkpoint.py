@@ -103,6 +103,19 @@ def test_numbers_that_changed_on_the_disk_are_refused(tmp_path: Path, back: int)
         load(file)
 
 
+def test_a_file_without_a_digest_is_of_an_earlier_version(tmp_path: Path) -> None:
+    file = tmp_path / "policy.safetensors"
+    one = checkpoint()
+    file.write_bytes(packed(dict(one.arrays), metadata={"wolflab": one._told()}))
+    with pytest.raises(ModelError, match="it holds no digest of itself, so an earlier Wolflab wrote it"):
+        load(file)
+
+
+def test_what_is_told_may_be_worded_in_any_order(tmp_path: Path) -> None:
+    save(checkpoint(training={10: "ten", 2: "two"}), tmp_path / "policy.safetensors")
+    assert load(tmp_path / "policy.safetensors").training == {"10": "ten", "2": "two"}
+
+
 def test_vectors_of_another_length_than_the_network_reads_are_refused() -> None:
     with pytest.raises(ModelError, match=r"embedder's vectors have 7 numbers, and its network reads"):
         checkpoint(embedder={"name": "hashing", "dimensions": 7})

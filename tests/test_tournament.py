@@ -23,10 +23,21 @@ from wolflab.agents.policy.checkpoint import located
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, ModelError, StoreError
 from wolflab.lab import runner
+from wolflab.lab import store as store_module
 from wolflab.lab.experiment import build
 from wolflab.lab.replay import verify_game
 from wolflab.lab.store import Store
-from wolflab.lab.tournament import FILE, Stop, Tournament, from_flags, load, make, plan_of, start
+from wolflab.lab.tournament import (
+    FILE,
+    Stop,
+    Tournament,
+    from_flags,
+    is_tournament,
+    load,
+    make,
+    plan_of,
+    start,
+)
 from wolflab.lab.tournament_games import play, progress, table
 from wolflab.metrics.tournament import Result, Standings, standings
 from wolflab.ui.tournament import chosen, print_standings
@@ -270,20 +281,22 @@ def stopping_after(games: int) -> Callable[[runner.Progress], None]:
     return watch
 
 
-@pytest.mark.parametrize("cut", [(Store, "_writer"), (Store, "remember")])
+@pytest.mark.parametrize("cut", ["writer", "make_tables", "load"])
 def test_a_run_that_is_cut_while_it_begins_is_none_or_keeps_its_rule(
-    tmp_path: Path, cut: tuple[type, str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, cut: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = make({**TWO, "deals": 8, "stop": {"decide": ["a", "b"], "every": 2}})
     with monkeypatch.context() as broken:
-        broken.setattr(*cut, raising)
+        broken.setattr(store_module, cut, raising)
         with pytest.raises(Stopped):
             start(tmp_path / "r", made)
     if (tmp_path / "r" / "run.sqlite").exists():
-        store = Store.resume(tmp_path / "r")
-    else:
-        store = start(tmp_path / "r", made)
-    with store:
+        for opened in (Store.resume, Store.open_for_reading):
+            with pytest.raises(StoreError, match=r"holds no run yet, .* remove the directory and start"):
+                opened(tmp_path / "r")
+        shutil.rmtree(tmp_path / "r")
+    with start(tmp_path / "r", made) as store:
+        assert is_tournament(store)
         assert plan_of(store).stop == made.stop
         assert play(store)
         assert table(store) == played(tmp_path / "whole", deals=8, stop={"decide": ["a", "b"], "every": 2})
@@ -291,6 +304,21 @@ def test_a_run_that_is_cut_while_it_begins_is_none_or_keeps_its_rule(
 
 def raising(*_: Any) -> None:
     raise Stopped
+
+
+def test_what_a_tournament_left_that_never_began_makes_no_tournament_of_another_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr(store_module, "writer", raising)
+        with pytest.raises(Stopped):
+            start(tmp_path / "r", make(TWO))
+    assert (tmp_path / "r" / FILE).exists()
+    pairs = {"a vs b": {}, "b vs a": {}}
+    experiment = build({"name": "x", "players": {"others": {"recipe": "random"}}, "conditions": pairs})
+    with Store.create(tmp_path / "r", experiment) as store:
+        assert not is_tournament(store)
+        assert plan_of(store).pairs == (("a", "b"), ("b", "a"))
 
 
 def test_a_run_goes_on_with_the_policy_that_it_began_with(tmp_path: Path) -> None:
@@ -303,20 +331,25 @@ def test_a_run_goes_on_with_the_policy_that_it_began_with(tmp_path: Path) -> Non
     shutil.copy(located("small-2"), mine)
     with Store.resume(tmp_path / "r") as store, pytest.raises(Stopped):
         play(store, stopping_after(1))
+    digests = tmp_path / "r" / "policies" / "frozen.json"
     (kept,) = (tmp_path / "r" / "policies").glob("mine-*.safetensors")
     assert load_policy(kept).digest == load_policy("small").digest
     for exchange, told in (
         (lambda: shutil.copy(mine, kept), "it is another policy than when the run began"),
+        (lambda: kept.write_bytes(kept.read_bytes()[:-9]), "it cannot be played .* it is damaged"),
         (kept.unlink, "it is missing; copy it back"),
+        (lambda: digests.write_text("[]"), r"frozen\.json: it is damaged; copy it back"),
+        (lambda: (shutil.copy(located("small"), kept), digests.unlink()), "json: it does not tell of mine-"),
     ):
         exchange()
         with Store.resume(tmp_path / "r") as store, pytest.raises(StoreError, match=told):
             play(store)
         with Store.open_for_reading(tmp_path / "r") as store, pytest.raises(StoreError, match=told):
             verify_game(store, store.games("done")[0], agents=True)
-    shutil.copy(located("small"), kept)
+    shutil.copy(located("small"), mine)  # a run that was cut before it wrote the digests
     with Store.resume(tmp_path / "r") as store:
         assert play(store)
+    assert digests.exists()
 
 
 def test_two_workers_decide_as_one_does(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -222,6 +223,15 @@ def test_a_finished_policy_stays_byte_for_byte_as_it_is(whole: Path, tmp_path: P
     assert (policy.stat().st_mtime_ns, policy.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
 
 
+def test_a_policy_that_was_exchanged_is_made_anew_from_the_state(whole: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(whole, tmp_path / "run"))
+    policy = folder / "seed-1" / "policy.safetensors"
+    before = load_policy(policy).digest
+    save(replace(load_policy(policy), candidates=2), policy)
+    run(folder)
+    assert load_policy(policy).digest == before
+
+
 def test_another_training_than_the_one_begun_is_refused(whole: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(whole, tmp_path / "run"))
     told = yaml.safe_load((folder / FILE).read_text())
@@ -299,6 +309,10 @@ def test_a_state_of_another_seed_is_told(whole: Path, tmp_path: Path) -> None:
         (lambda file: file.write_bytes(file.read_bytes()[:-9]), "it cannot be played .*it is damaged"),
         (
             lambda file: shutil.copy(file.with_name("update-00001.safetensors"), file),
+            "it is not what seed 1 had learned then",
+        ),
+        (
+            lambda file: save(replace(load_policy(file), candidates=2), file),
             "it is not what seed 1 had learned then",
         ),
     ],

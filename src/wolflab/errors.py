@@ -31,7 +31,7 @@ class RecordError(WolflabError):
 
 
 class StoreError(WolflabError):
-    """A run directory that cannot be opened, is in use, or belongs to another experiment."""
+    """A run's directory or file that cannot be used, is in use, or belongs to another experiment."""
 
 
 class ModelError(WolflabError):

@@ -1,6 +1,7 @@
 """Writing a file whole or not at all.
 
-What cannot be written is a StoreError that names the file; what stood there before then stands there still.
+What cannot be read or written is a StoreError that names the file and says what to do. What stood where a
+file could not be written stands there still.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def write(path: Path, data: bytes) -> None:
 
 def copied(source: str | Path, path: Path) -> None:
     """A copy of that file, in a directory that is made where it is not there yet."""
-    with open(source, "rb") as whole, _aside(path) as half, half.open("wb") as out:
+    with readable(Path(source)), open(source, "rb") as whole, _aside(path) as half, half.open("wb") as out:
         shutil.copyfileobj(whole, out)
 
 
@@ -40,8 +41,18 @@ def _aside(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Turns the system's errors while that file is read into the sentence."""
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise StoreError(f"{path}: it cannot be read ({why}); name, or put there, a file that can") from None
+
+
+@contextmanager
 def writable(path: Path) -> Iterator[None]:
-    """Turns the system's errors about a file into that sentence."""
+    """Turns the system's errors while that file is written into the sentence."""
     try:
         yield
     except OSError as error:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .language import Turn
 
 _FINE = 1 << 30
-"""Steps of a draw from probabilities."""
+"""Steps of a draw from probabilities: an agent draws whole numbers alone."""
 
 
 async def among(

@@ -13,6 +13,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from ..agents.policy.checkpoint import (
     BY_DEFAULT,
     RECIPE_FOR,
@@ -24,13 +26,13 @@ from ..agents.policy.checkpoint import (
     shipped,
 )
 from ..agents.recipes import MOST_CANDIDATES, RECIPES, recipe
-from ..errors import ExperimentError, StoreError
+from ..errors import ExperimentError, ModelError, StoreError
 from ..files import copied, write
 from .specs import MODEL_FREE, PlayerSpec
 
 FOLDER = "policies"
 DIGESTS = "frozen.json"
-"""The file beside a run's policies that holds their digests, as they were when it began."""
+"""The file beside the policies that a run keeps, with their digests as they were when it began."""
 
 
 def named(spec: PlayerSpec) -> str | None:
@@ -47,7 +49,8 @@ def by_name(given: str) -> dict[str, Any]:
     """The fields of the player that a flag names: RECIPE[@MODEL], or POLICY[@MODEL], shipped or a file.
 
     A policy says who proposes its candidates, how many, and which embedder it reads with. Raises ModelError
-    for a file that is no policy, ExperimentError for an @ without a model.
+    for a file that is no policy, ExperimentError for what names neither recipe nor policy, and for an @
+    without a model.
     """
     file, suffix, _ = given.rpartition(SUFFIX)
     path = file + suffix  # an @ in a file's path is its own
@@ -103,6 +106,8 @@ class Policies:
         if own.name in digests:
             require(own, digests[own.name])
             return own
+        if own.exists() and not _alike(own, name):
+            raise lost(own.parent / DIGESTS, f"it does not tell of {own.name}")
         load(name)  # what cannot be read is refused under the name that was given
         if self._reading:
             return name
@@ -120,8 +125,19 @@ def require(own: Path, digest: str | None) -> None:
     """StoreError where a run's copy is missing, or is another policy than when the run began."""
     if not own.is_file():
         raise lost(own, "it is missing")
-    if load(own).digest != digest:
+    try:
+        found = load(own).digest
+    except ModelError as error:
+        raise lost(own, f"it cannot be played ({error})") from None
+    if found != digest:
         raise lost(own, "it is another policy than when the run began")
+
+
+def _alike(own: Path, name: str) -> bool:
+    try:
+        return load(own).digest == load(name).digest
+    except ModelError:
+        return False
 
 
 def remember(folder: Path, digests: Mapping[str, str]) -> None:
@@ -135,8 +151,8 @@ def digests_in(folder: Path) -> dict[str, str]:
     if not file.exists():
         return {}
     try:
-        return dict(json.loads(file.read_bytes()))
-    except (OSError, TypeError, ValueError):
+        return msgspec.json.decode(file.read_bytes(), type=dict[str, str])
+    except (OSError, msgspec.DecodeError):
         raise lost(file, "it is damaged") from None
 
 

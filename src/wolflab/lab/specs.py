@@ -129,6 +129,12 @@ def _embedder(spec: str | dict[str, Any]) -> None:
         raise ValueError(str(error)) from None
 
 
+def check_named(model: str | dict[str, Any] | None) -> None:
+    """ValueError for settings of a model that do not say of which."""
+    if isinstance(model, dict) and "model" not in model:
+        raise ValueError("a model given as a mapping needs its name under 'model'")
+
+
 class PlayerSpec(Part):
     """One kind of player: a model (name, or mapping with settings) and a recipe (name, or mapping).
 
@@ -161,8 +167,7 @@ class PlayerSpec(Part):
             raise ValueError(
                 "a model is missing; write model: village, or the name of any other (wolflab models)"
             )
-        if isinstance(self.model, dict) and "model" not in self.model:
-            raise ValueError("a model given as a mapping needs its name under 'model'")
+        check_named(self.model)
         return self
 
     def resolved_recipe(self) -> Recipe:

@@ -75,8 +75,16 @@ class Store:
     # -- opening --------------------------------------------------------------------------
 
     @classmethod
-    def create(cls, path: Path, experiment: Experiment, beside: Mapping[str, str] | None = None) -> Store:
-        """Start a run in an empty directory. beside: files of its own, by name; a run is not without them."""
+    def create(
+        cls,
+        path: Path,
+        experiment: Experiment,
+        beside: Mapping[str, str] | None = None,
+        facts: Mapping[str, str] | None = None,
+    ) -> Store:
+        """Start a run in an empty directory. beside: files of its own, by name. facts: what `meta` is to say.
+        The run is not there before they are.
+        """
         must_be_new(path)
         path.mkdir(parents=True, exist_ok=True)
         lock = locked(path)
@@ -84,7 +92,7 @@ class Store:
             must_be_new(path)  # once more: another process may have been quicker
             for name, text in {**(beside or {}), "experiment.yaml": experiment.written()}.items():
                 write(path / name, text.encode())
-            return cls._writer(path, lock)
+            return cls._writer(path, lock, facts or {})
         except BaseException:
             os.close(lock)
             raise
@@ -101,15 +109,14 @@ class Store:
             raise
 
     @classmethod
-    def _writer(cls, path: Path, lock: int) -> Store:
+    def _writer(cls, path: Path, lock: int, facts: Mapping[str, str] | None = None) -> Store:
         with readable(path):
             db = writer(path / "run.sqlite")
             with kept_open(db):
                 store = cls(path, db, lock)
-                if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+                if facts is None:
                     store._check_version()  # before anything is added to a file of another version
-                make_tables(db, _SCHEMA + store_calls.SCHEMA)
-                db.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (VERSION,))
+                make_tables(db, _SCHEMA + store_calls.SCHEMA, {"version": VERSION} | dict(facts or {}))
                 store._check_experiment()
                 return store
 
@@ -126,6 +133,11 @@ class Store:
                 return store
 
     def _check_version(self) -> None:
+        if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+            raise StoreError(
+                f"{self.path} holds no run yet, only the beginning of one; unless that is being started just "
+                "now, remove the directory and start the run again"
+            )
         found = self.meta("version")
         if found != VERSION:
             raise StoreError(

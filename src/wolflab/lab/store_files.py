@@ -6,7 +6,7 @@ import fcntl
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -71,9 +71,14 @@ def kept_open(db: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def make_tables(db: sqlite3.Connection, schema: str) -> None:
-    """Run the statements that make what is missing, whoever else is about to."""
-    db.executescript(f"BEGIN IMMEDIATE; {schema} COMMIT;")
+def make_tables(db: sqlite3.Connection, schema: str, facts: Mapping[str, str] | None = None) -> None:
+    """Run the statements that make what is missing, whoever else is about to. facts: what the table `meta`
+    says from the first, unless it does already.
+    """
+    db.executescript(f"BEGIN IMMEDIATE; {schema}")
+    if facts:
+        db.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", facts.items())
+    db.execute("COMMIT")
 
 
 def _keep_a_log(db: sqlite3.Connection) -> None:

@@ -291,14 +291,13 @@ class Plan:
 
 def start(path: Path, tournament: Tournament) -> Store:
     """A new run of a tournament, in an empty directory."""
-    store = Store.create(path, tournament.experiment(), {FILE: tournament.written()})
-    store.remember(_LOOKS, _looks(tournament))
-    return store
+    beside, facts = {FILE: tournament.written()}, {_LOOKS: _looks(tournament)}
+    return Store.create(path, tournament.experiment(), beside, facts)
 
 
-def is_tournament(path: Path) -> bool:
-    """Whether a run's directory holds a tournament of its own file."""
-    return (path / FILE).is_file()
+def is_tournament(store: Store) -> bool:
+    """Whether a run began as a tournament, and has its file still."""
+    return store.meta(_LOOKS) is not None and (store.path / FILE).is_file()
 
 
 def plan_of(store: Store) -> Plan:
@@ -307,7 +306,7 @@ def plan_of(store: Store) -> Plan:
     Raises StoreError for any other run, and for a file that no longer says what the run began with.
     """
     file = store.path / FILE
-    if file.is_file():
+    if is_tournament(store):
         made = load(file)
         _check_begun(store, made, file)
         return Plan(made.pairs, made.stop, tuple(made.published), made.called)
@@ -357,7 +356,7 @@ def _check_begun(store: Store, made: Tournament, file: Path) -> None:
                 f"which the run goes; {undo}"
             )
     looks = store.meta(_LOOKS)
-    if looks is not None and looks != _looks(made):
+    if looks != _looks(made):
         raise StoreError(
             f"{file}: where a run looks at its games cannot change once it has begun, and it began with "
             f"{'no stop' if looks == '{}' else looks}; {undo}"

@@ -27,7 +27,7 @@ from ..policy.settings import Training
 from ..rules import Ruleset, Side
 from .overrides import override
 from .sources import in_words, read
-from .specs import MODEL_FREE, MOST_WORKERS, FolderName, PlayerSpec, ruleset_of
+from .specs import MODEL_FREE, MOST_WORKERS, FolderName, PlayerSpec, check_named, ruleset_of
 
 FOLDER = "training"
 """Where the trainings that come with Wolflab lie, among its experiments."""
@@ -144,8 +144,10 @@ class TrainingSpec(Part):
         judge = self.evaluation
         models = {"model": self.model, "fixed_model": self.fixed_model, "evaluation.model": judge.model}
         for field, model in models.items():
-            if isinstance(model, dict) and "model" not in model:
-                raise ValueError(f"{field}: a model given as a mapping needs its name under 'model'")
+            try:
+                check_named(model)
+            except ValueError as error:
+                raise ValueError(f"{field}: {error}") from None
 
     # -- who plays ----------------------------------------------------------------------------
 

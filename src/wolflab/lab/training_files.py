@@ -1,4 +1,4 @@
-"""The files of one seed of a training: its log, its state, its verdict. It knows nothing of what is in them.
+"""The files of one seed of a training: its log, its state, its verdict. What the first two tell it knows not.
 
 What cannot be read or written is a StoreError that names the file. A file is written whole or not at all;
 a line of the log is on the disk before the state that follows from it.
@@ -17,7 +17,7 @@ import numpy as np
 
 from ..agents.policy.checkpoint import SUFFIX
 from ..errors import StoreError
-from ..files import writable, write
+from ..files import readable, writable, write
 
 LOG, STATE, POLICY, RESULT = "log.jsonl", "state.safetensors", f"policy{SUFFIX}", "evaluation.json"
 
@@ -39,7 +39,7 @@ def log_of(folder: Path) -> list[dict[str, float]]:
         if (folder / STATE).exists():
             raise lost(file, "it is missing, although updates have been made")
         return []
-    with writable(file):
+    with readable(file):
         whole = file.read_bytes().rpartition(b"\n")[0]
     found = []
     for number, line in enumerate(whole.splitlines(), 1):
@@ -94,7 +94,7 @@ def read_state(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, str]] | N
     if not file.exists():
         return None
     try:
-        with writable(file), safe_open(str(file), framework="np") as there:
+        with readable(file), safe_open(str(file), framework="np") as there:
             told = dict(there.metadata() or {})
             return {name: there.get_tensor(name) for name in there.keys()}, told  # noqa: SIM118
     except SafetensorError as error:
@@ -136,7 +136,7 @@ def result_of(folder: Path) -> Result:
     file = folder / RESULT
     if not file.exists():
         return {}
-    with writable(file):
+    with readable(file):
         text = file.read_bytes()
     try:
         return msgspec.json.decode(text, type=Result)

@@ -27,13 +27,13 @@ from typing import Literal
 import numpy as np
 
 from .. import __version__
-from ..agents.policy.checkpoint import SUFFIX, Checkpoint, load, save
+from ..agents.policy.checkpoint import SUFFIX, load, save
 from ..errors import ExperimentError, ModelError, StoreError
 from ..files import write
 from ..match import run_now
 from ..metrics.intervals import Estimate, paired
 from ..models.embedders import resolve_embedder
-from ..policy.population import checkpoint_of, members, update_of
+from ..policy.population import checkpoint_of, members
 from ..policy.rollout import SIDES, Decisions, Ended, joined
 from ..policy.train import Learner, Log, usable
 from . import training_files as files
@@ -143,6 +143,8 @@ class _Run:
         self.blank = experiment.untrained(seed)
         self.learner = Learner(self.blank.network, self.settings.ppo, seed, experiment.device)
         self.baseline: list[bool | None] = []
+        self.digests: dict[str, str] = {}
+        """Of the policy, and of its copies in the population, by name."""
         self.written = -1
         self.update = self._restore()
         self.board = Board(folder, self.update)
@@ -289,11 +291,17 @@ class _Run:
         save(now, self._current())
         self.written = number
         copy = checkpoint_of(number)
-        if copy in members(self.settings.population, number):
+        population = members(self.settings.population, number)
+        if copy in population:
             save(now, self.policies / (copy.name + SUFFIX))
+            self.digests[copy.name] = now.digest
+        names = {one.name for one in population}
+        self.digests = {name: one for name, one in self.digests.items() if name in names}
+        self.digests[files.POLICY] = now.digest
 
     def _save_state(self, number: int) -> None:
         told = {"update": str(number), "seed": str(self.seed), "training": _identity(self.experiment)}
+        told["digests"] = json.dumps(self.digests)
         files.write_state(self.folder, self.learner.state(), told)
 
     def _restore(self) -> int:
@@ -306,7 +314,7 @@ class _Run:
             (self.folder / files.LOG).unlink(missing_ok=True)
             return -1
         arrays, told = found
-        if not told.get("update", "").isdecimal() or "training" not in told:
+        if not told.get("update", "").isdecimal() or not {"training", "seed", "digests"} <= told.keys():
             raise StoreError(
                 f"{self.folder / files.STATE} is no state of a training, or another version's; remove the "
                 f"folder {self.folder.name} to train this seed anew"
@@ -316,42 +324,39 @@ class _Run:
                 f"{self.folder.parent / FILE} was changed since seed {self.seed} began; what was learned "
                 "before and after would be of two kinds; undo the change, or start a new run"
             )
-        if told.get("seed") != str(self.seed):
+        if told["seed"] != str(self.seed):
             raise files.lost(self.folder / files.STATE, f"it is not of seed {self.seed}")
         number = int(told["update"])
+        self.digests = json.loads(told["digests"])
         self.learner.resume(arrays)
         files.shorten(self.folder, number)
-        if not self._is_kept(number):
-            self._keep(number)
         if number < self.settings.updates:
-            self._check_earlier(number)
+            self._check_earlier()
+        if not self._is_kept():
+            self._keep(number)
         self.written = number
         return number
 
-    def _is_kept(self, number: int) -> bool:
-        """Whether the policy on disk is that update's: a finished one stays byte for byte as it is."""
+    def _is_kept(self) -> bool:
+        """Whether the policy on disk is the state's: a finished one stays byte for byte as it is."""
         try:
-            return self._is_ours(load(self._current()), number)
+            return load(self._current()).digest == self.digests[files.POLICY]
         except ModelError:
             return False
 
-    def _check_earlier(self, number: int) -> None:
+    def _check_earlier(self) -> None:
         """StoreError where one of the learner's earlier selves is not as it was written."""
-        for one in members(self.settings.population, number):
-            if one.kind != "checkpoint":
+        for name, digest in self.digests.items():
+            if name == files.POLICY:
                 continue
-            file = self.policies / (one.name + SUFFIX)
+            file = self.policies / (name + SUFFIX)
             try:
-                ours = self._is_ours(load(file), update_of(one))
+                found = load(file).digest
             except ModelError as error:
                 raise files.lost(file, f"it cannot be played ({error})", self.folder) from None
-            if not ours:
+            if found != digest:
                 what = f"it is not what seed {self.seed} had learned then"
                 raise files.lost(file, what, self.folder)
-
-    def _is_ours(self, policy: Checkpoint, number: int) -> bool:
-        told = policy.training
-        return told.get("seed") == self.seed and told.get("update") == number
 
 
 def _identity(training: TrainingSpec) -> str:

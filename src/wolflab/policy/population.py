@@ -48,11 +48,6 @@ def checkpoint_of(update: int) -> Member:
     return Member("checkpoint", f"update-{update:05d}")
 
 
-def update_of(member: Member) -> int:
-    """After which update a checkpoint was made."""
-    return int(member.name.removeprefix("update-"))
-
-
 def seats(settings: Population, pool: Sequence[Member], dealing: Dealing) -> tuple[Member | None, ...]:
     """Who holds each seat of an episode: None for a seat that learns.
 

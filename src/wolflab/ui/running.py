@@ -77,7 +77,9 @@ def run_experiment(
             raise ExperimentError(
                 "--resume takes up a run as it is; -o, --village and --out belong to a new run"
             )
-        if is_tournament(resume):
+        with Store.open_for_reading(resume) as begun:
+            tournament = is_tournament(begun)
+        if tournament:
             from .tournament import resume_tournament
 
             return resume_tournament(console, resume)

@@ -99,11 +99,7 @@ class Checkpoint:
     @cached_property
     def digest(self) -> str:
         """16 hex digits of everything but the name: numbers, shape, embedder, training."""
-        found = blake2b(self._told().encode(), digest_size=8)
-        for name in sorted(self.arrays):
-            found.update(name.encode())
-            found.update(np.asarray(self.arrays[name], "<f4").tobytes())
-        return found.hexdigest()
+        return _digest(self._told(), self.arrays)
 
     def _told(self) -> str:
         told = {
@@ -275,9 +271,19 @@ def _read(path: Path) -> Checkpoint:
         )
     except ModelError as error:
         _refuse(path, str(error))
-    if metadata.get(_DIGEST) != found.digest:
+    if _DIGEST not in metadata:
+        _refuse(path, "it holds no digest of itself, so an earlier Wolflab wrote it; train it anew")
+    if metadata[_DIGEST] != _digest(metadata[_KEY], arrays):
         _refuse(path, "it is damaged: what it holds is not what was written")
     return found
+
+
+def _digest(told: str, arrays: Mapping[str, Floats]) -> str:
+    found = blake2b(told.encode(), digest_size=8)
+    for name in sorted(arrays):
+        found.update(name.encode())
+        found.update(np.asarray(arrays[name], "<f4").tobytes())
+    return found.hexdigest()
 
 
 def _metadata(path: Path, metadata: Mapping[str, str]) -> _Told:
