@@ -290,11 +290,6 @@ def test_a_run_that_is_cut_while_it_begins_is_none_or_keeps_its_rule(
         broken.setattr(store_module, cut, raising)
         with pytest.raises(Stopped):
             start(tmp_path / "r", made)
-    if (tmp_path / "r" / "run.sqlite").exists():
-        for opened in (Store.resume, Store.open_for_reading):
-            with pytest.raises(StoreError, match=r"holds no run yet, .* remove the directory and start"):
-                opened(tmp_path / "r")
-        shutil.rmtree(tmp_path / "r")
     with start(tmp_path / "r", made) as store:
         assert is_tournament(store)
         assert plan_of(store).stop == made.stop
@@ -304,6 +299,14 @@ def test_a_run_that_is_cut_while_it_begins_is_none_or_keeps_its_rule(
 
 def raising(*_: Any) -> None:
     raise Stopped
+
+
+def test_the_beginning_of_a_run_is_no_run(tmp_path: Path) -> None:
+    path = begun(tmp_path / "r")
+    (path / "run.sqlite").write_bytes(b"")  # as a process leaves it that is killed at this moment
+    for opened in (Store.resume, Store.open_for_reading):
+        with pytest.raises(StoreError, match=r"holds no run yet, .* remove the directory and start"):
+            opened(path)
 
 
 def test_what_a_tournament_left_that_never_began_makes_no_tournament_of_another_run(

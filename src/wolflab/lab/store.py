@@ -92,7 +92,12 @@ class Store:
             must_be_new(path)  # once more: another process may have been quicker
             for name, text in {**(beside or {}), "experiment.yaml": experiment.written()}.items():
                 write(path / name, text.encode())
-            return cls._writer(path, lock, facts or {})
+            try:
+                return cls._writer(path, lock, facts or {})
+            except BaseException:
+                for half in path.glob("run.sqlite*"):  # so that it can be started again
+                    half.unlink()
+                raise
         except BaseException:
             os.close(lock)
             raise
