@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from .errors import StoreError
@@ -22,7 +22,7 @@ def write(path: Path, data: bytes) -> None:
 
 def copied(source: str | Path, path: Path) -> None:
     """A copy of that file, in a directory that is made where it is not there yet."""
-    with readable(Path(source)), open(source, "rb") as whole, _aside(path) as half, half.open("wb") as out:
+    with reading(Path(source)), open(source, "rb") as whole, _aside(path) as half, half.open("wb") as out:
         shutil.copyfileobj(whole, out)
 
 
@@ -30,7 +30,7 @@ def copied(source: str | Path, path: Path) -> None:
 def _aside(path: Path) -> Iterator[Path]:
     """Where to write a file that takes its name once it is whole; what is broken off leaves nothing."""
     half = path.with_name(path.name + ".part")
-    with writable(path):
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             yield half
@@ -40,25 +40,22 @@ def _aside(path: Path) -> Iterator[Path]:
             raise
 
 
-@contextmanager
-def readable(path: Path) -> Iterator[None]:
+def reading(path: Path) -> AbstractContextManager[None]:
     """Turns the system's errors while that file is read into the sentence."""
-    try:
-        yield
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise StoreError(f"{path}: it cannot be read ({why}); name, or put there, a file that can") from None
+    return _told(path, "it cannot be read ({}); name, or put there, a file that can")
+
+
+def writing(path: Path) -> AbstractContextManager[None]:
+    """Turns the system's errors while that file is written into the sentence."""
+    return _told(path, "{}; if the disk is full or read-only, mend that, then resume or try again")
 
 
 @contextmanager
-def writable(path: Path) -> Iterator[None]:
-    """Turns the system's errors while that file is written into the sentence."""
+def _told(path: Path, words: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         why = error.strerror or str(error)
         if error.filename is not None and Path(error.filename) == path.parent:
             why += f": {path.parent}"
-        raise StoreError(
-            f"{path}: {why}; if the disk is full or read-only, mend that, then resume or try again"
-        ) from None
+        raise StoreError(f"{path}: {words.format(why)}") from None

@@ -93,44 +93,44 @@ class Policies:
     def policy(self, name: str) -> NumpyPolicy:
         """The policy of that name or in that file; ModelError where there is none."""
         if name not in self._open:
-            self._open[name] = NumpyPolicy(load(self._file(name)))
+            self._open[name] = NumpyPolicy(self._checkpoint(name))
         return self._open[name]
 
-    def _file(self, name: str) -> str | Path:
+    def _checkpoint(self, name: str) -> Checkpoint:
         """The run's copy, which is made if the run has none yet."""
         if self._home is None:
-            return name
+            return load(name)
         short = blake2b(name.encode(), digest_size=4).hexdigest()
         own = self._home / FOLDER / f"{Path(name).stem}-{short}{SUFFIX}"
         digests = digests_in(own.parent)
         if own.name in digests:
-            require(own, digests[own.name])
-            return own
+            return require(own, digests[own.name])
         if own.exists() and not _alike(own, name):
             raise lost(own.parent / DIGESTS, f"it does not tell of {own.name}")
-        load(name)  # what cannot be read is refused under the name that was given
-        if self._reading:
-            return name
-        remember(own.parent, {**digests, own.name: keep(name, own)})
-        return own
+        found = load(name)  # what cannot be read is refused under the name that was given
+        if not self._reading:
+            found = keep(name, own)
+            remember(own.parent, {**digests, own.name: found.digest})
+        return found
 
 
-def keep(name: str, own: Path) -> str:
-    """Copy the policy of that name, or in that file, into a run; returns its digest."""
+def keep(name: str, own: Path) -> Checkpoint:
+    """Copy the policy of that name, or in that file, into a run."""
     copied(located(name), own)
-    return load(own).digest
+    return load(own)
 
 
-def require(own: Path, digest: str | None) -> None:
-    """StoreError where a run's copy is missing, or is another policy than when the run began."""
+def require(own: Path, digest: str | None) -> Checkpoint:
+    """A run's copy; StoreError where it is missing, or is another policy than when the run began."""
     if not own.is_file():
         raise lost(own, "it is missing")
     try:
-        found = load(own).digest
+        found = load(own)
     except ModelError as error:
         raise lost(own, f"it cannot be played ({error})") from None
-    if found != digest:
+    if found.digest != digest:
         raise lost(own, "it is another policy than when the run began")
+    return found
 
 
 def _alike(own: Path, name: str) -> bool:

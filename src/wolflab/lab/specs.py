@@ -122,17 +122,24 @@ class ExperienceSpec(Part):
         return self
 
 
-def _embedder(spec: str | dict[str, Any]) -> None:
+def _embedder(spec: str | dict[str, Any]) -> str | dict[str, Any]:
     try:
         resolve_embedder(spec)
     except ModelError as error:
         raise ValueError(str(error)) from None
+    return spec
 
 
-def check_named(model: str | dict[str, Any] | None) -> None:
-    """ValueError for settings of a model that do not say of which."""
+def _named(model: str | dict[str, Any]) -> str | dict[str, Any]:
     if isinstance(model, dict) and "model" not in model:
         raise ValueError("a model given as a mapping needs its name under 'model'")
+    return model
+
+
+EmbedderField = Annotated[str | dict[str, Any], AfterValidator(_embedder)]
+"""An embedder that can be made."""
+ModelField = Annotated[str | dict[str, Any], AfterValidator(_named)]
+"""A model's name, or settings that say of which."""
 
 
 class PlayerSpec(Part):
@@ -167,7 +174,7 @@ class PlayerSpec(Part):
             raise ValueError(
                 "a model is missing; write model: village, or the name of any other (wolflab models)"
             )
-        check_named(self.model)
+        _named(self.model)
         return self
 
     def resolved_recipe(self) -> Recipe:

@@ -93,7 +93,7 @@ class Store:
             for name, text in {**(beside or {}), "experiment.yaml": experiment.written()}.items():
                 write(path / name, text.encode())
             try:
-                return cls._writer(path, lock, facts or {})
+                return cls._writer(path, lock, {"version": VERSION, **(facts or {})})
             except BaseException:
                 for half in path.glob("run.sqlite*"):  # so that it can be started again
                     half.unlink()
@@ -108,20 +108,21 @@ class Store:
         must_exist(path)
         lock = locked(path)
         try:
-            return cls._writer(path, lock)
+            return cls._writer(path, lock, None)
         except BaseException:
             os.close(lock)
             raise
 
     @classmethod
-    def _writer(cls, path: Path, lock: int, facts: Mapping[str, str] | None = None) -> Store:
+    def _writer(cls, path: Path, lock: int, facts: Mapping[str, str] | None) -> Store:
+        """facts: of a new run, its version among them; None for one that is taken up."""
         with readable(path):
             db = writer(path / "run.sqlite")
             with kept_open(db):
                 store = cls(path, db, lock)
                 if facts is None:
                     store._check_version()  # before anything is added to a file of another version
-                make_tables(db, _SCHEMA + store_calls.SCHEMA, {"version": VERSION} | dict(facts or {}))
+                make_tables(db, _SCHEMA + store_calls.SCHEMA, facts)
                 store._check_experiment()
                 return store
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
+from ..metrics.behaviours import Side
 from ..metrics.play import village_won
 from ..metrics.sequential import Interval, sequence
 from ..metrics.tournament import (
@@ -21,7 +22,6 @@ from ..metrics.tournament import (
     Decision,
     Pair,
     Result,
-    Side,
     Standings,
     deal_means,
     differences_by_deal,

@@ -27,7 +27,7 @@ from ..policy.settings import Training
 from ..rules import Ruleset, Side
 from .overrides import override
 from .sources import in_words, read
-from .specs import MODEL_FREE, MOST_WORKERS, FolderName, PlayerSpec, check_named, ruleset_of
+from .specs import MODEL_FREE, MOST_WORKERS, EmbedderField, FolderName, ModelField, PlayerSpec, ruleset_of
 
 FOLDER = "training"
 """Where the trainings that come with Wolflab lie, among its experiments."""
@@ -50,7 +50,7 @@ class Evaluation(Part):
     deals: int = Field(default=200, ge=1)
     final: int = Field(default=1000, ge=0)
     baseline: str | dict[str, Any] | None = None
-    model: str | dict[str, Any] | None = None
+    model: ModelField | None = None
 
 
 def _device(name: str) -> str:
@@ -73,12 +73,12 @@ class TrainingSpec(Part):
     title: str = ""
     source: str = ""
     rules: str | dict[str, Any] = "doctor"
-    model: str | dict[str, Any] = "village"
-    embedder: str | dict[str, Any] = "hashing"
+    model: ModelField = "village"
+    embedder: EmbedderField = "hashing"
     recipe: str | dict[str, Any] = "strategic-004"
     network: str | dict[str, Any] = "small"
     fixed: str | dict[str, Any] = "deductive-004"
-    fixed_model: str | dict[str, Any] | None = None
+    fixed_model: ModelField | None = None
     opponent: PlayerSpec | None = None
     start: str | None = None
     training: Training = Training()
@@ -92,7 +92,6 @@ class TrainingSpec(Part):
     @model_validator(mode="after")
     def _check(self) -> TrainingSpec:
         self._check_tables()
-        self._check_names()
         if len(set(self.seeds)) < len(self.seeds):
             raise ValueError("seeds: each one once")
         if isinstance(self.fixed, dict) and "style" in self.fixed:
@@ -134,20 +133,6 @@ class TrainingSpec(Part):
                 raise ValueError(
                     f"training.rollouts.sizes: under these rules no table has {size} players ({error})"
                 ) from None
-
-    def _check_names(self) -> None:
-        """ValueError for an embedder that cannot be made, and for a mapping without a model's name."""
-        try:
-            resolve_embedder(self.embedder)
-        except ModelError as error:
-            raise ValueError(f"embedder: {error}") from None
-        judge = self.evaluation
-        models = {"model": self.model, "fixed_model": self.fixed_model, "evaluation.model": judge.model}
-        for field, model in models.items():
-            try:
-                check_named(model)
-            except ValueError as error:
-                raise ValueError(f"{field}: {error}") from None
 
     # -- who plays ----------------------------------------------------------------------------
 

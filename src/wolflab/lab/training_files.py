@@ -1,4 +1,4 @@
-"""The files of one seed of a training: its log, its state, its verdict. What the first two tell it knows not.
+"""The files of one seed of a training: its log, its state, its verdict.
 
 What cannot be read or written is a StoreError that names the file. A file is written whole or not at all;
 a line of the log is on the disk before the state that follows from it.
@@ -10,14 +10,15 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import TypedDict
 
 import msgspec
 import numpy as np
 
 from ..agents.policy.checkpoint import SUFFIX
 from ..errors import StoreError
-from ..files import readable, writable, write
+from ..files import reading, write, writing
+from ..metrics.behaviours import Side
 
 LOG, STATE, POLICY, RESULT = "log.jsonl", "state.safetensors", f"policy{SUFFIX}", "evaluation.json"
 
@@ -39,7 +40,7 @@ def log_of(folder: Path) -> list[dict[str, float]]:
         if (folder / STATE).exists():
             raise lost(file, "it is missing, although updates have been made")
         return []
-    with readable(file):
+    with reading(file):
         whole = file.read_bytes().rpartition(b"\n")[0]
     found = []
     for number, line in enumerate(whole.splitlines(), 1):
@@ -61,7 +62,7 @@ def append(folder: Path, line: Line) -> None:
     """One line more."""
     told = json.dumps({name: round(value, 6) for name, value in line.items()})
     file = folder / LOG
-    with writable(file), file.open("a", encoding="utf-8") as log:
+    with writing(file), file.open("a", encoding="utf-8") as log:
         log.write(told + "\n")
         log.flush()
         os.fsync(log.fileno())
@@ -94,7 +95,7 @@ def read_state(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, str]] | N
     if not file.exists():
         return None
     try:
-        with readable(file), safe_open(str(file), framework="np") as there:
+        with reading(file), safe_open(str(file), framework="np") as there:
             told = dict(there.metadata() or {})
             return {name: there.get_tensor(name) for name in there.keys()}, told  # noqa: SIM118
     except SafetensorError as error:
@@ -122,8 +123,7 @@ class Verdict(TypedDict):
     p: float | None
 
 
-SideName = Literal["village", "werewolves"]
-Result = dict[SideName, Verdict]
+Result = dict[Side, Verdict]
 
 
 def write_result(folder: Path, result: Result) -> None:
@@ -136,7 +136,7 @@ def result_of(folder: Path) -> Result:
     file = folder / RESULT
     if not file.exists():
         return {}
-    with readable(file):
+    with reading(file):
         text = file.read_bytes()
     try:
         return msgspec.json.decode(text, type=Result)

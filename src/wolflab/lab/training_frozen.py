@@ -32,7 +32,7 @@ def policies(experiment: TrainingSpec) -> dict[str, str]:
 def keep(experiment: TrainingSpec, folder: Path) -> None:
     """Copy them into a new run."""
     digests = {
-        name: kept.keep(policy, folder / frozen(name)) for name, policy in policies(experiment).items()
+        name: kept.keep(policy, folder / frozen(name)).digest for name, policy in policies(experiment).items()
     }
     if digests:
         kept.remember(folder, digests)

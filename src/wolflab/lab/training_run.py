@@ -31,6 +31,7 @@ from ..agents.policy.checkpoint import SUFFIX, load, save
 from ..errors import ExperimentError, ModelError, StoreError
 from ..files import write
 from ..match import run_now
+from ..metrics.behaviours import Side
 from ..metrics.intervals import Estimate, paired
 from ..models.embedders import resolve_embedder
 from ..policy.population import checkpoint_of, members
@@ -67,7 +68,7 @@ class Judged:
     deals. gain: their paired difference.
     """
 
-    side: files.SideName
+    side: Side
     learner: float
     baseline: float
     gain: Estimate

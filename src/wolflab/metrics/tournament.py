@@ -13,13 +13,13 @@ from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
+from .behaviours import Side
 from .intervals import NO_DATA, Estimate, divide, estimate, holm, paired, share
 from .published import compare, published
 from .ratings import Duel, Rating, Ratings, Skill, openskill, rate
 from .resampling import Floats
 from .sequential import sequence
 
-Side = Literal["village", "werewolves"]
 Part = Literal["village", "werewolves", "both"]
 PARTS: tuple[Part, ...] = ("both", "village", "werewolves")
 VERSUS = " vs "

@@ -23,8 +23,9 @@ from ..errors import StoreError
 from ..lab.exploit import best_response, target_of
 from ..lab.training import TrainingSpec, load, side_of
 from ..lab.training_board import MISSING, available
-from ..lab.training_files import POLICY, Result, SideName, Verdict, log_of, result_of, seed_folder
+from ..lab.training_files import POLICY, Result, Verdict, log_of, result_of, seed_folder
 from ..lab.training_run import Step, opened, run, start
+from ..metrics.behaviours import SIDES
 from ..metrics.intervals import Estimate
 from . import report_prose as prose
 from .page import page, picture
@@ -33,7 +34,6 @@ from .report_tables import table
 from .running import begin
 
 PAGE, CURVE = "training.html", "curve.svg"
-SIDES: tuple[SideName, ...] = ("village", "werewolves")
 _POINTS = 40
 """Points of a line at most; more updates are averaged."""
 
