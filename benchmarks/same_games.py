@@ -1,0 +1,203 @@
+"""Do two versions of Wolflab play the same games and report the same numbers?
+
+    python benchmarks/same_games.py BEFORE AFTER [--deals 4] [--only NAME] [--keep DIRECTORY]
+
+BEFORE and AFTER are two `wolflab` commands, each of its own version (`old/.venv/bin/wolflab
+.venv/bin/wolflab`). Every shipped experiment and tournament is played on the built-in player by both, with
+few deals and small pools, and exported. Then it is compared, line by line, what the records hold: events,
+replies, notes and probes. Left out are headers, hashes of requests and the chain, which a version may word
+otherwise. Of `report.json` every value with its n and missing is compared; intervals are not, for they are
+resampled. Names that changed between the versions are in `RENAMED`. Exit code 1 where anything differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+SHIPPED = Path(__file__).parent.parent / "experiments"
+POOL, DRAWS = 2, 2
+"""Games in a pool and draws of pools, in the small versions."""
+
+
+def small(data: dict[str, Any], deals: int) -> dict[str, Any]:
+    """The same experiment on the built-in player with few deals and small pools."""
+    data = {**data, **(data.get("village") or {})}
+    data.pop("village", None)
+    drawn = [one for one in _parts(data) if "games_of" in one]
+    for one in drawn:
+        one["games"] = min(one.get("games", POOL), POOL)
+        if "draws" in one:
+            one["draws"] = DRAWS
+    for one in data.get("conditions", {}).values():
+        if "deals" in one:
+            one["deals"] = POOL * DRAWS if drawn else deals
+    data |= {"deals": deals, "workers": 1}
+    if any("draws" in one for one in drawn):
+        data["repeats"] = DRAWS
+    return data
+
+
+def _parts(value: Any) -> Iterator[dict[str, Any]]:
+    """Every mapping inside a value."""
+    if isinstance(value, dict):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _parts(inner)
+
+
+def play(command: str, file: Path, home: Path, kind: str) -> None:
+    """One version plays the file in `home/run` and exports to `home/out`."""
+    log = home / "log.txt"
+    home.mkdir(parents=True)
+    with log.open("w", encoding="utf-8") as told:
+        for words in (
+            [command, kind, str(file), "--out", str(home / "run")],
+            [command, "export", str(home / "run"), str(home / "out")],
+        ):
+            done = subprocess.run(words, stdout=told, stderr=subprocess.STDOUT, check=False)
+            if done.returncode:
+                raise SystemExit(f"{' '.join(words)} failed with {done.returncode}; see {log}")
+
+
+# -- games ------------------------------------------------------------------------------------
+
+
+def lines(file: Path) -> list[Any]:
+    """What a chain holds, less its header, its hashes and those of requests."""
+    found = []
+    for text in file.read_text(encoding="utf-8").splitlines():
+        line = json.loads(text)
+        if "wolflab" in line:
+            continue
+        for hashed in ("h", "request", "after"):
+            line.pop(hashed, None)
+        if "calls" in line:
+            line["calls"] = [[step, attempt, response] for step, attempt, _, response in line["calls"]]
+        found.append(line)
+    return found
+
+
+def games_differ(before: Path, after: Path) -> list[str]:
+    """A sentence for each game that is not the same."""
+    names = sorted({file.name for where in (before, after) for file in where.glob("game-*.jsonl")})
+    told = []
+    for name in names:
+        pair = [lines(where / name) if (where / name).is_file() else [] for where in (before, after)]
+        if pair[0] == pair[1]:
+            continue
+        both = zip(*pair, strict=False)
+        at = next((k for k, (a, b) in enumerate(both) if a != b), min(map(len, pair)))
+        shown = [json.dumps(each[at])[:300] if at < len(each) else "nothing" for each in pair]
+        told.append(f"{name}, line {at + 2}:\n    before {shown[0]}\n    after  {shown[1]}")
+    return told
+
+
+# -- numbers ----------------------------------------------------------------------------------
+
+RENAMED: tuple[tuple[str, str], ...] = ()
+"""(pattern of a name before, what it is called after)."""
+
+
+def numbers(value: Any, name: str = "") -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """(name, (value, n, missing)) of every estimate of a report."""
+    if isinstance(value, dict):
+        if {"value", "n", "missing"} <= value.keys():
+            yield name, (value["value"], value["n"], value["missing"])
+            return
+        for key, inner in value.items():
+            yield from numbers(inner, f"{name}/{key}")
+    elif isinstance(value, list):
+        for k, inner in enumerate(value):
+            yield from numbers(inner, f"{name}/{_called(inner, k)}")
+
+
+def _called(value: Any, place: int) -> str:
+    """What an entry of a list is known by: the words in it that are no number."""
+    if isinstance(value, dict):
+        words = [str(each) for each in value.values() if isinstance(each, str | int)]
+        return ",".join(words) or str(place)
+    return str(place)
+
+
+def told(file: Path, before: bool) -> dict[str, tuple[Any, ...]]:
+    """Every estimate of a report by its name after."""
+    if not file.is_file():
+        return {}
+    found = {}
+    for name, figures in numbers(json.loads(file.read_text(encoding="utf-8"))):
+        if before:
+            for pattern, called in RENAMED:
+                name = re.sub(pattern, called, name)
+        found[name] = figures
+    return found
+
+
+def numbers_differ(before: Path, after: Path) -> list[str]:
+    """A sentence for each number that is not the same, or only in one report."""
+    pair = told(before, True), told(after, False)
+    sentences = []
+    for name in sorted(pair[0].keys() | pair[1].keys()):
+        a, b = (each.get(name) for each in pair)
+        if a is None or b is None:
+            sentences.append(f"{name}: only {'after' if a is None else 'before'}")
+        elif not all(_same(x, y) for x, y in zip(a, b, strict=True)):
+            sentences.append(f"{name}: before {a}, after {b}")
+    return sentences
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, float) and isinstance(b, float | int):
+        return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
+    return bool(a == b)
+
+
+def main() -> None:
+    """Compare, and print what differs."""
+    ways = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    ways.add_argument("before")
+    ways.add_argument("after")
+    ways.add_argument("--deals", type=int, default=4)
+    ways.add_argument("--only", action="append", help="an experiment's name (repeatable)")
+    ways.add_argument("--keep", type=Path, help="a directory for the runs; what is there is not played again")
+    given = ways.parse_args()
+    differing = 0
+    with tempfile.TemporaryDirectory() as thrown_away:
+        home = given.keep or Path(thrown_away)
+        for shipped in sorted(SHIPPED.glob("*.yaml")):
+            if given.only and shipped.stem not in given.only:
+                continue
+            data = small(yaml.safe_load(shipped.read_text(encoding="utf-8")), given.deals)
+            kind = "tournament" if "entrants" in data else "run"
+            file = home / f"{shipped.stem}.yaml"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(yaml.safe_dump(data, sort_keys=False), encoding="utf-8")
+            where = {}
+            for when, command in (("before", given.before), ("after", given.after)):
+                where[when] = home / when / shipped.stem
+                if not (where[when] / "out").is_dir():
+                    play(command, file, where[when], kind)
+            games = len(list((where["after"] / "out").glob("game-*[0-9].jsonl")))
+            wrong = games_differ(where["before"] / "out", where["after"] / "out")
+            report = [where[when] / "run" / "report.json" for when in ("before", "after")]
+            wrong += numbers_differ(*report)
+            count = len(told(report[1], False))
+            print(f"{shipped.stem}: {games} games, {count} numbers: {len(wrong) or 'no'} differences", flush=True)
+            for sentence in wrong:
+                print(f"  {sentence}")
+            differing += len(wrong)
+    sys.exit(1 if differing else 0)
+
+
+if __name__ == "__main__":
+    main()
