@@ -192,7 +192,10 @@ def main() -> None:
             report = [where[when] / "run" / "report.json" for when in ("before", "after")]
             wrong += numbers_differ(*report)
             count = len(told(report[1], False))
-            print(f"{shipped.stem}: {games} games, {count} numbers: {len(wrong) or 'no'} differences", flush=True)
+            print(
+                f"{shipped.stem}: {games} games, {count} numbers: {len(wrong) or 'no'} differences",
+                flush=True,
+            )
             for sentence in wrong:
                 print(f"  {sentence}")
             differing += len(wrong)

@@ -214,7 +214,7 @@ def turn(
     calm = model.instant and embedder.instant
     agent = LanguageAgent(recipe, shelf)
     embedders = {"messages": embedder, "experience": embedder}
-    io = LiveIO(ask, model, NoFile(), Draws(key), one_by_one if calm else at_once, "", embedders)
+    io = LiveIO(ask, model, NoFile(), Draws(key), one_by_one if calm else at_once, embedders)
     fresh = view._replace(cache={})
     reply = (run_now if calm else asyncio.run)(agent.reply(fresh, ask, io))
     return Turned(reply, model.requests)

@@ -27,7 +27,7 @@ class Scripted:
     def __init__(
         self, waits: bool = False, spoil: Callable[[Request], str | None] = lambda request: None
     ) -> None:
-        self.name = "scripted"
+        self.name, self.typed = "scripted", True
         self.instant = not waits
         self.spoil = spoil
         self.requests: list[Request] = []

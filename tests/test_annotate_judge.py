@@ -44,6 +44,7 @@ class Jury:
     """A judge that waits. verdict: request → reply, or an error to raise."""
 
     instant = False
+    typed = False
 
     def __init__(self, verdict: Callable[[Request], str | Exception], name: str = "jury/one") -> None:
         self.name, self.verdict = name, verdict

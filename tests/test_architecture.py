@@ -46,14 +46,13 @@ DOORS: dict[tuple[str, str], str] = {
     ("policy", "text.notes"): "a note of a turn says which candidate was taken",
     ("env", "record"): "an environment names the type of a recorded turn",
     ("match", "text.questions"): "a recorded call carries the question that it serves",
-    ("match", "text.digest"): "a recorded call carries a digest of its question",
     ("match", "text.clean"): "statements are cleaned once, where they enter the game",
     ("match", "models.embedders.base"): "match provides the agents' door to the embedders",
     ("match", "models.base"): "match provides the agents' door to the models: it hands requests on",
 }
 """Single modules that a room may import across a wall, with the reason."""
-ANYBODY = {"errors", "fields", "files", ""}
-"""`wolflab.errors`, `wolflab.fields`, `wolflab.files`, and the package itself (its version)."""
+ANYBODY = {"defaults", "errors", "fields", "files", ""}
+"""Modules at the top of the package, and the package itself (its version)."""
 
 PUBLIC_RULES_ONLY = {"models", "agents", "ui"}
 """These see rulesets, roles, asks, actions, events and views: `wolflab.rules` itself and no module of it."""

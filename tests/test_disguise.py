@@ -400,14 +400,14 @@ def test_schemas_are_copied_and_whole() -> None:
 
 def test_without_names_a_ruleset_is_written_as_before() -> None:
     for rules in PRESETS.values():
-        assert "role_names" not in rules.as_dict()
+        assert "role_names" not in rules.stated()
         assert rules.with_(role_names={}) == rules
-        assert rules.with_(role_names=UNRELATED).with_(role_names={}).as_dict() == rules.as_dict()
+        assert rules.with_(role_names=UNRELATED).with_(role_names={}).stated() == rules.stated()
 
 
 @EVERY
 def test_a_ruleset_with_names_survives_dictionaries_copies_and_pickles(named: Ruleset) -> None:
-    values = json.loads(json.dumps(named.as_dict()))
+    values = json.loads(json.dumps(named.stated()))
     assert values["role_names"] == dict(named.role_names)
     for again in (Ruleset(**values), copy.deepcopy(named), pickle.loads(pickle.dumps(named))):
         assert again == named

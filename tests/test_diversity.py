@@ -11,13 +11,14 @@ import pytest
 
 from metrics_helpers import run as planted_run
 from report_helpers import Page, section
+from wolflab.agents.recipes import recipe
 from wolflab.errors import ExperimentError
 from wolflab.lab import runner
 from wolflab.lab.experiment import build
 from wolflab.lab.extras import Extras, extras_of_all
 from wolflab.lab.results import compared
 from wolflab.lab.store import Store
-from wolflab.lab.studies import studied
+from wolflab.lab.studies import candidates_of, studied
 from wolflab.metrics import summarise
 from wolflab.metrics.diversity import Offer, added, diversity_rows, offers
 from wolflab.record import GameRecord, PastTurn
@@ -86,13 +87,20 @@ def test_intervals_are_over_deals() -> None:
 
 def test_what_counts_as_an_offer() -> None:
     def player(source: str, candidates: int) -> dict[str, Any]:
-        return {"recipe": {"propose": {"source": source, "candidates": candidates}}}
+        stage = {"source": source, "candidates": candidates, "choose": "policy"}
+        made = recipe("diverse").with_(propose=stage)
+        return {"recipe": made.stated()}
 
     def proposed(ask: str, *texts: tuple[str, str]) -> PastTurn:
         note = Proposed(tuple(Candidate(action, reasoning) for reasoning, action in texts))
         return PastTurn(ask, int(ask[-1]), pick(1), None, 0, [("propose", note)])
 
-    players = [player("model", 3), player("intents", 3), player("model", 1), {"recipe": {"propose": None}}]
+    players = [
+        player("model", 3),
+        player("intents", 3),
+        player("model", 1),
+        {"recipe": recipe("vanilla").stated()},
+    ]
     turns = [
         proposed("1/kill/0", ("It is dangerous.", "kill player_1"), ("", "kill player_2")),
         proposed("1/vote/0", ("So.", "vote for player_1"), ("Else.", "do not vote"), ("So.", "vote for 2")),
@@ -101,7 +109,7 @@ def test_what_counts_as_an_offer() -> None:
         proposed("1/vote/2", ("", "do not vote")),
         PastTurn("1/statement/3", 3, Say("Hello."), None, 0),
     ]
-    found = offers(GameRecord({"players": players}, DOCTOR, [], turns, [], [], []))
+    found = offers(GameRecord({"players": players}, DOCTOR, [], turns, [], [], []), candidates_of)
     assert [(one.kind, one.asked) for one in found] == [("night", 3), ("vote", 3), ("statement", 3)]
     assert found[0].texts == ("It is dangerous. kill player_1", "kill player_2")
     assert found[0].actions == ("kill player_1", "kill player_2")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from wolflab.agents.recipes import Recipe
 from wolflab.errors import ExperimentError, ModelError, WolflabError
 from wolflab.lab import tournament
 from wolflab.lab.casting import Company
@@ -213,7 +214,7 @@ def test_the_most_particular_place_wins() -> None:
         },
     }
     casting = Company(build(data)).casting(Place("all", 0, 0))
-    recipes = [player.describe()["recipe"]["retries"] for player in casting(Dealing(ROLES, 4))]
+    recipes = [Recipe.of(player.describe()["recipe"]).retries for player in casting(Dealing(ROLES, 4))]
     assert recipes == [2, 1, 3, 2, 4, 1, 5]
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from http_server import FakeServer, Fault, answer, serving
 from wolflab.errors import BudgetExceeded, ModelError, ServerError
-from wolflab.models.base import Request, Response, Sampling
+from wolflab.models.base import Chat, Request, Response, Sampling
 from wolflab.models.budget import Budget, Price
 from wolflab.models.catalog import check, listing, resolve
 from wolflab.models.endpoints import PROVIDERS, public_url
@@ -41,8 +41,8 @@ QUESTION = Question(
 SCHEMA = schema(QUESTION)
 
 
-def request(**changes: Any) -> Request:
-    return Request(QUESTION, "game|main|1/kill/0|act|0", **changes)
+def request(prompt: str = PROMPT, **changes: Any) -> Request:
+    return Request(Chat((("user", prompt),), SCHEMA), "game|main|1/kill/0|act|0", **changes)
 
 
 class Naps:
@@ -60,7 +60,6 @@ def make(
     server: FakeServer, naps: Naps | None = None, *, budget: Budget | None = None, **more: Any
 ) -> OpenAIModel:
     """A model on the test server. name, model, provider and prompt may be given; the rest are settings."""
-    prompt = more.pop("prompt", PROMPT)
     model = more.pop("model", "wolf-1")
     provider = PROVIDERS[more.pop("provider", "custom")]
     settings = Settings(**({"base_url": server.base_url, "timeout": 20.0} | more))
@@ -70,7 +69,6 @@ def make(
         provider,
         settings,
         budget=budget,
-        render=lambda question, corrections: ({"role": "user", "content": prompt},),
         sleep=naps or Naps(),
         jitter=lambda: 0.0,
     )
@@ -126,7 +124,7 @@ def test_the_same_prompt_gets_the_same_reply():
 def test_free_text_is_asked_for_without_a_format():
     async def go() -> None:
         async with serving() as server:
-            model = make(server, prompt="Say something about player_4.")
+            model = make(server)
             said = [{"role": "user", "content": "Say something about player_4."}]
             reply = await model.converse(said, Sampling(0.7, 50, 0.9, 11))
             await model.close()

@@ -283,6 +283,7 @@ class LateVillage:
     """`village` whose replies come back out of order."""
 
     instant = False
+    typed = True
 
     def __init__(self) -> None:
         self.village = Village(noise=0.1, invalid=0.05)

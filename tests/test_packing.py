@@ -262,7 +262,7 @@ def test_a_run_of_another_version_is_refused_and_left_alone(village: Path, tmp_p
         db.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
         db.execute("INSERT INTO meta VALUES ('version', '1')")
     for opens in (Store.open_for_reading, Store.resume):
-        with pytest.raises(StoreError, match="store version 1, this wolflab reads 2"):
+        with pytest.raises(StoreError, match=r"begun by wolflab 0.1.0.* version 1; .* use wolflab 0.1.0"):
             opens(old)
     with sqlite3.connect(old / "run.sqlite") as db:
         assert db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall() == [("meta",)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -157,7 +158,7 @@ class Fixed(Thinker):
         self.requests.append(request)
         if isinstance(request.question.task, ChooseQuestions):
             return Response("1, 2, 3, 4, 5")
-        alike = written(request._replace(key="fixed"))
+        alike = written(replace(request, key="fixed"))
         return Response('{"reasoning": "r", "action": "do not vote"}' if alike is None else alike)
 
 

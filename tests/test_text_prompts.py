@@ -41,7 +41,7 @@ from wolflab.rules import (
 from wolflab.text.digest import question_digest
 from wolflab.text.intents import Intent
 from wolflab.text.notes import Belief, Candidate
-from wolflab.text.prompts import STYLES, blocks, messages, prompt_digest
+from wolflab.text.prompts import STYLES, blocks, messages
 from wolflab.text.questions import (
     Aids,
     AnswerQuestion,
@@ -361,11 +361,6 @@ def test_corrections_are_shown_as_turns() -> None:
     assert "no JSON object" in chat[3].content
     assert chat[4].content == "(empty)"
     assert "it was empty" in chat[5].content
-
-
-def test_digest_is_stable_within_a_process() -> None:
-    assert re.fullmatch("[0-9a-f]{32}", prompt_digest())
-    assert prompt_digest() == prompt_digest()
 
 
 @settings(max_examples=80, deadline=None)

@@ -84,6 +84,7 @@ class _Listener:
     """A model that asks `village` and keeps what was asked and said."""
 
     instant = True
+    typed = True
 
     def __init__(self, village: Village) -> None:
         self.name, self.village = village.name, village

@@ -63,6 +63,7 @@ class _Listener:
     """A model that asks `village` and keeps what was said. prefer: reasonings of candidates to choose."""
 
     instant = True
+    typed = True
 
     def __init__(self, village: Village, prefer: Sequence[str] | None = None) -> None:
         self.name, self.village, self.prefer = village.name, village, prefer

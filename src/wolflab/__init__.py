@@ -1,3 +1,3 @@
 """Wolflab: a laboratory for language agents in the game of Werewolf."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -64,7 +64,7 @@ class LanguageAgent:
 
     def describe(self) -> dict[str, Any]:
         """For the header."""
-        described: dict[str, Any] = {"recipe": self.recipe.as_dict()}
+        described: dict[str, Any] = {"recipe": self.recipe.stated()}
         if self.shelf is not None:
             described["experience"] = self.shelf.describe()
         if self.policy is not None:

@@ -14,6 +14,7 @@ from math import isfinite
 from types import MappingProxyType, NoneType
 from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 
+from ..defaults import stated
 from ..errors import ExperimentError
 from ..text.kinds import KINDS
 from ..text.prompts import STYLES
@@ -264,8 +265,18 @@ class Recipe:
         return made
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for headers and files."""
+        """Every field as a plain value."""
         return asdict(self)
+
+    def stated(self) -> dict[str, Any]:
+        """The fields that are not at their defaults, for headers and hashes (see `wolflab.defaults`)."""
+        return stated(self)
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> Recipe:
+        """The recipe that `stated` tells of."""
+        bare = cls(told["name"])
+        return bare.with_(**{name: value for name, value in told.items() if name != "name"})
 
 
 MOST_CANDIDATES = 8

@@ -18,7 +18,6 @@ from ..models.catalog import check
 from ..record import GameRecord
 from ..rules import Action, SheriffDrawn, SheriffNamed
 from ..text.notes import Content
-from ..text.prompts import prompt_digest
 from ..text.wording import moderator_request
 from .annotate import situation_of
 from .casting import Company
@@ -117,7 +116,6 @@ async def _retaken(
             NO_FILE,
             Draws(record.header["play"]),
             at_once,
-            prompt_digest(),
             player.embedders,
         )
         return await replace(player, agent=LanguageAgent(less, agent.shelf)).agent.reply(

@@ -29,7 +29,6 @@ from ..models.base import Model, Request, Response
 from ..models.catalog import resolve
 from ..record import GameRecord, read
 from ..rules import DOCTOR, SHERIFF, SHIELDS
-from ..text.prompts import messages, prompt_digest
 from .bench_policy import policy_lines
 from .bench_training import training_lines
 from .experiment import build
@@ -156,6 +155,7 @@ class _Late:
     """A model that answers after a fixed time: `village` behind a slow line."""
 
     instant = False
+    typed = True
 
     def __init__(self, seconds: float) -> None:
         self._model: Model = resolve("village")
@@ -189,7 +189,6 @@ def _latency(seconds: float = 0.2, games: int = 16, slower: float = 0.5) -> list
             Draws(f"bench/{number}/0"),
             {"version": "bench"},
             (StrawPoll(),),
-            prompt_digest=prompt_digest(),
         )
         writer = (await play(match)).writer
         assert writer is not None
@@ -226,6 +225,7 @@ class _Reader:
     """`village`, with every prompt rendered as a server would see it."""
 
     instant = True
+    typed = True
 
     def __init__(self) -> None:
         self._model: Model = resolve("village")
@@ -233,8 +233,8 @@ class _Reader:
         self.read: list[tuple[int, str]] = []
 
     async def generate(self, request: Request) -> Response:
-        chat = messages(request.question, request.corrections)
-        self.read.append((request.question.situation.seat, "\n".join(one.content for one in chat)))
+        chat = "\n".join(text for _, text in request.words.messages)
+        self.read.append((request.question.situation.seat, chat))
         return await self._model.generate(request)
 
     def describe(self) -> dict[str, Any]:

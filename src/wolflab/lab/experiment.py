@@ -47,6 +47,8 @@ _REACHED_BY = frozenset(
     ("base_url", "api_key_env", "max_in_flight", "timeout", "retries", "longest_wait", "price")
 )
 """Settings of a model that do not decide what it answers."""
+_DECIDES = {"seed", "scene", "straw_polls", "reliability_probe", "interview"}
+"""Fields that decide what is played and asked, beside rules and players."""
 
 
 class Experiment(Part):
@@ -241,29 +243,25 @@ class Experiment(Part):
         return self._rulesets[condition]
 
     def identity(self, condition: str) -> str:
-        """A hash of all that decides a condition's games.
+        """A hash of all that decides a condition's games and is not at its default.
 
         How its servers are reached, how much is played and at what price is no part of it: that may be
         edited before a run is resumed.
         """
         players = {place: spec.told() for place, spec in self.cast(condition).items()}
         for spec in players.values():
-            if isinstance(spec["model"], dict):
+            if isinstance(spec.get("model"), dict):
                 spec["model"] = {k: v for k, v in spec["model"].items() if k not in _REACHED_BY}
-        what = [
-            self.ruleset(condition).as_dict(),
-            players,
-            self.seed,
-            self.straw_polls,
-            self.reliability_probe,
-            self.interview,
-            [
+        what = {
+            "rules": self.ruleset(condition).stated(),
+            "players": players,
+            **self.model_dump(include=_DECIDES, exclude_defaults=True),
+            "learns from": [
                 [self.identity(one.games_of), self.places(one.games_of)]
                 for one in self.experience(condition)
                 if one.games_of
             ],
-            *([] if self.scene is None else [self.scene]),
-        ]
+        }
         return blake2b(msgspec.json.encode(what, order="sorted"), digest_size=16).hexdigest()
 
     def _check_names(self, condition: str) -> None:

@@ -7,7 +7,6 @@ from ..match import Draws, File, Filed, Interview, Match, Played, Probe, Reliabi
 from ..models.base import Model, Request, Response
 from ..rules import Ruleset, Said
 from ..text.camouflage import claimed_against
-from ..text.prompts import prompt_digest
 from .casting import Company
 from .experiment import Experiment
 from .packing import CallRow
@@ -55,8 +54,7 @@ def prepare(company: Company, place: Place, file: File) -> Match:
         "version": __version__,
         "experiment": experiment.name,
         "condition": place.condition,
-        "branch": place.branch,
-        "prompts": prompt_digest(),
+        **({"branch": place.branch} if place.branch else {}),
     }
     return Match(
         rules_of(experiment, place),
@@ -66,7 +64,6 @@ def prepare(company: Company, place: Place, file: File) -> Match:
         header,
         probes(experiment),
         file,
-        prompt_digest(),
     )
 
 

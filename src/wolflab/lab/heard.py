@@ -29,6 +29,7 @@ from .casting import Company
 from .embedding_cache import CachedEmbedder, text_hash
 from .game import prepare
 from .place import Place
+from .replay import Silent
 from .store import GameRow, Store
 
 MANY = 50
@@ -227,7 +228,7 @@ class _Ear:
                 replace(
                     one,
                     agent=_Stopping(one.agent, self),
-                    model=None,
+                    model=None if one.model is None else Silent(one.model),
                     embedders={what: _Kept(each) for what, each in one.embedders.items()},
                 )
                 for one in players

@@ -25,7 +25,6 @@ from ..models.base import Model, Request, Sampling, Usage
 from ..models.catalog import BUILT_IN, check, resolve
 from ..text.clean import clean
 from ..text.parsed import Problem, Verdict
-from ..text.prompts import prompt_digest
 from ..text.questions import Judge, Question
 from ..text.replies import parse
 from .annotate import Key, reply_in_words, sampled_moments, situation_of
@@ -222,7 +221,6 @@ def _head(key: Key, model: Model, asked: tuple[Criterion, ...]) -> dict[str, Any
         "model": model.name,
         "settings": model.describe(),
         "criteria": asked,
-        "prompts": prompt_digest(),
     }
     plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(head))
     return plain

@@ -294,6 +294,8 @@ def _unpack(data: bytes) -> Unpacked:
     if not reader.eof or len(raw) % 16:
         raise ValueError("it is cut short")
     hashes = [raw[at : at + 16].hex() for at in range(0, len(raw), 16)]
+    if len(hashes) < _LASTS:
+        raise ValueError("hashes are missing at its end")
     words, texts = _filled(words, hashes)
     head, *bodies = words.split(b"\n")
     between = bodies.index(b"")

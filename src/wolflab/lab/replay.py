@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from .. import __version__
 from ..errors import RecordError
 from ..match import Cassette, Casting, Dealing, File, Filed, Played, Player, play, run_now
 from ..models.base import Model, Request, Response, Usage
@@ -19,30 +20,32 @@ from .pools import Pools
 from .store import GameRow, Store
 
 
-class _Silent:
+class Silent:
     """Stands where a model stood: keeps its name and settings for the header, and is never called."""
 
     instant = True
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self.name = model.name
+        self.name, self.typed = model.name, model.typed
 
     def __eq__(self, other: object) -> bool:
         """As the models: whether a player changes at an election is told by comparing them."""
-        return isinstance(other, _Silent) and self._model == other._model
+        return isinstance(other, Silent) and self._model == other._model
 
     def __hash__(self) -> int:
         return id(self._model)
 
     def describe(self) -> dict[str, object]:
+        """As the model."""
         return self._model.describe()
 
     async def generate(self, request: Request) -> Response:
+        """Never reached: calls are on file."""
         raise AssertionError("a replay asked a model")
 
     async def close(self) -> None:
-        pass
+        """Nothing to close."""
 
 
 class _Kept:
@@ -88,14 +91,18 @@ class _Listening:
 
 def _silenced(player: Player) -> Player:
     embedders: dict[str, Embedder] = {what: _Kept(one) for what, one in player.embedders.items()}
-    model = None if player.model is None else _Silent(player.model)
+    model = None if player.model is None else Silent(player.model)
     return replace(player, model=model, embedders=embedders)
 
 
-def replay(store: Store, row: GameRow, file: File | None = None) -> Played:
-    """The game played again from its committed calls; CassetteMismatch where they do not fit."""
+def replay(store: Store, row: GameRow, file: File | None = None, version: str = __version__) -> Played:
+    """The game played again from its committed calls; CassetteMismatch where they do not fit.
+
+    version: what its header is to say.
+    """
     company = Company(store.experiment, store.path, reading=True)
     match = prepare(company, Place.of(row), file or Cassette(store.calls(row.id)))
+    match = replace(match, header=match.header | {"version": version})
 
     def silent(casting: Casting) -> Casting:
         def seat(dealing: Dealing) -> list[Player]:
@@ -140,7 +147,7 @@ def verify_game(store: Store, row: GameRow, agents: bool) -> None:
     Pools(store.experiment, store.path).verify(Place.of(row), record.header.get("players", ()), where)
     if not agents:
         return
-    writer = replay(store, row).writer
+    writer = replay(store, row, version=record.header.get("version", __version__)).writer
     assert writer is not None
     for chain, now, then in (
         ("game", writer.game.lines, record.lines),

@@ -190,9 +190,11 @@ class PlayerSpec(Part):
             raise ValueError(str(error)) from None
 
     def told(self) -> dict[str, Any]:
-        """All of it as plain values, the recipe with every field: what a name stands for may change."""
-        recipe = self.recipe if self.recipe == MODEL_FREE else self.resolved_recipe().as_dict()
-        return {**self.model_dump(mode="json"), "recipe": recipe}
+        """What is not at its default, as plain values; the recipe with its fields, for what a name stands for
+        may change.
+        """
+        recipe = self.recipe if self.recipe == MODEL_FREE else self.resolved_recipe().stated()
+        return {**self.model_dump(mode="json", exclude_defaults=True), "recipe": recipe}
 
 
 MOST = 10_000_000

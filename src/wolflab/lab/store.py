@@ -16,6 +16,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .. import __version__
 from ..errors import StoreError
 from ..files import write
 from ..match import Filed
@@ -48,7 +49,10 @@ CREATE TABLE IF NOT EXISTS games (
 CREATE TABLE IF NOT EXISTS records (game INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS adaptations (endpoint TEXT NOT NULL, what TEXT NOT NULL, UNIQUE (endpoint, what));
 """
-VERSION = "2"
+VERSION = "3"
+"""Of the tables and of the records in them."""
+_UNNAMED = "0.1.0"
+"""The version that began a run which does not name it."""
 
 
 class GameRow(NamedTuple):
@@ -93,7 +97,7 @@ class Store:
             for name, text in {**(beside or {}), "experiment.yaml": experiment.written()}.items():
                 write(path / name, text.encode())
             try:
-                return cls._writer(path, lock, {"version": VERSION, **(facts or {})})
+                return cls._writer(path, lock, {"version": VERSION, "wolflab": __version__, **(facts or {})})
             except BaseException:
                 for half in path.glob("run.sqlite*"):  # so that it can be started again
                     half.unlink()
@@ -146,9 +150,10 @@ class Store:
             )
         found = self.meta("version")
         if found != VERSION:
+            made_by = self.meta("wolflab") or _UNNAMED
             raise StoreError(
-                f"{self.path}: store version {found}, this wolflab reads {VERSION}; "
-                "use the version that made it"
+                f"{self.path}: this run was begun by wolflab {made_by}, its file is of version {found}; this "
+                f"wolflab ({__version__}) reads version {VERSION} alone: use wolflab {made_by} for it"
             )
 
     def _check_experiment(self) -> None:

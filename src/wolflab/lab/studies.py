@@ -7,8 +7,10 @@ own embedder; vectors of one that has to be paid for are kept with the run.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from ..agents.recipes import Recipe
 from ..metrics.choices import Choices, Decision, choice_rows, decisions
 from ..metrics.diversity import Diversity, Offer, diversity_rows, offers
 from ..models.embedders import Embedder
@@ -31,10 +33,12 @@ def studied(store: Store) -> tuple[tuple[Choices, ...], tuple[Diversity, ...]]:
     for row in _in_order(store):
         record = store.record(row.id)
         for study in experiment.choices:
-            made = decisions(record, study)
-            decided[study].setdefault(row.condition, []).append((row.deal, made))
+            taken = decisions(record, study)
+            decided[study].setdefault(row.condition, []).append((row.deal, taken))
         if experiment.diversity:
-            offered.setdefault(row.condition, []).extend((row.deal, one) for one in offers(record))
+            offered.setdefault(row.condition, []).extend(
+                (row.deal, one) for one in offers(record, candidates_of)
+            )
     baseline = baseline_of(experiment)
     chosen = tuple(
         one
@@ -42,6 +46,13 @@ def studied(store: Store) -> tuple[tuple[Choices, ...], tuple[Diversity, ...]]:
         for one in choice_rows(study, found, baseline=baseline, tables=experiment.published)
     )
     return chosen, asyncio.run(_diverse(store, offered)) if offered else ()
+
+
+def candidates_of(player: Mapping[str, Any]) -> int:
+    """For how many candidates the model of a player, as a header describes it, is asked. Fixed intents: 0."""
+    told = player.get("recipe")
+    stage = Recipe.of(told).propose if isinstance(told, Mapping) else None
+    return 0 if stage is None or stage.source != "model" else stage.candidates
 
 
 def _in_order(store: Store) -> list[GameRow]:

@@ -361,8 +361,10 @@ class _Run:
 
 
 def _identity(training: TrainingSpec) -> str:
-    """All that decides what is learned and how it is judged, as a digest."""
-    told = training.model_dump(mode="json", exclude={"title", "source", "seeds", "workers", "device"})
+    """All that decides what is learned and how it is judged, and is not at its default, as a digest."""
+    told = training.model_dump(
+        mode="json", exclude={"title", "source", "seeds", "workers", "device"}, exclude_defaults=True
+    )
     told["players"] = {name: one.told() for name, one in training.players().items()}
     return blake2b(json.dumps(told, sort_keys=True).encode(), digest_size=8).hexdigest()
 

@@ -78,6 +78,7 @@ class _Listener:
     """A model that asks `village` and keeps what was said."""
 
     instant = True
+    typed = True
 
     def __init__(self, village: Village, asks: list[tuple[str, Question, str]]) -> None:
         self.name, self._village, self._asks = village.name, village, asks

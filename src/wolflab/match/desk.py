@@ -81,11 +81,14 @@ def _storable(response: Response) -> Response:
     return response._replace(text=response.text.encode("utf-8", "replace").decode())
 
 
-async def answer(file: File, model: Model | None, digest: str, request: Request) -> Response:
-    """The response to `request`: the one on file, or the model's, put on file.
+async def answer(file: File, model: Model | None, request: Request) -> tuple[str, Response]:
+    """The request's hash, and the response to it: the one on file, or the model's, put on file.
 
     Raises CassetteMismatch when the request differs from the one on file.
     """
+    if model is None:
+        raise ModelError(f"call {request.key}: this seat's agent asks a model, but was given none")
+    digest = request.digest(model.typed)
     filed = file.get(request)
     if filed is not None:
         if filed.request != digest:
@@ -93,9 +96,7 @@ async def answer(file: File, model: Model | None, digest: str, request: Request)
                 f"call {request.key}: the request differs from the recorded one (another version, recipe or "
                 "prompt); use the version that made the run, or start a new run"
             )
-        return filed.response
-    if model is None:
-        raise ModelError(f"call {request.key}: this seat's agent asks a model, but was given none")
+        return digest, filed.response
     response = _storable(await model.generate(request))
     file.put(request.key, digest, request, response, model)
-    return response
+    return digest, response

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, TypeVar
 
 from ..errors import ModelError
@@ -12,7 +11,6 @@ from ..models.base import Model, Request, Response, Sampling
 from ..models.embedders.base import Embedder, Vectors
 from ..record import Call
 from ..rules import Ask
-from ..text.digest import question_digest
 from ..text.questions import Question
 from .desk import File, NoFile, answer, response_digest
 from .draws import Draws
@@ -53,15 +51,10 @@ UNREAD = _Unread()
 and no digest of a request or a response is made. What is decided is the same."""
 
 
-@lru_cache(256)
-def _settings(sampling: Sampling) -> str:
-    return repr(sampling)
-
-
 class LiveIO:
     """`agents.base.IO` for one ask of one game; `calls` is what the record keeps of it."""
 
-    __slots__ = ("_draws", "_embedders", "_file", "_model", "_together", "ask", "calls", "prompt_digest")
+    __slots__ = ("_draws", "_embedders", "_file", "_model", "_together", "ask", "calls")
 
     def __init__(
         self,
@@ -70,12 +63,10 @@ class LiveIO:
         file: File,
         draws: Draws,
         together: Together,
-        prompt_digest: str,
         embedders: Mapping[str, Embedder],
     ) -> None:
         self.ask = ask
         self.calls: list[Call] = []
-        self.prompt_digest = prompt_digest
         self._model = model
         self._embedders = embedders
         self._file = file
@@ -95,8 +86,7 @@ class LiveIO:
         request = Request(question, key, sampling, corrections)
         if self._file is UNREAD and self._model is not None:
             return await self._model.generate(request)
-        digest = question_digest(question, f"{_settings(sampling)}{corrections or ''}{self.prompt_digest}")
-        response = await answer(self._file, self._model, digest, request)
+        digest, response = await answer(self._file, self._model, request)
         self.calls.append(Call(step, attempt, digest, response_digest(response)))
         return response
 

@@ -56,7 +56,6 @@ class Match:
     header: dict[str, Any]
     probes: tuple[Probe, ...] = ()
     file: File = NO_FILE
-    prompt_digest: str = ""
     write: bool = True
     watch: Callable[[Sequence[Event], Log, Sequence[Turn]], None] | None = None
     together: Together | None = None
@@ -154,7 +153,6 @@ class _Game:
             match.file,
             match.play,
             self.together,
-            match.prompt_digest,
             player.embedders,
         )
         reply = await player.agent.reply(self.log.view(ask.seat), ask, io)
@@ -185,7 +183,7 @@ class _Game:
             self.writer.open(
                 self.match.header
                 | {
-                    "ruleset": self.match.ruleset.as_dict(),
+                    "ruleset": self.match.ruleset.stated(),
                     "deal": self.match.deal.key,
                     "play": self.match.play.key,
                     "players": [player.describe() for player in self.players],

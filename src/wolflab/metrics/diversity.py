@@ -8,7 +8,7 @@ embedded by the caller: this module knows no embedder.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,30 +56,22 @@ class Diversity:
     counted: Estimate
 
 
-def offers(record: GameRecord) -> tuple[Offer, ...]:
-    """Every turn of a game in which a model proposed two candidates or more. Fixed intents are none."""
+def offers(record: GameRecord, asked_of: Callable[[Mapping[str, Any]], int]) -> tuple[Offer, ...]:
+    """Every turn of a game in which a model was asked for two candidates or more.
+
+    asked_of: a player as the header describes it → for how many candidates its model is asked.
+    """
     found = []
     for turn in record.turns:
         note = next((one for _, one in turn.notes if isinstance(one, Proposed)), None)
         if note is None:
             continue
-        stage = _stage(record.player(turn.seat, turn.at))
-        if stage.get("source") != "model" or stage.get("candidates", 0) < 2:
+        asked = asked_of(record.player(turn.seat, turn.at))
+        if asked < 2:
             continue
         texts = tuple(f"{one.reasoning} {one.action}".strip() for one in note.candidates)
-        found.append(
-            Offer(
-                kind_of(turn.kind), stage["candidates"], texts, tuple(one.action for one in note.candidates)
-            )
-        )
+        found.append(Offer(kind_of(turn.kind), asked, texts, tuple(one.action for one in note.candidates)))
     return tuple(found)
-
-
-def _stage(player: Mapping[str, Any]) -> Mapping[str, Any]:
-    """How a player proposes, as the header tells it; empty for one that does not."""
-    recipe = player.get("recipe")
-    stage = recipe.get("propose") if isinstance(recipe, Mapping) else None
-    return stage if isinstance(stage, Mapping) else {}
 
 
 def added(vectors: Vectors) -> float:

@@ -6,9 +6,15 @@ Each adapter imports its own library; nothing here imports any.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, Protocol
 
+from ..defaults import stated
+from ..errors import ModelError
+from ..text.digest import question_digest, words_digest
+from ..text.prompts import corrected, messages
 from ..text.questions import Question
+from ..text.replies import schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,20 +30,51 @@ class Sampling:
     seed: int | None = None
 
 
-class Request(NamedTuple):
-    """What is asked of a model.
+_settings = lru_cache(256)(stated)
 
-    question: the typed question; adapters that need words call `text.prompts.messages(request.question,
-    request.corrections)` and `text.replies.schema(request.question)`.
+
+class Chat(NamedTuple):
+    """Plain words to a model. schema: the JSON schema that the reply is to follow; None: free text."""
+
+    messages: tuple[tuple[str, str], ...]
+    """(role, text) each; a role is "system", "user" or "assistant"."""
+    schema: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a model: a typed question of the game, or plain words.
+
     corrections: (reply, what was wrong with it) for each failed attempt so far, shown to the model.
     key: what the call is for: (game, branch, ask id, step path, attempt), joined by "|". A model that
     draws random numbers draws them from this key alone.
     """
 
-    question: Question
+    asked: Question | Chat
     key: str
     sampling: Sampling = Sampling()
     corrections: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def question(self) -> Question:
+        """The typed question; ModelError where the request is in plain words."""
+        if isinstance(self.asked, Chat):
+            raise ModelError(f"call {self.key}: it is in plain words, and a question of the game is needed")
+        return self.asked
+
+    @cached_property
+    def words(self) -> Chat:
+        """The request in words, whichever way it was made."""
+        if isinstance(self.asked, Chat):
+            return self.asked._replace(messages=(*self.asked.messages, *corrected(self.corrections)))
+        return Chat(messages(self.asked, self.corrections), schema(self.asked))
+
+    def digest(self, typed: bool) -> str:
+        """32 hex digits for what was asked. typed: of a model that answers typed questions without words."""
+        settings = _settings(self.sampling)
+        if typed and not isinstance(self.asked, Chat):
+            return question_digest(self.asked, self.corrections, settings)
+        return words_digest(*self.words, settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +112,8 @@ class Model(Protocol):
     """Anything that answers requests.
 
     name: as written in experiments ("openai/gpt-4o", "village"). instant: it never waits (no network),
-    so the game may be played without an event loop.
+    so the game may be played without an event loop. typed: it answers typed questions as they are, and is
+    told nothing in words.
     `generate` raises ServerError when the server keeps failing (the game is then unfinished, never
     guessed), ModelError for a request that can never work, BudgetExceeded when the budget is spent.
     A reply that is empty, cut or unusable is a Response all the same: judging it is the agent's work.
@@ -83,6 +121,7 @@ class Model(Protocol):
 
     name: str
     instant: bool
+    typed: bool
 
     async def generate(self, request: Request) -> Response:
         """One reply; see the class."""

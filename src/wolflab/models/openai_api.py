@@ -1,7 +1,7 @@
 """Any server that speaks OpenAI's chat completions: requests out, responses in, faults dealt with.
 
-It knows the protocol and the provider's row in `endpoints`; it may not know the game: the prompt comes
-from `text.prompts`, and what a reply is worth is for the agent to judge. The `openai` library is
+It knows the protocol and the provider's row in `endpoints`; it may not know the game: it is told in words,
+and what a reply is worth is for the agent to judge. The `openai` library is
 imported when the first call is made.
 """
 
@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from ..errors import ModelError
-from ..text.questions import Question
-from ..text.replies import schema
 from .base import Request, Response, Sampling, Usage
 from .budget import Budget, Price
 from .endpoints import (
@@ -31,13 +29,10 @@ from .endpoints import (
 )
 from .exchange import gave_up, hopeless, passed_on, pause, post
 from .faults import Fault, of_status
-from .wire import counts, estimate, form_of, plain, read_choice, response_format, tokens
+from .wire import counts, estimate, form_of, read_choice, response_format, tokens
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
-
-Render = Callable[[Question, tuple[tuple[str, str], ...]], Sequence[Any]]
-"""question, corrections → messages, each with "role" and "content"."""
 
 SAMPLED = ("temperature", "top_p", "max_tokens", "seed")
 
@@ -119,10 +114,11 @@ class OpenAIModel:
     """One model at one endpoint.
 
     name: as written in the experiment. model: the server's own name for it. budget: shared by the run.
-    render, sleep (seconds) and jitter (→ [0, 1)) are there to be replaced in tests.
+    sleep (seconds) and jitter (→ [0, 1)) are there to be replaced in tests.
     """
 
     instant = False
+    typed = False
 
     def __init__(
         self,
@@ -132,7 +128,6 @@ class OpenAIModel:
         settings: Settings | None = None,
         *,
         budget: Budget | None = None,
-        render: Render | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:
@@ -140,7 +135,7 @@ class OpenAIModel:
         self.settings = settings or Settings()
         self.endpoint = endpoint_for(f"model {name!r}", provider, self.settings, budget)
         self._learned: Learned = self.endpoint.learned(model, provider)
-        self._budget, self._render, self._sleep, self._jitter = budget, render, sleep, jitter
+        self._budget, self._sleep, self._jitter = budget, sleep, jitter
 
     @property
     def adaptations(self) -> list[str]:
@@ -167,13 +162,13 @@ class OpenAIModel:
 
     async def generate(self, request: Request) -> Response:
         """Ask the server. See `models.base.Model` for what is raised and what is returned."""
-        render = self._render or _default_render()
-        messages = [plain(one) for one in render(request.question, request.corrections)]
+        chat = request.words
+        messages = [{"role": role, "content": text} for role, text in chat.messages]
         sampling = request.sampling
         if sampling.seed is None:
             # Repeats of a deal must not be one reply over again (002 §9.1), and a resumed call not another.
             sampling = replace(sampling, seed=crc32(request.key.encode()) >> 1)
-        reply = await self.converse(messages, sampling, schema(request.question))
+        reply = await self.converse(messages, sampling, chat.schema)
         return reply._replace(prompt=tuple((one["role"], one["content"]) for one in messages))
 
     async def converse(
@@ -348,12 +343,6 @@ class OpenAIModel:
 
     def _at(self) -> str:
         return f"model {self.name!r}: the server at {public_url(self.endpoint.base_url)}"
-
-
-def _default_render() -> Render:
-    from ..text.prompts import messages
-
-    return messages
 
 
 def _first(*values: Any) -> Any:

@@ -106,13 +106,6 @@ def tokens(text: str) -> int:
     return -(-len(text.encode()) // 4)
 
 
-def plain(message: Any) -> dict[str, str]:
-    """A message as the protocol has it; it comes as a mapping, or with `role` and `content`."""
-    if isinstance(message, Mapping):
-        return {"role": message["role"], "content": message["content"]}
-    return {"role": message.role, "content": message.content}
-
-
 def form_of(wanted: Mapping[str, Any]) -> str:
     """The `Format` that a `response_format` was made by: the inverse of `response_format`."""
     kind = str(wanted.get("type"))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .. import __version__
 from ..errors import RecordError
 from ..rules import Action, Dealt, Event, GameEnded, Outcome, Ruleset
 from ..text.notes import Content
@@ -93,8 +94,8 @@ def read(lines: Sequence[bytes], probe_lines: Sequence[bytes] = (), where: str =
         raise RecordError(f"{where}: no header; this is not a game record")
     if header["wolflab"] != FORMAT:
         raise RecordError(
-            f"{where}: format {header['wolflab']}, but this version of wolflab reads format {FORMAT}; "
-            f"use wolflab {header.get('version', 'of that format')}"
+            f"{where}: this game is in format {header['wolflab']}; this wolflab ({__version__}) reads format "
+            f"{FORMAT} alone: use wolflab {header.get('version', '0.1.0')}, which wrote it"
         )
     try:
         record = GameRecord(header, Ruleset(**header["ruleset"]), [], [], [], list(lines), list(probe_lines))

@@ -19,7 +19,7 @@ from ..text.notes import Content
 from .chain import Chain
 from .codec import encode_action, encode_event, encode_note
 
-FORMAT = 1
+FORMAT = 2
 """Version of the record; raised whenever a reader of the old one would misread the new."""
 
 _encode = msgspec.json.Encoder().encode

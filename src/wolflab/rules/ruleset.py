@@ -12,6 +12,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Literal, get_args, get_type_hints
 
+from ..defaults import stated
 from ..errors import RulesetError
 from .naming import check_role_names
 from .roles import ROLES, Role
@@ -191,14 +192,16 @@ class Ruleset:
         return replace(self, **changes)  # type: ignore[arg-type]
 
     def as_dict(self) -> dict[str, object]:
-        """Plain values, for headers and files; `Ruleset(**d)` gives the same ruleset back.
-
-        `role_names` is left out while it is empty, so that a game that does without has the header and
-        the digests that it always had.
-        """
+        """Every switch as a plain value; `Ruleset(**d)` gives the same ruleset back."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        values["roles"] = dict(self.roles)
-        del values["role_names"]
+        return values | {"roles": dict(self.roles), "role_names": dict(self.role_names)}
+
+    def stated(self) -> dict[str, object]:
+        """As `as_dict`, without the switches that stand at their defaults (see `wolflab.defaults`).
+
+        `Ruleset(**d)` gives the same ruleset back.
+        """
+        values = stated(self) | {"roles": dict(self.roles)}
         return values | ({"role_names": dict(self.role_names)} if self.role_names else {})
 
     @cached_property
@@ -223,7 +226,7 @@ class Ruleset:
         return self._hash
 
     def __reduce__(self) -> tuple[object, tuple[dict[str, object]]]:
-        return _rebuild, (self.as_dict(),)
+        return _rebuild, (self.stated(),)
 
 
 def _rebuild(values: dict[str, object]) -> Ruleset:

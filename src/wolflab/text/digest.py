@@ -1,25 +1,97 @@
-"""The hash of a question: changes when anything changes that a prompt would show.
+"""The hash of a request: changes when anything changes that was asked, and with nothing else.
 
-It is computed from the typed question and from the prompt templates' own hash, so that a call can be
-checked against the record without rendering its prompt.
+A model that is told in words was asked its messages, so they are hashed. One that answers typed questions
+(`village`) was asked the question, and nobody reads its words: hashed are its fields and, so that a record
+still notices another prompt, the words of a plain question of the same shape, which uses the same templates
+and is rendered once. What stands at its default enters no hash (`wolflab.defaults`), so that a field added
+later breaks no record.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
+from typing import Any
 
 import msgspec
 
-from ..rules import Ask, Ruleset
-from .questions import AnswerQuestion, Decide, Deduce, Line, Question, Rate, Situation, Task
+from ..defaults import said, stated
+from ..rules import EVERYONE, Ask, NightFell, Ruleset
+from .notes import UNCERTAIN, Belief
+from .prompts import messages
+from .questions import Line, Question, Situation, Task
+
+Corrections = tuple[tuple[str, str], ...]
+"""(reply, what was wrong with it) of each failed attempt."""
+
+_PLAIN: Mapping[str, Any] = {}
+
+Said = list[tuple[str, Any]]
+"""See `wolflab.defaults.said`."""
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
+def words_digest(
+    chat: Sequence[tuple[str, str]], schema: Mapping[str, Any] | None, settings: Mapping[str, Any]
+) -> str:
+    """32 hex digits for a chat ((role, text) each), the JSON schema that the reply is to follow (None: free
+    text), and how it is sampled.
+    """
+    return _hex(_encode((chat, schema, settings)))
+
+
+def question_digest(
+    question: Question, corrections: Corrections = (), settings: Mapping[str, Any] = _PLAIN
+) -> str:
+    """32 hex digits for a typed question, its corrections, and how it is sampled."""
+    told, task = said(question), said(question.task)
+    now, seen = _situation(question.situation)
+    key = _key(question, told, task, seen), bool(corrections)
+    words = _WORDS.get(key)
+    if words is None:
+        words = _WORDS[key] = _words(outline(question), bool(corrections))
+    asked = [question.task.__class__.__name__, *[_encodable(*one) for one in task]]
+    parts = [one for one in told if one[0] not in ("situation", "task")]
+    return _hex(
+        b"\0".join((now, _ask(question.task.ask), _encode((asked, parts, corrections, settings)), words))
+    )
+
+
+def shape(question: Question) -> Shape:
+    """As little of a question as the choice of its templates depends on: one outline a shape."""
+    return _key(question, said(question), said(question.task), _situation(question.situation)[1])
+
+
+def _key(question: Question, told: Said, task: Said, seen: Shape) -> Shape:
+    rest = [one for one in told if one[0] not in ("situation", "task", "beliefs")]
+    parts = [_shape(name, value) for name, value in task]
+    return seen, question.task.__class__.__name__, *parts, bool(question.beliefs), *rest
+
+
+def outline(question: Question) -> Question:
+    """A plain question of the same shape: its prompt is made of the same templates."""
+    return replace(
+        question,
+        situation=_plain_situation(question.situation),
+        task=_plain_task(question.task),
+        beliefs=(_A_BELIEF,) if question.beliefs else (),
+    )
+
+
+def _hex(data: bytes) -> str:
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+# -- what a question says ---------------------------------------------------------------------
+
+
 @lru_cache(64)
-def _ruleset_digest(ruleset: Ruleset) -> str:
-    return blake2b(_encode(ruleset.as_dict()), digest_size=16).hexdigest()
+def _ruleset(ruleset: Ruleset) -> bytes:
+    """All of it but its name, which is a label and told to nobody."""
+    return _encode({name: value for name, value in ruleset.stated().items() if name != "name"})
 
 
 _EVENTS: dict[int, tuple[object, bytes]] = {}
@@ -48,61 +120,129 @@ class _Last:
     """The situation hashed last: one seat asks many questions about one situation in a row."""
 
     situation: Situation | None = None
-    digest = ""
+    told = b""
+    shape: Shape = ()
 
 
-def _situation_digest(s: Situation) -> str:
+_BLOCKS = ("facts", "truths", "falsehoods", "pending", "informative")
+
+
+def _situation(s: Situation) -> tuple[bytes, Shape]:
+    """What it says, and its shape."""
     if _Last.situation is not s:
-        who = (_ruleset_digest(s.ruleset), s.seat, s.role, s.pack, s.round, s.phase, s.alive, s.sheriff)
-        blocks = (_encode(who), *map(_lines, (s.facts, s.truths, s.falsehoods, s.pending, s.informative)))
-        _Last.situation, _Last.digest = s, blake2b(b"\0".join(blocks), digest_size=16).hexdigest()
-    return _Last.digest
+        told = [(n, v) for n, v in said(s) if n not in _BLOCKS and n != "ruleset"]
+        blocks = (_ruleset(s.ruleset), _encode(told), *(_lines(getattr(s, name)) for name in _BLOCKS))
+        _Last.told = blake2b(b"\0".join(blocks), digest_size=16).digest()
+        _Last.shape, _Last.situation = (s.ruleset, *_standing(s), *(bool(getattr(s, n)) for n in _BLOCKS)), s
+    return _Last.told, _Last.shape
 
 
-_ASKS: dict[int, tuple[Ask, str]] = {}
+_ASKS: dict[int, tuple[Ask, bytes]] = {}
 """Encoded asks by identity: the rules share equal asks."""
 
 
-@lru_cache(1 << 12)
-def _asked(targets: tuple[int, ...], guesses: tuple[str, ...], attributes: tuple[str, ...]) -> str:
-    return f"{targets} {guesses} {attributes}"
-
-
-def _task(task: Task) -> str:
-    known = _ASKS.get(id(task.ask))
+def _ask(ask: Ask) -> bytes:
+    """What of an ask is told; its seat, phase and round restate the situation."""
+    known = _ASKS.get(id(ask))
     if known is None:
         if len(_ASKS) > 1 << 14:
             _ASKS.clear()
-        known = _ASKS[id(task.ask)] = task.ask, _encode(task.ask).decode()
-    match task:
-        case Decide(_, aids, plan, intent):
-            if aids is None and not plan and intent is None:
-                return f"decide {known[1]}"
-            told = [aids, plan, intent] if plan or intent is not None else [aids]
-            return f"Decide {known[1]} {_encode(told).decode()}"
-        case Rate(_, targets):
-            return f"rate {known[1]} {targets}"
-        case Deduce(_, targets, guesses, attributes):
-            return f"deduce {known[1]} {_asked(targets, guesses, attributes)}"
-        case AnswerQuestion(_, question, messages, earlier):
-            rest = _encode((question, earlier)).decode()
-            return f"answer {known[1]} {rest} {blake2b(_lines(messages), digest_size=16).hexdigest()}"
-        case _:
-            rest = _encode([getattr(task, name) for name in task.__slots__ if name != "ask"]).decode()
-            return f"{type(task).__name__} {known[1]} {rest}"
+        known = _ASKS[id(ask)] = ask, _encode((ask.id, ask.kind, ask.options))
+    return known[1]
 
 
-def question_digest(question: Question, extra: str = "") -> str:
-    """32 hex digits for `question` and whatever else belongs to the request (settings, retries)."""
-    situation, task, beliefs, style, wording, layout = (
-        question.situation,
-        question.task,
-        question.beliefs,
-        question.style,
-        question.wording,
-        question.layout,
-    )
-    shown = _encode(beliefs).decode() if beliefs else ""
-    told = f"{wording}\0{layout}\0{question.rules}\0{question.tips}"
-    data = f"{_situation_digest(situation)}\0{_task(task)}\0{shown}\0{style}\0{told}\0{extra}"
-    return blake2b(data.encode(), digest_size=16).hexdigest()
+def _encodable(name: str, value: Any) -> tuple[str, Any]:
+    """A field of a task as JSON takes it. The ask is encoded apart."""
+    if name == "ask":
+        return name, None
+    if name == "messages":
+        return name, _hex(_lines(value))
+    return name, stated(value) if is_dataclass(value) else value
+
+
+# -- the plain question of its shape ----------------------------------------------------------
+
+Shape = tuple[Hashable, ...]
+_WORDS: dict[Shape, bytes] = {}
+"""What the questions of a shape say, hashed. There are a few hundred shapes in all."""
+
+_A_LINE = Line(1, 1, "day", NightFell(1, EVERYONE), 0)
+_A_BELIEF = Belief(1, UNCERTAIN, 5, 5)
+_ME, _MATE, _DEAD = 0, 1, 2
+_DECIDING = frozenset(("attributes", "kind", "perspective"))
+"""Fields whose words decide which templates are used."""
+_ALIKE = (int, str, Line)
+"""Of several of a kind, only that there are several matters."""
+
+
+def _words(plain: Question, corrected: bool) -> bytes:
+    """A hash of what a plain question says: the templates of all questions of its shape, and the rules."""
+    chat = messages(plain, (("", ""),) if corrected else ())
+    return blake2b(_encode(chat), digest_size=16).digest()
+
+
+def _standing(s: Situation) -> tuple[tuple[int, ...], int | None]:
+    """The pack (alone, or with a living mate) and the Sheriff (oneself, another, a dead one)."""
+    pack: tuple[int, ...] = ()
+    if s.pack:
+        mates = any(seat != s.seat and seat in s.alive for seat in s.pack)
+        pack = (_ME, _MATE) if mates else (_ME,)
+    if s.sheriff is None:
+        return pack, None
+    return pack, _ME if s.sheriff == s.seat else _MATE if s.sheriff in s.alive else _DEAD
+
+
+def _plain_situation(s: Situation) -> Situation:
+    pack, sheriff = _standing(s)
+    role, living = s.ruleset.cast[0].name, (_ME, _MATE)
+    lines = ((_A_LINE,) if getattr(s, name) else () for name in _BLOCKS)
+    return Situation(s.ruleset, _ME, role, pack, 1, "voting", living, sheriff, *lines)
+
+
+def _shape(name: str, value: Any) -> Hashable:
+    """What `_plain` makes of a value, told apart and no more."""
+    kind = value.__class__
+    if kind is tuple and name not in _DECIDING:
+        several = len(value) > 1
+        if not value or isinstance(value[0], _ALIKE):
+            return name, bool(value), several
+        return name, several, frozenset([_shape("", one) for one in value])
+    if kind is Ask:
+        return value.kind, value.options is None
+    if kind is str and name not in _DECIDING:
+        return name, bool(value)
+    if kind is int:
+        return name, min(value, 2)
+    if value is None or kind in (bool, str, tuple):
+        return name, value
+    return name, kind, *[_shape(one, given) for one, given in _parts(value)]
+
+
+def _parts(value: Any) -> list[tuple[str, Any]]:
+    if is_dataclass(value):
+        return said(value)
+    return [(one, getattr(value, one)) for one in value.__struct_fields__]
+
+
+def _plain_task(task: Task) -> Task:
+    return type(task)(**{one.name: _plain(one.name, getattr(task, one.name)) for one in fields(task)})
+
+
+def _plain(name: str, value: Any) -> Any:
+    """A value that leads to the same templates: is there any text, are there several things?"""
+    if name in _DECIDING or value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return "…" if value else ""
+    if isinstance(value, int):
+        return min(value, 2)
+    if isinstance(value, tuple):
+        kinds = {_plain("", 1 if isinstance(one, int) else one) for one in value}
+        found = tuple(sorted(kinds, key=repr))
+        return found * 2 if len(found) == 1 < len(value) else found
+    if isinstance(value, Ask):
+        return Ask("", _ME, value.kind, "voting", 1, None if value.options is None else ())
+    if isinstance(value, Line):
+        return _A_LINE
+    parts = fields(value) if is_dataclass(value) else msgspec.structs.fields(value)
+    return type(value)(**{one.name: _plain(one.name, getattr(value, one.name)) for one in parts})

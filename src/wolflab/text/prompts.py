@@ -16,23 +16,19 @@ only fields of a question that do not show.
 
 from __future__ import annotations
 
-from functools import cache
-from hashlib import blake2b
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..rules import PRESETS, Learned
+from ..rules import Learned
 from .clean import clean, unnumbered
 from .disguise import disguised
 from .instructions import instruction
 from .notes import UNCERTAIN, Belief
 from .questions import Question, Situation, Wording
-from .rules_text import RULES_TEXT_VERSION, rules_text
-from .sentences import SENTENCES_VERSION, a_role
-from .templates import phrases, render, templates_digest
+from .rules_text import rules_text
+from .sentences import a_role
+from .templates import phrases, render
 from .wording import names_of, numbered, without_blank_lines
-
-PROMPTS_VERSION = 2
-"""Raise it when this module words something differently: it is part of the digest."""
 
 STYLES: dict[str, str] = {name: phrase.template for name, phrase in phrases("styles").items()}
 """The six styles of 004 C.7: name → sentence put before the instruction ("default" has none)."""
@@ -54,12 +50,21 @@ def messages(question: Question, corrections: tuple[tuple[str, str], ...] = ()) 
     """
     ruleset = question.situation.ruleset
     rules, context, asked = (disguised(block, ruleset) for block in blocks(question))
-    chat = [Message("system", rules), Message("user", f"{context}\n\n{asked}")]
+    begun = Message("system", rules), Message("user", f"{context}\n\n{asked}")
+    again = [
+        one._replace(content=disguised(one.content, ruleset)) if one.role == "user" else one
+        for one in corrected(corrections)
+    ]
+    return (*begun, *again)
+
+
+def corrected(corrections: Sequence[tuple[str, str]]) -> list[Message]:
+    """Each failed reply and what was wrong with it, as a chat goes on with them."""
+    chat = []
     for reply, reason in corrections:
         chat.append(Message("assistant", reply[:_SHOWN_REPLY].strip() or "(empty)"))
-        again = render("correction", reason=clean(reason, 2000))
-        chat.append(Message("user", disguised(again, ruleset)))
-    return tuple(chat)
+        chat.append(Message("user", render("correction", reason=clean(reason, 2000))))
+    return chat
 
 
 def blocks(question: Question) -> tuple[str, str, str]:
@@ -81,17 +86,6 @@ def blocks(question: Question) -> tuple[str, str, str]:
     else:
         context = _context_paper(now)
     return rules, context, "\n\n".join(part for part in tail if part)
-
-
-@cache
-def prompt_digest() -> str:
-    """A hash of all that words a prompt (templates, rules text, sentences), for requests' hashes."""
-    hashed = blake2b(digest_size=16)
-    hashed.update(templates_digest().encode())
-    hashed.update(f"{RULES_TEXT_VERSION}.{SENTENCES_VERSION}.{PROMPTS_VERSION}".encode())
-    for ruleset in PRESETS.values():
-        hashed.update(rules_text(ruleset, "paper").encode() + rules_text(ruleset, "own").encode())
-    return hashed.hexdigest()
 
 
 def _rules(question: Question) -> str:

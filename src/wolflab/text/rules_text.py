@@ -15,9 +15,6 @@ from .options import NUMBER_WORDS
 from .questions import Wording
 from .sentences import listed
 
-RULES_TEXT_VERSION = 1
-"""Raise it when the wording changes: it is part of the prompts' digest."""
-
 _COUNTS = ("no", *NUMBER_WORDS)
 
 

@@ -38,9 +38,6 @@ from .clean import clean
 from .notes import Reflected
 from .questions import Line
 
-SENTENCES_VERSION = 1
-"""Raise it when a sentence changes: it is part of the prompts' digest."""
-
 _POWERS = (
     "who can determine the order of statements, summarize the discussion, "
     "and provide advice for voting at last"

@@ -7,7 +7,6 @@ share. Placeholders are ``$name``; files of short phrases have one ``key: phrase
 from __future__ import annotations
 
 from functools import cache
-from hashlib import blake2b
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from string import Template
@@ -37,23 +36,4 @@ def phrases(path: str) -> dict[str, Template]:
     for line in _template(f"{path}.txt").template.splitlines():
         key, _, phrase = line.partition(":")
         found[key.strip()] = Template(phrase.strip())
-    return found
-
-
-@cache
-def templates_digest() -> str:
-    """A hash of every template file, names and contents."""
-    hashed = blake2b(digest_size=16)
-    for path, text in sorted(_texts(_folder(), "")):
-        hashed.update(f"{path}\0{text}\0".encode())
-    return hashed.hexdigest()
-
-
-def _texts(folder: Traversable, prefix: str) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            found += _texts(entry, f"{prefix}{entry.name}/")
-        elif entry.name.endswith(".txt"):
-            found.append((prefix + entry.name, entry.read_text(encoding="utf-8")))
     return found

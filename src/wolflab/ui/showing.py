@@ -176,8 +176,6 @@ def _show_prompts(
     step: str | None,
 ) -> None:
     """Requests and replies of a game's asks that are wanted; step: only those of this step ("answer/3")."""
-    from ..text.prompts import messages
-
     steps: dict[str, None] = {}
 
     def asked(key: str) -> bool:
@@ -199,8 +197,7 @@ def _show_prompts(
         if asked(request.key):
             name = names[request.question.situation.seat]
             heading = f"{name} · {request.key.split('|', 1)[1]}"
-            prompt = messages(request.question, request.corrections)
-            _show_call(console, heading, prompt, filed[request.key].response.text)
+            _show_call(console, heading, request.words.messages, filed[request.key].response.text)
             shown += 1
     if step is not None and not shown:
         there = ", ".join(steps) or "none"

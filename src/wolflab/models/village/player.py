@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from ...errors import ModelError
 from ...rules import SHIELDS, Ask, Pick
 from ...text.advice import ACT, HOLD, advised
 from ...text.disguise import disguised
@@ -35,7 +36,7 @@ from ...text.questions import (
 )
 from ...text.reflective_replies import is_free
 from ...text.sentences import a_role
-from ..base import Request, Response
+from ..base import Chat, Request, Response
 from . import advice, candidates, thoughts
 from .acting import Chosen, at_random, choose, favoured, insisted, passed, shunning
 from .answering import answer as answered
@@ -76,6 +77,7 @@ class Village:
 
     name = "village"
     instant = True
+    typed = True
 
     def __init__(self, *, parameters: Parameters | None = None, **settings: Any) -> None:
         self.settings = Settings.of(settings)
@@ -101,7 +103,12 @@ class Village:
 
     async def generate(self, request: Request) -> Response:
         """The reply to the request's question."""
-        question = request.question
+        if isinstance(request.asked, Chat):
+            raise ModelError(
+                f"call {request.key}: village, the built-in player, answers the game's own questions and no "
+                "plain words; name another model"
+            )
+        question = request.asked
         return Response(disguised(self.answer(question, request.key), question.situation.ruleset))
 
     def answer(self, question: Question, key: str) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
+from ...defaults import stated
 from ...errors import ModelError
 from .phrases import BANKS
 from .planted import BEHAVIOURS
@@ -13,8 +14,6 @@ from .planted import BEHAVIOURS
 _BIASED = ("favour", "shun", "expect")
 """Knobs that name a seat; each has its chance beside it, `…_rate`."""
 _RATES = tuple(f"{name}_rate" for name in _BIASED)
-_LATER = ("idle", "act_on_suggestion", "plant", *_BIASED, *_RATES)
-"""Knobs that the first records of `village` did not have."""
 _CHANCES = ("noise", "follow_sheriff", "invalid", "idle", "act_on_suggestion", *_RATES)
 
 
@@ -66,16 +65,12 @@ class Settings:
         return cls(**settings)
 
     def described(self) -> dict[str, Any]:
-        """For a record's header. The later knobs are told where they are set, so that older records hold."""
-        default = Settings()
-        told = asdict(self)
-        return {n: v for n, v in told.items() if n not in _LATER or v != getattr(default, n)}
+        """The knobs that are not at their defaults, for a record's header."""
+        return stated(self)
 
     def changed(self) -> list[str]:
         """ "name=value" for each knob that is not at its default."""
-        default = Settings()
-        names = [one.name for one in fields(self)]
-        return [f"{n}={getattr(self, n)}" for n in names if getattr(self, n) != getattr(default, n)]
+        return [f"{name}={value}" for name, value in stated(self).items()]
 
 
 def _number(name: str, value: object, top: float) -> None:
