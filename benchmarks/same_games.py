@@ -6,8 +6,9 @@ BEFORE and AFTER are two `wolflab` commands, each of its own version (`old/.venv
 .venv/bin/wolflab`). Every shipped experiment and tournament is played on the built-in player by both, with
 few deals and small pools, and exported. Then it is compared, line by line, what the records hold: events,
 replies, notes and probes. Left out are headers, hashes of requests and the chain, which a version may word
-otherwise. Of `report.json` or `tournament.json` every value with its n and missing is compared; intervals are not, for they are
-resampled. Names that changed between the versions are in `RENAMED`. Exit code 1 where anything differs.
+otherwise. Of `report.json` or `tournament.json` every value with its n and missing is compared; intervals
+are not, for they are resampled. Names that changed between the versions are in `RENAMED`. The exit code is 1
+where anything differs.
 """
 
 from __future__ import annotations

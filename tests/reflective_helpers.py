@@ -21,9 +21,10 @@ from wolflab.agents.experience import Experience, Nearness, Pool
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.recipes import RECIPES, Recipe
 from wolflab.agents.shelf import Shelf
-from wolflab.match import Casting, Draws, NoFile, Player, run_now
+from wolflab.match import Casting, Draws, Player, run_now
 from wolflab.match.io import LiveIO, at_once, one_by_one
 from wolflab.models.base import Model, Request, Usage
+from wolflab.models.calls import NoFile
 from wolflab.models.embedders.base import Embedder, Vectors, digest_of
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.rules import Ask, Note, Ruleset, View

@@ -5,7 +5,13 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +21,7 @@ from rich.console import Console
 
 import http_server
 from scripted import number
-from wolflab.errors import ModelError, ServerError, StoreError, WolflabError
+from wolflab.errors import CassetteMismatch, ModelError, ServerError, StoreError, WolflabError
 from wolflab.lab import judging, runner
 from wolflab.lab.agreeing import Agreement, agree, agreement
 from wolflab.lab.annotate import Key, KeyRow, Sample, sample, write_key
@@ -24,17 +30,19 @@ from wolflab.lab.judging import (
     REASONABLE,
     JudgedItem,
     JudgeFile,
+    begin,
     criteria,
     judge,
-    judge_file,
+    judge_home,
     question_of,
-    read_verdicts,
+    read_judge,
     rule_labels,
 )
 from wolflab.lab.label_files import Label
 from wolflab.lab.store import Store
 from wolflab.metrics.behaviours import BEHAVIOURS, Sighting
 from wolflab.models.base import Request, Response, Usage
+from wolflab.text import templates
 from wolflab.text.prompts import messages
 from wolflab.text.questions import Judge
 from wolflab.ui.annotating import draw_sample, judge_sample, print_agreement, run_of, show_agreement
@@ -77,6 +85,29 @@ def said(request: Request, **labels: bool) -> str:
     return json.dumps({"reasoning": "because", **words})
 
 
+def judged(
+    drawn: Sample,
+    store: Store,
+    jury: Jury,
+    path: Path,
+    asked: tuple[judging.Criterion, ...] = (REASONABLE,),
+    retries: int = 2,
+    **more: Any,
+) -> JudgeFile:
+    with begin(path, drawn.key, jury, asked, retries) as home:
+        return asyncio.run(judge(drawn.key, store, jury, home, asked, retries, **more))
+
+
+def put(server: http_server.FakeServer) -> list[tuple[str, int]]:
+    """What was asked of the server: the question, and the seed, which is of its key."""
+    bodies = [body for body in server.bodies if len(body["messages"]) > 1]  # greetings have one
+    return [(body["messages"][1]["content"], body["seed"]) for body in bodies]
+
+
+def read_back(path: Path, drawn: Sample, store: Store) -> JudgeFile:
+    return read_judge(path, drawn.key, judging.sampled_moments(drawn.key, store))
+
+
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     model = {"model": "village", "invalid": 0.15}
@@ -100,20 +131,20 @@ def drawn(store: Store) -> Sample:
 
 def test_every_item_is_judged_once_and_kept(store: Store, drawn: Sample, tmp_path: Path) -> None:
     jury = Jury(said)
-    path = judge_file(tmp_path, jury.name)
+    path = judge_home(tmp_path, jury.name)
     seen: list[tuple[int, int]] = []
-    found = asyncio.run(
-        judge(drawn.key, store, jury, path, at_once=5, watch=lambda over, all_: seen.append((over, all_)))
-    )
+    found = judged(drawn, store, jury, path, at_once=5, watch=lambda over, all_: seen.append((over, all_)))
     assert {verdict.item for verdict in found.verdicts} == {item.id for item in drawn.items}
     assert len(jury.requests) == 24
     assert 1 < jury.most <= 5
     assert seen == [(n, 24) for n in range(25)]
     assert found.usage == Usage(2400, 240, 0, 12.0)
-    assert (found.rater, found.invalid) == ("judge jury/one", 0)
-    assert read_verdicts(path, drawn.key) == found
+    assert (found.rater, found.invalid, found.waiting) == ("judge jury/one", 0, 0)
+    assert read_back(path, drawn, store) == found
+    lines = [json.loads(line) for line in (path / judging.FILE).read_text().splitlines()]
+    assert [line["item"] for line in lines] == [verdict.item for verdict in found.verdicts]
     again = Jury(said)
-    assert asyncio.run(judge(drawn.key, store, again, path)) == found
+    assert judged(drawn, store, again, path) == found
     assert not again.requests
 
 
@@ -121,7 +152,7 @@ def test_the_judge_is_told_what_the_player_knew_and_nothing_of_who_it_was(
     store: Store, drawn: Sample, tmp_path: Path
 ) -> None:
     jury = Jury(said)
-    asyncio.run(judge(drawn.key, store, jury, tmp_path / "judge-x.jsonl"))
+    judged(drawn, store, jury, tmp_path / "judge-x")
     prompts = {
         request.key.split("|")[0].removeprefix("judge/"): "\n".join(
             content for _, content in messages(request.question)
@@ -150,18 +181,18 @@ def test_unusable_verdicts_are_asked_again_with_the_reason_then_counted(
         return said(request)
 
     jury = Jury(verdict)
-    found = asyncio.run(judge(drawn.key, store, jury, tmp_path / "judge-x.jsonl", retries=2))
+    found = judged(drawn, store, jury, tmp_path / "judge-x")
     by_item = {one.item: one for one in found.verdicts}
     assert found.invalid == 1
     assert (by_item[ids[0]].labels, by_item[ids[0]].attempts) == (None, 3)
     assert "yes or no" in by_item[ids[0]].invalid
     assert (by_item[ids[1]].labels, by_item[ids[1]].attempts) == ({"reasonable": True}, 3)
-    assert by_item[ids[1]].usage.prompt_tokens == 300
+    assert found.usage.prompt_tokens == 100 * len(jury.requests) == 2800
     last = [request for request in jury.requests if ids[1] in request.key][-1]
     assert [reply for reply, _ in last.corrections] == ['{"reasonable": "perhaps"}'] * 2
     assert all("yes or no" in reason for _, reason in last.corrections)
     again = Jury(said)
-    asyncio.run(judge(drawn.key, store, again, tmp_path / "judge-x.jsonl"))
+    judged(drawn, store, again, tmp_path / "judge-x")
     assert not again.requests  # an unusable verdict is a result
 
 
@@ -169,113 +200,149 @@ def test_unusable_verdicts_are_asked_again_with_the_reason_then_counted(
 def test_a_failing_judge_loses_nothing(
     store: Store, drawn: Sample, tmp_path: Path, error: ModelError
 ) -> None:
-    path = tmp_path / "judge-x.jsonl"
+    path = tmp_path / "judge-x"
     good = [item.id for item in drawn.items][:7]
 
     def verdict(request: Request) -> str | Exception:
         return said(request) if any(item in request.key for item in good) else error
 
-    with pytest.raises(type(error), match=str(error)):
-        asyncio.run(judge(drawn.key, store, Jury(verdict), path, at_once=100))
-    assert {one.item for one in read_verdicts(path, drawn.key).verdicts} == set(good)
+    if isinstance(error, ServerError):  # the others may go on, and these be asked again
+        found = judged(drawn, store, Jury(verdict), path, at_once=100)
+        assert (len(found.verdicts), found.waiting, found.why) == (7, 17, "it is down")
+    else:
+        with pytest.raises(WolflabError, match="no such model"):
+            judged(drawn, store, Jury(verdict), path, at_once=100)
+    assert {one.item for one in read_back(path, drawn, store).verdicts} == set(good)
     rest = Jury(said)
-    asyncio.run(judge(drawn.key, store, rest, path))
+    judged(drawn, store, rest, path)
     assert len(rest.requests) == 24 - len(good)
 
 
-def test_a_line_cut_short_is_judged_anew(store: Store, drawn: Sample, tmp_path: Path) -> None:
-    path = tmp_path / "judge-x.jsonl"
-    found = asyncio.run(judge(drawn.key, store, Jury(said), path))
-    whole = path.read_bytes()
-    path.write_bytes(whole[: whole.rfind(b"\n", 0, -1) + 20])
-    assert len(read_verdicts(path, drawn.key).verdicts) == 23
+def test_an_item_broken_off_goes_on_from_its_last_call(store: Store, drawn: Sample, tmp_path: Path) -> None:
+    """What is lost with a judge that is cut off is the call in flight, and no attempt before it."""
+    first = drawn.items[0].id
+
+    def verdict(request: Request) -> str | Exception:
+        if first not in request.key:
+            return said(request)
+        return "perhaps" if request.key.endswith("|0") else ServerError("it is down")
+
+    jury = Jury(verdict)
+    found = judged(drawn, store, jury, tmp_path / "judge-x")
+    assert found.waiting == 1
     rest = Jury(said)
-    mended = asyncio.run(judge(drawn.key, store, rest, path))
-    assert len(rest.requests) == 1
-    assert set(map(str, mended.verdicts)) == set(map(str, found.verdicts))
-    lines = whole.splitlines()
-    path.write_bytes(b"\n".join([lines[0], b'{"item": 3}', *lines[2:]]) + b"\n")
-    with pytest.raises(WolflabError, match="line 2: not a verdict"):
-        asyncio.run(judge(drawn.key, store, rest, path))
+    found = judged(drawn, store, rest, tmp_path / "judge-x")
+    (request,) = rest.requests
+    assert request.key.endswith("|1")
+    assert request.corrections[0][0] == "perhaps"
+    assert next(one for one in found.verdicts if one.item == first).attempts == 2
+    asked = [one.key for one in (*jury.requests, *rest.requests)]
+    assert len(asked) == len(set(asked)) + 1  # the call that the server failed
 
 
-def test_a_verdict_given_twice_is_refused(store: Store, drawn: Sample, tmp_path: Path) -> None:
-    """Two files joined by hand, say: each verdict would count twice, in tokens and in what was unusable."""
-    path = tmp_path / "judge-x.jsonl"
-    asyncio.run(judge(drawn.key, store, Jury(said), path))
-    whole = path.read_bytes()
-    lines = whole.splitlines(keepends=True)
-    path.write_bytes(whole + lines[3])
-    words = rf"line 26: {drawn_item(lines[3])} was judged before, in line 4; remove one"
-    with pytest.raises(WolflabError, match=words):
-        read_verdicts(path, drawn.key)
-    idle = Jury(said)
-    with pytest.raises(WolflabError, match=words):
-        asyncio.run(judge(drawn.key, store, idle, path))
-    assert not idle.requests
-
-
-def drawn_item(line: bytes) -> str:
-    return str(json.loads(line)["item"])
-
-
-@pytest.mark.parametrize(
-    ("line", "change", "words"),
-    [
-        (2, {"item": "x" * 5000}, "line 3: 'x+' is none of this sample's items"),
-        (
-            2,
-            {"labels": {"good": True}},
-            r"line 3: its labels are not those that were asked for \(reasonable\)",
-        ),
-        (0, {"criteria": None}, "line 1: not the head of a file of verdicts"),
-        (0, {"model": 3}, "line 1: not the head of a file of verdicts"),
-    ],
-)
-def test_verdicts_that_do_not_belong_here_are_named(
-    store: Store, drawn: Sample, tmp_path: Path, line: int, change: dict[str, Any], words: str
+def test_other_prompts_are_noticed(
+    store: Store, drawn: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "judge-x.jsonl"
-    asyncio.run(judge(drawn.key, store, Jury(said), path))
-    lines = path.read_bytes().splitlines()
-    lines[line] = json.dumps(json.loads(lines[line]) | change).encode()
-    path.write_bytes(b"\n".join(lines) + b"\n")
-    with pytest.raises(WolflabError, match=words) as refused:
-        read_verdicts(path, drawn.key)
-    assert len(str(refused.value)) < 400 + len(str(path))
+    path = tmp_path / "judge-x"
+    judged(drawn, store, Jury(said), path)
+    template = templates._template("judge.txt")
+    monkeypatch.setattr(template, "template", template.template + " Take your time.")
+    idle = Jury(said)
+    with pytest.raises(WolflabError, match="the request differs from the recorded one"):
+        judged(drawn, store, idle, path)
+    assert not idle.requests
+    with pytest.raises(CassetteMismatch):
+        read_back(path, drawn, store)
 
 
-def test_verdicts_of_another_kind_never_share_a_file(store: Store, drawn: Sample, tmp_path: Path) -> None:
-    path = tmp_path / "judge-x.jsonl"
-    asyncio.run(judge(drawn.key, store, Jury(said), path))
-    with pytest.raises(WolflabError, match="another criteria"):
-        asyncio.run(judge(drawn.key, store, Jury(said), path, criteria(behaviours=["bluffing"])))
-    with pytest.raises(WolflabError, match="another model"):
-        asyncio.run(judge(drawn.key, store, Jury(said, "jury/two"), path))
+def test_verdicts_of_another_kind_never_share_a_directory(
+    store: Store, drawn: Sample, tmp_path: Path
+) -> None:
+    path = tmp_path / "judge-x"
+    judged(drawn, store, Jury(said), path)
+    for words, jury, more in (
+        ("another criteria", Jury(said), {"asked": criteria(behaviours=["bluffing"])}),
+        ("another model", Jury(said, "jury/two"), {}),
+        ("another retries", Jury(said), {"retries": 0}),
+    ):
+        with pytest.raises(StoreError, match=words):
+            judged(drawn, store, jury, path, **more)  # type: ignore[arg-type]
     other = sample(store, 12, seed=9)
-    with pytest.raises(WolflabError, match="another sample"):
-        asyncio.run(judge(other.key, store, Jury(said), path))
-    with pytest.raises(WolflabError, match="another sample"):
-        read_verdicts(path, other.key)
-    path.write_text("{}\n")
-    with pytest.raises(WolflabError, match="not a file of verdicts"):
-        read_verdicts(path, drawn.key)
+    with pytest.raises(StoreError, match="another sample"):
+        judged(other, store, Jury(said), path)
+    with pytest.raises(StoreError, match="another sample"):
+        read_back(path, other, store)
+    with pytest.raises(StoreError, match="no judge's directory"):
+        read_judge(store.path, drawn.key, {})
 
 
-def test_one_process_writes_at_a_time(store: Store, drawn: Sample, tmp_path: Path) -> None:
-    path = tmp_path / "judge-x.jsonl"
-    inner: list[str] = []
+def test_one_process_judges_at_a_time(store: Store, drawn: Sample, tmp_path: Path) -> None:
+    path = tmp_path / "judge-x"
+    tried: list[str] = []
 
     def verdict(request: Request) -> str:
-        if not inner:
-            inner.append("tried")
-            second = judging._verdicts(path, {})
-            with pytest.raises(WolflabError, match="being written by another process"), second:
-                pass
+        if not tried:
+            tried.append("tried")
+            with pytest.raises(StoreError, match="being run by another process"):
+                begin(path, drawn.key, Jury(said), (REASONABLE,))
         return said(request)
 
-    asyncio.run(judge(drawn.key, store, Jury(verdict), path))
-    assert inner
+    judged(drawn, store, Jury(verdict), path)
+    assert tried
+
+
+def test_a_judge_keeps_within_its_budget(store: Store, drawn: Sample, tmp_path: Path) -> None:
+    """A spent budget stops it cleanly; with a larger one it goes on, and pays for no call twice."""
+    with http_server.running() as server:
+        model = {"model": "wolf-1", "base_url": server.base_url, "price": {"input": 1.0, "output": 1.0}}
+        server.faults.extend([http_server.Fault("text", body='{"reasonable": "yes"}')] * 24)
+        write_key(drawn.key, tmp_path)
+        first = judge_sample(Console(quiet=True), tmp_path, model, limits=(3000, None))
+        spent = first.usage.prompt_tokens + first.usage.completion_tokens
+        assert 0 < len(first.verdicts) < 24
+        assert first.waiting == 24 - len(first.verdicts)
+        assert "the budget of 3,000 tokens is spent" in first.why
+        paid = server.answered
+        again = judge_sample(Console(quiet=True), tmp_path, model, limits=(3000, None))
+        assert (server.answered, again.verdicts) == (paid, first.verdicts)
+        assert spent >= 3000
+        dearer = judge_sample(Console(quiet=True), tmp_path, model, limits=(None, spent * 1e-6))
+        assert (server.answered, dearer.verdicts) == (paid, first.verdicts)
+        assert "USD is spent" in dearer.why
+        whole = judge_sample(Console(quiet=True), tmp_path, model)
+    assert (len(whole.verdicts), whole.waiting) == (24, 0)
+    assert len(put(server)) == len(set(put(server))) == 24
+
+
+def test_a_killed_judge_asks_nothing_twice(store: Store, drawn: Sample, tmp_path: Path) -> None:
+    """kill -9 in the midst of its calls: those that were answered and committed are never made again."""
+    write_key(drawn.key, tmp_path)
+    home = judge_home(tmp_path, "custom/wolf-1")
+    with http_server.running(latency=0.05) as server:
+        server.faults.extend([http_server.Fault("text", body='{"reasonable": "yes"}')] * 60)
+        command = [sys.executable, "-m", "wolflab", "annotate", "judge", str(tmp_path)]
+        command += ["--model", "custom/wolf-1", "-o", f"base_url={server.base_url}", "-o", "max_in_flight=2"]
+        begun = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            committed = 0
+            while committed < 5 and begun.poll() is None:
+                time.sleep(0.02)
+                if (home / "run.sqlite").is_file():
+                    with closing(sqlite3.connect(f"file:{home / 'run.sqlite'}?mode=ro", uri=True)) as db:
+                        if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'calls'").fetchone():
+                            committed = db.execute("SELECT count(*) FROM calls").fetchone()[0]
+        finally:
+            begun.send_signal(signal.SIGKILL)
+            begun.wait()
+        with closing(sqlite3.connect(home / "run.sqlite")) as db:
+            kept = {key for (key,) in db.execute("SELECT key FROM calls")}
+        assert 5 <= len(kept) < 24
+        before = len(put(server))
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr
+    assert "24 verdicts" in done.stdout
+    assert len(put(server)) == before + 24 - len(kept)
+    assert len(set(put(server))) == 24
 
 
 def test_behaviours_can_be_judged_as_well(store: Store, drawn: Sample, tmp_path: Path) -> None:
@@ -286,8 +353,8 @@ def test_behaviours_can_be_judged_as_well(store: Store, drawn: Sample, tmp_path:
         criteria(["dancing"])
     two = criteria(["trust", "bluffing"])
     jury = Jury(lambda request: said(request, trust=False))
-    found = asyncio.run(judge(drawn.key, store, jury, judge_file(tmp_path, jury.name, two), two))
-    assert found.path.name == "judge-jury-one-behaviours.jsonl"
+    found = judged(drawn, store, jury, judge_home(tmp_path, jury.name, two), two)
+    assert found.path.name == "judge-jury-one-behaviours"
     assert all(v.labels == {"reasonable": True, "trust": False, "bluffing": True} for v in found.verdicts)
     prompt = messages(jury.requests[0].question)[1].content
     assert BEHAVIOURS["bluffing"].definition in prompt
@@ -304,7 +371,7 @@ def test_a_judge_behind_http(store: Store, drawn: Sample, tmp_path: Path) -> Non
         forms = [body["response_format"]["json_schema"]["schema"] for body in server.bodies]
     assert (len(found.verdicts), found.invalid, len(forms)) == (24, 2, 24)
     assert all(form["properties"]["reasonable"]["enum"] == ["yes", "no"] for form in forms)
-    assert found.path == tmp_path / "judge-wolf-1.jsonl"
+    assert found.path == tmp_path / "judge-wolf-1"
     assert found.usage.prompt_tokens > 0
 
 
@@ -332,12 +399,12 @@ def test_the_rule_minds_hallucinations_and_failures_that_show(
         return tuple(shown)
 
     monkeypatch.setattr(judging, "sightings", sighted)
-    labels = rule_labels(drawn.key, store)
+    labels = rule_labels(drawn.key, store, found)
     bad = {item for item, reasonable in labels.items() if not reasonable}
     unusable = {row.id for row in drawn.key.rows if found[row.id].turn.invalid is not None}
     assert unusable
     assert bad == unusable | {plan["hallucination"].id, plan["failure"].id}
-    assert not rule_labels(drawn.key, store, thoughts=True)[thought.id]
+    assert not rule_labels(drawn.key, store, found, thoughts=True)[thought.id]
 
 
 # -- raters joined --------------------------------------------------------------------------
@@ -400,14 +467,14 @@ def test_judges_count_what_they_could_not_say() -> None:
         JudgedItem(f"full{n}", None if n == 0 else {"reasonable": n > 3, "trust": n % 2 == 0})
         for n in range(12)
     )
-    one = JudgeFile(Path("judge-a.jsonl"), "m", asked, verdicts)
+    one = JudgeFile(Path("judge-a"), "m", asked, verdicts)
     seen = {f"full{n}": frozenset({"trust"} if n < 6 else ()) for n in range(12)}
     found = agreement(key, [], [one], None, seen)
     assert [(rater.name, rater.labelled, rater.invalid) for rater in found.raters] == [("judge m", 11, 1)]
     (row,) = found.behaviours
     assert (row.behaviour, row.by_judge, row.by_rule) == ("trust", 5, 5)
     assert row.found.agreed.value == pytest.approx(5 / 11)
-    twice = agreement(key, [], [one, JudgeFile(Path("judge-b.jsonl"), "m", (REASONABLE,), verdicts)])
+    twice = agreement(key, [], [one, JudgeFile(Path("judge-b"), "m", (REASONABLE,), verdicts)])
     assert [rater.name for rater in twice.raters] == ["judge m (judge-a)", "judge m (judge-b)"]
 
 
@@ -447,7 +514,7 @@ def test_from_a_run_to_the_tables(store: Store, tmp_path: Path) -> None:
         rows = [f"{item.id},{'no' if n % wrong == 0 else 'yes'}" for n, item in enumerate(drawn.items)]
         (tmp_path / f"{name}.csv").write_text("\n".join(["id,reasonable", *rows]))
     jury = Jury(said)
-    asyncio.run(judge(drawn.key, store, jury, judge_file(there, jury.name)))
+    judged(drawn, store, jury, judge_home(there, jury.name))
     found = show_agreement(console, there, [tmp_path / "anna.csv", tmp_path / "ben.csv"])
     assert [rater.kind for rater in found.raters] == ["person", "person", "people", "judge", "rule"]
     assert agree(there, [tmp_path / "anna.csv", tmp_path / "ben.csv"], store) == found

@@ -49,6 +49,7 @@ DOORS: dict[tuple[str, str], str] = {
     ("match", "text.clean"): "statements are cleaned once, where they enter the game",
     ("match", "models.embedders.base"): "match provides the agents' door to the embedders",
     ("match", "models.base"): "match provides the agents' door to the models: it hands requests on",
+    ("match", "models.calls"): "match writes down the hashes of the calls that its agents make",
 }
 """Single modules that a room may import across a wall, with the reason."""
 ANYBODY = {"defaults", "errors", "fields", "files", ""}
@@ -235,7 +236,7 @@ def test_every_folder_is_a_known_room() -> None:
     assert folders <= set(ROOMS)
 
 
-def test_no_broad_except_but_where_a_failed_game_is_recorded() -> None:
+def test_no_broad_except_but_where_a_failure_is_recorded() -> None:
     broad = []
     for path in FILES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -245,7 +246,7 @@ def test_no_broad_except_but_where_a_failed_game_is_recorded() -> None:
                 passes_on = isinstance(last, ast.Raise) and last.exc is None
                 if names & {"Exception", "BaseException"} and not passes_on:
                     broad.append(f"{NAMES[path]}:{node.lineno}")
-    assert {entry.split(":")[0] for entry in broad} <= {"lab/runner.py"}, broad
+    assert {entry.split(":")[0] for entry in broad} <= {"lab/runner.py", "lab/work.py"}, broad
 
 
 def test_importing_the_package_and_its_command_is_light() -> None:

@@ -6,6 +6,7 @@ played before must verify under it, and go on. What a game did use must be notic
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import shutil
@@ -22,6 +23,7 @@ import wolflab
 from test_run import over_http
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.recipes import RECIPES, Recipe, recipe
+from wolflab.errors import ModelError
 from wolflab.lab import runner
 from wolflab.lab.experiment import build
 from wolflab.lab.store import Store
@@ -172,7 +174,7 @@ def test_what_a_game_used_is_noticed(name: str, edit: tuple[str, str, str], tmp_
 
 
 def test_a_run_of_the_older_format_is_refused_with_the_version_to_use(tmp_path: Path) -> None:
-    old = changed(tmp_path / "old", ("lab/store.py", 'VERSION = "3"', 'VERSION = "2"'))
+    old = changed(tmp_path / "old", ("lab/call_store.py", 'VERSION = "3"', 'VERSION = "2"'))
     (tmp_path / "e.yaml").write_text("name: e\nplayers: {others: {recipe: random}}\ndeals: 1\n")
     assert wolf(old, "run", str(tmp_path / "e.yaml"), "--out", str(tmp_path / "run")).returncode == 0
     for command in (["verify"], ["report"], ["run", "--resume"]):
@@ -285,6 +287,11 @@ def test_words_and_settings_are_hashed_for_a_model_that_is_told_in_words() -> No
         Request(chat, "k", corrections=(("no", "say yes or no"),)),
     ):
         assert other.digest(False) != base
+
+
+def test_the_built_in_player_refuses_plain_words_with_a_sentence() -> None:
+    with pytest.raises(ModelError, match=r"call k: village, .* no plain words; name another model"):
+        asyncio.run(Village().generate(Request(Chat((("user", "Is it night?"),)), "k")))
 
 
 @pytest.mark.parametrize("name", PRESETS)

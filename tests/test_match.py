@@ -14,13 +14,10 @@ from wolflab.agents.random import Random
 from wolflab.agents.recipes import RECIPES
 from wolflab.errors import CassetteMismatch, RecordError
 from wolflab.match import (
-    Cassette,
     Casting,
     Dealing,
     Draws,
-    Filed,
     Match,
-    NoFile,
     Played,
     Player,
     Probe,
@@ -30,9 +27,9 @@ from wolflab.match import (
     play,
     run_now,
 )
-from wolflab.match.desk import File
 from wolflab.metrics.play import replies
 from wolflab.models.base import Model, Request, Response
+from wolflab.models.calls import Cassette, File, Filed, NoFile
 from wolflab.models.village import Village
 from wolflab.record import read, verify
 from wolflab.rules import DUTIES, PRESETS, SHERIFF, WITCH, Pick, Ruleset, Say
@@ -49,9 +46,9 @@ class Tape(NoFile):
     def __init__(self) -> None:
         self.filed: dict[str, Filed] = {}
 
-    def put(self, key: str, digest: str, request: Request, response: Response, model: Model) -> None:
-        assert key not in self.filed, "a call was made twice"
-        self.filed[key] = Filed(digest, response)
+    def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
+        assert request.key not in self.filed, "a call was made twice"
+        self.filed[request.key] = Filed(digest, response)
 
 
 def match(

@@ -20,7 +20,7 @@ from wolflab.lab.experiment import build
 from wolflab.lab.export import export_run
 from wolflab.lab.packing import CallRow, Packed, Total, Unpacked, pack, total, unpack
 from wolflab.lab.replay import verify_game
-from wolflab.lab.store import Store
+from wolflab.lab.store import Store, asker
 from wolflab.models.base import Response, Usage
 from wolflab.record.chain import Chain
 
@@ -206,10 +206,12 @@ def test_exported_calls_are_those_of_the_cassette(village: Path, tmp_path: Path)
         assert export_run(store, tmp_path / "out") == 3
         written = (tmp_path / "out" / "calls.jsonl").read_bytes().splitlines()
         exported = [msgspec.json.decode(line) for line in written]
-        filed = {(row.id, key): one for row in store.games() for key, one in store.calls(row.id).items()}
+        filed = {
+            (asker(row.id), key): one for row in store.games() for key, one in store.calls(row.id).items()
+        }
         lines = (tmp_path / "out" / "game-2.jsonl").read_bytes().splitlines()
         assert lines == store.record(2).lines
-    assert {(call["game"], call["key"]): call["text"] for call in exported} == {
+    assert {(call["asker"], call["key"]): call["text"] for call in exported} == {
         place: one.response.text for place, one in filed.items()
     }
 
@@ -246,9 +248,8 @@ def test_rows_and_packed_calls_of_one_game_stand_side_by_side(tmp_path: Path) ->
 def test_a_call_committed_twice_counts_once(tmp_path: Path) -> None:
     call = CallRow("k", digest("q"), "m", Response("yes", Usage(3, 4, 0, 0.25), prompt=(("user", "Well?"),)))
     with Store.create(tmp_path / "r", experiment()) as store:
-        store.commit_call(1, call)
-        store.commit_call(1, call)
-        store.commit_call(2, call)
+        for game in (1, 1, 2):
+            store.commit(asker(game), call)
         assert store.totals() == {n: {"m": (1, Usage(3, 4, 0, 0.25), 0.0)} for n in (1, 2)}
         assert store.spent() == (14, 0.5)
         assert next(store.call_rows(2))["messages"] == [("user", "Well?")]

@@ -18,8 +18,9 @@ from test_match import LateVillage, Tape, lines, match
 from wolflab.agents.recipes import RECIPES, Recipe
 from wolflab.agents.shelf import Shelf
 from wolflab.errors import CassetteMismatch
-from wolflab.match import Cassette, Interview, Played, StrawPoll, play, run_now
+from wolflab.match import Interview, Played, StrawPoll, play, run_now
 from wolflab.models.base import Request, Response
+from wolflab.models.calls import Cassette
 from wolflab.models.embedders.base import Vectors
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.models.village import Village

@@ -22,7 +22,7 @@ from wolflab.agents.policy.checkpoint import load as load_policy
 from wolflab.agents.policy.checkpoint import located
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, ModelError, StoreError
-from wolflab.lab import runner
+from wolflab.lab import call_store, runner
 from wolflab.lab import store as store_module
 from wolflab.lab.experiment import build
 from wolflab.lab.replay import verify_game
@@ -287,7 +287,7 @@ def test_a_run_that_is_cut_while_it_begins_is_none_or_keeps_its_rule(
 ) -> None:
     made = make({**TWO, "deals": 8, "stop": {"decide": ["a", "b"], "every": 2}})
     with monkeypatch.context() as broken:
-        broken.setattr(store_module, cut, raising)
+        broken.setattr(store_module if cut == "load" else call_store, cut, raising)
         with pytest.raises(Stopped):
             start(tmp_path / "r", made)
     with start(tmp_path / "r", made) as store:
@@ -313,7 +313,7 @@ def test_what_a_tournament_left_that_never_began_makes_no_tournament_of_another_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr(store_module, "writer", raising)
+        broken.setattr(call_store, "writer", raising)
         with pytest.raises(Stopped):
             start(tmp_path / "r", make(TWO))
     assert (tmp_path / "r" / FILE).exists()

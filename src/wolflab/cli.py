@@ -365,13 +365,18 @@ def annotate_judge(
         list[str], typer.Option("-o", "--set", help="A setting of the model: base_url=… (repeatable).")
     ] = [],  # noqa: B006
     behaviours: Annotated[bool, typer.Option("--behaviours", help="Judge the behaviours too.")] = False,
+    tokens: Annotated[int | None, typer.Option(help="Budget of tokens, earlier calls counted in.")] = None,
+    usd: Annotated[float | None, typer.Option(help="Budget of USD; the model needs -o price=….")] = None,
     run: Moved = None,
 ) -> None:
-    """Let a model label the sample; what it has labelled is kept and not asked again."""
+    """Let a model label the sample; what it has answered is kept and not asked again."""
     from .lab.overrides import with_settings
     from .ui.annotating import judge_sample
 
-    judge_sample(console(), sample, with_settings(model, set_), behaviours, run=run)
+    found = judge_sample(
+        console(), sample, with_settings(model, set_), behaviours, run=run, limits=(tokens, usd)
+    )
+    raise typer.Exit(1 if found.waiting else 0)
 
 
 @annotate.command("agree", epilog="Example:  `wolflab annotate agree labels anna.csv ben.csv`")

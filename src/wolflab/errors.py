@@ -48,3 +48,7 @@ class BudgetExceeded(ModelError):
 
 class CassetteMismatch(WolflabError):
     """A recorded call that no longer fits the request now made under the same key."""
+
+
+class NotFiled(CassetteMismatch):
+    """A request whose call is not on file, made where calls are only played back."""

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from ..agents.base import Invalid, Reply
 from ..agents.language import LanguageAgent
 from ..errors import RecordError, ServerError
-from ..match import NO_FILE, Dealing, Draws, LiveIO, Player, at_once
+from ..match import Dealing, Draws, LiveIO, Player, at_once
+from ..models.calls import NO_FILE
 from ..models.catalog import check
 from ..record import GameRecord
 from ..rules import Action, SheriffDrawn, SheriffNamed

@@ -16,8 +16,8 @@ from typing import Any, Literal
 from ..errors import WolflabError
 from ..metrics.agreement import TwoRaters, difference, krippendorff, share, two_raters
 from ..metrics.intervals import Estimate
-from .annotate import Key, KeyRow, read_key
-from .judging import JudgeFile, read_verdicts, rule_labels, seen_by_rule
+from .annotate import Key, KeyRow, read_key, sampled_moments
+from .judging import JudgeFile, read_judge, rule_labels, seen_by_rule
 from .label_files import Label, read_all, read_labels
 from .store import Store
 
@@ -99,7 +99,7 @@ class Agreement:
 
 
 def agree(directory: Path, files: Sequence[Path], store: Store, seed: int = 0) -> Agreement:
-    """Join people's label files, the judges' files beside the key, and the rule.
+    """Join people's label files, the judges' directories beside the key, and the rule.
 
     directory: the sample's. store: the run that it was drawn from, for the rule. Deals are resampled for
     the intervals: replies of one deal share cards, and variants share deals. WolflabError for a file that is
@@ -110,8 +110,9 @@ def agree(directory: Path, files: Sequence[Path], store: Store, seed: int = 0) -
         if times > 1:
             raise WolflabError(f"{path} is named {times} times; name the file of each rater once")
     labels = read_all(files, key)
-    judges = [read_verdicts(path, key) for path in sorted(directory.glob("judge-*.jsonl"))]
-    found = agreement(key, labels, judges, rule_labels(key, store), seen_by_rule(key, store), seed)
+    moments = sampled_moments(key, store)
+    judges = [read_judge(path.parent, key, moments) for path in sorted(directory.glob("judge-*/run.sqlite"))]
+    found = agreement(key, labels, judges, rule_labels(key, store, moments), seen_by_rule(key, store), seed)
     return replace(found, unfilled=tuple(str(path) for path in files if not read_labels(path, key)))
 
 
@@ -178,9 +179,9 @@ def _majority(people: Sequence[Mapping[str, bool]]) -> dict[str, bool]:
 
 
 def _judge_name(one: JudgeFile, judges: Sequence[JudgeFile]) -> str:
-    """ "judge MODEL", with the file's name where one model judged twice (other criteria)."""
+    """ "judge MODEL", with the directory's name where one model judged twice (other criteria)."""
     twice = sum(other.rater == one.rater for other in judges) > 1
-    return f"{one.rater} ({one.path.stem})" if twice else one.rater
+    return f"{one.rater} ({one.path.name})" if twice else one.rater
 
 
 def _rater(name: str, kind: Kind, given: Mapping[str, bool], file: JudgeFile | None) -> Rater:

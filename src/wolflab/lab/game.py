@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from .. import __version__
-from ..match import Draws, File, Filed, Interview, Match, Played, Probe, ReliabilityProbe, StrawPoll
-from ..models.base import Model, Request, Response
+from ..match import Draws, Interview, Match, Played, Probe, ReliabilityProbe, StrawPoll
+from ..models.calls import File
 from ..rules import Ruleset, Said
 from ..text.camouflage import claimed_against
 from .casting import Company
 from .experiment import Experiment
-from .packing import CallRow
 from .place import Place
 from .scenes import table
-from .store import Store
 
 
 def probes(experiment: Experiment) -> tuple[Probe, ...]:
@@ -70,24 +68,3 @@ def prepare(company: Company, place: Place, file: File) -> Match:
 def status(played: Played) -> str:
     """ "done" or "void"."""
     return "void" if played.outcome.void else "done"
-
-
-class GameFile:
-    """`match.File` over a store: calls of waiting models are committed at once, others with the game."""
-
-    def __init__(self, store: Store | None, game: int, filed: dict[str, Filed]) -> None:
-        self._store = store
-        self._game = game
-        self._filed = filed
-        self.held: list[CallRow] = []
-
-    def get(self, request: Request) -> Filed | None:
-        """See `match.File`."""
-        return self._filed.get(request.key)
-
-    def put(self, key: str, digest: str, request: Request, response: Response, model: Model) -> None:
-        """See `match.File`."""
-        if model.instant or self._store is None:
-            self.held.append(CallRow(key, digest, model.name, response))
-        else:
-            self._store.commit_call(self._game, CallRow(key, digest, model.name, response))

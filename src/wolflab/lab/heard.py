@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 
 from ..agents.base import IO, Agent, Invalid, Reply
 from ..errors import CassetteMismatch, WolflabError
-from ..match import Casting, Dealing, Filed, Player, play, run_now
+from ..match import Casting, Dealing, Player, play, run_now
 from ..metrics.play import Label, label
 from ..models.base import Model, Request, Response, Usage
+from ..models.calls import Filed, Silent
 from ..models.embedders.base import Embedder, Vectors
 from ..record import GameRecord, Turn
 from ..rules import Ask, Event, Log, View
@@ -29,7 +30,6 @@ from .casting import Company
 from .embedding_cache import CachedEmbedder, text_hash
 from .game import prepare
 from .place import Place
-from .replay import Silent
 from .store import GameRow, Store
 
 MANY = 50
@@ -214,9 +214,9 @@ class _Ear:
         self._heard[request.key] = player, unusable
         return filed
 
-    def put(self, key: str, digest: str, request: Request, response: Response, model: Model) -> None:
+    def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
         """Never reached: `get` answers or raises."""
-        raise AssertionError(f"{key} was asked of a model while a game was only read")
+        raise AssertionError(f"{request.key} was asked of a model while a game was only read")
 
     def casting(self, casting: Casting) -> Casting:
         """The same players, who stop where the calls end instead of asking anybody."""
@@ -228,7 +228,7 @@ class _Ear:
                 replace(
                     one,
                     agent=_Stopping(one.agent, self),
-                    model=None if one.model is None else Silent(one.model),
+                    model=None if one.model is None else Silent.of(one.model),
                     embedders={what: _Kept(each) for what, each in one.embedders.items()},
                 )
                 for one in players

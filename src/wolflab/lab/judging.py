@@ -1,37 +1,39 @@
 """A model as a judge of sampled replies, and the detectors' rule as another.
 
 The judge is told what the judged player knew, what was asked and what was answered, through the same
-typed question and parser as any player; it is not told who played. Each verdict is a line of a file as
-soon as it is there: whatever stops, what was judged is not asked again.
+typed question and parser as any player; it is not told who played. Its calls are on file like any game's, in
+a directory beside the sample: what was answered is not asked again, and a verdict follows from its calls.
 """
 
 from __future__ import annotations
 
-import asyncio
-import fcntl
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any
 
 import msgspec
 
-from ..errors import ModelError, WolflabError
+from ..errors import NotFiled, StoreError, WolflabError
+from ..files import write
+from ..match import run_now
 from ..metrics.behaviours import BEHAVIOURS, UNREASONABLE, sightings
 from ..models.base import Model, Request, Sampling, Usage
-from ..models.catalog import BUILT_IN, check, resolve
+from ..models.budget import Budget
+from ..models.calls import Cassette, File, Silent, answer
+from ..models.catalog import BUILT_IN, resolve
 from ..text.clean import clean
 from ..text.parsed import Problem, Verdict
 from ..text.questions import Judge, Question
 from ..text.replies import parse
 from .annotate import Key, reply_in_words, sampled_moments, situation_of
+from .call_store import CallFile, CallStore
 from .moments import Moment
 from .store import Store
+from .work import How, check_models, work
 
-T = TypeVar("T")
 Criterion = tuple[str, str]
 """(name, definition), answered with yes or no."""
 
@@ -44,16 +46,18 @@ REASONABLE: Criterion = (
 """003 §4.4.2: hallucinations, forgotten roles and counter-intuitive actions are not reasonable."""
 
 
-FORMAT = 1
 AT_ONCE = 64
 """Questions in work at once; calls in flight are limited for each endpoint as well."""
+FILE = "verdicts.jsonl"
+"""What a judge has said, a line a verdict, for people to read; made from its calls by every judging."""
+_ASKER = "item/"
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedItem:
     """One item's verdict. labels: by criterion; None, with the reason in `invalid`, when no reply was usable.
 
-    attempts: calls made. usage: their sum.
+    attempts: calls made.
     """
 
     item: str
@@ -61,17 +65,23 @@ class JudgedItem:
     reasoning: str = ""
     invalid: str = ""
     attempts: int = 1
-    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeFile:
-    """What one judge has said so far. model: its name as written in experiments."""
+    """What one judge has said so far. path: its directory. model: its name as written in experiments.
+
+    usage: tokens and USD of all calls. waiting: items without a verdict; why: what stopped the first of them,
+    where this judging met it.
+    """
 
     path: Path
     model: str
     criteria: tuple[Criterion, ...]
     verdicts: tuple[JudgedItem, ...]
+    usage: Usage = field(default_factory=Usage)
+    waiting: int = 0
+    why: str = field(default="", compare=False)
 
     @property
     def rater(self) -> str:
@@ -88,12 +98,6 @@ class JudgeFile:
         """Items for which no usable reply came."""
         return sum(verdict.labels is None for verdict in self.verdicts)
 
-    @property
-    def usage(self) -> Usage:
-        """Tokens and USD of all calls."""
-        every = [verdict.usage for verdict in self.verdicts]
-        return sum(every, Usage())
-
 
 def criteria(behaviours: bool | Collection[str] = False) -> tuple[Criterion, ...]:
     """ "reasonable", and with `behaviours` all of `metrics.behaviours` or those named."""
@@ -106,10 +110,10 @@ def criteria(behaviours: bool | Collection[str] = False) -> tuple[Criterion, ...
     return (REASONABLE, *((name, BEHAVIOURS[name].definition) for name in names))
 
 
-def judge_file(directory: Path, model: str, asked: Collection[Criterion] = (REASONABLE,)) -> Path:
-    """Where a model's verdicts on the sample in `directory` are kept."""
+def judge_home(directory: Path, model: str, asked: Collection[Criterion] = (REASONABLE,)) -> Path:
+    """Where a model's judging of the sample in `directory` is kept."""
     slug = re.sub(r"[^A-Za-z0-9._-]++", "-", model).strip("-.") or "model"
-    return directory / f"judge-{slug}{'-behaviours' if len(asked) > 1 else ''}.jsonl"
+    return directory / f"judge-{slug}{'-behaviours' if len(asked) > 1 else ''}"
 
 
 # -- judging ----------------------------------------------------------------------------------
@@ -122,86 +126,126 @@ async def judge_by_name(
     directory: Path,
     asked: tuple[Criterion, ...] = (REASONABLE,),
     retries: int = 2,
+    limits: tuple[int | None, float | None] = (None, None),
     watch: Callable[[int, int], None] = lambda over, planned: None,
 ) -> JudgeFile:
-    """`judge` by the model that `spec` names, as an experiment would, once it has been reached.
+    """`judge` by the model that `spec` names, as an experiment would.
 
-    directory: the sample's, where the verdicts go.
+    directory: the sample's, where the judge's own is made. limits: tokens and USD, what was spent before
+    counted in.
     """
-    model = resolve(spec)
+    budget = Budget(*limits)
+    model = resolve(spec, budget)
     try:
-        await check(model)
-        path = judge_file(directory, model.name, asked)
-        return await judge(key, store, model, path, asked, retries, watch=watch)
+        with begin(judge_home(directory, model.name, asked), key, model, asked, retries) as home:
+            budget.spent_tokens, budget.spent_usd = home.spent()
+            return await judge(key, store, model, home, asked, retries, watch=watch)
     finally:
         await model.close()
+
+
+def begin(path: Path, key: Key, model: Model, asked: tuple[Criterion, ...], retries: int = 2) -> CallStore:
+    """A judge's directory, new or gone on with; StoreError for one that was begun otherwise."""
+
+    def plain(value: object) -> str:
+        return msgspec.json.encode(value, order="sorted").decode()
+
+    decides = {
+        "sample": key.code,
+        "model": model.name,
+        "settings": plain(model.describe()),
+        "criteria": plain(asked),
+        "retries": str(retries),
+        "typed": plain(model.typed),
+    }
+    return CallStore.begin(path, decides)
 
 
 async def judge(
     key: Key,
     store: Store,
     model: Model,
-    path: Path,
+    home: CallStore,
     asked: tuple[Criterion, ...] = (REASONABLE,),
     retries: int = 2,
     at_once: int = AT_ONCE,
     watch: Callable[[int, int], None] = lambda over, planned: None,
 ) -> JudgeFile:
-    """Put every sampled reply that is not judged yet to `model`; returns all verdicts.
+    """Put every sampled reply to `model`; calls that are on file answer at once. Returns all verdicts.
 
-    store: the run that the sample was drawn from. path: the verdicts' file, begun or gone on with. A
-    reply that cannot be used is asked for again with the reason, `retries` times, then kept as invalid.
-    watch: called with (items over, items). When the model fails (ServerError, BudgetExceeded and other
-    ModelErrors) calls in flight are waited for and written down before the error is raised.
+    store: the run that the sample was drawn from. home: the judge's directory. A reply that cannot be used is
+    asked for again with the reason, `retries` times, then kept as invalid. watch: called with (items judged,
+    items). A spent budget and a failing server leave items waiting, to be judged by another call; any other
+    ModelError, and a request that no longer fits the one on file, is raised at the end.
     """
     moments = sampled_moments(key, store)
-    head = _head(key, model, asked)
-    with _verdicts(path, head) as (file, before):
-        over = {verdict.item for verdict in before}
-        todo = [row.id for row in key.rows if row.id not in over]
-        limit = asyncio.Semaphore(at_once)
-        errors: list[ModelError] = []
-        watch(len(over), len(key.rows))
+    items = [_Judged(row.id, moments[row.id], model, home, asked, retries) for row in key.rows]
+    if not all(one.answered for one in items):
+        await check_models([model])
 
-        async def one(item: str) -> None:
-            async with limit:
-                if errors:
-                    return
-                try:
-                    verdict = await _ask(item, moments[item], model, asked, retries)
-                except ModelError as error:
-                    errors.append(error)
-                    return
-                file.write(msgspec.json.encode(_line(verdict)) + b"\n")
-                file.flush()
-                over.add(item)
-                watch(len(over), len(key.rows))
+    def over() -> None:
+        watch(sum(one.verdict is not None for one in items), len(items))
 
-        async with asyncio.TaskGroup() as group:
-            for item in todo:
-                group.create_task(one(item))
-        if errors:
-            raise errors[0]
-    return read_verdicts(path, key)
+    watch(0, len(items))
+    await work(items, at_once, over)
+    home.adapted([model])
+    failed = next((one for one in items if one.how == "failed"), None)
+    if failed is not None:
+        raise WolflabError(failed.why)
+    found = _found(home, model.name, asked, [one.verdict for one in items])
+    found = replace(found, why=next((one.why for one in items if one.why), ""))
+    lines = [msgspec.json.encode(_line(one)) + b"\n" for one in found.verdicts]
+    write(home.path / FILE, b"".join(lines))
+    return found
+
+
+class _Judged:
+    """One item as an asker (`work.Asker`)."""
+
+    def __init__(
+        self,
+        item: str,
+        moment: Moment,
+        model: Model,
+        home: CallStore,
+        asked: tuple[Criterion, ...],
+        retries: int,
+    ) -> None:
+        self.item, self.moment, self.model, self.asked, self.retries = item, moment, model, asked, retries
+        filed = home.filed(_ASKER + item)
+        self.file = CallFile(home, _ASKER + item, filed)
+        self.home = home
+        self.answered = bool(filed)
+        self.verdict: JudgedItem | None = None
+        self.how: How | None = None
+        self.why = ""
+
+    async def go(self) -> None:
+        """Ask until there is a verdict."""
+        self.verdict = await _ask(self.item, self.moment, self.file, self.model, self.asked, self.retries)
+        for call in self.file.held:
+            self.home.commit(_ASKER + self.item, call)
+
+    def stop(self, how: How, why: str) -> None:
+        """Keep why there is none."""
+        self.how, self.why = how, why
 
 
 async def _ask(
-    item: str, moment: Moment, model: Model, asked: tuple[Criterion, ...], retries: int
+    item: str, moment: Moment, file: File, model: Model, asked: tuple[Criterion, ...], retries: int
 ) -> JudgedItem:
     question = question_of(moment, asked)
     corrections: tuple[tuple[str, str], ...] = ()
-    spent: list[Usage] = []
     reason = ""
     for attempt in range(retries + 1):
         place = f"judge/{item}|{moment.ask.id}|judge|{attempt}"
-        response = await model.generate(Request(question, place, Sampling(), corrections))
-        spent.append(response.usage)
+        _, response = await answer(file, model, Request(question, place, Sampling(), corrections))
         found = parse(question, response.text)
         if isinstance(found, Verdict):
-            return JudgedItem(item, dict(found.labels), found.reasoning, "", attempt + 1, sum(spent, Usage()))
+            return JudgedItem(item, dict(found.labels), found.reasoning, "", attempt + 1)
         reason = found.reason if isinstance(found, Problem) else "the reply is no verdict"
         corrections = (*corrections, (response.text, reason))
-    return JudgedItem(item, None, "", reason, retries + 1, sum(spent, Usage()))
+    return JudgedItem(item, None, "", reason, retries + 1)
 
 
 def question_of(moment: Moment, asked: tuple[Criterion, ...] = (REASONABLE,)) -> Question:
@@ -210,20 +254,12 @@ def question_of(moment: Moment, asked: tuple[Criterion, ...] = (REASONABLE,)) ->
     return Question(situation_of(moment.view, moment.ask), task, layout="append")
 
 
-# -- the file ---------------------------------------------------------------------------------
-
-
-def _head(key: Key, model: Model, asked: tuple[Criterion, ...]) -> dict[str, Any]:
-    """The first line: all that decides a verdict. Verdicts under another head never share its file."""
-    head = {
-        "wolflab verdicts": FORMAT,
-        "sample": key.code,
-        "model": model.name,
-        "settings": model.describe(),
-        "criteria": asked,
-    }
-    plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(head))
-    return plain
+def _found(
+    home: CallStore, model: str, asked: tuple[Criterion, ...], verdicts: Sequence[JudgedItem | None]
+) -> JudgeFile:
+    usage = sum((one for by in home.spent_by().values() for _, one, _ in by.values()), Usage())
+    given = tuple(one for one in verdicts if one is not None)
+    return JudgeFile(home.path, model, asked, given, usage, len(verdicts) - len(given))
 
 
 def _line(verdict: JudgedItem) -> dict[str, Any]:
@@ -231,81 +267,28 @@ def _line(verdict: JudgedItem) -> dict[str, Any]:
     return {name: one for name, one in value.items() if one or name in ("item", "labels")}
 
 
-@contextmanager
-def _verdicts(path: Path, head: dict[str, Any]) -> Iterator[tuple[BinaryIO, tuple[JudgedItem, ...]]]:
-    """The file, open at its end, and what it holds. One process at a time; a line cut short is dropped."""
-    with path.open("a+b") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise WolflabError(f"{path} is being written by another process; wait for it") from None
-        file.seek(0)
-        data = file.read()
-        whole = data[: data.rfind(b"\n") + 1]
-        if whole != data:
-            file.truncate(len(whole))
-        if not whole:
-            file.write(msgspec.json.encode(head) + b"\n")
-            file.flush()
-            yield file, ()
-            return
-        begun, verdicts = _decoded(whole, path)
-        for name, value in head.items():
-            if begun.get(name) != value:
-                raise WolflabError(
-                    f"{path}: it was begun with another {name.removeprefix('wolflab ')}; "
-                    "finish it as it was begun, or move it away to judge anew"
-                )
-        yield file, verdicts
+def read_judge(path: Path, key: Key, moments: Mapping[str, Moment]) -> JudgeFile:
+    """What a judge has said, from the calls in its directory; no model is asked. moments: the sample's.
 
+    StoreError for a judging of another sample, CassetteMismatch for calls of other prompts.
+    """
+    with CallStore.open_for_reading(path) as home:
+        told = {name: home.meta(name) or "" for name in ("sample", "model", "criteria", "retries", "typed")}
+        if not all(told.values()):
+            raise StoreError(f"{path} is no judge's directory; move it out of the sample's")
+        if told["sample"] != key.code:
+            raise StoreError(f"{path}: these are verdicts on another sample; move it to that one's directory")
+        asked = msgspec.json.decode(told["criteria"], type=tuple[Criterion, ...])
+        silent = Silent(told["model"], msgspec.json.decode(told["typed"]), {})
 
-def _decoded(data: bytes, path: Path) -> tuple[dict[str, Any], tuple[JudgedItem, ...]]:
-    lines = data.splitlines()
-    head = _of_line(path, 1, lines[0] if lines else b"", dict[str, Any])
-    if head.get("wolflab verdicts") != FORMAT:
-        raise WolflabError(f"{path}: not a file of verdicts in format {FORMAT}")
-    seen: dict[str, int] = {}
-    verdicts = []
-    for number, line in enumerate(lines[1:], 2):
-        verdict = _of_line(path, number, line, JudgedItem)
-        before = seen.setdefault(verdict.item, number)
-        if before != number:
-            raise WolflabError(
-                f"{path}, line {number}: {verdict.item[:40]} was judged before, in line {before}; remove one "
-                "of the two, or it would count twice"
-            )
-        verdicts.append(verdict)
-    return head, tuple(verdicts)
+        def verdict(item: str) -> JudgedItem | None:
+            tape = Cassette(home.filed(_ASKER + item))
+            try:
+                return run_now(_ask(item, moments[item], tape, silent, asked, int(told["retries"])))
+            except NotFiled:
+                return None
 
-
-def _of_line(path: Path, number: int, line: bytes, type: type[T]) -> T:
-    try:
-        return msgspec.json.decode(line, type=type)
-    except (msgspec.DecodeError, msgspec.ValidationError) as error:
-        raise WolflabError(f"{path}, line {number}: not a verdict ({error}); remove that line") from None
-
-
-def read_verdicts(path: Path, key: Key) -> JudgeFile:
-    """What a judge has said; a last line cut short is left out. WolflabError for another sample's file."""
-    data = path.read_bytes()
-    head, verdicts = _decoded(data[: data.rfind(b"\n") + 1], path)
-    if head.get("sample") != key.code:
-        raise WolflabError(f"{path}: these are verdicts on another sample; move the file to its directory")
-    try:
-        named = msgspec.convert(head.get("criteria"), tuple[Criterion, ...])
-        model = msgspec.convert(head.get("model"), str)
-    except msgspec.ValidationError as error:
-        raise WolflabError(f"{path}, line 1: not the head of a file of verdicts ({error})") from None
-    ids, wanted = {row.id for row in key.rows}, {name for name, _ in named}
-    for number, verdict in enumerate(verdicts, 2):
-        wrong = ""
-        if verdict.item not in ids:
-            wrong = f"{verdict.item[:40]!r} is none of this sample's items"
-        elif verdict.labels is not None and set(verdict.labels) != wanted:
-            wrong = f"its labels are not those that were asked for ({', '.join(sorted(wanted))})"
-        if wrong:
-            raise WolflabError(f"{path}, line {number}: {wrong}; remove that line")
-    return JudgeFile(path, model, named, verdicts)
+        return _found(home, told["model"], asked, [verdict(row.id) for row in key.rows])
 
 
 # -- the rule ---------------------------------------------------------------------------------
@@ -327,14 +310,15 @@ def seen_by_rule(key: Key, store: Store, thoughts: bool = False) -> dict[str, fr
     return found
 
 
-def rule_labels(key: Key, store: Store, thoughts: bool = False) -> dict[str, bool]:
+def rule_labels(
+    key: Key, store: Store, moments: Mapping[str, Moment], thoughts: bool = False
+) -> dict[str, bool]:
     """The rule as a rater: item → reasonable.
 
     Not reasonable is a reply that could not be used, and one in which the detectors sighted a
     hallucination or a failure (`metrics.behaviours.UNREASONABLE`). It sees nothing else: its "reasonable"
-    only says that nothing of that kind was found.
+    only says that nothing of that kind was found. moments: the sample's.
     """
-    moments = sampled_moments(key, store)
     return {
         item: moments[item].turn.invalid is None and not seen & UNREASONABLE
         for item, seen in seen_by_rule(key, store, thoughts).items()

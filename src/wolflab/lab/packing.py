@@ -24,8 +24,8 @@ from typing import NamedTuple
 import msgspec
 
 from ..errors import RecordError
-from ..match.desk import response_digest
 from ..models.base import Response, Usage
+from ..models.calls import response_digest
 from ..record.chain import ROOT, Chain, begins_with, hash_of
 
 LEVEL = 6

@@ -8,8 +8,9 @@ from typing import Any
 
 from .. import __version__
 from ..errors import RecordError
-from ..match import Cassette, Casting, Dealing, File, Filed, Played, Player, play, run_now
+from ..match import Casting, Dealing, Played, Player, play, run_now
 from ..models.base import Model, Request, Response, Usage
+from ..models.calls import Cassette, File, Filed, Silent
 from ..models.embedders import Embedder
 from ..models.embedders.base import Vectors
 from ..record import GameRecord, verify
@@ -18,34 +19,6 @@ from .game import keys, prepare
 from .place import Place
 from .pools import Pools
 from .store import GameRow, Store
-
-
-class Silent:
-    """Stands where a model stood: keeps its name and settings for the header, and is never called."""
-
-    instant = True
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-        self.name, self.typed = model.name, model.typed
-
-    def __eq__(self, other: object) -> bool:
-        """As the models: whether a player changes at an election is told by comparing them."""
-        return isinstance(other, Silent) and self._model == other._model
-
-    def __hash__(self) -> int:
-        return id(self._model)
-
-    def describe(self) -> dict[str, object]:
-        """As the model."""
-        return self._model.describe()
-
-    async def generate(self, request: Request) -> Response:
-        """Never reached: calls are on file."""
-        raise AssertionError("a replay asked a model")
-
-    async def close(self) -> None:
-        """Nothing to close."""
 
 
 class _Kept:
@@ -85,13 +58,13 @@ class _Listening:
         self.requests.append(request)
         return self._cassette.get(request)
 
-    def put(self, key: str, digest: str, request: Request, response: Response, model: Model) -> None:
-        self._cassette.put(key, digest, request, response, model)
+    def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
+        self._cassette.put(request, digest, response, model)
 
 
 def _silenced(player: Player) -> Player:
     embedders: dict[str, Embedder] = {what: _Kept(one) for what, one in player.embedders.items()}
-    model = None if player.model is None else Silent(player.model)
+    model = None if player.model is None else Silent.of(player.model)
     return replace(player, model=model, embedders=embedders)
 
 

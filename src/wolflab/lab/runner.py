@@ -16,29 +16,23 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from decimal import Decimal
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from ..errors import (
-    BudgetExceeded,
-    CassetteMismatch,
-    ServerError,
-    StoreError,
-    WolflabError,
-)
+from ..errors import WolflabError
 from ..match import play, run_now
 from ..models.budget import Budget
-from ..models.catalog import check
+from .call_store import CallFile
 from .casting import Company
 from .experiment import Experiment
-from .game import GameFile, prepare, status
+from .game import prepare, status
 from .packing import Packed, pack
 from .place import Place
 from .pools import provide
-from .store import GameRow, Store
+from .store import GameRow, Store, asker
+from .work import How, check_models, in_words, work
 
 REDRAWS = 20
 """A condition gives up replacing void games once it has played this many times its planned games."""
@@ -75,15 +69,13 @@ async def preflight(company: Company) -> None:
     """Build every player, reach every model once, load embedders; ModelError before any game starts."""
     _build(company)
     company.pools.check(company.embedder)
-    for model in company.models:
-        await check(model)
+    await check_models(company.models)
     await company.check_embedders()
 
 
 async def _run(store: Store, watch: Watch, reached: bool) -> bool:
     experiment = store.experiment
-    tokens, usd = store.spent()
-    budget = Budget(experiment.budget.tokens, experiment.budget.usd, tokens, Decimal(repr(usd)))
+    budget = Budget(experiment.budget.tokens, experiment.budget.usd, *store.spent())
     company = Company(experiment, store.path, budget)
     try:
         store.plan(
@@ -115,9 +107,7 @@ async def _run(store: Store, watch: Watch, reached: bool) -> bool:
             else:
                 await _play_waiting(store, company, planned, watch, progress)
             _redraw(store, experiment)
-        for model in company.models:
-            for what in getattr(model, "adaptations", ()):
-                store.adapted(model.name, str(what))
+        store.adapted(company.models)
     finally:
         await company.close()
     return all(row.status in ("done", "void") for row in store.games())
@@ -144,65 +134,39 @@ def _redraw(store: Store, experiment: Experiment) -> None:
     store.plan(fresh)
 
 
+class _Playing:
+    """A planned game as an asker (`work.Asker`)."""
+
+    def __init__(self, store: Store, company: Company, row: GameRow, progress: Progress) -> None:
+        self._store, self._company, self._row, self._progress = store, company, row, progress
+
+    async def go(self) -> None:
+        """Play it, and keep its record."""
+        store, row = self._store, self._row
+        file = CallFile(store, asker(row.id), store.calls(row.id))
+        start = time.perf_counter()
+        played = await play(prepare(self._company, Place.of(row), file))
+        assert played.writer is not None
+        lines, probes = played.writer.game.lines, played.writer.probes.lines
+        store.finish(row.id, status(played), lines, probes, time.perf_counter() - start, file.held)
+        self._over()
+
+    def stop(self, how: How, why: str) -> None:
+        """Keep why it could not go on."""
+        self._store.stop(self._row.id, how, why)
+        self._over()
+
+    def _over(self) -> None:
+        self._progress.over += 1
+        self._progress.last = self._store.game(self._row.id)
+
+
 async def _play_waiting(
     store: Store, company: Company, rows: list[GameRow], watch: Watch, progress: Progress
 ) -> None:
     """Games with models that wait: many at once, in one event loop."""
-    limit = asyncio.Semaphore(store.experiment.concurrency)
-    stopped = asyncio.Event()
-
-    async def one(row: GameRow) -> None:
-        async with limit:
-            if stopped.is_set():
-                store.stop(row.id, "unfinished", "the run stopped before this game: its budget is spent")
-                return
-            file = GameFile(store, row.id, store.calls(row.id))
-            start = time.perf_counter()
-            match = prepare(company, Place.of(row), file)
-            try:
-                played = await play(match)
-            except* BudgetExceeded as errors:
-                stopped.set()
-                store.stop(row.id, "unfinished", _first(errors))
-            except* ServerError as errors:
-                store.stop(row.id, "unfinished", _first(errors))
-            except* StoreError:
-                raise  # what cannot be written down stops the run
-            except* CassetteMismatch as errors:
-                store.stop(row.id, "failed", _first(errors))
-            except* Exception as errors:  # noqa: BLE001
-                # The one place that records a failed game: whatever went wrong, it is a row with its error.
-                store.stop(row.id, "failed", _first(errors))
-            else:
-                assert played.writer is not None
-                writer = played.writer
-                store.finish(
-                    row.id,
-                    status(played),
-                    writer.game.lines,
-                    writer.probes.lines,
-                    time.perf_counter() - start,
-                    file.held,
-                )
-            progress.over += 1
-            progress.last = store.game(row.id)
-            watch(progress)
-
-    async with asyncio.TaskGroup() as group:
-        for row in rows:
-            group.create_task(one(row))
-
-
-def _first(errors: BaseExceptionGroup[BaseException]) -> str:
-    """The first error of a group, in words."""
-    error: BaseException = errors
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return _words(error)
-
-
-def _words(error: BaseException) -> str:
-    return str(error) if isinstance(error, WolflabError) else f"{type(error).__name__}: {error}"
+    games = [_Playing(store, company, row, progress) for row in rows]
+    await work(games, store.experiment.concurrency, lambda: watch(progress))
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,12 +250,12 @@ def rare_collection() -> Iterator[None]:
 
 
 def _play_one(company: Company, row: GameRow) -> _Result:
-    file = GameFile(None, row.id, {})
+    file = CallFile(None, asker(row.id), {})
     start = time.perf_counter()
     try:
         played = run_now(play(prepare(company, Place.of(row), file)))
     except Exception as error:  # noqa: BLE001 (the one place that records a failed game)
-        return _Result(row.id, "failed", _words(error), None, time.perf_counter() - start)
+        return _Result(row.id, "failed", in_words(error), None, time.perf_counter() - start)
     assert played.writer is not None
     writer = played.writer
     packed = pack(writer.game.lines, writer.probes.lines, file.held)

@@ -1,9 +1,9 @@
-"""A run's one file: SQLite with a write-ahead log, complete up to the last committed call.
+"""A run of games: which are planned, what became of each, and their records.
 
 A run is a directory that can be copied: `experiment.yaml` as resolved, `run.sqlite`, and whatever is
-exported on request. One process writes (it holds a lock for as long as it lives); any number may read.
-A finished game is one blob (`packing`), beside the table of games so that listing them reads none; what
-calls come to is a table too (`store_calls`).
+exported on request. Calls, the lock and the rest of what a directory of calls has are `call_store`'s. A
+finished game is one blob (`packing`), beside the table of games so that listing them reads none; the calls of
+instant models lie in it too.
 """
 
 from __future__ import annotations
@@ -11,48 +11,29 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
-from .. import __version__
 from ..errors import StoreError
 from ..files import write
-from ..match import Filed
 from ..metrics.data import Status
-from ..models.base import Usage
+from ..models.calls import Filed
 from ..record import GameRecord, read
-from . import store_calls
+from .call_store import CallStore, Totals
 from .embedding_cache import spent_on_vectors
 from .experiment import Experiment, load
 from .packing import CallRow, Packed, Unpacked, pack, unpack
-from .store_files import (
-    PATIENCE,
-    kept_open,
-    locked,
-    make_tables,
-    must_be_new,
-    must_exist,
-    new_directory,
-    readable,
-    unusable,
-    writer,
-)
+from .store_files import locked, must_be_new, new_directory
 
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS games (
   id INTEGER PRIMARY KEY, condition TEXT NOT NULL, deal INTEGER NOT NULL, repeat INTEGER NOT NULL,
   branch TEXT NOT NULL DEFAULT '', status TEXT NOT NULL DEFAULT 'planned', error TEXT,
   seconds REAL, UNIQUE (condition, deal, repeat, branch));
 CREATE TABLE IF NOT EXISTS records (game INTEGER PRIMARY KEY, data BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS adaptations (endpoint TEXT NOT NULL, what TEXT NOT NULL, UNIQUE (endpoint, what));
 """
-VERSION = "3"
-"""Of the tables and of the records in them."""
-_UNNAMED = "0.1.0"
-"""The version that began a run which does not name it."""
+_ASKER = "game/"
 
 
 class GameRow(NamedTuple):
@@ -67,16 +48,14 @@ class GameRow(NamedTuple):
     error: str | None
 
 
-class Store:
+class Store(CallStore):
     """See the module. Open it with `create`, `resume` or `open_for_reading`."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, lock: int | None) -> None:
-        self.path = path
-        self._db = connection
-        self._lock = lock
-        self.experiment = _experiment(path)
+    schema = CallStore.schema + _SCHEMA
 
-    # -- opening --------------------------------------------------------------------------
+    def __init__(self, path: Path, connection: sqlite3.Connection, lock: int | None) -> None:
+        super().__init__(path, connection, lock)
+        self.experiment = _experiment(path)
 
     @classmethod
     def create(
@@ -85,7 +64,7 @@ class Store:
         experiment: Experiment,
         beside: Mapping[str, str] | None = None,
         facts: Mapping[str, str] | None = None,
-    ) -> Store:
+    ) -> Self:
         """Start a run in an empty directory. beside: files of its own, by name. facts: what `meta` is to say.
         The run is not there before they are.
         """
@@ -97,7 +76,7 @@ class Store:
             for name, text in {**(beside or {}), "experiment.yaml": experiment.written()}.items():
                 write(path / name, text.encode())
             try:
-                return cls._writer(path, lock, {"version": VERSION, "wolflab": __version__, **(facts or {})})
+                return cls._writer(path, lock, facts or {})
             except BaseException:
                 for half in path.glob("run.sqlite*"):  # so that it can be started again
                     half.unlink()
@@ -106,57 +85,7 @@ class Store:
             os.close(lock)
             raise
 
-    @classmethod
-    def resume(cls, path: Path) -> Store:
-        """Take up a run where it stopped. A second writer is refused with StoreError."""
-        must_exist(path)
-        lock = locked(path)
-        try:
-            return cls._writer(path, lock, None)
-        except BaseException:
-            os.close(lock)
-            raise
-
-    @classmethod
-    def _writer(cls, path: Path, lock: int, facts: Mapping[str, str] | None) -> Store:
-        """facts: of a new run, its version among them; None for one that is taken up."""
-        with readable(path):
-            db = writer(path / "run.sqlite")
-            with kept_open(db):
-                store = cls(path, db, lock)
-                if facts is None:
-                    store._check_version()  # before anything is added to a file of another version
-                make_tables(db, _SCHEMA + store_calls.SCHEMA, facts)
-                store._check_experiment()
-                return store
-
-    @classmethod
-    def open_for_reading(cls, path: Path) -> Store:
-        """Read a run, finished or not; it may be running."""
-        must_exist(path)
-        where = (path / "run.sqlite").absolute().as_uri()
-        with readable(path):
-            db = sqlite3.connect(f"{where}?mode=ro", uri=True, isolation_level=None, timeout=PATIENCE)
-            with kept_open(db):
-                store = cls(path, db, None)
-                store._check_version()
-                return store
-
-    def _check_version(self) -> None:
-        if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
-            raise StoreError(
-                f"{self.path} holds no run yet, only the beginning of one; unless that is being started just "
-                "now, remove the directory and start the run again"
-            )
-        found = self.meta("version")
-        if found != VERSION:
-            made_by = self.meta("wolflab") or _UNNAMED
-            raise StoreError(
-                f"{self.path}: this run was begun by wolflab {made_by}, its file is of version {found}; this "
-                f"wolflab ({__version__}) reads version {VERSION} alone: use wolflab {made_by} for it"
-            )
-
-    def _check_experiment(self) -> None:
+    def _check_begun(self) -> None:
         """Refuse to go on with another experiment than the one begun (a condition may be added)."""
         for condition in self.experiment.conditions:
             now, key = self.experiment.identity(condition), f"condition {condition}"
@@ -167,21 +96,6 @@ class Store:
                     f"{file}: condition {condition!r} was changed since the run began; its games "
                     "would no longer compare; undo the change, or start a new run"
                 )
-
-    def close(self) -> None:
-        """Close the file and give the lock back."""
-        self._db.close()
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
-
-    def __enter__(self) -> Store:
-        return self
-
-    def __exit__(self, _: object, error: object, trace: object) -> None:
-        self.close()
-        if isinstance(error, sqlite3.Error):
-            raise unusable(self.path, error) from None
 
     # -- games ----------------------------------------------------------------------------
 
@@ -227,8 +141,8 @@ class Store:
     def keep(self, game: int, status: str, packed: Packed, seconds: float) -> None:
         """As `finish`, of a game that is packed already (where it was played)."""
         with self._transaction():
-            store_calls.insert(self._db, game, packed.rest)
-            store_calls.add(self._db, game, packed.totals)
+            self._insert(asker(game), packed.rest)
+            self._add(asker(game), packed.totals)
             self._db.execute("INSERT OR REPLACE INTO records VALUES (?, ?)", (game, packed.data))
             self._db.execute(
                 "UPDATE games SET status = ?, error = NULL, seconds = ? WHERE id = ?", (status, seconds, game)
@@ -263,60 +177,27 @@ class Store:
         """Committed calls of one game by key."""
         unpacked = self._unpacked(game)
         held = unpacked.calls().values() if unpacked else ()
-        rows = store_calls.filed(self._db, game)
-        return {call.key: Filed(call.request, call.response) for call in held} | rows
+        return {call.key: Filed(call.request, call.response) for call in held} | self.filed(asker(game))
 
     def call_rows(self, game: int) -> Iterator[dict[str, Any]]:
         """Every call of a game with its prompt (where kept), usage and latency."""
         unpacked = self._unpacked(game)
-        return store_calls.rows(self._db, game, unpacked.calls().values() if unpacked else ())
+        return self.rows(asker(game), unpacked.calls().values() if unpacked else ())
 
-    def commit_call(self, game: int, row: CallRow) -> None:
-        """One call, safe when this returns."""
-        with self._transaction():
-            store_calls.insert(self._db, game, [row])
-
-    def spent(self) -> tuple[int, float]:
+    def spent(self) -> tuple[int, Decimal]:
         """Tokens (prompt and completion) and USD of all committed calls, and of what was embedded."""
-        tokens, usd = store_calls.spent(self._db)
+        tokens, usd = super().spent()
         more, dearer = spent_on_vectors(self._db)
-        return tokens + more, float(Decimal(repr(usd)) + Decimal(repr(dearer)))
+        return tokens + more, usd + Decimal(repr(dearer))
 
-    def totals(self) -> dict[int, dict[str, tuple[int, Usage, float]]]:
-        """Per game and model: calls, usage summed, latency summed (seconds)."""
-        return store_calls.totals(self._db)
+    def totals(self) -> dict[int, Totals]:
+        """What each game's calls come to."""
+        return {int(who.removeprefix(_ASKER)): found for who, found in self.spent_by().items()}
 
-    # -- the rest -------------------------------------------------------------------------
 
-    def adapted(self, endpoint: str, what: str) -> None:
-        """Keep what an endpoint forced us to change (no part of any hash)."""
-        self._db.execute("INSERT OR IGNORE INTO adaptations VALUES (?, ?)", (endpoint, what))
-
-    def adaptations(self) -> list[tuple[str, str]]:
-        """All adaptations: (endpoint, what)."""
-        return list(self._db.execute("SELECT endpoint, what FROM adaptations ORDER BY endpoint, what"))
-
-    def remember(self, key: str, value: str) -> None:
-        """A small fact about the run, for `meta`; what was said first stays."""
-        self._db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (key, value))
-
-    def meta(self, key: str) -> str | None:
-        """A small fact about the run."""
-        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return row[0] if row else None
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        try:
-            self._db.execute("BEGIN IMMEDIATE")
-            yield
-            self._db.execute("COMMIT")
-        except BaseException as error:
-            if self._db.in_transaction:  # a full disk rolls back on its own
-                self._db.execute("ROLLBACK")
-            if isinstance(error, sqlite3.Error):
-                raise unusable(self.path, error) from None
-            raise
+def asker(game: int) -> str:
+    """The name under which a game makes its calls."""
+    return f"{_ASKER}{game}"
 
 
 def _experiment(path: Path) -> Experiment:
@@ -326,4 +207,4 @@ def _experiment(path: Path) -> Experiment:
     return load(file)
 
 
-__all__ = ["VERSION", "CallRow", "GameRow", "Store", "new_directory"]
+__all__ = ["GameRow", "Store", "asker", "new_directory"]

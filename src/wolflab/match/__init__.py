@@ -1,6 +1,5 @@
 """Plays one game. There is one loop, `play`; everything that plays goes through it."""
 
-from .desk import NO_FILE, Cassette, File, Filed, NoFile
 from .draws import Draws
 from .io import LiveIO, at_once
 from .play import Match, Played, everybody, play, run_now
@@ -8,17 +7,12 @@ from .player import Casting, Dealing, Player
 from .probes import Interview, Probe, ReliabilityProbe, StrawPoll
 
 __all__ = [
-    "NO_FILE",
-    "Cassette",
     "Casting",
     "Dealing",
     "Draws",
-    "File",
-    "Filed",
     "Interview",
     "LiveIO",
     "Match",
-    "NoFile",
     "Played",
     "Player",
     "Probe",

@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 
 from ..errors import ModelError
 from ..models.base import Model, Request, Response, Sampling
+from ..models.calls import File, NoFile, answer, response_digest
 from ..models.embedders.base import Embedder, Vectors
 from ..record import Call
 from ..rules import Ask
 from ..text.questions import Question
-from .desk import File, NoFile, answer, response_digest
 from .draws import Draws
 
 T = TypeVar("T")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..agents.base import Agent, Invalid
+from ..models.calls import NO_FILE, File
 from ..record import Turn, Writer
 from ..rules import (
     CHANCE,
@@ -30,7 +31,6 @@ from ..rules import (
 from ..rules.engine import Step, begin, step
 from ..rules.fallback import fallback
 from ..text.clean import clean
-from .desk import NO_FILE, File
 from .draws import Draws, draw_option
 from .io import LiveIO, Together, at_once, one_by_one
 from .player import Casting, Dealing, Player

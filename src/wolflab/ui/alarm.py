@@ -27,11 +27,11 @@ class HeardStore(Store):
 
     told: Callable[[str], None] | None = None
 
-    def commit_call(self, game: int, row: Any) -> None:
-        """See `Store.commit_call`."""
-        super().commit_call(game, row)
+    def commit(self, asker: str, call: Any) -> None:
+        """See `CallStore.commit`."""
+        super().commit(asker, call)
         if self.told is not None:
-            self.told(row.model)
+            self.told(call.model)
 
 
 class Alarm:

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ..lab.agreeing import RULE, Agreement, agree
 from ..lab.annotate import PER_CONDITION, Key, Sample, read_key, sample, write_key
-from ..lab.judging import JudgeFile, criteria, judge_by_name
+from ..lab.judging import FILE, JudgeFile, criteria, judge_by_name
 from ..lab.label_files import write_table
 from ..lab.store import Store
 from ..metrics.intervals import Estimate
@@ -63,10 +63,11 @@ def judge_sample(
     behaviours: bool | Collection[str] = False,
     retries: int = 2,
     run: Path | None = None,
+    limits: tuple[int | None, float | None] = (None, None),
 ) -> JudgeFile:
     """`wolflab annotate judge`: let a model judge every item that it has not judged yet.
 
-    run: where the run is now, if it was moved since the sample was drawn.
+    run: where the run is now, if it was moved since the sample was drawn. limits: tokens and USD.
     """
     key = read_key(directory)
     asked = criteria(behaviours)
@@ -83,12 +84,15 @@ def judge_sample(
         bar.update(task, completed=over, total=planned)
 
     with Store.open_for_reading(run_of(key, directory, run)) as store, bar:
-        found = asyncio.run(judge_by_name(key, store, model, directory, asked, retries, watch))
+        found = asyncio.run(judge_by_name(key, store, model, directory, asked, retries, limits, watch))
     usage = found.usage
     tokens = usage.prompt_tokens + usage.completion_tokens
     spent = f", {tokens:,} tokens" + (f", {usage.cost:.4f} USD" if usage.cost else "") if tokens else ""
-    told = f"{len(found.verdicts)} verdicts, {found.invalid} of them unusable{spent}:  {found.path}"
+    told = f"{len(found.verdicts)} verdicts, {found.invalid} of them unusable{spent}:  {found.path / FILE}"
     _say(console, escape(told))
+    if found.waiting:
+        left = f"{found.waiting} replies are not judged yet ({found.why}). Go on with the same command."
+        _say(console, f"[yellow]{escape(left)}[/]")
     return found
 
 

@@ -25,14 +25,15 @@ from rich.table import Table
 
 from ..errors import ExperimentError, ModelError, RecordError, WolflabError
 from ..lab import runner
+from ..lab.call_store import CallFile
 from ..lab.casting import Company, listing, reach
 from ..lab.experiment import Experiment, build, load, shipped
-from ..lab.game import GameFile, prepare, rules_of, status
+from ..lab.game import prepare, rules_of, status
 from ..lab.heard import Ledger
 from ..lab.place import Place
 from ..lab.replay import verify_game
 from ..lab.sources import has_entrants
-from ..lab.store import Store, new_directory
+from ..lab.store import Store, asker, new_directory
 from ..lab.tournament import is_tournament
 from ..lab.training import FOLDER
 from ..match import play
@@ -265,7 +266,7 @@ async def _play_game(
         await runner.preflight(company)
         if store is not None:
             store.plan([(condition, 0, 0)])
-        file = GameFile(store, 1, {})
+        file = CallFile(store, asker(1), {})
         match = prepare(company, Place(condition, 0, 0), file)
         played = await play(replace(match, watch=printer.watch))
         if store is not None and played.writer is not None:

@@ -1,0 +1,135 @@
+"""A call: one request to a model and what came of it, whoever asked. Answered live, or from a file.
+
+A game, a judge and whatever else asks models have a `File` each. It knows a call by the request's key; the
+hash of the request is only a check. A call that is on file is never made again, and a request that no longer
+fits the one on file stops its asker with a sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Protocol
+
+from ..errors import CassetteMismatch, ModelError, NotFiled
+from .base import Model, Request, Response
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """A call on file: hash of the request and the response that came."""
+
+    request: str
+    response: Response
+
+
+class File(Protocol):
+    """Keeps the calls of one asker. `put` returns once the call is safe (committed)."""
+
+    def get(self, request: Request) -> Filed | None:
+        """The call on file under the request's key, if any."""
+        ...
+
+    def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
+        """Put a call on file. digest: the request's hash."""
+        ...
+
+
+class NoFile:
+    """Keeps nothing: for calls that nobody will read again."""
+
+    def get(self, request: Request) -> Filed | None:
+        """Nothing is ever on file."""
+        return None
+
+    def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
+        """Forget it."""
+
+
+NO_FILE = NoFile()
+
+
+class Cassette:
+    """Plays calls back and makes none: what is not on file raises NotFiled."""
+
+    def __init__(self, filed: Mapping[str, Filed]) -> None:
+        self._filed = filed
+
+    def get(self, request: Request) -> Filed:
+        """The call on file."""
+        if request.key not in self._filed:
+            raise NotFiled(f"call {request.key}: not on file, so it cannot be played back")
+        return self._filed[request.key]
+
+    def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
+        """Never reached: `get` answers or raises."""
+        raise AssertionError(f"a cassette was asked to record {request.key}")
+
+
+class Silent:
+    """Stands where a model stood while its calls are played back: a name and settings, and never a reply."""
+
+    instant = True
+
+    def __init__(
+        self, name: str, typed: bool, described: Mapping[str, Any], instead_of: object = None
+    ) -> None:
+        self.name, self.typed, self._described, self._instead_of = name, typed, dict(described), instead_of
+
+    @classmethod
+    def of(cls, model: Model) -> Silent:
+        """In place of that model."""
+        return cls(model.name, model.typed, model.describe(), model)
+
+    def __eq__(self, other: object) -> bool:
+        """As the models: whether a player changes at an election is told by comparing them."""
+        return isinstance(other, Silent) and self._instead_of == other._instead_of
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def describe(self) -> dict[str, Any]:
+        """As the model."""
+        return dict(self._described)
+
+    async def generate(self, request: Request) -> Response:
+        """Never reached: calls are on file."""
+        raise AssertionError(f"{request.key} was asked while calls were played back")
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+def response_digest(response: Response) -> str:
+    """The hash by which a record knows a response's text."""
+    return blake2b(response.text.encode(), digest_size=16).hexdigest()
+
+
+def _storable(response: Response) -> Response:
+    """Half a surrogate pair, which a server may send, is no text: it becomes a question mark."""
+    if response.text.isascii():
+        return response
+    return response._replace(text=response.text.encode("utf-8", "replace").decode())
+
+
+async def answer(file: File, model: Model | None, request: Request) -> tuple[str, Response]:
+    """The request's hash, and the response to it: the one on file, or the model's, put on file.
+
+    Raises CassetteMismatch when the request differs from the one on file, ModelError without a model, and
+    whatever the model raises.
+    """
+    if model is None:
+        raise ModelError(f"call {request.key}: whoever makes it was given no model")
+    digest = request.digest(model.typed)
+    filed = file.get(request)
+    if filed is not None:
+        if filed.request != digest:
+            raise CassetteMismatch(
+                f"call {request.key}: the request differs from the recorded one (another version, recipe or "
+                "prompt); use the version that made the run, or start a new run"
+            )
+        return digest, filed.response
+    response = _storable(await model.generate(request))
+    file.put(request, digest, response, model)
+    return digest, response
