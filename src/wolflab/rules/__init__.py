@@ -46,7 +46,9 @@ from .events import (
     VoteCounted,
     Voted,
     only,
+    seats_of,
 )
+from .facts import Departure, Facts, How, facts_of, told
 from .outcome import Outcome, Reason, Side, Winner
 from .roles import DUTIES, ROLES, SHIELDS, Role, role
 from .ruleset import DOCTOR, PRESETS, SHERIFF, WITCH, Ruleset, preset
@@ -77,10 +79,13 @@ __all__ = [
     "DayBroke",
     "Deal",
     "Dealt",
+    "Departure",
     "Duty",
     "Event",
+    "Facts",
     "FirstSpeaker",
     "GameEnded",
+    "How",
     "Lead",
     "Learned",
     "Log",
@@ -106,8 +111,11 @@ __all__ = [
     "Voted",
     "Winner",
     "deal",
+    "facts_of",
     "only",
     "pick",
     "preset",
     "role",
+    "seats_of",
+    "told",
 ]

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from .actions import Action
 from .outcome import Outcome
@@ -21,6 +22,12 @@ def only(*seats: int) -> int:
     for seat in seats:
         mask |= 1 << seat
     return mask
+
+
+@lru_cache(1 << 16)
+def seats_of(mask: int) -> tuple[int, ...]:
+    """The seats in a bit mask, ascending."""
+    return tuple(seat for seat in range(mask.bit_length()) if mask >> seat & 1)
 
 
 @dataclass(frozen=True, slots=True)

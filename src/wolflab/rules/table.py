@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from .actions import PASS, Action, Pick, deal, pick
 from .asks import CHANCE, Ask
-from .events import EVERYONE, DayBroke, Dealt, Event, NightFell, Said, VoteCounted, Voted
+from .events import EVERYONE, DayBroke, Dealt, Event, NightFell, Said, VoteCounted, Voted, seats_of
 from .roles import DUTIES, Role
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Table:
     def __init__(self, ruleset: Ruleset) -> None:
         self.ruleset = ruleset
         self.everyone_alive = (1 << ruleset.players) - 1
-        self.seats = lru_cache(_CACHE)(_seats)
+        self.seats = seats_of
         self.picks = lru_cache(_CACHE)(self._picks)
         self.agreed = lru_cache(_CACHE)(self._agreed)
         self.ask = lru_cache(_CACHE)(_ask)
@@ -42,7 +42,7 @@ class Table:
         self.ready = lru_cache(_CACHE)(_ready)
 
     def _picks(self, mask: int, may_pass: bool) -> tuple[Action, ...]:
-        options: tuple[Action, ...] = tuple(pick(seat) for seat in _seats(mask))
+        options: tuple[Action, ...] = tuple(pick(seat) for seat in seats_of(mask))
         return (*options, PASS) if may_pass else options
 
     def _deal_ask(self, dealt: tuple[Role, ...]) -> Ask:
@@ -65,14 +65,14 @@ class Table:
             (duty.kind, seat)
             for role in self.ruleset.cast
             for duty in role.duties
-            for seat in _seats(_members(roles, role) & alive)
+            for seat in seats_of(_members(roles, role) & alive)
         )
 
     def _vote_asks(self, kind: str, phase: str, round: int, voters: int, options: int) -> tuple[Ask, ...]:
         """The asks of one secret ballot: `voters` vote for one of `options` (masks)."""
         rules = self.ruleset
         asks = []
-        for seat in _seats(voters):
+        for seat in seats_of(voters):
             mask = options if rules.may_vote_self or kind == "elect" else options & ~(1 << seat)
             asks.append(
                 self.ask(kind, phase, round, seat, self.picks(mask, rules.may_abstain or kind == "elect"))
@@ -136,12 +136,6 @@ def _ready(queue: tuple[Turn, ...], reads_last: bool) -> tuple[tuple[Turn, ...],
         begun.add(kind)
         (later if blocked else now).append((kind, seat))
     return tuple(now), tuple(later)
-
-
-@lru_cache(_CACHE)
-def _seats(mask: int) -> tuple[int, ...]:
-    """The seats in a bit mask, ascending."""
-    return tuple(seat for seat in range(mask.bit_length()) if mask >> seat & 1)
 
 
 def _ask(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from .events import Event
+from .facts import Facts, Told, facts_of, told
 from .ruleset import Ruleset
 
 
@@ -41,6 +42,23 @@ class View(NamedTuple):
     notes: Sequence[Note]
     cache: dict[str, Any]
 
+    @property
+    def facts(self) -> Facts:
+        """What this seat's events say (see `rules.facts`)."""
+        last = self.told(len(self.events) - 1) if self.events else ()
+        return last[0][1] if last else facts_of(self.ruleset)
+
+    def told(self, start: int = 0, end: int | None = None) -> Sequence[Told]:
+        """Its events from `start` up to `end`, each with the facts once this seat had learned of it."""
+        known: list[Told] = self.cache.setdefault(_TOLD, [])
+        size = len(self.events)
+        if len(known) < size:
+            told(self.ruleset, self.events, known)
+        return known[start : size if end is None else min(end, size)]
+
+
+_TOLD = "told"
+
 
 class Log:
     """All events of a game in order, and each seat's share of them.
@@ -55,6 +73,16 @@ class Log:
         self._read = [0] * ruleset.players
         self._notes: list[list[Note]] = [[] for _ in range(ruleset.players)]
         self._caches: list[dict[str, Any]] = [{} for _ in range(ruleset.players)]
+        self._told: list[Told] = []
+
+    @property
+    def facts(self) -> Facts:
+        """What all events say: the moderator's facts."""
+        return self.told(len(self.events) - 1)[0][1] if self.events else facts_of(self.ruleset)
+
+    def told(self, start: int = 0) -> Sequence[Told]:
+        """All events from `start` on, each with the moderator's facts once it had happened."""
+        return told(self.ruleset, self.events, self._told)[start:]
 
     def extend(self, events: Sequence[Event]) -> None:
         """Append events that have happened."""

@@ -1,0 +1,180 @@
+"""What the events say of the game so far: the one fold that answers who lives, who left, who is Sheriff.
+
+`Facts` are immutable: `facts.then(event)` gives those after the event, the same object where nothing of
+them changed. The moderator's are the fold over all events (`Log.facts`), a seat's the fold over its share
+of them (`View.facts`), so that a seat's facts hold no more than its view. They know events alone: what the
+engine keeps in its state, and what anybody deduces, is not here.
+
+A new event has its place in `Facts.then`, or mypy says so. Whoever needs to know who lives or who left asks
+the facts, never the event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple, TypeVar, assert_never
+
+from .events import (
+    CandidatesNamed,
+    Chose,
+    DayBroke,
+    Dealt,
+    Event,
+    FirstSpeaker,
+    GameEnded,
+    Learned,
+    NightFell,
+    PackMet,
+    Revealed,
+    Said,
+    SheriffDrawn,
+    SheriffNamed,
+    SpeakersDrawn,
+    VictimShown,
+    VoteCounted,
+    Voted,
+    only,
+    seats_of,
+)
+from .outcome import Outcome
+from .roles import ROLES
+from .ruleset import Ruleset
+
+T = TypeVar("T")
+
+How = Literal["night", "vote"]
+"""How somebody left: in the night (no event tells the cause), or voted out."""
+
+Phase = Literal["setup", "night", "day"]
+
+
+class Departure(NamedTuple):
+    """Who left the game, in which round, and how."""
+
+    seat: int
+    round: int
+    how: How
+
+
+class Facts(NamedTuple):
+    """See the module. `facts_of(ruleset)` is the beginning, before any event.
+
+    phase: "setup" until the first night. alive: bit mask over seats; somebody voted out is no longer in it,
+    last words or not. departures: in the order in which players left. roles: by seat, "" where it is not
+    known for certain; sides: by seat, whether it is on the Werewolves' side (None: not known), for all of
+    `roles` and where only that was learned. sheriffs: who held the office, in order. intended: the seat drawn
+    in secret to become Sheriff, for the moderator.
+    """
+
+    ruleset: Ruleset
+    round: int
+    phase: Phase
+    alive: int
+    departures: tuple[Departure, ...]
+    roles: tuple[str, ...]
+    sides: tuple[bool | None, ...]
+    sheriffs: tuple[int, ...]
+    intended: int | None
+    outcome: Outcome | None
+
+    @property
+    def living(self) -> tuple[int, ...]:
+        """The seats that are alive, ascending."""
+        return seats_of(self.alive)
+
+    @property
+    def sheriff(self) -> int | None:
+        """Who is Sheriff, or was the last one; None before anybody is."""
+        return self.sheriffs[-1] if self.sheriffs else None
+
+    def pack_of(self, seat: int) -> tuple[int, ...]:
+        """Who is known to be of that seat's pack, itself included; empty where its role has no pack."""
+        own = self.roles[seat]
+        if not own or not ROLES[own].pack:
+            return ()
+        return tuple([other for other, role in enumerate(self.roles) if role == own])
+
+    def then(self, event: Event) -> Facts:
+        """The facts once `event` has happened."""
+        match event:
+            case (
+                Said()
+                | Voted()
+                | Chose()
+                | VictimShown()
+                | SpeakersDrawn()
+                | CandidatesNamed()
+                | FirstSpeaker()
+            ):
+                return self
+            case NightFell(round):
+                return self._replace(round=round, phase="night")
+            case DayBroke(round, deaths):
+                return self._replace(round=round, phase="day")._without("night", *deaths)
+            case VoteCounted(out):
+                return self if out is None else self._without("vote", out)
+            case Dealt(seat, role) | Revealed(seat, role):
+                return self._knowing(role, seat)
+            case PackMet(seats):
+                own = next((self.roles[seat] for seat in seats if self.roles[seat]), "")
+                return self._knowing(own, *seats) if own else self
+            case Learned(_, target, what):
+                if self.ruleset.seer_learns == "role":
+                    return self._knowing(what, target)
+                return self._replace(sides=_put(self.sides, target, what in ROLES))
+            case SheriffDrawn(seat):
+                return self._replace(intended=seat)
+            case SheriffNamed(seat):
+                return self._replace(sheriffs=(*self.sheriffs, seat))
+            case GameEnded(outcome):
+                return self._replace(outcome=outcome)
+        assert_never(event)
+
+    def _without(self, how: How, *seats: int) -> Facts:
+        """The facts without those who leave now."""
+        if not seats:
+            return self
+        gone = [Departure(seat, self.round, how) for seat in seats]
+        return self._replace(alive=self.alive & ~only(*seats), departures=(*self.departures, *gone))
+
+    def _knowing(self, role: str, *seats: int) -> Facts:
+        """The facts with these seats known to hold that role."""
+        roles, sides, wolf = self.roles, self.sides, ROLES[role].wolf
+        for seat in seats:
+            roles, sides = _put(roles, seat, role), _put(sides, seat, wolf)
+        return self._replace(roles=roles, sides=sides)
+
+
+def _put(values: tuple[T, ...], seat: int, value: T) -> tuple[T, ...]:
+    """`values` by seat, with another one for that seat."""
+    return (*values[:seat], value, *values[seat + 1 :])
+
+
+Told = tuple[Event, Facts]
+"""An event, and the facts once it has happened."""
+
+
+def told(ruleset: Ruleset, events: Sequence[Event], known: list[Told] | None = None) -> list[Told]:
+    """Every event with the facts once it has happened. known: those of the first events, to which the rest is
+    added.
+    """
+    found = [] if known is None else known
+    facts = found[-1][1] if found else facts_of(ruleset)
+    for event in events[len(found) :]:
+        facts = facts.then(event)
+        found.append((event, facts))
+    return found
+
+
+def facts_of(ruleset: Ruleset, events: Iterable[Event] = ()) -> Facts:
+    """The facts after all of these events."""
+    players = ruleset.players
+    facts = Facts(
+        ruleset, 0, "setup", (1 << players) - 1, (), ("",) * players, (None,) * players, (), None, None
+    )
+    for event in events:
+        facts = facts.then(event)
+    return facts
+
+
+__all__ = ["Departure", "Facts", "How", "Phase", "Told", "facts_of", "told"]
