@@ -102,7 +102,7 @@ def test_the_most_telling_come_first_then_the_oldest() -> None:
 def test_the_fold_goes_on_where_it_was(rules: Any, seed: int, data: st.DataObject) -> None:
     """Read at any moments, with reflections in between: the same messages as read once at the end."""
     game, choose = Game(rules), talkative(random.Random(seed), rules)
-    kept = Messages()
+    kept = Messages(rules)
     read = 0
     while not game.over:
         if all(ask.seat >= 0 for ask in game.asks):
@@ -116,7 +116,7 @@ def test_the_fold_goes_on_where_it_was(rules: Any, seed: int, data: st.DataObjec
         game.reply([choose(ask) for ask in game.asks])
     end = game.log.view(0)
     kept.read(end)
-    fresh = Messages()
+    fresh = Messages(rules)
     fresh.read(end)
     assert kept.lines == fresh.lines
     assert kept.scores == fresh.scores

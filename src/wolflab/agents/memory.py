@@ -9,19 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..rules import (
-    Ask,
-    DayBroke,
-    Dealt,
-    Event,
-    NightFell,
-    Note,
-    PackMet,
-    Said,
-    SheriffNamed,
-    View,
-    VoteCounted,
-)
+from ..rules import Ask, NightFell, Note, Said, View, facts_of
 from ..text.notes import Belief, Deduced
 from ..text.questions import Layout, Line, Situation
 
@@ -48,15 +36,11 @@ class Memory:
 
 
 class _Fold:
-    """The fold so far: everything in `Memory`, and how much of the view has been read."""
+    """The fold so far: lines and beliefs, how much of the view has been read, and the facts by then."""
 
     def __init__(self, view: View) -> None:
         self.events = self.notes = 0
-        self.role = ""
-        self.pack: tuple[int, ...] = ()
-        self.alive = set(range(view.ruleset.players))
-        self.sheriff: int | None = None
-        self.round, self.phase = 0, "setup"
+        self.now = facts_of(view.ruleset)
         self.facts: list[Line] = []
         self.statements: list[Line] = []
         self.beliefs: dict[int, Belief] = {}
@@ -72,31 +56,15 @@ class _Fold:
         self._events(view, len(view.events))
 
     def _events(self, view: View, end: int) -> None:
-        for position in range(self.events, end):
-            self._event(view.seat, position, view.events[position])
-        self.events = max(self.events, end)
-
-    def _event(self, seat: int, position: int, event: Event) -> None:
-        kind = type(event)
-        if kind is NightFell:
-            self.round, self.phase = event.round, "night"  # type: ignore[union-attr]
+        if end <= self.events:
             return
-        if kind is DayBroke:
-            self.phase = "day"
-            self.alive.difference_update(event.deaths)  # type: ignore[union-attr]
-        line = Line(position + 1, self.round, self.phase, event, position)
-        if kind is Said and event.seat != seat:  # type: ignore[union-attr]
-            self.statements.append(line)
-            return
-        self.facts.append(line)
-        if kind is VoteCounted:
-            self.alive.discard(event.seat)  # type: ignore[union-attr]
-        elif kind is SheriffNamed:
-            self.sheriff = event.seat  # type: ignore[union-attr]
-        elif kind is Dealt:
-            self.role = event.role  # type: ignore[union-attr]
-        elif kind is PackMet:
-            self.pack = event.seats  # type: ignore[union-attr]
+        for position, (event, now) in enumerate(view.told(self.events, end), self.events):
+            if isinstance(event, NightFell):
+                continue  # its lines say when they happened
+            line = Line(position + 1, now.round, now.phase, event, position)
+            heard = isinstance(event, Said) and event.seat != view.seat
+            (self.statements if heard else self.facts).append(line)
+        self.events, self.now = end, now
 
     def _deduced(self, note: Note, prune: bool) -> None:
         """Take over a deduction; a final one with any evidence prunes."""
@@ -117,13 +85,14 @@ def remember(view: View, prune: bool = True) -> Memory:
     if fold is None or fold.events > len(view.events) or fold.notes > len(view.notes):
         fold = view.cache[name] = _Fold(view)
     fold.read(view, prune)
+    now = fold.now
     return Memory(
         view.seat,
-        fold.role,
-        fold.pack,
-        fold.round,
-        tuple(sorted(fold.alive)),
-        fold.sheriff,
+        now.roles[view.seat],
+        now.pack_of(view.seat),
+        now.round,
+        now.living,
+        now.sheriff,
         tuple(fold.facts),
         tuple(fold.statements),
         fold.beliefs,

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..models.embedders.base import Vectors
-from ..rules import DayBroke, Event, NightFell, Said, View
+from ..rules import Event, NightFell, Ruleset, Said, View, facts_of
 from ..text.informative import OTHER, informativeness
 from ..text.notes import Reflected
 from ..text.questions import Line
@@ -26,12 +26,12 @@ class Messages:
     A fold over the view that goes on from where it was; whatever it holds can be computed again.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, ruleset: Ruleset) -> None:
         self.lines: list[Line] = []
         self.scores: list[int] = []
         self.vectors: Vectors | None = None
         self._events = self._notes = 0
-        self._round, self._phase = 0, "setup"
+        self._now = facts_of(ruleset)
 
     def read(self, view: View) -> None:
         """Go on to the view's end."""
@@ -43,18 +43,15 @@ class Messages:
         self._until(view, len(view.events))
 
     def _until(self, view: View, end: int) -> None:
-        for event in view.events[self._events : end]:
-            if isinstance(event, NightFell):
-                self._round, self._phase = event.round, "night"
-                continue
-            if isinstance(event, DayBroke):
-                self._phase = "day"
-            self._add(view, event)
+        for event, now in view.told(self._events, end):
+            self._now = now
+            if not isinstance(event, NightFell):  # its lines say when they happened
+                self._add(view, event)
         self._events = max(self._events, end)
 
     def _add(self, view: View, event: Event | Reflected) -> None:
         place = len(self.lines)
-        self.lines.append(Line(place + 1, self._round, self._phase, event, place))
+        self.lines.append(Line(place + 1, self._now.round, self._now.phase, event, place))
         self.scores.append(informativeness(event, view.seat, view.ruleset))
 
     @property
@@ -87,7 +84,7 @@ def messages(view: View) -> Messages:
     """The messages of a view's seat."""
     fold: Messages | None = view.cache.get("messages")
     if fold is None or fold._events > len(view.events) or fold._notes > len(view.notes):
-        fold = view.cache["messages"] = Messages()
+        fold = view.cache["messages"] = Messages(view.ruleset)
     fold.read(view)
     return fold
 

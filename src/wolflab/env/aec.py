@@ -302,7 +302,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
             self.infos[agent] = {"name": self.ruleset.names[seat], "ask": "" if ask is None else ask.kind}
             if self.terminations[agent] and played is not None:
                 self.infos[agent] |= {
-                    "role": self._game.rewards.roles[seat],
+                    "role": self._game.log.facts.roles[seat],
                     "winner": played.outcome.winner.value,
                     "reason": played.outcome.reason.value,
                 }

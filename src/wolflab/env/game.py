@@ -15,7 +15,7 @@ from ..match.rewards import Rewards, Worth
 from ..models.base import Model
 from ..models.embedders.base import Embedder
 from ..record import Turn
-from ..rules import Action, Event, Log, NightFell, Ruleset
+from ..rules import Action, Event, Log, Ruleset
 from ..text.sentences import moderator_sentence
 from .driving import Background, Learner, Moment, Put, Stepwise, pause
 from .seating import Learners, Others, casting, the_rest
@@ -52,7 +52,6 @@ class Game:
         self.played: Played | None = None
         self.asked = False
         self._earned = [0.0] * ruleset.players
-        self._round = 0
 
     def watch(self, events: Sequence[Event], log: Log, turns: Sequence[Turn]) -> None:
         """`match.Match.watch`: keep the log, count rewards, write the transcript."""
@@ -60,10 +59,8 @@ class Game:
         for gain in self.rewards.follow(events):
             for seat, points in enumerate(gain.seats):
                 self._earned[seat] += points
-        for event in events:
-            if isinstance(event, NightFell):
-                self._round = event.round
-            self.transcript.append(moderator_sentence(event, self._round, self.ruleset))
+        for event, now in log.told(len(self.transcript)):
+            self.transcript.append(moderator_sentence(event, now.round, self.ruleset))
 
     def come(self, came: Moment | Played) -> None:
         """It has come to a learner's question, or to its end."""

@@ -1,4 +1,4 @@
-"""One seat's view and question as a vector of fixed length: a fold over the view's events.
+"""One seat's view and question as a vector of fixed length: the view's facts, and a fold over its events.
 
 It reads what the seat saw and heard, statements through `text.reading`, and nothing else. `Layout`
 says what stands where. Every entry lies in [-1, 1].
@@ -10,6 +10,7 @@ from collections import deque
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
+from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,8 @@ from ..rules import (
     DayBroke,
     Dealt,
     Event,
+    Facts,
+    FirstSpeaker,
     GameEnded,
     Learned,
     NightFell,
@@ -31,7 +34,9 @@ from ..rules import (
     Revealed,
     Ruleset,
     Said,
+    SheriffDrawn,
     SheriffNamed,
+    SpeakersDrawn,
     VictimShown,
     View,
     VoteCounted,
@@ -137,31 +142,24 @@ class _Round:
 
     def __init__(self, seats: int) -> None:
         self.chose, self.pack = np.zeros(seats, np.float32), np.zeros(seats, np.float32)
-        self.died, self.out = np.zeros(seats, np.float32), np.zeros(seats, np.float32)
         self.spoke = np.zeros(seats, np.float32)
         self.stance = np.zeros((seats, seats), np.float32)
         self.votes = np.zeros((seats, seats), np.float32)
 
-    def parts(self) -> list[Vector]:
-        """In the layout's order."""
-        flat = [self.chose, self.pack, self.died, self.out, self.spoke]
-        return [*flat, self.stance.ravel(), self.votes.ravel()]
+    def parts(self, died: Vector, out: Vector) -> list[Vector]:
+        """In the layout's order, with those who left in that round."""
+        return [self.chose, self.pack, died, out, self.spoke, self.stance.ravel(), self.votes.ravel()]
 
 
 class _Fold:
-    """All that was read so far of one seat's events."""
+    """All that was read so far of one seat's events and is not among its facts."""
 
     def __init__(self, view: View, rounds: int) -> None:
         self.me, self.ruleset, self.read = view.seat, view.ruleset, 0
         seats, roles = view.ruleset.players, view.ruleset.cast
         self.role_at = {role.name: number for number, role in enumerate(roles)}
-        self.round, self.over = 0, False
-        self.role = ""
-        self.alive = np.ones(seats, np.float32)
-        self.sheriff, self.candidates, self.victim = (np.zeros(seats, np.float32) for _ in range(3))
+        self.candidates, self.victim = np.zeros(seats, np.float32), np.zeros(seats, np.float32)
         self.potions = np.zeros(2, np.float32)
-        self.known_role = np.zeros((seats, len(roles)), np.float32)
-        self.known_side = np.zeros(seats, np.float32)
         self.claims = np.zeros((seats, len(roles)), np.float32)
         self.reports = np.zeros((seats, seats), np.float32)
         self.recent: deque[_Round] = deque([_Round(seats)], maxlen=rounds)
@@ -177,49 +175,33 @@ class _Fold:
         match event:
             case Said():
                 self._said(event, now)
-            case Voted(voter, int(target), "eliminate"):
-                now.votes[voter, target] = 1
-            case NightFell(round):
-                self.round = round
+            case Voted(voter, target, what):
+                if what == "eliminate" and target is not None:
+                    now.votes[voter, target] = 1
+            case NightFell():
                 self.victim = np.zeros_like(self.victim)
                 self.recent.appendleft(_Round(self.ruleset.players))
-            case DayBroke(deaths=deaths):
-                for seat in deaths:
-                    now.died[seat], self.alive[seat] = 1, 0
-            case VoteCounted(seat=int(out)):
-                now.out[out], self.alive[out] = 1, 0
-            case Dealt(seat, role):
-                self.role = role
-                self._knows(seat, role)
-            case PackMet(seats):
-                for seat in seats:
-                    self._knows(seat, self.role)
-            case Revealed(seat, role):
-                self._knows(seat, role)
-            case Learned(target=target, what=what):
-                self._learned(target, what)
             case Chose():
                 self._chose(event, now)
             case VictimShown(victim=victim):
                 self.victim[victim] = 1
-            case SheriffNamed(seat):
-                self.sheriff = np.zeros_like(self.sheriff)
-                self.sheriff[seat] = 1
             case CandidatesNamed(seats):
                 self.candidates[list(seats)] = 1
-            case GameEnded():
-                self.over = True
-
-    def _knows(self, seat: int, role: str) -> None:
-        self.known_role[seat] = 0
-        self.known_role[seat, self.role_at[role]] = 1
-        self.known_side[seat] = 1 if ROLES[role].wolf else -1
-
-    def _learned(self, target: int, what: str) -> None:
-        if self.ruleset.seer_learns == "role":
-            self._knows(target, what)
-        else:
-            self.known_side[target] = 1 if what in ROLES else -1
+            case (
+                Dealt()
+                | PackMet()
+                | Learned()
+                | Revealed()
+                | DayBroke()
+                | SheriffNamed()
+                | VoteCounted()
+                | GameEnded()
+            ):
+                pass  # what they say is among the facts
+            case SheriffDrawn() | SpeakersDrawn() | FirstSpeaker():
+                pass  # no section tells of it
+            case _:
+                assert_never(event)
 
     def _chose(self, event: Chose, now: _Round) -> None:
         if isinstance(event.action, Pick):
@@ -258,38 +240,60 @@ def encode(view: View, ask: Ask | None, layout: Layout) -> Vector:
     if fold is None or fold.read > len(view.events):
         fold = view.cache[name] = _Fold(view, layout.rounds)
     fold.go_on(view)
-    seats, rules = layout.ruleset.players, layout.ruleset
+    seats, rules, facts = layout.ruleset.players, layout.ruleset, view.facts
     asked = kinds(rules).index(ask.kind) if ask is not None else None
     phase = PHASES.index(ask.phase) if ask is not None else None
     parts = [
         _hot(seats, view.seat),
-        _hot(len(fold.role_at), fold.role_at.get(fold.role)),
+        _hot(len(fold.role_at), fold.role_at.get(facts.roles[view.seat])),
         _hot(len(PHASES), phase),
         _hot(len(kinds(rules)), asked),
-        np.array([fold.round / rules.max_rounds, fold.over], np.float32),
-        fold.alive,
-        fold.sheriff,
+        np.array([facts.round / rules.max_rounds, facts.outcome is not None], np.float32),
+        _hot(seats, *facts.living),
+        _hot(seats, *facts.sheriffs[-1:]),
         fold.candidates,
         fold.victim,
         fold.potions,
-        fold.known_role.ravel(),
-        fold.known_side,
+        *_known(facts, fold.role_at),
         fold.claims.ravel(),
         fold.reports.ravel(),
     ]
-    for one in fold.recent:
-        parts += one.parts()
+    for ago, one in enumerate(fold.recent):
+        parts += one.parts(*_gone(facts, facts.round - ago))
     vector = np.zeros(layout.size, np.float32)
     flat = np.concatenate(parts)
     vector[: len(flat)] = flat
     return vector
 
 
-def _hot(n: int, at: int | None) -> Vector:
+def _hot(n: int, *places: int | None) -> Vector:
     vector = np.zeros(n, np.float32)
-    if at is not None:
-        vector[at] = 1
+    for at in places:
+        if at is not None:
+            vector[at] = 1
     return vector
+
+
+def _known(facts: Facts, role_at: dict[str, int]) -> tuple[Vector, Vector]:
+    """Known roles, seat by seat, and known sides."""
+    rows = [_hot(len(role_at), role_at.get(role)) for role in facts.roles]
+    sides = [0 if side is None else 1 if side else -1 for side in facts.sides]
+    return np.concatenate(rows), np.array(sides, np.float32)
+
+
+def _gone(facts: Facts, round: int) -> tuple[Vector, Vector]:
+    """Who left in that round: found dead, and voted out."""
+    died, out = (np.zeros(facts.ruleset.players, np.float32) for _ in range(2))
+    for gone in facts.departures:
+        if gone.round == round:
+            match gone.how:
+                case "night":
+                    died[gone.seat] = 1
+                case "vote":
+                    out[gone.seat] = 1
+                case _:
+                    assert_never(gone.how)
+    return died, out
 
 
 def living(vector: Vector, layout: Layout) -> tuple[int, ...]:

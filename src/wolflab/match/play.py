@@ -18,18 +18,17 @@ from ..rules import (
     CHANCE,
     Action,
     Ask,
-    Dealt,
     Event,
     Log,
     Note,
     Outcome,
     Ruleset,
     Say,
-    SheriffDrawn,
     SheriffNamed,
 )
 from ..rules.engine import Step, begin, step
 from ..rules.fallback import fallback
+from ..rules.state import State
 from ..text.clean import clean
 from .draws import Draws, draw_option
 from .io import LiveIO, Together, at_once, one_by_one
@@ -114,7 +113,7 @@ class _Game:
             draws = self.match.deal if asks[0].phase == "deal" else self.match.play
             return [Turn(ask, draw_option(ask, draws)) for ask in asks]
         if not self.players:
-            self._seat()
+            self._seat(now.state)
         polls = self._probes(now) if self.match.probes else []
         if len(asks) == 1 and not polls:
             turns = [await self._ask(asks[0])]
@@ -173,12 +172,10 @@ class _Game:
         )
         return [(probe.name, ballot) for probe in self.match.probes if (ballot := probe.asks(moment))]
 
-    def _seat(self) -> None:
+    def _seat(self, state: State) -> None:
         """The cards are dealt: decide who sits where, and write the header."""
-        dealt = [event for event in self.log.events if isinstance(event, Dealt)]
-        drawn = [event.seat for event in self.log.events if isinstance(event, SheriffDrawn)]
-        self.roles = tuple(event.role for event in dealt)
-        self._cast(drawn[0] if drawn else None)
+        self.roles = tuple(role.name for role in state.roles)
+        self._cast(state.intended)
         if self.writer is not None:
             self.writer.open(
                 self.match.header

@@ -16,26 +16,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..rules import (
-    ROLES,
     SHIELDS,
     Action,
+    CandidatesNamed,
     Chose,
     DayBroke,
     Dealt,
     Event,
+    Facts,
+    FirstSpeaker,
     GameEnded,
     Learned,
     NightFell,
+    PackMet,
     Pick,
+    Revealed,
     Ruleset,
+    Said,
+    SheriffDrawn,
+    SheriffNamed,
+    SpeakersDrawn,
+    VictimShown,
     VoteCounted,
     Voted,
     Winner,
+    facts_of,
 )
 from ..rules.engine import table
 
@@ -76,27 +87,20 @@ def gains(ruleset: Ruleset, events: Sequence[Event], worth: Worth = D2) -> list[
 
 
 class Rewards:
-    """Follows one game: `follow` takes what has just happened and says what of it is worth something.
-
-    roles: by seat, once the cards are dealt.
-    """
+    """Follows one game: `follow` takes what has just happened and says what of it is worth something."""
 
     def __init__(self, ruleset: Ruleset, worth: Worth = D2) -> None:
         self.worth = worth
-        self.roles: dict[int, str] = {}
+        self._facts = facts_of(ruleset)
         self._night = _Night(ruleset)
-        self._wolves = np.zeros(ruleset.players, bool)
         self._seen = 0
 
     def follow(self, events: Sequence[Event]) -> list[Gain]:
         """The gains among the events that come next."""
         found = []
         for position, event in enumerate(events, self._seen):
-            if isinstance(event, Dealt):
-                self.roles[event.seat] = event.role
-                self._wolves[event.seat] = ROLES[event.role].wolf
-                continue
-            points = _worth(event, self._wolves, self._night, self.worth)
+            self._facts = self._facts.then(event)
+            points = _worth(event, self._facts, self._night, self.worth)
             if points is not None:
                 found.append(Gain(position, tuple(points.tolist())))
         self._seen += len(events)
@@ -114,56 +118,74 @@ class _Night:
         self.named: list[Action] = []
         self.shields: dict[int, int] = {}
 
+    def chosen(self, event: Chose) -> None:
+        """Remember what bears on who dies."""
+        if event.kind == "kill":
+            self.named.append(event.action)
+        elif event.kind in SHIELDS and isinstance(event.action, Pick):
+            self.shields[event.seat] = event.action.seat
+
     def victim(self) -> int | None:
         """Whom the pack agreed on."""
         return self._table.agreed(tuple(self.named))
 
 
-def _worth(event: Event, wolves: NDArray[np.bool_], night: _Night, worth: Worth) -> np.ndarray | None:
+def _worth(event: Event, facts: Facts, night: _Night, worth: Worth) -> np.ndarray | None:
     """Points by seat, or None for an event that is worth nothing to anybody."""
+    wolf = facts.sides
     match event:
+        case Voted(voter, target, what):
+            if what == "eliminate" and target is not None and not wolf[voter]:
+                return _alone(facts, voter, worth.vote if wolf[target] else -worth.vote)
         case NightFell():
             night.fall()
-        case Chose(kind="kill", action=action):
-            night.named.append(action)
-        case Chose(seat, kind, Pick(target)) if kind in SHIELDS:
-            night.shields[seat] = target
+        case Chose():
+            night.chosen(event)
+        case Learned(seat, target):
+            if wolf[target]:
+                return _alone(facts, seat, worth.found)
         case DayBroke(deaths=deaths):
-            return _dawn(deaths, wolves, night, worth)
-        case Learned(seat, target) if wolves[target]:
-            return _alone(wolves, seat, worth.found)
-        case VoteCounted(seat=int(out)):
-            return _sides(wolves, -worth.out if wolves[out] else worth.out)
-        case Voted(voter, int(target), "eliminate") if not wolves[voter]:
-            return _alone(wolves, voter, worth.vote if wolves[target] else -worth.vote)
-        case GameEnded(outcome) if outcome.winner is not Winner.NOBODY:
-            return _sides(wolves, worth.win if outcome.winner is Winner.WEREWOLVES else -worth.win)
-        case _:
+            return _dawn(deaths, facts, night, worth)
+        case VoteCounted(seat=out):
+            if out is not None:
+                return _sides(facts, -worth.out if wolf[out] else worth.out)
+        case GameEnded(outcome):
+            if outcome.winner is not Winner.NOBODY:
+                return _sides(facts, worth.win if outcome.winner is Winner.WEREWOLVES else -worth.win)
+        case Said() | Dealt() | PackMet() | VictimShown() | Revealed():
             pass
+        case SheriffDrawn() | SpeakersDrawn() | CandidatesNamed() | SheriffNamed() | FirstSpeaker():
+            pass
+        case _:
+            assert_never(event)
     return None
 
 
-def _dawn(deaths: Sequence[int], wolves: NDArray[np.bool_], night: _Night, worth: Worth) -> np.ndarray | None:
+def _dawn(deaths: Sequence[int], facts: Facts, night: _Night, worth: Worth) -> np.ndarray | None:
     victim = night.victim()
-    if victim is None or wolves[victim]:
+    if victim is None or facts.sides[victim]:
         return None  # a Werewolf that its own pack attacks is worth nothing to either side
     if victim in deaths:
-        return _sides(wolves, worth.kill)
+        return _sides(facts, worth.kill)
     saviours = [seat for seat, target in night.shields.items() if target == victim]
     if not saviours:
         return None
-    points = np.where(wolves, -worth.saved, 0.0)
+    points = np.where(_wolves(facts), -worth.saved, 0.0)
     points[saviours] = worth.saved
     return points
 
 
-def _sides(wolves: NDArray[np.bool_], points: float) -> np.ndarray:
+def _wolves(facts: Facts) -> NDArray[np.bool_]:
+    return np.array(facts.sides, bool)
+
+
+def _sides(facts: Facts, points: float) -> np.ndarray:
     """Every Werewolf gets the points, everybody else loses as many."""
-    return np.where(wolves, points, -points)
+    return np.where(_wolves(facts), points, -points)
 
 
-def _alone(wolves: NDArray[np.bool_], seat: int, points: float) -> np.ndarray:
+def _alone(facts: Facts, seat: int, points: float) -> np.ndarray:
     """One seat gets the points, every Werewolf loses as many."""
-    found = np.where(wolves, -points, 0.0)
+    found = np.where(_wolves(facts), -points, 0.0)
     found[seat] += points
     return found

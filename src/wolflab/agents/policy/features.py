@@ -22,6 +22,8 @@ What Table 3 leaves open is decided here:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import assert_never
 
 import numpy as np
 
@@ -29,20 +31,26 @@ from ...rules import (
     ROLES,
     YES,
     Ask,
+    CandidatesNamed,
     Chose,
     DayBroke,
     Dealt,
-    Event,
+    FirstSpeaker,
+    GameEnded,
     Learned,
     NightFell,
     PackMet,
     Pick,
     Revealed,
     Said,
+    SheriffDrawn,
+    SheriffNamed,
+    SpeakersDrawn,
     VictimShown,
     View,
     VoteCounted,
     Voted,
+    seats_of,
 )
 from ...text.notes import Belief, counted
 from ..memory import Memory
@@ -106,6 +114,21 @@ _BELIEVED = {
 }
 
 
+@lru_cache(1 << 12)
+def _alive(mask: int, players: int) -> Floats:
+    """Who lives, by seat."""
+    values = np.zeros(players, np.float32)
+    values[list(seats_of(mask))] = 1.0
+    return values
+
+
+@lru_cache(1 << 12)
+def _known(roles: tuple[str, ...], sides: tuple[bool | None, ...]) -> tuple[tuple[int, int], ...]:
+    """(seat, place in `CLASSES`) of all whose class follows from the facts."""
+    classes = [_WOLF if wolf else CLASS_OF.get(role) for role, wolf in zip(roles, sides, strict=True)]
+    return tuple((seat, known) for seat, known in enumerate(classes) if known is not None)
+
+
 class _Fold:
     """The fold so far: one block of values a round, who lives, and whose class is certain."""
 
@@ -115,22 +138,39 @@ class _Fold:
         self.seat = view.seat
         self.players = view.ruleset.players
         self.read = self.round = 0
-        self.alive = np.ones(self.players, np.float32)
         self.blocks: dict[int, Floats] = {}
-        self.known: dict[int, int] = {}
         self.victim: int | None = None
+        self.go_on(view)
 
-    def go_on(self, events: Sequence[Event]) -> None:
+    def go_on(self, view: View) -> None:
         """Read on to the view's end."""
-        for event in events[self.read :]:
-            if isinstance(event, Said):
-                continue
-            if isinstance(event, Voted):
-                if event.what == "eliminate" and event.target is not None:
-                    self.block()[(2 + event.voter) * self.players + event.target] = 1.0
-            else:
-                self._rarer(event)
-        self.read = len(events)
+        now = view.facts
+        self.alive, self.known = _alive(now.alive, self.players), _known(now.roles, now.sides)
+        for event, now in view.told(self.read):
+            self.round = now.round
+            match event:
+                case Said():
+                    pass
+                case Voted(voter, target, what):
+                    if what == "eliminate" and target is not None:
+                        self.block()[(2 + voter) * self.players + target] = 1.0
+                case NightFell():
+                    self.victim = None
+                case VictimShown():
+                    self.victim = event.victim
+                case Chose():
+                    if event.seat == self.seat:
+                        self._chose(event)
+                case DayBroke(deaths=deaths):
+                    for seat in deaths:
+                        self.block()[self.players + seat] = 1.0
+                case Dealt() | PackMet() | Learned() | Revealed() | VoteCounted() | GameEnded():
+                    pass  # what they say is among the facts
+                case SheriffDrawn() | SpeakersDrawn() | CandidatesNamed() | SheriffNamed() | FirstSpeaker():
+                    pass  # Sheriffs and speaking orders have no place in Table 3
+                case _:
+                    assert_never(event)
+        self.read = len(view.events)
 
     def block(self) -> Floats:
         """The current round's values; zeros until something is entered."""
@@ -139,39 +179,20 @@ class _Fold:
             block = self.blocks[self.round] = np.zeros(_block(self.players), np.float32)
         return block
 
-    def _rarer(self, event: Event) -> None:
-        match event:
-            case NightFell():
-                self.round, self.victim = event.round, None
-            case DayBroke():
-                for seat in event.deaths:
-                    self.block()[self.players + seat] = 1.0
-                    self.alive[seat] = 0.0
-            case VoteCounted() if event.seat is not None:
-                self.alive[event.seat] = 0.0
-            case VictimShown():
-                self.victim = event.victim
-            case Chose() if event.seat == self.seat:
-                target = event.action.seat if isinstance(event.action, Pick) else None
-                if event.action == YES:
-                    target = self.victim
-                if target is not None:
-                    self.block()[target] = 1.0
-            case Dealt() | Revealed():
-                self.known[event.seat] = CLASS_OF[event.role]
-            case PackMet():
-                self.known |= dict.fromkeys(event.seats, _WOLF)
-            case Learned() if event.what in CLASS_OF:
-                self.known[event.target] = CLASS_OF[event.what]
-            case _:
-                pass  # Sheriffs and speaking orders have no place in Table 3.
+    def _chose(self, event: Chose) -> None:
+        target = event.action.seat if isinstance(event.action, Pick) else None
+        if event.action == YES:
+            target = self.victim
+        if target is not None:
+            self.block()[target] = 1.0
 
 
 def _folded(view: View) -> _Fold:
     fold: _Fold | None = view.cache.get(_KEY)
     if fold is None or fold.read > len(view.events):
         fold = view.cache[_KEY] = _Fold(view)
-    fold.go_on(view.events)
+    elif fold.read < len(view.events):
+        fold.go_on(view)
     return fold
 
 
@@ -203,7 +224,7 @@ def player_vector(view: View, ask: Ask, memory: Memory, beliefs: Sequence[Belief
         _enter(vector, at, belief)
     for belief in beliefs:
         _enter(vector, at, belief)
-    for seat, known in fold.known.items():
+    for seat, known in fold.known:
         start = at + seat * _SLOT
         vector[start : start + _SLOT] = _CERTAIN[known]
     return vector
