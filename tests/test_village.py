@@ -28,15 +28,16 @@ from wolflab.rules import (
     SHERIFF,
     Ask,
     DayBroke,
+    Event,
     Learned,
     Pick,
     Revealed,
     Ruleset,
     Said,
     SheriffNamed,
-    VoteCounted,
     Voted,
     Winner,
+    facts_of,
     only,
     preset,
 )
@@ -57,20 +58,10 @@ def _games(rules: str, count: int = 60) -> tuple[Game, ...]:
     return tuple(play(one, f"kept|{rules}|{n}", _everyone(VILLAGE), keep=True) for n in range(count))
 
 
-def _situation(
-    rules: Ruleset, seat: int, role: str, *events: object, pack: tuple[int, ...] = ()
-) -> Situation:
-    lines = tuple(Line(n + 1, 1, "day", event, n) for n, event in enumerate(events))  # type: ignore[arg-type]
-    alive = set(range(rules.players))
-    sheriff = None
-    for event in events:
-        if isinstance(event, DayBroke):
-            alive -= set(event.deaths)
-        elif isinstance(event, VoteCounted):
-            alive.discard(-1 if event.seat is None else event.seat)
-        elif isinstance(event, SheriffNamed):
-            sheriff = event.seat
-    return Situation(rules, seat, role, pack, 1, "voting", tuple(sorted(alive)), sheriff, facts=lines)
+def _situation(rules: Ruleset, seat: int, role: str, *events: Event, pack: tuple[int, ...] = ()) -> Situation:
+    lines = tuple(Line(n + 1, 1, "day", event, n) for n, event in enumerate(events))
+    known = facts_of(rules, events)
+    return Situation(rules, seat, role, pack, 1, "voting", known.living, known.sheriff, facts=lines)
 
 
 def _ask(seat: int, *targets: int, kind: str = "vote") -> Ask:

@@ -43,6 +43,7 @@ from wolflab.rules import (
     Ruleset,
     Said,
     Winner,
+    facts_of,
     only,
 )
 from wolflab.text.acts import Accusation, Claim, Report, Suggestion
@@ -118,8 +119,7 @@ def _situation(
     phase: str = "discussion",
 ) -> Situation:
     lines = tuple(Line(n + 1, day, "day", event, n) for n, event in enumerate(events))
-    gone = {one for event in events if isinstance(event, DayBroke) for one in event.deaths}
-    alive = tuple(one for one in range(rules.players) if one not in gone)
+    alive = facts_of(rules, events).living
     return Situation(rules, seat, role, pack, day, phase, alive, None, facts=lines)
 
 

@@ -34,7 +34,7 @@ from ..match.player import Dealing, Player
 from ..match.probes import Probe
 from ..models.base import Request, Response
 from ..models.village import Village
-from ..models.village.likelihood import Fold
+from ..models.village.likelihood import Fold, Public
 from ..models.village.parameters import (
     NEUTRAL_SUSPICION,
     PATH,
@@ -46,7 +46,7 @@ from ..models.village.parameters import (
     parse,
 )
 from ..models.village.worlds import role_class
-from ..rules import PRESETS, ROLES, Dealt, Event, NightFell, Ruleset, Winner
+from ..rules import PRESETS, ROLES, Event, Ruleset, Winner
 from ..text.notes import UNCERTAIN
 from ..text.questions import Deduce, Question, Situation
 
@@ -122,10 +122,8 @@ def play(
 
     draws = Draws(f"{key}|main")
     done = run_now(play_match(Match(ruleset, casting, draws, draws, {}, probes, write=False)))
-    events = list(done.log.events)
-    roles = {event.seat: event.role for event in events if isinstance(event, Dealt)}
-    rounds = sum(isinstance(event, NightFell) for event in events)
-    return Game(done.outcome.winner, rounds, tuple(roles[s] for s in range(ruleset.players)), events, asks)
+    end = done.log.facts
+    return Game(done.outcome.winner, end.round, end.roles, list(done.log.events), asks)
 
 
 # -- fitting ------------------------------------------------------------------------------------
@@ -146,7 +144,7 @@ def observe(games: Sequence[Game], ruleset: Ruleset, counts: dict[str, Any]) -> 
         sink: list[Any] = []
         node = fold.root
         for event in game.events:
-            if type(event) in fold.public:
+            if isinstance(event, Public):
                 node = fold.step(node, event, sink)
         classes = [role_class(ROLES[role]) for role in game.roles]
         for table, context, outcome, a, b in sink:

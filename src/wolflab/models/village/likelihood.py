@@ -11,15 +11,14 @@ A node is immutable once built. `sink`, for fitting, receives every observation 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 
 from ...rules import (
     ROLES,
     DayBroke,
-    Event,
+    Facts,
     NightFell,
     Revealed,
     Ruleset,
@@ -27,11 +26,17 @@ from ...rules import (
     SheriffNamed,
     VoteCounted,
     Voted,
+    facts_of,
+    only,
 )
 from ...text.reading import Accusation, Act, Agreement, Defence, Report, Suggestion, read
 from .claims import AS_OTHER, AS_PLAIN, AS_SEER, AS_SHIELD, claim_of, claimed
 from .parameters import Parameters
 from .worlds import SEER, WOLF, Floats, role_class
+
+Public = Said | Voted | DayBroke | NightFell | VoteCounted | SheriffNamed | Revealed
+"""The public events that bear on the roles, or on how later ones do: all by which somebody leaves among
+them."""
 
 IGNORED = -1
 """Outcome index of pairs that say nothing (the tables' last row, all zero)."""
@@ -52,32 +57,25 @@ class Node:
     """What is public after some events. `weights`: float32 (seats, roles, seats, roles), integers."""
 
     __slots__ = (
-        "accused",
         "after",
-        "alive",
         "claims",
-        "cleared",
         "contexts",
         "event",
+        "facts",
         "harmless",
         "lives",
         "marks",
-        "reported",
         "reports",
-        "revealed",
-        "round",
-        "sheriff",
         "stances",
         "today",
         "weights",
     )  # fmt: skip
-    event: Event | None
+    event: Public | None
     after: dict[int | str, Node]
     """Children by the event's identity, or by what is known of a gap."""
     weights: Floats
-    round: int
-    sheriff: int | None
-    alive: int
+    facts: Facts
+    """What these events say; where some are missing (see `Fold.resumed`), what is known in their stead."""
     claims: tuple[int, ...]
     """By seat, what it says it is (see `claims`)."""
     reports: tuple[tuple[int, int, str], ...]
@@ -85,18 +83,17 @@ class Node:
     today: tuple[tuple[int, int, int], ...]
     contexts: tuple[int, ...]
     lives: tuple[int, ...]
-    revealed: tuple[tuple[int, int], ...]
     harmless: int
     marks: tuple[tuple[int, int], ...]
 
-    def child(self, event: Event | None) -> Node:
+    def child(self, event: Public | None) -> Node:
         """A copy to be worked on, for the state after `event`."""
         new = Node.__new__(Node)
         new.event, new.after, new.marks = event, {}, ()
-        new.weights, new.round, new.sheriff, new.alive = self.weights, self.round, self.sheriff, self.alive
+        new.weights, new.facts = self.weights, self.facts
         new.claims, new.reports, new.stances = self.claims, self.reports, self.stances
-        new.today, new.contexts, new.lives = self.today, self.contexts, self.lives
-        new.revealed, new.harmless = self.revealed, self.harmless
+        new.today, new.contexts = self.today, self.contexts
+        new.lives, new.harmless = self.lives, self.harmless
         return new
 
     def claimants(self, claim: int) -> list[int]:
@@ -151,19 +148,15 @@ class Fold:
         self.spared = not (poison or ruleset.wolves_may_target_pack or ruleset.wolves_may_target_self)
         self.size = 0
         self.root = self._root()
-        self.public: dict[type, Any] = {
-            Said: self._said, Voted: self._voted, DayBroke: self._dawn, NightFell: self._night,
-            VoteCounted: self._counted, SheriffNamed: self._named, Revealed: self._revealed,
-        }  # fmt: skip
 
     def _root(self) -> Node:
         n, r = self.players, len(self.roles)
         root = Node.__new__(Node)
         root.event, root.after, root.marks = None, {}, ()
         root.weights = np.zeros((n, r, n, r), np.float32)
-        root.round, root.sheriff, root.alive = 0, None, (1 << n) - 1
+        root.facts = facts_of(self.ruleset)
         root.claims, root.reports, root.stances, root.today = (0,) * n, (), {}, ()
-        root.contexts, root.lives, root.revealed, root.harmless = (0,) * n, (), (), 0
+        root.contexts, root.lives, root.harmless = (0,) * n, (), 0
         return root
 
     def trim(self) -> None:
@@ -171,23 +164,28 @@ class Fold:
         if self.size > _LIMIT:
             self.root, self.size = self._root(), 0
 
-    def step(self, node: Node, event: Event, sink: list[Any] | None = None) -> Node:
+    def step(self, node: Node, event: Public, sink: list[Any] | None = None) -> Node:
         """The node after `event`."""
         new = node.child(event)
-        self.public[type(event)](node, new, event, sink)
+        new.facts = node.facts.then(event)
+        match event:
+            case Said():
+                self._said(node, new, event, sink)
+            case Voted():
+                self._voted(node, new, event, sink)
+            case DayBroke():
+                self._dawn(node, new, event, sink)
+            case NightFell(round):
+                if round > 1:
+                    new.lives = (*node.lives, new.facts.alive)
+            case Revealed(seat):
+                new.marks = ((seat, 9),)
+            case VoteCounted() | SheriffNamed():
+                pass  # what they say is among the facts
+            case _:
+                assert_never(event)
         self.size += 1
         return new
-
-    def walk(self, events: Iterable[Event]) -> Node:
-        """The node after all public events among `events`."""
-        node = self.root
-        for event in events:
-            if type(event) in self.public:
-                found = node.after.get(id(event))
-                if found is None:
-                    found = node.after[id(event)] = self.step(node, event)
-                node = found
-        return node
 
     # -- gaps: what a reflective player no longer has before it ----------------------------------
 
@@ -198,7 +196,7 @@ class Fold:
         key = f"gone {gone}"
         if key not in node.after:
             new = node.after[key] = node.child(node.event)
-            new.alive &= ~gone
+            new.facts = node.facts._replace(alive=node.facts.alive & ~gone)
         return node.after[key]
 
     def dawned(self, node: Node, day: int) -> Node:
@@ -206,7 +204,7 @@ class Fold:
         key = f"day {day}"
         if key not in node.after:
             new = node.after[key] = node.child(node.event)
-            new.round, new.today = day, ()
+            new.facts, new.today = node.facts._replace(round=day, phase="day"), ()
             new.contexts = _contexts(new)
         return node.after[key]
 
@@ -215,21 +213,21 @@ class Fold:
 
         That the game goes on is known for now alone (and not in one's last words).
         """
-        if phase != "night" and node.round < day:
+        if phase != "night" and node.facts.round < day:
             node = self.dawned(node, day)
-        mask = sum(1 << seat for seat in alive)
+        mask = only(*alive)
         goes_on = lives and (phase in ("discussion", "voting") or (phase == "night" and day > 1))
         key = f"now {mask} {goes_on}"
         if key not in node.after:
             new = node.after[key] = node.child(node.event)
-            new.alive, new.lives = mask, (mask,) if goes_on else ()
+            new.facts, new.lives = node.facts._replace(alive=mask), (mask,) if goes_on else ()
         return node.after[key]
 
     # -- events -----------------------------------------------------------------------------
 
     def _said(self, old: Node, new: Node, event: Said, sink: list[Any] | None) -> None:
-        a = event.seat
-        if not event.text or (a == old.sheriff and not self.heed_sheriff):
+        a, alive = event.seat, old.facts.alive
+        if not event.text or (not self.heed_sheriff and a == old.facts.sheriff):
             return
         acts = [act for act in read(event.text, self.names, a) if act.speaker == a]
         stances, exact = self._stances(acts, new)
@@ -244,13 +242,13 @@ class Fold:
         if not old.claims[a] or claim:
             others = any(c == AS_SEER for s, c in enumerate(old.claims) if s != a)
             pressed = old.contexts[a] in (1, 2, 5)
-            where = others * 4 + (old.round > 1) * 2 + pressed
+            where = others * 4 + (old.facts.round > 1) * 2 + pressed
             self._unary(weights, a, "claim", where, claim, sink)
         outcomes = [IGNORED] * self.players
         kept = dict(old.stances)
         for b in range(self.players):
             stance = stances.get(b, NONE)
-            living = old.alive >> b & 1
+            living = alive >> b & 1
             if b == a or not (living or stance in (SAW_WOLF, SAW_GOOD)):
                 continue
             if stance == NONE or kept.get((a, b)) != stance:
@@ -299,10 +297,9 @@ class Fold:
         return stances, exact
 
     def _voted(self, old: Node, new: Node, event: Voted, sink: list[Any] | None) -> None:
-        a = event.voter
+        a, alive = event.voter, old.facts.alive
         outcomes = [
-            IGNORED if b == a or not old.alive >> b & 1 else int(b == event.target)
-            for b in range(self.players)
+            IGNORED if b == a or not alive >> b & 1 else int(b == event.target) for b in range(self.players)
         ]
         weights = new.weights = old.weights.copy()
         table = "vote" if event.what == "eliminate" else "elect"
@@ -310,35 +307,17 @@ class Fold:
         new.marks = ((a, 2),) if event.target is None else ((a, 2), (event.target, 2))
 
     def _dawn(self, old: Node, new: Node, event: DayBroke, sink: list[Any] | None) -> None:
-        new.round, new.today = event.round, ()
+        new.today = ()
         if event.deaths:
             weights = new.weights = old.weights.copy()
             for b in range(self.players):
-                if old.alive >> b & 1:
+                if old.facts.alive >> b & 1:
                     self._unary(weights, b, "die", old.contexts[b], int(b in event.deaths), sink)
-            for b in event.deaths:
-                new.alive &= ~(1 << b)
-                if self.spared:
-                    new.harmless |= 1 << b
-        new.lives = (*old.lives, new.alive)
+            if self.spared:
+                new.harmless |= only(*event.deaths)
+        new.lives = (*old.lives, new.facts.alive)
         new.marks = tuple((b, 3) for b in event.deaths)
         new.contexts = _contexts(new)
-
-    def _night(self, old: Node, new: Node, event: NightFell, sink: list[Any] | None) -> None:
-        new.round = event.round
-        if event.round > 1:
-            new.lives = (*old.lives, new.alive)
-
-    def _counted(self, old: Node, new: Node, event: VoteCounted, sink: list[Any] | None) -> None:
-        if event.seat is not None:
-            new.alive &= ~(1 << event.seat)
-
-    def _named(self, old: Node, new: Node, event: SheriffNamed, sink: list[Any] | None) -> None:
-        new.sheriff = event.seat
-
-    def _revealed(self, old: Node, new: Node, event: Revealed, sink: list[Any] | None) -> None:
-        new.revealed = (*old.revealed, (event.seat, self.roles.index(event.role)))
-        new.marks = ((event.seat, 9),)
 
     # -- tables -----------------------------------------------------------------------------
 

@@ -13,8 +13,28 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import exp, log
+from typing import assert_never
 
-from ...rules import ROLES, Learned, Revealed, Said, VictimShown, Voted
+from ...rules import (
+    ROLES,
+    CandidatesNamed,
+    Chose,
+    DayBroke,
+    Dealt,
+    FirstSpeaker,
+    GameEnded,
+    Learned,
+    NightFell,
+    PackMet,
+    Revealed,
+    Said,
+    SheriffDrawn,
+    SheriffNamed,
+    SpeakersDrawn,
+    VictimShown,
+    VoteCounted,
+    Voted,
+)
 from ...text.notes import Reflected
 from ...text.questions import Line, Situation
 from .claims import claim_of
@@ -32,7 +52,6 @@ TEMPERED = 0.8
 """Share of the posterior's log-odds that counts: fitted on whole records, it is too sure on parts of one."""
 
 _REMEMBERED = 16
-_TOLD = frozenset((Said, Voted, Revealed))
 
 
 @dataclass(slots=True)
@@ -111,15 +130,25 @@ class Outlooks:
         node, learned, harmless = survey.node, survey.learned, survey.harmless
         for line in lines:
             event = line.event
-            if isinstance(event, Learned):
-                learned = learned | {event.target: event.what}
-            elif isinstance(event, VictimShown) and not situation.ruleset.wolves_may_target_pack:
-                harmless |= 1 << event.victim
-            elif type(event) in _TOLD:
-                found = node.after.get(id(event))
-                if found is None:
-                    found = node.after[id(event)] = fold.step(node, event)  # type: ignore[arg-type]
-                node = found
+            match event:
+                case Said() | Voted() | Revealed():
+                    found = node.after.get(id(event))
+                    if found is None:
+                        found = node.after[id(event)] = fold.step(node, event)
+                    node = found
+                case Learned(_, target, what):
+                    learned = learned | {target: what}
+                case VictimShown(_, victim):
+                    if not situation.ruleset.wolves_may_target_pack:
+                        harmless |= 1 << victim
+                case NightFell() | DayBroke() | VoteCounted() | SheriffNamed() | GameEnded():
+                    pass  # the situation knows how things stand now
+                case Dealt() | PackMet() | Chose() | Reflected():
+                    pass
+                case SheriffDrawn() | SpeakersDrawn() | CandidatesNamed() | FirstSpeaker():
+                    pass
+                case _:
+                    assert_never(event)
         if node is survey.node and learned is survey.learned and harmless == survey.harmless:
             return survey
         return replace(survey, node=node, learned=learned, harmless=harmless)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from operator import attrgetter
+from typing import assert_never
 
 import numpy as np
 import numpy.typing as npt
@@ -17,24 +18,36 @@ import numpy.typing as npt
 from ...rules import (
     ROLES,
     SHIELDS,
+    CandidatesNamed,
     Chose,
     DayBroke,
+    Dealt,
+    Event,
+    FirstSpeaker,
+    GameEnded,
     Learned,
+    NightFell,
+    PackMet,
     Pick,
+    Revealed,
     Ruleset,
     Said,
+    SheriffDrawn,
+    SheriffNamed,
+    SpeakersDrawn,
     VictimShown,
     VoteCounted,
     Voted,
+    facts_of,
+    only,
 )
+from ...text.notes import Reflected
 from ...text.questions import Line, Situation
-from .likelihood import Fold, Node
+from .likelihood import Fold, Node, Public
 from .parameters import Parameters
 from .worlds import Bools, Worlds, worlds
 
 _position = attrgetter("position")
-_PRIVATE = frozenset((Learned, VictimShown, Chose))
-_BY_DAY = frozenset((Said, Voted, VoteCounted))
 _KEPT = 64
 """Situations and posteriors kept (the oldest go first): few, so that what is kept is still warm."""
 
@@ -142,54 +155,36 @@ class Thinker:
         return fold
 
     def _read(self, situation: Situation, lines: list[Line], recalled: bool) -> Survey:
-        fold = self.fold(situation.ruleset)
+        fold, own = self.fold(situation.ruleset), _Own(situation.ruleset)
         fold.trim()
-        node, public = fold.root, fold.public
+        node = fold.root
         if recalled:
             node = fold.bereft(node, _unseen_deaths(situation, lines))
-        learned: dict[int, str] = {}
-        kills: list[tuple[int, int | None]] = []
         hits: list[tuple[int, tuple[tuple[int, int], ...]]] = []
-        harmless, shielded, tonight, spared = 0, None, None, None
         for line in lines:
             event = line.event
-            if recalled and line.round > node.round and type(event) in _BY_DAY:
+            if recalled and line.round > node.facts.round and _by_day(event):
                 # The dawn between is not before the player; what it led to tonight's choices is unknown.
-                node, kills, tonight = fold.dawned(node, line.round), [], None
+                node, own.kills, own.tonight = fold.dawned(node, line.round), [], None
             found = node.after.get(id(event))
             if found is None:
-                if type(event) in public:
-                    found = node.after[id(event)] = fold.step(node, event)  # type: ignore[arg-type]
-                elif type(event) in _PRIVATE:
-                    match event:
-                        case Learned(_, target, what):
-                            learned[target] = what
-                            hits.append((line.position, ((target, 10),)))
-                        case VictimShown(_, victim):
-                            hits.append((line.position, ((victim, 4),)))
-                            if not situation.ruleset.wolves_may_target_pack:
-                                harmless |= 1 << victim
-                        case Chose(seat, "kill", action):
-                            kills.append((seat, action.seat if isinstance(action, Pick) else None))
-                        case Chose(_, kind, action) if kind in SHIELDS:
-                            shielded = tonight = action.seat if isinstance(action, Pick) else None
-                        case _:
-                            pass
+                if not isinstance(event, Public):
+                    marks = own.learns(event)
+                    if marks:
+                        hits.append((line.position, marks))
                     continue
-                else:
-                    continue
+                found = node.after[id(event)] = fold.step(node, event)
             node = found
             if node.marks:
                 hits.append((line.position, node.marks))
             if isinstance(event, DayBroke):
-                if not event.deaths and tonight is not None:
-                    harmless |= _attacked(situation.ruleset, tonight)
-                spared = None if event.deaths or not kills else kills[-1][1]
-                tonight, kills = None, []
+                own.wakes(event)
         if recalled:
             alive = situation.alive
             node = fold.resumed(node, situation.round, situation.phase, alive, situation.seat in alive)
-        return Survey(node, learned, harmless, tuple(kills), shielded, spared, tuple(hits))
+        return Survey(
+            node, own.learned, own.harmless, tuple(own.kills), own.shielded, own.spared, tuple(hits)
+        )
 
     def posterior(self, situation: Situation, recalled: bool = False) -> Posterior:
         """The posterior of `situation`'s seat (remembered for the situation object)."""
@@ -244,7 +239,7 @@ class Thinker:
             situation.ruleset.seer_learns,
             tuple(survey.learned.items()),
             survey.harmless | node.harmless,
-            node.revealed,
+            node.facts.roles,
             node.lives,
         )
         if key in self._cuts:
@@ -256,19 +251,72 @@ class Thinker:
         return cut
 
 
+class _Own:
+    """What a seat's own nights tell it, line by line; the fields as in `Survey`.
+
+    tonight: whom it shielded this night.
+    """
+
+    def __init__(self, rules: Ruleset) -> None:
+        self.rules = rules
+        self.learned: dict[int, str] = {}
+        self.kills: list[tuple[int, int | None]] = []
+        self.harmless = 0
+        self.shielded: int | None = None
+        self.tonight: int | None = None
+        self.spared: int | None = None
+
+    def learns(self, event: Event | Reflected) -> tuple[tuple[int, int], ...]:
+        """Take one private line; the marks that it leaves (see `Node.marks`)."""
+        match event:
+            case Chose(kind="kill", action=action):
+                self.kills.append((event.seat, action.seat if isinstance(action, Pick) else None))
+            case Chose(kind=kind, action=action):
+                if kind in SHIELDS:
+                    self.shielded = self.tonight = action.seat if isinstance(action, Pick) else None
+            case Dealt() | FirstSpeaker() | PackMet() | CandidatesNamed() | Reflected():
+                pass  # the situation says it, or the player's own texts, or it tells nothing of roles
+            case Learned(_, target, what):
+                self.learned[target] = what
+                return ((target, 10),)
+            case VictimShown(_, victim):
+                if not self.rules.wolves_may_target_pack:
+                    self.harmless |= 1 << victim
+                return ((victim, 4),)
+            case SheriffDrawn() | SpeakersDrawn() | GameEnded():
+                pass
+            case Said() | Voted() | DayBroke() | NightFell() | VoteCounted() | SheriffNamed() | Revealed():
+                pass  # `Public`: the fold reads it
+            case _:
+                assert_never(event)
+        return ()
+
+    def wakes(self, dawn: DayBroke) -> None:
+        """What the announcement says of this night's choices."""
+        if not dawn.deaths and self.tonight is not None:
+            self.harmless |= _attacked(self.rules, self.tonight)
+        self.spared = None if dawn.deaths or not self.kills else self.kills[-1][1]
+        self.tonight, self.kills = None, []
+
+
+def _by_day(event: Event | Reflected) -> bool:
+    """Whether it is something done by day, which tells that the dawn of its round has come."""
+    match event:
+        case Said() | Voted() | VoteCounted():
+            return True
+        case NightFell() | Chose() | Learned() | VictimShown() | DayBroke() | Revealed() | Reflected():
+            return False
+        case CandidatesNamed() | SheriffNamed() | FirstSpeaker() | GameEnded():
+            return False
+        case Dealt() | PackMet() | SheriffDrawn() | SpeakersDrawn():
+            return False
+    assert_never(event)
+
+
 def _unseen_deaths(situation: Situation, lines: list[Line]) -> int:
     """Mask of those who are out of the game without a line that says so."""
-    gone = (1 << situation.ruleset.players) - 1
-    for seat in situation.alive:
-        gone &= ~(1 << seat)
-    for line in lines:
-        match line.event:
-            case DayBroke(deaths=deaths):
-                for seat in deaths:
-                    gone &= ~(1 << seat)
-            case VoteCounted(seat=int(seat)):
-                gone &= ~(1 << seat)
-    return gone
+    events = [line.event for line in lines if not isinstance(line.event, Reflected)]
+    return facts_of(situation.ruleset, events).alive & ~only(*situation.alive)
 
 
 def _attacked(rules: Ruleset, seat: int) -> int:
@@ -286,8 +334,9 @@ def _certain(world: Worlds, situation: Situation, survey: Survey) -> Bools | Non
             mask &= world.has(target, world.roles.index(what))
         else:
             mask &= world.wolf[:, target] == (what == "Werewolf")
-    for seat, role in node.revealed:
-        mask &= world.has(seat, role)
+    for seat, role in enumerate(node.facts.roles):
+        if role:
+            mask &= world.has(seat, world.roles.index(role))
     harmless = survey.harmless | node.harmless
     if harmless:
         mask &= (world.wolf_bits & harmless) == 0
