@@ -18,7 +18,7 @@ from wolflab.match import Draws, Match, everybody, play, run_now
 from wolflab.models.base import Usage
 from wolflab.models.embedders import resolve_embedder
 from wolflab.record import GameRecord, read
-from wolflab.rules import WITCH, Action, Ask, DayBroke, Ruleset, Say, View, VoteCounted, Voted
+from wolflab.rules import WITCH, Action, Ask, Ruleset, Say, View, Voted
 from wolflab.text.notes import Reflected, Thought
 
 Choose = Callable[[View, Ask, IO], Action | None]
@@ -62,12 +62,8 @@ class Reflecting:
     @staticmethod
     def reflection(view: View, ask: Ask) -> str:
         names = view.ruleset.names
-        dead = [names[seat] for event in view.events if isinstance(event, DayBroke) for seat in event.deaths]
-        out = [
-            names[event.seat]
-            for event in view.events
-            if isinstance(event, VoteCounted) and event.seat is not None
-        ]
+        dead = [names[one.seat] for one in view.facts.departures if one.how == "night"]
+        out = [names[one.seat] for one in view.facts.departures if one.how == "vote"]
         against = [names[e.voter] for e in view.events if isinstance(e, Voted) and e.target == view.seat]
         return (
             f"It is round {ask.round} and I must {ask.kind}. I am {names[view.seat]}. "

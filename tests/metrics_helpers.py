@@ -15,13 +15,10 @@ from wolflab.rules import (
     SHERIFF,
     Action,
     Ask,
-    DayBroke,
     Ruleset,
     Said,
     Say,
-    SheriffNamed,
     View,
-    VoteCounted,
     pick,
 )
 from wolflab.text.notes import Belief, Content, Deduced, Mistake
@@ -146,17 +143,6 @@ def deduced(*beliefs: Belief, final: bool = True) -> tuple[tuple[str, Content], 
 # -- planted effects ------------------------------------------------------------------------------
 
 
-def living(view: View) -> list[int]:
-    """Who lives, as that seat knows."""
-    alive = set(range(view.ruleset.players))
-    for event in view.events:
-        if isinstance(event, DayBroke):
-            alive.difference_update(event.deaths)
-        elif isinstance(event, VoteCounted) and event.seat is not None:
-            alive.discard(event.seat)
-    return sorted(alive)
-
-
 def planted(
     obey: float, key: str, edge: float = 0.0, noise: float = 0.0, wise: float = 0.0, bad: float = 0.0
 ) -> Script:
@@ -173,7 +159,7 @@ def planted(
         return draws.below(10_000, what) < round(p * 10_000)
 
     def meant(view: View, ask: Ask, moment: str) -> int:
-        others = [seat for seat in living(view) if seat != ask.seat]
+        others = [seat for seat in view.facts.living if seat != ask.seat]
         when = f"{ask.round}/{ask.seat}" + (moment if chance(noise, f"n/{ask.id}{moment}") else "")
         suspects = [seat for seat in others if TRUTH[key][seat] == "Werewolf"]
         if suspects and TRUTH[key][ask.seat] != "Werewolf" and chance(wise, f"w/{when}"):
@@ -187,9 +173,9 @@ def planted(
         return None
 
     def notes(view: View, ask: Ask) -> tuple[tuple[str, Content], ...]:
-        leader = next((e.seat for e in reversed(view.events) if isinstance(e, SheriffNamed)), None)
+        leader = view.facts.sheriff
         found = []
-        for seat in living(view):
+        for seat in view.facts.living:
             if seat == ask.seat:
                 continue
             what = f"{ask.id}/{seat}"
@@ -202,10 +188,10 @@ def planted(
 
     def script(view: View, ask: Ask, io: IO) -> Action | Invalid | Reply | None:
         if ask.kind == "kill":
-            prey = [s for s in living(view) if TRUTH[key][s] != "Werewolf"]
+            prey = [s for s in view.facts.living if TRUTH[key][s] != "Werewolf"]
             return pick(prey[draws.below(len(prey), f"kill/{ask.round}")])
         if ask.kind == "statement":
-            leader = next((e.seat for e in reversed(view.events) if isinstance(e, SheriffNamed)), None)
+            leader = view.facts.sheriff
             if ask.seat == leader:
                 return Say(f"I suggest we vote for {view.ruleset.names[meant(view, ask, '')]}.")
             return Say("I have nothing to report.")
@@ -216,7 +202,7 @@ def planted(
         if "/straw" in ask.id:
             return Reply(pick(meant(view, ask, ask.id)), notes(view, ask))
         advice = named(view)
-        leader = next((e.seat for e in reversed(view.events) if isinstance(e, SheriffNamed)), None)
+        leader = view.facts.sheriff
         if advice not in (None, ask.seat) and (ask.seat == leader or chance(obey, f"obey/{ask.id}")):
             return Reply(pick(advice), notes(view, ask))
         return Reply(pick(meant(view, ask, ask.id)), notes(view, ask))

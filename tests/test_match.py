@@ -142,6 +142,17 @@ def test_stand_ins_follow_the_declared_rules() -> None:
         assert bool(drawn) == (name != "witch")
 
 
+def test_a_record_tells_the_facts_of_its_game() -> None:
+    for rules in PRESETS.values():
+        played = run_now(play(match(rules, everybody(Random()), 3)))
+        record = read(*lines(played))
+        assert record.facts == played.log.facts
+        assert record.roles == record.facts.roles
+        assert record.outcome == played.outcome
+        record.events.pop()
+        assert record.outcome is None, "a game cut short is told as far as it goes"
+
+
 @pytest.mark.parametrize("order", ["ascending", "random_game", "random_day"])
 def test_without_a_sheriff_the_straw_poll_is_taken_before_the_last_speaker(order: str) -> None:
     rules = WITCH.with_(speaking_order=order)

@@ -206,10 +206,10 @@ def test_votes_survival_and_the_end_by_hand() -> None:
     assert day.out == 0
     assert plays.village_votes([day]) == plays.Ballots(hits=4, cast=5, abstained=0)
     assert plays.eliminations([day]) == (1, 1)
-    assert plays.survivors(record) == {1, 2, 3, 4, 5, 6}
+    assert record.facts.living == (1, 2, 3, 4, 5, 6)
     assert plays.survival(record)["Werewolf"] == (1, 2)
     assert plays.village_won(record) is None  # round limit
-    assert plays.rounds(record) == 1
+    assert record.facts.round == 1
     (row,) = summarise([done(record)]).conditions
     assert row.play["vote_hits"].value == pytest.approx(0.8)
     assert row.play["nobody"].value == 1.0
@@ -224,7 +224,7 @@ def test_wins_are_told_from_stops() -> None:
 
     record = game(script, ruleset=ONE_DAY.with_(max_rounds=6), sheriff=5)
     assert plays.village_won(record) is False
-    assert plays.rounds(record) == 3
+    assert record.facts.round == 3
     assert len(days(record)) == 2
     assert plays.survival(record) == {"Werewolf": (2, 2), "Villager": (1, 3), "Seer": (0, 1), "Guard": (1, 1)}
     stopped = game(script, ruleset=ONE_DAY.with_(max_rounds=6), sheriff=3)

@@ -17,7 +17,7 @@ from ..match import Dealing, Draws, LiveIO, Player, at_once
 from ..models.calls import NO_FILE
 from ..models.catalog import check
 from ..record import GameRecord
-from ..rules import Action, SheriffDrawn, SheriffNamed
+from ..rules import Action, facts_of
 from ..text.notes import Content
 from ..text.wording import moderator_request
 from .annotate import situation_of
@@ -146,11 +146,7 @@ def _must_have(agent: LanguageAgent, component: str, name: str) -> None:
 
 def _player(company: Company, row: GameRow, record: GameRecord, moment: Moment) -> Player:
     """Who held the seat at that moment: a Sheriff by vote or lot may have handed it to another."""
-    sheriff = None
-    for event in record.events[: moment.turn.at]:
-        if isinstance(event, SheriffDrawn) or (
-            isinstance(event, SheriffNamed) and event.how in ("elected", "drawn")
-        ):
-            sheriff = event.seat
+    then = facts_of(record.ruleset, record.events[: moment.turn.at])
+    sheriff = then.sheriffs[0] if then.sheriffs else then.intended
     dealing = Dealing(record.roles, sheriff, record.header["deal"], record.header["play"])
     return company.casting(Place.of(row))(dealing)[moment.ask.seat]

@@ -16,7 +16,7 @@ from ..agents.experience import Experience
 from ..errors import ExperimentError, StoreError
 from ..record import GameRecord, PastTurn
 from ..record.chain import hash_of
-from ..rules import DUTIES, ROLES, Action, Answer, DayBroke, Lead, Pass, Pick, Ruleset, Say, Winner
+from ..rules import DUTIES, ROLES, Action, Answer, Lead, Pass, Pick, Ruleset, Say, Winner
 from ..text.masking import mask_pair
 from ..text.notes import Reflected
 from ..text.options import label
@@ -35,7 +35,7 @@ def score(won: bool, last_day: int) -> int:
 
 def last_day(record: GameRecord) -> int:
     """T of 003 Eq. 4: the last day that broke (0 if none did)."""
-    return max((event.round for event in record.events if isinstance(event, DayBroke)), default=0)
+    return record.facts.round - (record.facts.phase == "night")
 
 
 def left_out(record: GameRecord) -> str | None:

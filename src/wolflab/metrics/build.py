@@ -35,7 +35,6 @@ from .play import (
     eliminations,
     labels,
     replies,
-    rounds,
     survival,
     village_votes,
     village_won,
@@ -93,7 +92,9 @@ def condition(name: str, games: Sequence[Game], seed: int) -> Condition:
         ),
         errors=tuple(Counter(game.error for game in games if game.error).most_common()),
         days=mean(
-            [(each.deal, float(rounds(each.record))) for each in played], seed=seed, draws=draws_of(played)
+            [(each.deal, float(each.record.facts.round)) for each in played],
+            seed=seed,
+            draws=draws_of(played),
         ),
         leadership=leadership(played, seed) if with_sheriff else {},
         persuasion=persuasions(played, seed) if with_sheriff else {},

@@ -9,19 +9,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar, assert_never
 
 from ..record import GameRecord, PastTurn
 from ..rules import (
     ROLES,
     Action,
+    CandidatesNamed,
+    Chose,
     DayBroke,
+    Dealt,
+    FirstSpeaker,
+    GameEnded,
+    Learned,
     NightFell,
+    PackMet,
     Pick,
+    Revealed,
     Said,
+    SheriffDrawn,
     SheriffNamed,
+    SpeakersDrawn,
+    VictimShown,
     VoteCounted,
     Voted,
+    told,
 )
 from ..text.notes import Belief, Deduced, Rated, trust
 
@@ -222,31 +234,31 @@ class _Round:
 
 
 def _walk(record: GameRecord) -> Iterator[_Round]:
-    alive = set(range(record.ruleset.players))
-    sheriff: int | None = None
     now = _Round(0)
-    for event in record.events:
+    for event, facts in told(record.ruleset, record.events):
         match event:
             case NightFell(round):
                 if now.votes:
                     yield now
                 now = _Round(round)
-            case DayBroke(_, deaths):
-                alive.difference_update(deaths)
-            case SheriffNamed(seat):
-                sheriff = seat
-            case Said(seat, "discussion", text):
-                now.statements.append((seat, text))
-            case Voted(voter, target, "eliminate"):
-                if not now.votes:
-                    now.alive, now.sheriff = tuple(sorted(alive)), sheriff
-                now.votes[voter] = target
+            case Said(seat, where, text):
+                if where == "discussion":
+                    now.statements.append((seat, text))
+            case Voted(voter, target, what):
+                if what == "eliminate":
+                    if not now.votes:
+                        now.alive, now.sheriff = facts.living, facts.sheriff
+                    now.votes[voter] = target
             case VoteCounted(seat):
                 now.counted, now.out = True, seat
-                if seat is not None:
-                    alive.discard(seat)
-            case _:
+            case Dealt() | PackMet() | DayBroke() | Revealed() | SheriffNamed() | GameEnded():
+                pass  # what they say is among the facts
+            case Chose() | Learned() | VictimShown():
                 pass
+            case SheriffDrawn() | SpeakersDrawn() | CandidatesNamed() | FirstSpeaker():
+                pass
+            case _:
+                assert_never(event)
     if now.votes:
         yield now
 

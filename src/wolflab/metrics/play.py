@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..record import GameRecord
-from ..rules import DayBroke, NightFell, VoteCounted
 from ..text.notes import Mistake
 from .data import Day
 
@@ -72,25 +71,9 @@ def village_won(record: GameRecord) -> bool | None:
     return None if record.outcome is None else record.outcome.village_won
 
 
-def rounds(record: GameRecord) -> int:
-    """How many rounds (nights) were begun."""
-    return sum(isinstance(event, NightFell) for event in record.events)
-
-
-def survivors(record: GameRecord) -> frozenset[int]:
-    """The seats that lived to the end."""
-    alive = set(range(record.ruleset.players))
-    for event in record.events:
-        if isinstance(event, DayBroke):
-            alive.difference_update(event.deaths)
-        elif isinstance(event, VoteCounted):
-            alive.discard(-1 if event.seat is None else event.seat)
-    return frozenset(alive)
-
-
 def survival(record: GameRecord) -> dict[str, tuple[int, int]]:
     """Role → (survivors, seats)."""
-    alive = survivors(record)
+    alive = record.facts.living
     found: dict[str, tuple[int, int]] = {}
     for seat, role in enumerate(record.roles):
         lived, seats = found.get(role, (0, 0))

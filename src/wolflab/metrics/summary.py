@@ -21,7 +21,7 @@ from .data import Game
 from .intervals import Estimate, holm, paired, share
 from .leadership import METRICS
 from .own import BY_SIDE, OWN, own_halves, own_wins, won_as
-from .play import is_instrument, rounds, village_won
+from .play import is_instrument, village_won
 from .published import PublishedFigure, compare, published
 from .shapes import Beside, Condition, Contrast, Curve, Planted, Summary
 
@@ -231,7 +231,7 @@ def _values(metric: str, played: Sequence[Played]) -> list[tuple[int, float | No
     if metric in METRICS:
         return per_game(played, METRICS[metric])
     if metric == "days":
-        return [(each.deal, float(rounds(each.record))) for each in played]
+        return [(each.deal, float(each.record.facts.round)) for each in played]
     if metric == "own_win":
         return own_halves(each.game for each in played)
     if metric in BY_SIDE:

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import __version__
 from ..errors import RecordError
-from ..rules import Action, Dealt, Event, GameEnded, Outcome, Ruleset
+from ..rules import Action, Event, Facts, Outcome, Ruleset, facts_of
 from ..text.notes import Content
 from .chain import begins_with, hash_of, read_chain
 from .codec import decode_action, decode_event, decode_note
@@ -60,11 +60,19 @@ class GameRecord:
     probe_lines: list[bytes]
     takeovers: list[tuple[int, int, dict[str, Any]]] = field(default_factory=list)
     """Seats that changed hands: (events before, seat, the new player as in the header)."""
+    _end: tuple[int, Facts] | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def facts(self) -> Facts:
+        """What all its events say together (see `rules.facts`); on the way to there, `rules.told`."""
+        if self._end is None or self._end[0] != len(self.events):
+            self._end = len(self.events), facts_of(self.ruleset, self.events)
+        return self._end[1]
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """Role names by seat."""
-        return tuple(event.role for event in self.events if isinstance(event, Dealt))
+        """Role names by seat, so far as the cards are dealt."""
+        return tuple([role for role in self.facts.roles if role])
 
     def player(self, seat: int, at: int) -> dict[str, Any]:
         """Who held `seat` once `at` events had happened, as described in the header or on taking over."""
@@ -77,8 +85,7 @@ class GameRecord:
     @property
     def outcome(self) -> Outcome | None:
         """How it ended; None for a game that did not."""
-        last = self.events[-1] if self.events else None
-        return last.outcome if isinstance(last, GameEnded) else None
+        return self.facts.outcome
 
 
 def split(data: bytes) -> list[bytes]:

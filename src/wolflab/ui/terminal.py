@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from typing import assert_never
 
 from rich.console import Console
 from rich.markup import escape
@@ -27,13 +28,21 @@ from ..rules import (
     Event,
     FirstSpeaker,
     GameEnded,
+    Learned,
     Log,
     NightFell,
     PackMet,
+    Revealed,
     Ruleset,
     Said,
+    SheriffDrawn,
+    SheriffNamed,
+    SpeakersDrawn,
+    VictimShown,
+    VoteCounted,
     Voted,
     Winner,
+    facts_of,
 )
 from ..text.notes import Content, Mistake
 from ..text.sentences import moderator_sentence
@@ -67,8 +76,7 @@ class GamePrinter:
         self.seat = seat
         self.thoughts = thoughts
         self.pace = pace
-        self.round = 0
-        self._roles: dict[int, str] = {}
+        self._now = facts_of(ruleset)
         self._votes: list[Voted] = []
 
     def watch(self, events: Sequence[Event], log: Log, turns: Sequence[Turn]) -> None:
@@ -83,10 +91,9 @@ class GamePrinter:
         for event in events:
             if self.seat is not None and event.audience != EVERYONE and not event.audience >> self.seat & 1:
                 continue
-            if isinstance(event, Voted):
-                self._votes.append(event)
-                continue
-            self._flush_votes()
+            self._now = self._now.then(event)
+            if not isinstance(event, Voted):
+                self._flush_votes()
             self._event(event)
         self._flush_votes()
 
@@ -94,15 +101,14 @@ class GamePrinter:
         out = self.console
         match event:
             case Dealt(seat, role):
-                self._roles[seat] = role
-                if self.seat is None and len(self._roles) == self.ruleset.players:
-                    self._cast()
-                elif self.seat is not None:
+                if self.seat is not None:
                     out.print(f"[yellow]You are {self.ruleset.names[seat]}, {ICONS.get(role, '')} {role}.[/]")
-            case PackMet() if self.seat is None:
-                pass
+                elif all(self._now.roles):
+                    self._cast()
+            case PackMet():
+                if self.seat is not None:
+                    self._secret(event)
             case NightFell(round):
-                self.round = round
                 out.print()
                 out.print(Rule(f"🌙 Night {round}", style="blue"))
             case DayBroke(round):
@@ -111,20 +117,26 @@ class GamePrinter:
                 self._moderator(event)
             case Said(seat, where, text):
                 self._said(seat, where, text)
+            case Voted():
+                self._votes.append(event)
             case GameEnded(outcome):
                 out.print()
                 style = "green" if outcome.winner is Winner.VILLAGE else "red"
                 out.print(Rule(f"{_WINS[outcome.winner]}: {outcome.reason.value}", style=style))
-            case CandidatesNamed() | FirstSpeaker():
+            case CandidatesNamed() | SheriffNamed() | FirstSpeaker() | Revealed() | VoteCounted():
                 self._moderator(event)
-            case _ if event.audience == EVERYONE:
-                self._moderator(event)
+            case Chose(seat):
+                self._secret(event, ICONS.get(self._now.roles[seat], "·"))
+            case Learned() | VictimShown() | SheriffDrawn() | SpeakersDrawn():
+                self._secret(event)
             case _:
-                icon = ICONS.get(self._roles.get(event.seat, ""), "·") if isinstance(event, Chose) else "·"
-                out.print(Padding(Text(f"{icon} {self._words(event)}", style="dim"), (0, 2)))
+                assert_never(event)
+
+    def _secret(self, event: Event, icon: str = "·") -> None:
+        self.console.print(Padding(Text(f"{icon} {self._words(event)}", style="dim"), (0, 2)))
 
     def _words(self, event: Event) -> str:
-        return moderator_sentence(event, self.round, self.ruleset)
+        return moderator_sentence(event, self._now.round, self.ruleset)
 
     def _moderator(self, event: Event) -> None:
         words = self._words(event)
@@ -135,14 +147,14 @@ class GamePrinter:
 
     def _cast(self) -> None:
         sides: dict[str, list[str]] = {}
-        for seat, role in sorted(self._roles.items()):
+        for seat, role in enumerate(self._now.roles):
             sides.setdefault(role, []).append(self.ruleset.names[seat])
         for role, names in sides.items():
             style = "red" if ROLES[role].wolf else "cyan"
             self.console.print(f"{ICONS.get(role, '·')} [{style}]{role}[/]: {', '.join(names)}")
 
     def _said(self, seat: int, where: str, text: str) -> None:
-        role = self._roles.get(seat, "") if self.seat is None else ""
+        role = self._now.roles[seat] if self.seat is None else ""
         name = self.ruleset.names[seat]
         label = f"{ICONS.get(role, '👤')} [bold]{name}[/]" + (
             f" [dim]({where})[/]" if where != "discussion" else ""

@@ -32,8 +32,8 @@ def _slip(play: Play, said: Statement) -> str:
         if sign.kind == "mate" and sign.whom in play.wolves and sign.whom != said.seat:
             return f"calls its packmate {play.name(sign.whom)} its partner"
         if sign.kind == "kill":
-            death = play.deaths.get(sign.whom)
-            if death is None or death.how == "night":
+            gone = play.departure(sign.whom)
+            if gone is None or gone.how == "night":
                 return "tells of the Werewolves' kill as its own"
     return ""
 

@@ -10,24 +10,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import assert_never
 
 from ...record import GameRecord
 from ...rules import (
+    EVERYONE,
     ROLES,
     SHIELDS,
     Answer,
+    CandidatesNamed,
     Chose,
     DayBroke,
+    Dealt,
+    Departure,
+    Event,
+    Facts,
+    FirstSpeaker,
+    GameEnded,
+    How,
     Learned,
     NightFell,
+    PackMet,
     Pick,
     Revealed,
     Said,
+    SheriffDrawn,
     SheriffNamed,
+    SpeakersDrawn,
     VictimShown,
     VoteCounted,
     Voted,
+    facts_of,
 )
 from ...text.notes import Belief, Deduced, Mistake, Reflected, Thought
 from ...text.reading import Accusation, Act, Claim, Report, Suggestion, read
@@ -47,9 +60,10 @@ class Statement:
     """One public statement that was not silence.
 
     acts: what `text.reading` finds; reports: what the speaker tells of their own nights, checks without a
-    result included; signs: what `signs` finds, the speaker's seat filled in. alive: who lived then. heard:
-    who had made a statement by then, at any time. asked: who had been asked to speak by then, silence
-    included. today: the same for this round's discussion or election.
+    result included; signs: what `signs` finds, the speaker's seat filled in. public: what all had been told
+    by then. alive: who lived then, and the speaker. heard: who had made a statement by then, at any time.
+    asked: who had been asked to speak by then, silence included. today: the same for this round's discussion
+    or election.
     """
 
     at: int
@@ -61,6 +75,7 @@ class Statement:
     acts: tuple[Act, ...]
     reports: tuple[Report, ...]
     signs: tuple[Sign, ...]
+    public: Facts
     alive: frozenset[int]
     heard: frozenset[int]
     asked: frozenset[int]
@@ -123,16 +138,6 @@ class Deed:
 
 
 @dataclass(frozen=True, slots=True)
-class Death:
-    """How and when a player left: in the night or by the vote. at: index of the event that told of it."""
-
-    seat: int
-    round: int
-    how: Literal["night", "vote"]
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
 class Musing:
     """A private text: a reflection, a thought, or the beginning of a reply that could not be used.
 
@@ -161,15 +166,8 @@ class Play:
     deeds: list[Deed] = field(default_factory=list)
     checks: list[tuple[int, Learned]] = field(default_factory=list)
     """(round, what was learned)."""
-    deaths: dict[int, Death] = field(default_factory=dict)
-    nights: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    """Round → who was announced dead at dawn."""
-    outs: dict[int, int | None] = field(default_factory=dict)
-    """Round → who was voted out."""
-    sheriffs: list[tuple[int, int]] = field(default_factory=list)
-    """(index of the event, seat), as they took office."""
-    revealed: list[tuple[int, int, str]] = field(default_factory=list)
-    """(index of the event, seat, role)."""
+    debates: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """Round → who lived when its discussion began."""
     silences: set[tuple[int, int, str]] = field(default_factory=set)
     """(round, seat, where) of those who were asked to speak and said nothing."""
     musings: list[Musing] = field(default_factory=list)
@@ -205,6 +203,15 @@ class Play:
     def name(self, seat: int) -> str:
         """What a seat is called."""
         return self.names[seat]
+
+    def departure(self, seat: int) -> Departure | None:
+        """When and how that seat left the game; None where it did not."""
+        return next((gone for gone in self.record.facts.departures if gone.seat == seat), None)
+
+    def left(self, round: int, how: How) -> tuple[int, ...]:
+        """Who left in that round in that way."""
+        gone = self.record.facts.departures
+        return tuple(one.seat for one in gone if one.round == round and one.how == how)
 
     def before(self, at: int) -> Iterator[Statement]:
         """Statements made before the event at that index."""
@@ -247,8 +254,7 @@ class _Walk:
 
     def __init__(self, play: Play) -> None:
         self.play = play
-        self.round = 0
-        self.alive = frozenset(range(len(play.roles)))
+        self.public = facts_of(play.record.ruleset)
         self.heard: frozenset[int] = frozenset()
         self.asked: frozenset[int] = frozenset()
         self.today: frozenset[int] = frozenset()
@@ -259,44 +265,41 @@ class _Walk:
 
     def run(self) -> None:
         for at, event in enumerate(self.play.record.events):
-            match event:
-                case NightFell(round):
-                    self.round, self.where, self.victims = round, "", {}
-                case Chose():
-                    self._chose(at, event)
-                case VictimShown(seat, victim):
-                    self.victims[seat] = victim
-                case Learned():
-                    self.play.checks.append((self.round, event))
-                case DayBroke(round, deaths):
-                    self.play.nights[round] = deaths
-                    for seat in deaths:
-                        self._dies(seat, "night", at)
-                case Revealed(seat, role):
-                    self.play.revealed.append((at, seat, role))
-                case SheriffNamed(seat):
-                    self.play.sheriffs.append((at, seat))
-                case Said():
-                    self._said(at, event)
-                case Voted(voter, target, what):
-                    ask = f"{self.round}/{'vote' if what == 'eliminate' else 'elect'}/{voter}"
-                    self.index[ask] = at
-                    ballot = Ballot(at, ask, self.round, voter, target, what, ask not in self.stand_ins)
-                    self.play.ballots.append(ballot)
-                case VoteCounted(out):
-                    self.play.outs[self.round] = out
-                    if out is not None:
-                        self._dies(out, "vote", at)
-                case _:
-                    pass
+            if event.audience == EVERYONE:
+                self.public = self.public.then(event)
+            self._event(at, event)
         self._notes()
 
-    def _dies(self, seat: int, how: Literal["night", "vote"], at: int) -> None:
-        self.play.deaths[seat] = Death(seat, self.round, how, at)
-        self.alive = self.alive - {seat}
+    def _event(self, at: int, event: Event) -> None:
+        match event:
+            case NightFell():
+                self.where, self.victims = "", {}
+            case Chose():
+                self._chose(at, event)
+            case VictimShown(seat, victim):
+                self.victims[seat] = victim
+            case Learned():
+                self.play.checks.append((self.public.round, event))
+            case Said():
+                self._said(at, event)
+            case Voted():
+                self._voted(at, event)
+            case Dealt() | PackMet() | DayBroke() | Revealed() | SheriffNamed() | VoteCounted() | GameEnded():
+                pass  # what they say is among the facts
+            case SheriffDrawn() | SpeakersDrawn() | CandidatesNamed() | FirstSpeaker():
+                pass  # nobody's behaviour
+            case _:
+                assert_never(event)
+
+    def _voted(self, at: int, event: Voted) -> None:
+        round, voter, what = self.public.round, event.voter, event.what
+        ask = f"{round}/{'vote' if what == 'eliminate' else 'elect'}/{voter}"
+        self.index[ask] = at
+        self.play.ballots.append(Ballot(at, ask, round, voter, event.target, what, ask not in self.stand_ins))
 
     def _chose(self, at: int, event: Chose) -> None:
-        ask = f"{self.round}/{event.kind}/{event.seat}"
+        round = self.public.round
+        ask = f"{round}/{event.kind}/{event.seat}"
         self.index[ask] = at
         target: int | None = None
         if isinstance(event.action, Pick):
@@ -305,13 +308,15 @@ class _Walk:
             target = self.victims.get(event.seat)
         if target is not None:
             meant = ask not in self.stand_ins
-            self.play.deeds.append(Deed(at, ask, self.round, event.seat, event.kind, target, meant))
+            self.play.deeds.append(Deed(at, ask, round, event.seat, event.kind, target, meant))
 
     def _said(self, at: int, event: Said) -> None:
-        play, seat = self.play, event.seat
+        play, seat, round, living = self.play, event.seat, self.public.round, self.public.living
         if event.where != self.where:
             self.where, self.today = event.where, frozenset()
-        ask = f"{self.round}/{ASKED[event.where]}/{seat}"
+        if event.where == "discussion":
+            play.debates.setdefault(round, living)
+        ask = f"{round}/{ASKED[event.where]}/{seat}"
         self.index[ask] = at
         if event.text:
             signs = tuple(_mine(sign, seat) for sign in signs_of(event.text, play.names))
@@ -319,13 +324,13 @@ class _Walk:
             reports = _reports(acts, signs, seat)
             play.statements.append(
                 Statement(
-                    at, ask, self.round, seat, event.where, event.text, acts, reports, signs,
-                    self.alive | {seat}, self.heard, self.asked, self.today,
+                    at, ask, round, seat, event.where, event.text, acts, reports, signs,
+                    self.public, frozenset((*living, seat)), self.heard, self.asked, self.today,
                 )
             )  # fmt: skip
             self.heard |= {seat}
         else:
-            play.silences.add((self.round, seat, event.where))
+            play.silences.add((round, seat, event.where))
         self.asked |= {seat}
         self.today |= {seat}
 

@@ -60,14 +60,9 @@ def trust_tables(record: GameRecord | Play, sources: Sequence[Source] = SOURCES)
     """
     play = record if isinstance(record, Play) else Play.of(record)
     shown = _shown(play, sources)
-    days = sorted(
-        {said.round for said in play.statements if said.where == "discussion"}
-        | {round for round, _, where in play.silences if where == "discussion"}
-    )
     tables = []
     before: frozenset[Pair] = frozenset()
-    for day in days:
-        alive = tuple(seat for seat in range(len(play.roles)) if _lives(play, seat, day))
+    for day, alive in play.debates.items():
         now = frozenset((i, j) for i, j in shown.get(day, set()) if i in alive and j in alive)
         tables.append(
             TrustTable(
@@ -82,12 +77,6 @@ def trust_tables(record: GameRecord | Play, sources: Sequence[Source] = SOURCES)
         )
         before = now
     return tuple(tables)
-
-
-def _lives(play: Play, seat: int, day: int) -> bool:
-    """Whether a seat lived in the discussion of that day."""
-    death = play.deaths.get(seat)
-    return death is None or death.round > day or (death.round == day and death.how == "vote")
 
 
 def _shown(play: Play, sources: Sequence[Source]) -> dict[int, set[Pair]]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import assert_never
 
-from ...rules import ROLES
+from ...rules import ROLES, How
 from ...text.acts import WEREWOLF, Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
 from ...text.vocabulary import NAMED
 from .play import SAVES, Play, Statement
@@ -84,9 +85,19 @@ def _dead(play: Play, said: Statement) -> Iterator[Falsehood]:
             about = sign.who if sign.kind == "cites" else sign.whom
             past = sign.kind == "cites" and sign.when not in ("", "today")
             if about >= 0 and about not in said.alive and not past:
-                how = {"night": "died in the night", "vote": "was voted out"}[play.deaths[about].how]
-                why = f"speaks of {play.name(about)} as alive, who {how} in round {play.deaths[about].round}"
+                gone = play.departure(about)
+                assert gone is not None
+                why = f"speaks of {play.name(about)} as alive, who {_left(gone.how)} in round {gone.round}"
                 yield Falsehood("dead", said, about, why)
+
+
+def _left(how: How) -> str:
+    match how:
+        case "night":
+            return "died in the night"
+        case "vote":
+            return "was voted out"
+    assert_never(how)
 
 
 def _deaths(play: Play, said: Statement) -> Iterator[Falsehood]:
@@ -100,10 +111,12 @@ def _deaths(play: Play, said: Statement) -> Iterator[Falsehood]:
             if sign.whom != said.seat:  # in last words one may speak of oneself as gone
                 yield Falsehood("death", said, sign.whom, f"says that {name} is dead, who lives")
             continue
-        death = play.deaths[sign.whom]
-        if sign.what == "vote" and death.how == "night":
-            yield Falsehood("death", said, sign.whom, f"says that {name} was voted out, who died at night")
-        last_night = (death.how, death.round) == ("night", said.round)
+        gone = play.departure(sign.whom)
+        assert gone is not None
+        if sign.what == "vote" and gone.how != "vote":
+            why = f"says that {name} was voted out, who {_left(gone.how)}"
+            yield Falsehood("death", said, sign.whom, why)
+        last_night = (gone.how, gone.round) == ("night", said.round)
         if sign.when == "last night" and sign.what != "vote" and not last_night:
             why = f"says that {name} died last night, who was gone before"
             yield Falsehood("death", said, sign.whom, why)
@@ -112,15 +125,14 @@ def _deaths(play: Play, said: Statement) -> Iterator[Falsehood]:
 def _nobody(play: Play, said: Statement, sign: Sign) -> Iterator[Falsehood]:
     round = meant(sign.when, said.round)
     if sign.what == "vote" or (sign.when == "yesterday" and not sign.what):
-        out = play.outs.get(said.round - 1 if round is None else round)
-        if out is not None:
+        for out in play.left(said.round - 1 if round is None else round, "vote"):
             yield Falsehood("death", said, None, f"says that nobody was voted out, but {play.name(out)} was")
         return
     if sign.when == "yesterday":
         return
     night = said.round if round is None else round
-    dead = play.nights.get(night, ()) if night <= said.round else ()
-    calm_vote = not sign.what and round is None and said.round > 1 and play.outs.get(said.round - 1) is None
+    dead = play.left(night, "night") if night <= said.round else ()
+    calm_vote = not sign.what and round is None and said.round > 1 and not play.left(said.round - 1, "vote")
     if dead and not calm_vote:
         names = " and ".join(play.name(seat) for seat in dead)
         yield Falsehood("death", said, None, f"says that nobody died in night {night}, but {names} did")
@@ -261,13 +273,12 @@ def _agrees(told: str, learned: str) -> bool:
 
 def _offices(play: Play, said: Statement) -> Iterator[Falsehood]:
     """A Sheriff who never was, and roles other than those revealed."""
-    held = {seat for at, seat in play.sheriffs if at < said.at}
     if said.where != "election":
         for sign in said.told("sheriff"):
             who = said.seat if sign.whom < 0 else sign.whom
-            if who not in held:
+            if who not in said.public.sheriffs:
                 yield Falsehood("sheriff", said, who, f"calls {play.name(who)} the Sheriff, who never was")
-    known = {seat: role for at, seat, role in play.revealed if at < said.at}
+    known = {seat: role for seat, role in enumerate(said.public.roles) if role}
     for act in said.own if known else ():
         if isinstance(act, Accusation) and act.strength == 3 and act.target in known:
             wrong = not ROLES[known[act.target]].wolf
