@@ -12,12 +12,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import wolflab
 from network_lock import NetworkLocked, is_local
+from wolflab.rules import Event
 
 PACKAGE = Path(wolflab.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -87,6 +90,9 @@ LONG_FILES: dict[str, str] = {
 """Files longer than `MAX_FILE` lines, with the reason."""
 LONG_FUNCTIONS: dict[str, str] = {}
 """Functions longer than `MAX_FUNCTION` lines, as ``file:name``, with the reason."""
+
+EVENTS = {kind.__name__ for kind in get_args(Event)}
+"""Every kind of event."""
 
 
 @dataclass(frozen=True)
@@ -174,6 +180,33 @@ def functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, int]]:
             yield from functions(node, f"{name}.")
 
 
+def open_matches(tree: ast.AST) -> Iterator[int]:
+    """The lines of matches over several kinds of events that let a further kind pass.
+
+    Such a match ends in `assert_never`: in its last case, or in the statement after it.
+    """
+    for node in ast.walk(tree):
+        for block in ("body", "orelse", "finalbody"):
+            inside = getattr(node, block, None)
+            statements = [*inside, None] if isinstance(inside, list) else []
+            for one, following in pairwise(statements):
+                if isinstance(one, ast.Match) and len(kinds_matched(one)) > 1:
+                    last = one.cases[-1]
+                    ends = last.body[-1] if _matches_all(last) else following
+                    if not (isinstance(ends, ast.Expr) and ast.unparse(ends).startswith("assert_never(")):
+                        yield one.lineno
+
+
+def kinds_matched(match: ast.Match) -> set[str]:
+    """The kinds of events that its patterns name."""
+    found = [node for case in match.cases for node in ast.walk(case.pattern)]
+    return EVENTS & {ast.unparse(node.cls) for node in found if isinstance(node, ast.MatchClass)}
+
+
+def _matches_all(case: ast.match_case) -> bool:
+    return isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None
+
+
 # -- the package ----------------------------------------------------------------------------
 
 
@@ -210,6 +243,12 @@ def test_files_and_functions_are_short(path: Path) -> None:
         if count > MAX_FUNCTION and f"{NAMES[path]}:{name}" not in LONG_FUNCTIONS
     ]
     assert not long
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES.__getitem__)
+def test_a_new_kind_of_event_is_nowhere_missed(path: Path) -> None:
+    """Whoever takes events kind by kind lists all of them, so that mypy names the place for a new one."""
+    assert not list(open_matches(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def test_the_lists_of_exceptions_hold_nothing_that_is_not_one() -> None:
@@ -295,6 +334,25 @@ def test_the_walls_hold(
     monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path)
     monkeypatch.setitem(NAMES, path, where)
     assert bool(wall_breaches(path)) is breached
+
+
+@pytest.mark.parametrize(
+    ("cases", "after", "found"),
+    [
+        ("case Said(): a\n case Voted(): b\n case _: pass", "", True),
+        ("case Said(): a\n case Voted(): b\n case other: pass", "", True),
+        ("case Said(): a\n case Voted(): b", "", True),
+        ("case Said() | Voted(): a", "return 1", True),
+        ("case Said(): a\n case Voted(): b\n case _ if c: assert_never(event)", "", True),
+        ("case Said(): a\n case Voted(): b\n case _: assert_never(event)", "", False),
+        ("case Said(): a\n case Voted(): b", "assert_never(event)", False),
+        ("case Said('', _): a\n case Said(): b\n case _: pass", "", False),
+        ("case Claim(): a\n case Report(): b\n case _: pass", "", False),
+    ],
+)
+def test_open_matches_are_found(cases: str, after: str, found: bool) -> None:
+    tree = ast.parse(f"def f(event):\n match event:\n  {cases.replace(chr(10), chr(10) + ' ')}\n {after}")
+    assert bool(list(open_matches(tree))) is found
 
 
 def test_function_lengths_leave_out_the_docstring() -> None:

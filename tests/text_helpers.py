@@ -14,16 +14,10 @@ from wolflab.rules import (
     CHANCE,
     Action,
     Ask,
-    DayBroke,
-    Dealt,
-    NightFell,
-    PackMet,
     Ruleset,
     Said,
     Say,
-    SheriffNamed,
     View,
-    VoteCounted,
 )
 from wolflab.text.intents import intents
 from wolflab.text.notes import Belief, Candidate, Reflected
@@ -93,38 +87,22 @@ def talkative(rng: random.Random, ruleset: Ruleset) -> Chooser:
 
 def situation_of(view: View, ask: Ask, split: int = 0) -> Situation:
     """All that `view` holds; statements whose position divided by 3 leaves `split` 1 or 2 are judged."""
-    role, pack, sheriff = "", (), None
-    alive = set(range(view.ruleset.players))
-    round, phase = 0, "setup"
     blocks: list[list[Line]] = [[], [], [], []]
-    for position, event in enumerate(view.events):
-        match event:
-            case NightFell():
-                round, phase = event.round, "night"
-            case DayBroke():
-                phase = "day"
-                alive -= set(event.deaths)
-            case VoteCounted():
-                alive.discard(event.seat)  # type: ignore[arg-type]
-            case Dealt():
-                role = event.role
-            case PackMet():
-                pack = event.seats
-            case SheriffNamed():
-                sheriff = event.seat
+    for position, (event, now) in enumerate(view.told()):
         heard = isinstance(event, Said) and event.seat != view.seat
         block = ((3, 1, 2)[position % 3] if split else 3) if heard else 0
-        blocks[block].append(Line(position + 1, round, phase, event, position))
+        blocks[block].append(Line(position + 1, now.round, now.phase, event, position))
+    known = view.facts
     facts, truths, falsehoods, pending = (tuple(block) for block in blocks)
     return Situation(
         view.ruleset,
         view.seat,
-        role,
-        pack,
+        known.roles[view.seat],
+        known.pack_of(view.seat),
         ask.round,
         ask.phase,
-        tuple(sorted(alive)),
-        sheriff,
+        known.living,
+        known.sheriff,
         facts,
         truths,
         falsehoods,

@@ -8,20 +8,30 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import assert_never
 
 from ..rules import (
     Answer,
+    CandidatesNamed,
     Chose,
     DayBroke,
     Dealt,
     Event,
+    FirstSpeaker,
+    GameEnded,
     Learned,
+    NightFell,
     PackMet,
     Pick,
     Revealed,
     Ruleset,
     Said,
+    SheriffDrawn,
+    SheriffNamed,
+    SpeakersDrawn,
+    VictimShown,
     VoteCounted,
+    Voted,
 )
 from .notes import Reflected
 from .reading import Accusation, Claim, Defence, Report, read
@@ -43,11 +53,15 @@ def informativeness(event: Event | Reflected, seat: int, ruleset: Ruleset) -> in
             return ROLE
         case Chose(kind="antidote", action=Answer(yes=True)) | Chose(kind="poison", action=Pick()):
             return POTION
+        case Chose() | VictimShown() | Voted() | NightFell() | GameEnded():
+            return OTHER
+        case SheriffDrawn() | SpeakersDrawn() | CandidatesNamed() | SheriffNamed() | FirstSpeaker():
+            return OTHER
         case Said(speaker, _, text):
             return _talk(text, speaker, ruleset)
         case Reflected(text=text):
             return _talk(text, seat, ruleset)
-    return OTHER
+    assert_never(event)
 
 
 def _talk(text: str, speaker: int, ruleset: Ruleset) -> int:

@@ -8,6 +8,7 @@ events. The viewer must be in the event's audience; that is the view's business 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from ..rules import (
     DUTIES,
@@ -126,6 +127,7 @@ def _words(event: Event | Reflected, seat: int | None, ruleset: Ruleset) -> str:
             return f"The game is over and the {outcome.winner.value} wins: {outcome.reason.value}.".replace(
                 "werewolves wins", "Werewolves win"
             )
+    assert_never(event)
 
 
 def _who(one: int, seat: int | None, ruleset: Ruleset) -> str:
@@ -163,6 +165,7 @@ def _secret(
         case VictimShown(one, victim):
             told = "you were" if one == seat else f"{names[one]} was"
             return f"{told} told that the Werewolves are killing {names[victim]}."
+    assert_never(event)
 
 
 def _said(event: Said, seat: int | None, ruleset: Ruleset) -> str:
@@ -181,17 +184,15 @@ def _vote(event: Voted | VoteCounted, seat: int | None, ruleset: Ruleset) -> str
             if target is None:
                 return f"{who} did not vote{' for a Sheriff' if what == 'elect' else ''}."
             return f"{who} voted for {names[target]}{purpose}."
-        case VoteCounted(None, tied):
+        case VoteCounted(out, tied):
+            shared = listed([names[t] for t in tied])
+            if out is None:
+                why = f", because {shared} had equally many votes" if tied else ""
+                return f"no player was voted out{why}."
             if tied:
-                shared = listed([names[t] for t in tied])
-                return f"no player was voted out, because {shared} had equally many votes."
-            return "no player was voted out."
-        case VoteCounted(int(out), tied):
-            if tied:
-                shared = listed([names[t] for t in tied])
                 return f"{names[out]} was voted out, drawn by lot because {shared} had equally many votes."
             return f"{names[out]} had the most votes and was voted out."
-    raise AssertionError(event)
+    assert_never(event)
 
 
 def _office(
@@ -216,3 +217,4 @@ def _office(
             return f"the Sheriff ({names[sheriff]}) chose {names[first]} to make a statement first."
         case SpeakersDrawn(seats):
             return f"the order of speech is {', '.join(names[one] for one in seats)}."
+    assert_never(event)
