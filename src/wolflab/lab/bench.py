@@ -135,10 +135,11 @@ def _recorded_games(games: int = 1000) -> float:
 
 def _village_games(deals: int = 60) -> tuple[float, float]:
     """Games a second and calls a game, through the runner and its store, on one core."""
+    each = {"name": "deductive", "deduce": {"calls": "each"}}
     data: dict[str, Any] = {
         "name": "bench",
         "rules": {"preset": "sheriff", "sheriff": "assigned", "sheriff_death": "stop"},
-        "players": {"others": {"model": "village", "recipe": {"name": "deductive", "deduce": "each"}}},
+        "players": {"others": {"model": "village", "recipe": each}},
         "deals": deals,
         "straw_polls": 1,
         "redraw_void": False,
