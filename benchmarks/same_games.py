@@ -108,8 +108,30 @@ def games_differ(before: Path, after: Path) -> list[str]:
 
 # -- numbers ----------------------------------------------------------------------------------
 
-RENAMED: tuple[tuple[str, str], ...] = ()
+_IN = r"^(/conditions/[^/]*)"
+RENAMED: tuple[tuple[str, str], ...] = (
+    (_IN + r"/(days|invalid)$", r"\1/measures/\2"),
+    (_IN + r"/(?:leadership|play|usage)/(\w+)$", r"\1/measures/\2"),
+    (_IN + r"/deduction/(\w+)$", r"\1/measures/\2"),
+    (_IN + r"/deduction/calibration/(\d+)/right$", r"\1/splits/calibration/\2"),
+    (_IN + r"/persuasion/all$", r"\1/measures/persuasion"),
+    (_IN + r"/persuasion/(\w+)$", r"\1/measures/persuasion_\2"),
+    (_IN + r"/survival/(\w+)$", r"\1/splits/survival/\2"),
+    (_IN + r"/roles/(\w+),\d+/(ratio|dc|dc_retest)$", r"\1/splits/\3_by_role/\2"),
+    (_IN + r"/roles/(\w+),\d+/standing_others$", r"\1/splits/standing_by_role/\2"),
+    (_IN + r"/roles/(\w+),\d+/over_null$", r"\1/splits/over_standing_by_role/\2"),
+    (_IN + r"/matrix/(\d+,\w+,\w+)/mean$", r"\1/splits/reliability/\2"),
+    (_IN + r"/replies/(.+),\d+,\d+/(fallback|invalid)$", r"\1/splits/\3_by_player/\2"),
+    (_IN + r"/conduct/(\w+)$", r"\1/measures/\2"),
+    (_IN + r"/conduct/behaviours/(\w+),\w+,(\w+)/per_game$", r"\1/measures/\2_\3"),
+    (_IN + r"/conduct/behaviours/(\w+),\w+,(\w+)/share$", r"\1/measures/\2_\3_seen"),
+    (_IN + r"/conduct/trust/None/(\w+)$", r"\1/measures/trust_\2"),
+    (_IN + r"/conduct/trust/(\d+)/(\w+)$", r"\1/splits/trust_\3_by_day/\2"),
+)
 """(pattern of a name before, what it is called after)."""
+NEW = (r"/splits/(led_by_role|stated)/",)
+"""Patterns of names that were not there before, or were no estimates."""
+_OF_ESTIMATES = {"value", "low", "high", "n", "missing", "units", "deals", "note", "draws"}
 
 
 def numbers(value: Any, name: str = "") -> Iterator[tuple[str, tuple[Any, ...]]]:
@@ -128,7 +150,11 @@ def numbers(value: Any, name: str = "") -> Iterator[tuple[str, tuple[Any, ...]]]
 def _called(value: Any, place: int) -> str:
     """What an entry of a list is known by: the words in it that are no number."""
     if isinstance(value, dict):
-        words = [str(each) for each in value.values() if isinstance(each, str | int)]
+        words = [
+            str(each)
+            for name, each in value.items()
+            if name not in _OF_ESTIMATES and (isinstance(each, str | int) or name == "day")
+        ]
         return ",".join(words) or str(place)
     return str(place)
 
@@ -153,6 +179,8 @@ def numbers_differ(before: Path, after: Path) -> list[str]:
     for name in sorted(pair[0].keys() | pair[1].keys()):
         a, b = (each.get(name) for each in pair)
         if a is None or b is None:
+            if (a or b) == (None, 0, 0) or (a is None and any(re.search(one, name) for one in NEW)):
+                continue
             sentences.append(f"{name}: only {'after' if a is None else 'before'}")
         elif not all(_same(x, y) for x, y in zip(a, b, strict=True)):
             sentences.append(f"{name}: before {a}, after {b}")

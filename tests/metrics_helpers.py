@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from wolflab.agents.base import IO, Invalid, Reply
 from wolflab.match import Draws, Match, Player, Probe, StrawPoll, play, run_now
-from wolflab.metrics import Game
+from wolflab.metrics import Asked, CallTotals, Game, row_of
 from wolflab.record import GameRecord, read
 from wolflab.rules import (
     PASS,
@@ -109,11 +109,19 @@ def game(
     return record
 
 
-def done(record: GameRecord, deal_number: int = 0, condition: str = "x", **fields: Any) -> Game:
+def done(
+    record: GameRecord,
+    deal_number: int = 0,
+    condition: str = "x",
+    asked: Asked = Asked(),  # noqa: B008 (frozen)
+    calls: Mapping[str, CallTotals] | None = None,
+    **fields: Any,
+) -> Game:
     """A finished (or void) game around a record."""
     outcome = record.outcome
     status = "void" if outcome is not None and outcome.void else "done"
-    return Game(condition, deal_number, 0, status, None, record, **fields)
+    row = row_of(record, asked, sum((calls or {}).values(), CallTotals()))
+    return Game(condition, deal_number, 0, status, None, row, calls or {}, **fields)
 
 
 def votes(straw: Mapping[int, int | None], real: Mapping[int, int | None], said: str = "") -> Script:
@@ -216,8 +224,15 @@ TRUTH: dict[str, tuple[str, ...]] = {}
 
 def run(condition: str, deals: int, repeats: int = 1, rounds: int = 3, **effects: float) -> list[Game]:
     """A condition's games with a planted effect: each deal a shuffled seating and a drawn Sheriff."""
+    found = records(condition, deals, repeats, rounds, **effects)
+    return [replace(done(record, deal, condition), repeat=repeat) for deal, repeat, record in found]
+
+
+def records(
+    condition: str, deals: int, repeats: int = 1, rounds: int = 3, **effects: float
+) -> Iterator[tuple[int, int, GameRecord]]:
+    """(deal, repeat, record) of the same."""
     rules = ONE_DAY.with_(max_rounds=rounds)
-    found = []
     for number in range(deals):
         seats = Draws(f"seats/{number}")
         roles = list(ROLES_7)
@@ -236,6 +251,4 @@ def run(condition: str, deals: int, repeats: int = 1, rounds: int = 3, **effects
                 probes=(StrawPoll(times=2),),
                 key=key,
             )
-            one = done(record, number, condition)
-            found.append(Game(condition, number, repeat, one.status, None, record))
-    return found
+            yield number, repeat, record

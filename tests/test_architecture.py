@@ -85,6 +85,8 @@ RULES_MAY_USE = set(sys.stdlib_module_names)
 MAX_FILE, MAX_FUNCTION = 400, 60
 
 LONG_FILES: dict[str, str] = {
+    "cli.py": "every command and its flags, with no logic",
+    "metrics/registry.py": "every measure is one entry of it, in the order of the tables",
     "rules/engine.py": "one file owns the order of play: its table of phases is read with what the phases do",
 }
 """Files longer than `MAX_FILE` lines, with the reason."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from wolflab.agents.base import IO, Invalid, Reply
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.recipes import RECIPES
 from wolflab.match import Draws, Match, Player, play, run_now
+from wolflab.metrics import Asked, Condition, summarise
 from wolflab.metrics.behaviours import (
     BEHAVIOURS,
     EXAMPLES,
@@ -20,14 +21,11 @@ from wolflab.metrics.behaviours import (
     Example,
     Play,
     Sighting,
-    behaviour_rows,
     counts,
     sightings,
-    trust_rows,
     trust_tables,
 )
 from wolflab.metrics.behaviours.signs import ME, NOBODY, signs_of
-from wolflab.metrics.build import Played
 from wolflab.models.village import Village
 from wolflab.record import GameRecord, read
 from wolflab.rules import NO, PASS, PRESETS, SHERIFF, YES, Action, Answer, Ask, Ruleset, Say, View, pick
@@ -558,17 +556,20 @@ def test_trust_in_reflections_and_beliefs() -> None:
 
 def test_trust_over_games() -> None:
     trusting = staged(says={(1, 2): "I trust player_3.", (1, 3): "I trust player_2."})
-    played = [Played(done(trusting if k % 2 else staged(), k)) for k in range(10)]
-    first, second, whole = trust_rows(played)
-    assert (first.day, second.day, whole.day) == (1, 2, None)
-    assert first.relations.value == pytest.approx(0.5 * 2 / 42)
-    assert first.established.value == pytest.approx(1.0)
-    assert first.reciprocal.value == pytest.approx(0.5)
-    assert first.relations.low is not None
-    assert first.relations.n == first.relations.deals == 10
-    assert second.dissolved.value == whole.dissolved.value == pytest.approx(1.0)
-    assert whole.relations.value == pytest.approx(0.5 * (2 / 42 + 0) / 2)
-    assert trust_rows([]) == ()
+    (found,) = conducted([trusting if k % 2 else staged() for k in range(10)])
+    by_day = {
+        what: found.split(f"trust_{what}_by_day") for what in ("relations", "established", "reciprocal")
+    }
+    assert list(by_day["relations"]) == [(1,), (2,)]
+    first, whole = by_day["relations"][1,], found.measures["trust_relations"]
+    assert first.value == pytest.approx(0.5 * 2 / 42)
+    assert by_day["established"][1,].value == pytest.approx(1.0)
+    assert by_day["reciprocal"][1,].value == pytest.approx(0.5)
+    assert first.low is not None
+    assert first.n == first.deals == 10
+    dissolved = found.split("trust_dissolved_by_day")[2,], found.measures["trust_dissolved"]
+    assert [one.value for one in dissolved] == pytest.approx([1.0, 1.0])
+    assert whole.value == pytest.approx(0.5 * (2 / 42 + 0) / 2)
 
 
 # -- counts ---------------------------------------------------------------------------------------
@@ -593,16 +594,19 @@ def test_one_act_counts_once() -> None:
 
 def test_rows_over_games_have_zeros_and_intervals() -> None:
     lying = staged(says={(1, 7): "I am a Villager."})
-    played = [Played(done(lying if k % 2 else staged(), k)) for k in range(10)]
-    rows = {(row.behaviour, row.side): row for row in behaviour_rows(played)}
-    assert set(rows) == {(name, side) for name in BEHAVIOURS for side in SIDES}
-    lies = rows["camouflage", "werewolves"]
-    assert lies.per_game.value == lies.share.value == 0.5
-    assert lies.per_game.low is not None
-    assert lies.per_game.low < 0.5 < (lies.per_game.high or 0)
-    assert rows["night_speech", "village"].per_game.value == 0.0
-    assert rows["night_speech", "village"].per_game.n == 10
-    assert all(row.per_game.value is None for row in behaviour_rows([]))
+    (found,) = conducted([lying if k % 2 else staged() for k in range(10)])
+    assert {f"{name}_{side}" for name in BEHAVIOURS for side in SIDES} < set(found.measures)
+    lies, games = (found.measures[f"camouflage_werewolves{what}"] for what in ("", "_seen"))
+    assert lies.value == games.value == 0.5
+    assert lies.low is not None
+    assert lies.low < 0.5 < (lies.high or 0)
+    speech = found.measures["night_speech_village"]
+    assert (speech.value, speech.n) == (0.0, 10)
+
+
+def conducted(records: Sequence[GameRecord]) -> tuple[Condition, ...]:
+    asked = Asked(behaviours=True)
+    return summarise([done(record, deal, asked=asked) for deal, record in enumerate(records)]).conditions
 
 
 def test_a_game_cut_short_is_read_as_far_as_it_goes() -> None:

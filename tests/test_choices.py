@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from report_helpers import Page, section
 from wolflab.errors import ExperimentError
 from wolflab.lab.experiment import build
 from wolflab.lab.extras import Extras
-from wolflab.metrics import Game, summarise
+from wolflab.metrics import summarise
 from wolflab.metrics.choices import STUDIES, Choices, choice_rows, decisions
 from wolflab.metrics.evenness import Chosen, evenness, relative_entropy
 from wolflab.metrics.intervals import wilson
@@ -37,22 +37,27 @@ def record(*turns: PastTurn, roles: tuple[str, ...] = ROLES, ruleset: Ruleset = 
     return GameRecord({}, ruleset, list(events), list(turns), [], [], [])
 
 
-def game(deal: int, *turns: PastTurn, condition: str = "x", repeat: int = 0) -> Game:
-    return Game(condition, deal, repeat, "done", record=record(*turns))
+class Told(NamedTuple):
+    condition: str
+    deal: int
+    record: GameRecord
 
 
-def kill(deal: int, target: int, condition: str = "x") -> Game:
+def game(deal: int, *turns: PastTurn, condition: str = "x") -> Told:
+    return Told(condition, deal, record(*turns))
+
+
+def kill(deal: int, target: int, condition: str = "x") -> Told:
     """The first Werewolf proposes seat 1, the second decides."""
     return game(deal, turn("1/kill/0", pick(1)), turn("1/kill/5", pick(target)), condition=condition)
 
 
 def choices(
-    games: list[Game], study: str, baseline: str | None = None, tables: Sequence[str] = ()
+    games: list[Told], study: str, baseline: str | None = None, tables: Sequence[str] = ()
 ) -> list[Choices]:
     """The rows of a study in these games."""
     found: dict[str, list[Any]] = {}
     for one in games:
-        assert one.record is not None
         found.setdefault(one.condition, []).append((one.deal, decisions(one.record, study)))
     return choice_rows(study, found, baseline=baseline, tables=tables)
 

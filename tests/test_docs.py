@@ -23,8 +23,8 @@ import pytest
 import typer
 import yaml
 
+from metrics_helpers import done, records
 from test_architecture import DOORS, ROOMS
-from wolflab.agents.random import Random
 from wolflab.agents.recipes import RECIPES, Deduction, Proposal, Recipe, Reflection
 from wolflab.cli import app
 from wolflab.fields import Part
@@ -33,11 +33,10 @@ from wolflab.lab.experiment import Experiment, build, load, shipped
 from wolflab.lab.specs import Budget
 from wolflab.lab.training import Evaluation, TrainingSpec
 from wolflab.match import Draws, Match, everybody, play, run_now
-from wolflab.metrics import Game, summarise
+from wolflab.metrics import summarise
 from wolflab.metrics.data import CallTotals
 from wolflab.models.catalog import resolve
 from wolflab.policy.settings import Training
-from wolflab.record import read
 from wolflab.rules import SHERIFF, Voted, pick
 from wolflab.text.notes import Content
 from wolflab.text.prompts import STYLES
@@ -191,7 +190,7 @@ def test_the_example_agent_does_what_its_page_says() -> None:
         match = Match(rules, everybody(space["Grudge"]()), Draws(f"d{deal}"), Draws(f"p{deal}"), {})
         writer = run_now(play(match)).writer
         assert writer is not None
-        record = read(writer.game.lines)
+        record = writer.record(SHERIFF)
         for turn in record.turns:
             if turn.kind == "vote" and turn.notes:
                 heard = [event for event in record.events[: turn.at] if isinstance(event, Voted)]
@@ -308,12 +307,9 @@ def test_shipped_experiments_are_listed_and_listed_ones_are_shipped() -> None:
 
 
 def test_every_entry_of_the_table_is_explained() -> None:
-    match = Match(SHERIFF, everybody(Random()), Draws("d"), Draws("p"), {})
-    writer = run_now(play(match)).writer
-    assert writer is not None
     calls = {"paid": CallTotals(1, 10, 5, 0, 0.01)}
-    summary = summarise([Game("one", 0, 0, "done", None, read(writer.game.lines), calls)])
-    heads = {str(column.header) for column in main_table(summary, width=300).columns}
+    played = [done(record, deal, calls=calls) for deal, _, record in records("one", 3, obey=0.5)]
+    heads = {str(column.header) for column in main_table(summarise(played), width=400).columns}
     assert heads == rows("docs/quickstart.md", "Run an experiment")
 
 

@@ -27,6 +27,7 @@ from wolflab.lab import experience as lab
 from wolflab.lab.experience import Selection
 from wolflab.lab.experience_games import experiences_of, gather, in_words, last_day, left_out, score
 from wolflab.lab.experiment import build as experiment
+from wolflab.lab.packing import pack
 from wolflab.lab.store import Store
 from wolflab.match import run_now
 from wolflab.models.embedders import PAPER_EMBEDDER, share_above
@@ -236,7 +237,7 @@ def run_directory(path: Path, records: dict[int, GameRecord]) -> None:
     with Store.create(path, experiment(data)) as store:
         store.plan([(next(iter(store.experiment.conditions)), deal, 0) for deal in range(8)])
         for number, record in records.items():
-            store.finish(number, "done", record.lines, record.probe_lines, 0.1, [])
+            store.keep(number, "done", pack(record.lines, record.probe_lines))
         store.stop(7, "failed", "it broke")
 
 

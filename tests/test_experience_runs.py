@@ -371,10 +371,8 @@ def test_conduct_is_counted_and_draws_are_told(tmp_path: Path) -> None:
     counted = played(tmp_path / "counted", behaviours=True, interview=True, contrasts=["days", "passed"])
     found = summary(counted)
     named = {one.name: one for one in found.conditions}
-    shown = named["frozen"].conduct
-    assert shown is not None
-    assert shown.suggested.n > 0
-    assert shown.reasonable.n > 0
+    assert named["frozen"].measures["suggested"].n > 0
+    assert named["frozen"].measures["reasonable"].n > 0
     assert {game.draw for game in games(counted)} == {0, 1}
     assert {one.metric for one in found.contrasts} >= {"days", "passed"}
     answers = [

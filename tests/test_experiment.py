@@ -79,7 +79,7 @@ def test_presets_that_reproduce_a_table_pin_the_papers_prompting() -> None:
         ({"conditions": {"a": {"players": {"nobody": {"recipe": "random"}}}}}, "there is no place 'nobody'"),
         ({"conditions": {}}, "at least one"),
         ({"straw_polls": 5}, "straw_polls"),
-        ({"planted": {"measure": "fame", "conditions": []}}, "planted.measure: there is no 'fame'"),
+        ({"planted": {"measure": "fame", "conditions": []}}, "planted.measure: there is no measure 'fame'"),
         ({"planted": {"conditions": ["none"]}}, "planted.conditions: there is no condition 'none'"),
         ({"planted": {"valeus": {}}}, "planted"),
     ],

@@ -220,9 +220,9 @@ def test_a_player_who_decides_nothing_is_named_though_most_of_its_replies_can_be
     told = f"Most decisions of wolf-1 · reflective-003 are stand-ins: {failed} of {len(mine)} had no usable"
     assert told in text
     decided = [turn for turn in turns if turn.made]
-    assert found.conditions[0].play["stand_ins"].value == pytest.approx(failed / len(decided))
+    assert found.conditions[0].measures["stand_ins"].value == pytest.approx(failed / len(decided))
     assert "stand-ins" in text
-    assert found.conditions[0].play["stand_ins"].n == len(decided)
+    assert found.conditions[0].measures["stand_ins"].n == len(decided)
 
 
 def test_decisions_of_a_stopped_game_are_counted_as_far_as_they_were_taken(tmp_path: Path) -> None:

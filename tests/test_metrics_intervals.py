@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from wolflab.metrics import intervals as iv
 from wolflab.metrics import resampling
+from wolflab.metrics.comparing import _sign_flip, holm, paired
 from wolflab.metrics.published import PublishedFigure, compare, published, tables
 
 
@@ -27,9 +28,9 @@ def test_wilson_agrees_with_published_values() -> None:
 
 
 def test_holm_by_hand() -> None:
-    assert iv.holm([0.01, 0.04, None, 0.03]) == pytest.approx([0.03, 0.06, None, 0.06])
-    assert iv.holm([0.9, 0.8]) == [1.0, 1.0]
-    assert iv.holm([]) == []
+    assert holm([0.01, 0.04, None, 0.03]) == pytest.approx([0.03, 0.06, None, 0.06])
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([]) == []
 
 
 def test_few_deals_no_interval_and_it_is_said() -> None:
@@ -91,18 +92,18 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say(deals: int) -> Non
 def test_paired_difference_uses_common_deals_and_an_exact_test() -> None:
     ours = [(k, 1.0 + k) for k in range(8)]
     theirs = [(k, 0.5 + k + 0.1 * (k % 2)) for k in range(9)]
-    test = iv.paired(ours, theirs)
+    test = paired(ours, theirs)
     assert test.difference.value == pytest.approx(0.45)
     assert (test.difference.n, test.difference.missing) == (8, 1)
     assert test.p == pytest.approx(2 / 2**8)
-    assert iv.paired(ours[:3], theirs).p is None
-    assert iv.paired(ours, ours).p == 1.0
+    assert paired(ours[:3], theirs).p is None
+    assert paired(ours, ours).p == 1.0
 
 
 def test_sign_flip_by_simulation_agrees_with_the_exact_test() -> None:
     rng = np.random.default_rng(1)
     differences = rng.normal(0.3, 1, 12)
-    exact = iv._sign_flip(differences, 0)
+    exact = _sign_flip(differences, 0)
     signs = 1 - 2 * rng.integers(0, 2, (200_000, 12))
     assert exact == pytest.approx(
         float(np.mean(np.abs(signs @ differences) >= abs(differences.sum()))), abs=0.01
@@ -136,7 +137,7 @@ def test_one_draw_is_as_none() -> None:
     assert iv.mean(values, draws=one) == iv.mean(values)
     assert iv.share(wins, "games", draws=one) == iv.share(wins, "games")
     assert iv.share(alone, "games", draws=one[:10]) == iv.share(alone, "games")
-    assert iv.paired(values, other, our_draws=one, their_draws=[5] * 40) == iv.paired(values, other)
+    assert paired(values, other, our_draws=one, their_draws=[5] * 40) == paired(values, other)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +171,7 @@ def test_draws_that_do_not_differ_cost_little() -> None:
         values, by = crossing(rng, 40, 8, (0.0, 0.0, 1.0))
         found, one = iv.mean(values, draws=by), iv.mean(values)
         cells = resampling.crossed([(deal, (value, 1.0)) for deal, value in values], by)
-        low, high = np.percentile(iv.quotient(resampling._pigeonholes(cells, 0)), [2.5, 97.5])
+        low, high = np.percentile(iv.quotient(resampling.drawn_twice(cells)), [2.5, 97.5])
         assert found.low is not None
         assert found.high is not None
         assert one.low is not None
@@ -208,7 +209,7 @@ def test_a_few_draws_are_not_resampled_and_it_is_said() -> None:
     said = iv.share(lone, "games", draws=[k % 2 for k in range(10)])
     assert (said.low, said.high) == pytest.approx(iv.wilson(3, 10))
     assert said.note == f"Wilson; {iv.FEW_DRAWS}"
-    test = iv.paired(values, [(deal, 0.0) for deal in range(30)], our_draws=by)
+    test = paired(values, [(deal, 0.0) for deal in range(30)], our_draws=by)
     assert (test.difference.note, test.difference.draws, test.difference.n) == (iv.FEW_DRAWS, 0, 120)
     assert iv.mean(values[:16], draws=by[:16]).note == iv.FEW_DEALS
     many = iv.mean(*crossing(rng, 30, 5, (1.0, 1.0, 1.0))[:1], draws=[k % 5 for k in range(150)])
@@ -226,9 +227,9 @@ def test_nothing_to_resample_in_either_way() -> None:
     won = iv.share([(deal, 1.0, 1.0) for deal, _ in still], "games", draws=by)
     assert (won.low, won.high) == pytest.approx(iv.wilson(6, 6))
     assert won.note == iv.BOUNDED_DRAWS
-    same = iv.paired(still, still, our_draws=by, their_draws=by)
+    same = paired(still, still, our_draws=by, their_draws=by)
     assert same.p == 1.0
-    apart = iv.paired([(deal, 1.0) for deal, _ in still], still, our_draws=by, their_draws=by)
+    apart = paired([(deal, 1.0) for deal, _ in still], still, our_draws=by, their_draws=by)
     assert apart.p == pytest.approx(2 / 2**6)
 
 
@@ -249,16 +250,16 @@ def test_paired_differences_keep_to_common_pairs_of_deal_and_draw() -> None:
     rng = np.random.default_rng(9)
     theirs, by = crossing(rng, 12, 6, (2.0, 2.0, 0.1))
     ours = [(deal, value + 0.5) for deal, value in theirs]
-    test = iv.paired([*ours, (99, 7.0)], theirs[:-1], our_draws=[*by, 0], their_draws=by[:-1])
+    test = paired([*ours, (99, 7.0)], theirs[:-1], our_draws=[*by, 0], their_draws=by[:-1])
     assert test.difference.value == pytest.approx(0.5)
     assert (test.difference.n, test.difference.missing) == (71, 2)
     assert (test.difference.deals, test.difference.draws) == (12, 6)
     plain = [(deal, float(deal)) for deal in range(13)]
-    against = iv.paired(ours, plain, our_draws=by)
+    against = paired(ours, plain, our_draws=by)
     assert against.difference.n == 72
     assert against.difference.missing == 6
     assert against.difference.value == pytest.approx(np.mean([v - deal for deal, v in ours]))
-    back = iv.paired(plain, ours, their_draws=by)
+    back = paired(plain, ours, their_draws=by)
     assert back.difference.value == pytest.approx(-against.difference.value)
     assert back.p == pytest.approx(against.p)
 
@@ -270,13 +271,13 @@ def test_a_paired_test_counts_draws_as_chance() -> None:
     for _ in range(trials):
         plain = [(deal, float(value)) for deal, value in enumerate(rng.normal(0, 1, 30))]
         ours, by = crossing(rng, 30, 6, (0.5, 0.5, 0.5))
-        test, blind = iv.paired(ours, plain, our_draws=by), iv.paired(ours, plain)
+        test, blind = paired(ours, plain, our_draws=by), paired(ours, plain)
         assert test.p is not None
         assert blind.p is not None
         found += test.p < 0.05
         wrong += blind.p < 0.05
         moved, by = crossing(rng, 30, 6, (0.5, 0.5, 0.5), shift=2.0)
-        p = iv.paired(moved, plain, our_draws=by).p
+        p = paired(moved, plain, our_draws=by).p
         missed += p is None or p >= 0.05
     assert found / trials <= 0.10
     assert wrong / trials > 0.12

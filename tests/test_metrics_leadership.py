@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+from statistics import mean, pvariance
+
 import pytest
 
 from metrics_helpers import ONE_DAY, ROLES_7, belief, deduced, done, game, votes
@@ -158,7 +161,7 @@ def test_retest_and_other_players_votes_are_nulls_of_dc() -> None:
     day = only_day(game(script, probes=(StrawPoll(times=2),)))
     assert lead.dc(day) == pytest.approx(2 / 6)
     assert lead.dc_retest(day) == pytest.approx(1 / 6)
-    assert lead.METRICS["dc_over_retest"](day) == pytest.approx(1 / 6)
+    assert lead.minus(lead.dc, lead.dc_retest)(day) == pytest.approx(1 / 6)
     # everybody else's vote in turn, seats 0 and 3 having come to 4: towards 0 converts 3, towards 1 both …
     assert lead.dc_others(day) == pytest.approx((1 + 2 + 1 + 0 + 0 + 2) / 30)
 
@@ -192,9 +195,9 @@ def test_dc_towards_the_recommended_player_and_persuasion() -> None:
     assert lead.dc_words(day, wolf=False) is None
     assert lead.persuasion_counts(day) == (5, 1, 3)
     summary = summarise([done(record)])
-    rate = summary.conditions[0].persuasion["all"]
+    rate = summary.conditions[0].measures["persuasion"]
     assert rate.value == pytest.approx((3 / 5 - 1 / 5) / (1 - 1 / 5))
-    assert summary.conditions[0].persuasion["other"].value is None
+    assert summary.conditions[0].measures["persuasion_other"].value is None
 
 
 def test_standing_and_peers() -> None:
@@ -223,8 +226,8 @@ def test_a_void_game_is_counted_and_gives_no_number() -> None:
     assert void.status == "void"
     row = summarise([void]).conditions[0]
     assert (row.counts.planned, row.counts.void, row.counts.done) == (1, 1, 0)
-    assert row.days.value is None
-    assert row.play["village_win"].value is None
+    assert row.measures["days"].value is None
+    assert row.measures["village_win"].value is None
 
 
 def test_days_are_averaged_within_a_game_and_roles_follow_the_days_sheriff() -> None:
@@ -273,8 +276,10 @@ def test_null_of_ratio_holds_when_everybody_is_alike_and_not_when_the_sheriff_is
         return one
 
     def null(edge: int) -> lead.Null:
-        games = [days(game(script(edge), key=str(k))) for k in range(12)]  # type: ignore[arg-type]
-        return lead.ratio_null(games)
+        games = [done(game(script(edge), key=str(k)), k) for k in range(12)]  # type: ignore[arg-type]
+        found = summarise(games).conditions[0].ratio_null
+        assert found is not None
+        return found
 
     flat, raised = null(0), null(2)
     assert flat.p is not None
@@ -284,8 +289,33 @@ def test_null_of_ratio_holds_when_everybody_is_alike_and_not_when_the_sheriff_is
     assert flat.low < 1 < flat.high
     assert raised.p is not None
     assert raised.p < 0.01
-    assert lead.ratio_null([]).mean is None
-    assert null(2) == raised  # fixed seed
+    assert lead.null(0, 0.0, 0.0, 0.0).mean is None
+
+
+def test_the_null_of_ratio_is_the_mean_over_all_ways_to_lay_the_label() -> None:
+    """By going through every order of the seats: the first that lives bears the label until it dies."""
+
+    def script(view: View, ask: Ask, io: IO) -> Action | Reply | None:
+        if ask.kind == "kill":
+            return pick({1: 1, 2: 3}[ask.round])
+        if ask.kind != "vote" or "/straw" in ask.id:
+            return None
+        living = [j for j in view.facts.living if j != ask.seat]
+        return Reply(PASS, deduced(*(belief(j, 1 + io.draw(f"m/{j}", 10)) for j in living)))
+
+    found = days(game(script, ruleset=ONE_DAY.with_(max_rounds=2)))
+    assert [len(day.alive) for day in found] == [6, 5]
+    values = []
+    for order in permutations(range(7)):
+        bearers = [next(seat for seat in order if seat in day.alive) for day in found]
+        stands = [lead.standing(day, seat) for day, seat in zip(found, bearers, strict=True)]
+        assert None not in stands
+        values.append(sum(stands) / 2)  # type: ignore[arg-type]
+    exact = lead.null_of_ratio(found)
+    assert exact is not None
+    assert exact[0] == pytest.approx(mean(values))
+    assert exact[1] == pytest.approx(pvariance(values))
+    assert exact[2] == pytest.approx(lead.game_mean(found, lead.ratio))
 
 
 def test_a_vote_that_was_not_finished_is_left_out() -> None:
@@ -294,7 +324,7 @@ def test_a_vote_that_was_not_finished_is_left_out() -> None:
     del record.events[cut - 1 :]
     (day,) = days(record)
     assert not day.finished
-    assert all(metric(day) is None for metric in lead.METRICS.values())
+    assert all(metric(day) is None for metric in (lead.ratio, lead.dc, lead.dc_words, lead.improvement))
 
 
 def test_the_helpers_game_is_what_it_says() -> None:

@@ -16,7 +16,6 @@ from wolflab.match import StrawPoll
 from wolflab.metrics import CallTotals, Game, days, summarise
 from wolflab.metrics import deduction as ded
 from wolflab.metrics import play as plays
-from wolflab.metrics.build import Played, persuasions
 from wolflab.rules import PASS, Action, Ask, View, pick
 from wolflab.text.notes import Belief, Deduced, Mistake
 
@@ -36,7 +35,7 @@ def test_persuasion_recovers_the_planted_chance(
     planted_runs: dict[str, list[Game]], name: str, truth: float
 ) -> None:
     (row,) = summarise(planted_runs[name]).conditions
-    rate = row.persuasion["all"]
+    rate = row.measures["persuasion"]
     assert rate.excludes(truth) is False
     assert rate.excludes(0.0) is (truth > 0)
 
@@ -48,11 +47,11 @@ def test_persuasion_intervals_cover_the_planted_chance_as_often_as_they_say(obey
     rates = []
     for number in range(30):
         games = run(f"cover{number}/{obey}", 20, obey=obey, noise=0.2, rounds=2)
-        found = persuasions([Played(one) for one in games if one.status == "done"], seed=0)
-        held += found["all"].excludes(obey) is False
-        null += found["retest"].excludes(0.0) is False
-        assert found["all"].value is not None
-        rates.append(found["all"].value)
+        found = summarise(games).conditions[0].measures
+        held += found["persuasion"].excludes(obey) is False
+        null += found["persuasion_retest"].excludes(0.0) is False
+        assert found["persuasion"].value is not None
+        rates.append(found["persuasion"].value)
     assert held >= 26
     assert null >= 26
     assert sum(rates) / len(rates) == pytest.approx(obey, abs=0.03)
@@ -60,15 +59,15 @@ def test_persuasion_intervals_cover_the_planted_chance_as_often_as_they_say(obey
 
 def test_planted_trust_is_recovered_and_its_absence_is_not_found(planted_runs: dict[str, list[Game]]) -> None:
     never, sometimes, mostly = (summarise(planted_runs[k]).conditions[0] for k in planted_runs)
-    assert never.leadership["ratio"].excludes(1.0) is False
-    assert never.leadership["dc_over_retest"].excludes(0.0) is False
+    assert never.measures["ratio"].excludes(1.0) is False
+    assert never.measures["dc_over_retest"].excludes(0.0) is False
     assert never.ratio_null is not None
     assert never.ratio_null.p is not None
     assert never.ratio_null.p > 0.05
     for row in (sometimes, mostly):
-        assert row.leadership["ratio"].excludes(1.0) is True
-        assert row.leadership["dc_over_retest"].excludes(0.0) is True
-        assert row.leadership["ratio_over_peers"].excludes(0.0) is True
+        assert row.measures["ratio"].excludes(1.0) is True
+        assert row.measures["dc_over_retest"].excludes(0.0) is True
+        assert row.measures["ratio_over_peers"].excludes(0.0) is True
         assert row.ratio_null is not None
         assert row.ratio_null.p is not None
         assert row.ratio_null.p < 0.01
@@ -102,8 +101,8 @@ def test_what_werewolves_win_is_not_what_the_village_loses_where_games_stop(
     def by_deal(condition: str, won: bool) -> dict[int, float]:
         deals: dict[int, list[bool]] = {}
         for one in planted_runs[condition]:
-            if one.status == "done" and one.record is not None:
-                deals.setdefault(one.deal, []).append(plays.village_won(one.record) is won)
+            if one.status == "done" and one.row is not None:
+                deals.setdefault(one.deal, []).append(one.row.winner is won)
         return {deal: sum(each) / len(each) for deal, each in deals.items()}
 
     for condition in ("sometimes", "mostly"):
@@ -119,7 +118,7 @@ def test_everything_planned_is_counted_and_only_done_games_are_averaged() -> Non
     more = [
         Game("a", 90, 0, "failed", "RuntimeError: broken"),
         Game("a", 91, 0, "failed", "RuntimeError: broken"),
-        Game("a", 92, 0, "unfinished", "ServerError: 503", good[0].record),
+        Game("a", 92, 0, "unfinished", "ServerError: 503"),
         Game("a", 93, 0, "planned"),
     ]
     (row,) = summarise(good + more).conditions
@@ -128,10 +127,7 @@ def test_everything_planned_is_counted_and_only_done_games_are_averaged() -> Non
     assert (row.counts.unfinished, row.counts.failed) == (2, 2)
     assert row.errors == (("RuntimeError: broken", 2), ("ServerError: 503", 1))
     (alone,) = summarise(good).conditions
-    assert row.leadership == alone.leadership
-    assert {**row.play, "stand_ins": None} == {**alone.play, "stand_ins": None}
-    # Replies are counted wherever somebody was asked: in games without an end, too.
-    assert row.play["stand_ins"].n > alone.play["stand_ins"].n
+    assert (row.measures, row.splits) == (alone.measures, alone.splits)
 
 
 def test_a_summary_is_reproducible_serialisable_and_without_nan(planted_runs: dict[str, list[Game]]) -> None:
@@ -142,8 +138,8 @@ def test_a_summary_is_reproducible_serialisable_and_without_nan(planted_runs: di
     assert json.loads(text)["conditions"][0]["name"] == "sometimes"
     beside = {(b.row, b.metric): b for b in summary.beside}
     assert len(beside) == 16
-    assert beside["GLM-4", "ratio"].ours == summary.conditions[0].leadership["ratio"]
-    assert beside["GLM-4", "dc"].ours == summary.conditions[0].leadership["dc_alive"]
+    assert beside["GLM-4", "ratio"].ours == summary.conditions[0].measures["ratio"]
+    assert beside["GLM-4", "dc"].ours == summary.conditions[0].measures["dc_alive"]
     assert beside["GPT-4", "dc"].ours is None
 
 
@@ -152,8 +148,8 @@ def test_nothing_at_all_is_a_summary_too() -> None:
     assert empty.conditions == ()
     assert empty.instrument is True
     (row,) = summarise([Game("a", 0, 0, "failed", "x")]).conditions
-    assert row.days.value is None
-    assert row.leadership == {}
+    assert row.measures["days"].value is None
+    assert "ratio" not in row.measures
 
 
 def test_unknown_names_are_refused() -> None:
@@ -207,12 +203,12 @@ def test_votes_survival_and_the_end_by_hand() -> None:
     assert plays.village_votes([day]) == plays.Ballots(hits=4, cast=5, abstained=0)
     assert plays.eliminations([day]) == (1, 1)
     assert record.facts.living == (1, 2, 3, 4, 5, 6)
-    assert plays.survival(record)["Werewolf"] == (1, 2)
+    assert plays.survival_by_role(record)["Werewolf"] == (1, 2)
     assert plays.village_won(record) is None  # round limit
     assert record.facts.round == 1
     (row,) = summarise([done(record)]).conditions
-    assert row.play["vote_hits"].value == pytest.approx(0.8)
-    assert row.play["nobody"].value == 1.0
+    assert row.measures["vote_hits"].value == pytest.approx(0.8)
+    assert row.measures["nobody"].value == 1.0
 
 
 def test_wins_are_told_from_stops() -> None:
@@ -226,7 +222,12 @@ def test_wins_are_told_from_stops() -> None:
     assert plays.village_won(record) is False
     assert record.facts.round == 3
     assert len(days(record)) == 2
-    assert plays.survival(record) == {"Werewolf": (2, 2), "Villager": (1, 3), "Seer": (0, 1), "Guard": (1, 1)}
+    assert plays.survival_by_role(record) == {
+        "Werewolf": (2, 2),
+        "Villager": (1, 3),
+        "Seer": (0, 1),
+        "Guard": (1, 1),
+    }
     stopped = game(script, ruleset=ONE_DAY.with_(max_rounds=6), sheriff=3)
     assert stopped.outcome is not None
     assert stopped.outcome.reason.name == "SHERIFF_DIED"
@@ -249,7 +250,7 @@ def test_unusable_replies_are_counted_by_who_gave_them() -> None:
     assert mine.turns == sum(t.seat == 1 for t in (*record.turns, *record.probes))
     assert found["scripted"].fallbacks == 0
     (row,) = summarise([done(record)]).conditions
-    assert row.invalid.value == pytest.approx(1 / sum(c.turns for c in found.values()))
+    assert row.measures["invalid"].value == pytest.approx(1 / sum(c.turns for c in found.values()))
 
 
 def test_calls_and_cost_are_summed_and_unknown_totals_are_missing() -> None:
@@ -257,8 +258,8 @@ def test_calls_and_cost_are_summed_and_unknown_totals_are_missing() -> None:
     spent = CallTotals(10, 100, 20, 50, 0.5)
     games = [done(record, k, calls={"m": spent, "n": spent}) for k in range(5)]
     (row,) = summarise(games).conditions
-    assert row.usage["calls"].value == 20
-    assert row.usage["cost"].value == 1.0
+    assert row.measures["calls"].value == 20
+    assert row.measures["cost"].value == 1.0
     assert row.totals == {"m": CallTotals(50, 500, 100, 250, 2.5), "n": CallTotals(50, 500, 100, 250, 2.5)}
 
 
@@ -298,22 +299,21 @@ def test_accuracy_and_brier_by_hand() -> None:
     assert [one.brier for one in found] == pytest.approx([0.0, 2.0, uncertain])
     assert len(list(ded.judgements(days(record), wolves_too=True))) == 6
     (row,) = summarise([done(record, k) for k in range(5)]).conditions
-    assert row.deduction is not None
-    assert row.deduction.accuracy.value == pytest.approx(1 / 3)
-    assert row.deduction.uncertain.value == pytest.approx(1 / 3)
-    assert row.deduction.brier.value == pytest.approx((2 + uncertain) / 3)
-    assert [(p.confidence, p.stated, p.right.value) for p in row.deduction.calibration] == [(10, 1.0, 0.5)]
+    assert row.measures["accuracy"].value == pytest.approx(1 / 3)
+    assert row.measures["uncertain"].value == pytest.approx(1 / 3)
+    assert row.measures["brier"].value == pytest.approx((2 + uncertain) / 3)
+    assert {key: one.value for key, one in row.split("calibration").items()} == {(10,): 0.5}
+    assert row.split("stated")[10,].value == 1.0
 
 
 def test_planted_wisdom_shows_as_skill(planted_runs: dict[str, list[Game]]) -> None:
     (wise,) = summarise(planted_runs["mostly"]).conditions
     (fool,) = summarise(planted_runs["never"]).conditions
-    assert wise.deduction is not None
-    assert fool.deduction is not None
-    assert wise.deduction.skill.low is not None
-    assert wise.deduction.skill.low > 0
-    assert fool.deduction.skill.high is not None
-    assert fool.deduction.skill.high < 0
+    gained, lost = wise.measures["skill"], fool.measures["skill"]
+    assert gained.low is not None
+    assert gained.low > 0
+    assert lost.high is not None
+    assert lost.high < 0
 
 
 # -- every estimate ---------------------------------------------------------------------------------
@@ -350,7 +350,7 @@ def test_no_estimate_is_nan_or_upside_down(planted_runs: dict[str, list[Game]]) 
 def test_two_polls_give_a_retest() -> None:
     record = game(votes({}, {}), probes=(StrawPoll(times=2),))
     (row,) = summarise([done(record)]).conditions
-    assert row.leadership["dc_retest"].value == 0.0
+    assert row.measures["dc_retest"].value == 0.0
 
 
 def test_planted_effects_are_judged(planted_runs: dict[str, list[Game]]) -> None:

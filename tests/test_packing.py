@@ -183,20 +183,20 @@ def test_a_built_in_game_is_small_and_has_no_rows(village: Path) -> None:
             kept = list(store.call_rows(row.id))
             assert [call["key"] for call in kept] == sorted(store.calls(row.id))
             assert {call["model"] for call in kept} == {"village"}
-            assert store.totals()[row.id]["village"][0] == len(kept) > 20
+            assert store.came_to(row.id)["village"][0] == len(kept) > 20
         assert store.spent() == (0, 0.0)
 
 
 def test_sums_need_no_unpacking(village: Path, tmp_path: Path) -> None:
     with Store.open_for_reading(village) as store:
-        totals = store.totals()
+        totals = [store.came_to(row.id) for row in store.games()]
         text = (village / "run.sqlite").read_bytes()
     (tmp_path / "run.sqlite").write_bytes(text)
     (tmp_path / "experiment.yaml").write_bytes((village / "experiment.yaml").read_bytes())
     with sqlite3.connect(tmp_path / "run.sqlite") as db:
         db.execute("UPDATE records SET data = 'gone'")
     with Store.open_for_reading(tmp_path) as store:
-        assert store.totals() == totals
+        assert [store.came_to(row.id) for row in store.games()] == totals
         with pytest.raises(RecordError, match="what is stored is no record"):
             store.calls(1)
 
@@ -235,8 +235,8 @@ def test_rows_and_packed_calls_of_one_game_stand_side_by_side(tmp_path: Path) ->
                 assert not any("messages" in call for call in packed)
                 (rows,) = by_model.values()
                 assert all(call["messages"][0][0] == "system" and call["messages"][1][1] for call in rows)
-                assert store.totals()[row.id]["village"][0] == len(packed)
-                assert sum(n for n, _, _ in store.totals()[row.id].values()) == len(rows) + len(packed)
+                assert store.came_to(row.id)["village"][0] == len(packed)
+                assert sum(n for n, _, _ in store.came_to(row.id).values()) == len(rows) + len(packed)
             tokens = sum(
                 call["prompt_tokens"] + call["completion_tokens"]
                 for row in store.games()
@@ -250,7 +250,7 @@ def test_a_call_committed_twice_counts_once(tmp_path: Path) -> None:
     with Store.create(tmp_path / "r", experiment()) as store:
         for game in (1, 1, 2):
             store.commit(asker(game), call)
-        assert store.totals() == {n: {"m": (1, Usage(3, 4, 0, 0.25), 0.0)} for n in (1, 2)}
+        assert [store.came_to(n) for n in (1, 2)] == [{"m": (1, Usage(3, 4, 0, 0.25), 0.0)}] * 2
         assert store.spent() == (14, 0.5)
         assert next(store.call_rows(2))["messages"] == [("user", "Well?")]
 

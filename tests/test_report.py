@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from metrics_helpers import run
+from metrics_helpers import done, game, run, votes
 from report_helpers import Page
 from wolflab.metrics import CallTotals, Game, Summary, summarise
 from wolflab.ui.report import render, write_report
@@ -19,7 +20,7 @@ from wolflab.ui.tables import print_summary
 
 def total(game: Game) -> Game:
     calls = {"village": CallTotals(147, 90_000, 4_000, 30_000, 0.0)}
-    return Game(game.condition, game.deal, game.repeat, game.status, game.error, game.record, calls)
+    return replace(game, calls=calls)
 
 
 @pytest.fixture(scope="module")
@@ -102,10 +103,11 @@ def test_every_table_of_an_instrument_check_is_marked(page: str, summary: Summar
 
 
 def test_a_run_with_a_real_model_is_not_marked() -> None:
-    games = run("real", 6, obey=0.5)
-    for one in games:
-        assert one.record is not None
-        one.record.header["players"][0] = {"recipe": {"name": "vanilla"}, "model": {"name": "openai/x"}}
+    games = []
+    for deal in range(6):
+        record = game(votes({}, {}), key=str(deal))
+        record.header["players"][0] = {"recipe": {"name": "vanilla"}, "model": {"name": "openai/x"}}
+        games.append(done(record, deal))
     page = render(summarise(games))
     assert "INSTRUMENT CHECK" not in page
     assert "Instrument check." not in page
@@ -114,7 +116,7 @@ def test_a_run_with_a_real_model_is_not_marked() -> None:
 def test_the_numbers_of_the_summary_are_on_the_page(page: str, summary: Summary) -> None:
     for one in summary.conditions:
         for key in ("ratio", "dc"):
-            found = one.leadership[key]
+            found = one.measures[key]
             assert found.value is not None
             assert found.low is not None
             assert number(found.value, "share" if key == "dc" else "plain") in page
@@ -154,7 +156,7 @@ def test_the_terminals_table_says_the_same(summary: Summary, width: int) -> None
     assert "Instrument check: no language model played." in text
     assert "…" not in text  # nothing is cut
     one = summary.conditions[0]
-    ratio = one.leadership["ratio"]
+    ratio = one.measures["ratio"]
     assert ratio.value is not None
     assert f"{ratio.value:.3f}" in text
     assert f"{one.counts.done} of {one.counts.planned}" in text

@@ -7,21 +7,24 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from html import escape
+from itertools import islice
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from rich.console import Console
 
-from metrics_helpers import run
+from metrics_helpers import done, records, run
 from report_helpers import Page, section
-from wolflab.metrics import Estimate, Game, Summary, summarise
+from wolflab.metrics import Asked, Estimate, Game, Summary, reading, summarise
 from wolflab.metrics.behaviours import BEHAVIOURS, SIDES, Side, TrustTable
 from wolflab.metrics.conduct import Conduct
+from wolflab.metrics.registry import MEASURES, SPLITS, behaviour_name
 from wolflab.metrics.shapes import Curve
-from wolflab.metrics.summary import COMPARABLE, MEASURES, measured
-from wolflab.ui.measures import behaviour_name, difference_kind, measure_kind, measure_name
+from wolflab.ui.measures import difference_kind, measure_kind, measure_name
 from wolflab.ui.report import render, write_report
 from wolflab.ui.report_figures import Chart, Line, curves
 from wolflab.ui.report_tables import interval, number
@@ -58,15 +61,21 @@ def made_up(deal: int, pool: int) -> Conduct:
     )  # type: ignore[dict-item]
 
 
-def games(advice: bool = True) -> list[Game]:
+def games(advice: bool = True, pools: Mapping[str, int] = POOLS, deals: int = DEALS) -> list[Game]:
+    """Games in which what is made up takes the place of what the players did."""
     found = []
-    for name, pool in POOLS.items():
-        played = [game for game in run(name, 2 * DEALS, obey=0.3) if game.status == "done"]
-        for deal, game in enumerate(played[:DEALS]):
+    for name, pool in pools.items():
+        played = (
+            record
+            for _, _, record in records(name, 2 * DEALS, obey=0.3)
+            if not (record.outcome and record.outcome.void)
+        )
+        for deal, record in enumerate(islice(played, deals)):
             shown = made_up(deal, pool)
             shown = shown if advice else replace(shown, suggested=(0, 0))
-            found.append(replace(game, deal=deal, conduct=shown))
-    assert len(found) == len(POOLS) * DEALS
+            with patch.object(reading, "conduct", lambda _, shown=shown: shown):
+                found.append(done(record, deal, name, Asked(behaviours=True)))
+    assert len(found) == len(pools) * deals
     return found
 
 
@@ -135,9 +144,7 @@ def test_the_curves_numbers_stand_in_the_table(page: str, summary: Summary) -> N
     assert summary.curve is not None
     for one in summary.conditions:
         for measure in ("village_win", "camouflage_werewolves"):
-            found = measured(one, measure)
-            assert found is not None
-            assert shown_in(part, found, measure_kind(measure))
+            assert shown_in(part, one.measures[measure], measure_kind(measure))
     assert "camouflage, Werewolves" in part
     assert "may share deals" in part
     heads = re.findall(r"<tr><th scope=row>([^<]*)<", part)
@@ -158,14 +165,11 @@ def test_behaviours_of_both_sides_stand_with_their_intervals(page: str, summary:
     part = section(page, "behaviours")
     assert "docs/behaviours.md" in part
     for one in summary.conditions:
-        assert one.conduct is not None
-        row = next(r for r in one.conduct.behaviours if (r.behaviour, r.side) == ("camouflage", "werewolves"))
-        assert row.per_game.value == pytest.approx(
-            sum(d % 3 for d in range(DEALS)) / DEALS + POOLS[one.name] // 10
-        )
-        assert shown_in(part, row.per_game, "one" if row.per_game.value >= 1 else "plain")
-        assert row.share.value is not None
-        assert f"in {number(row.share.value, 'share')} of games<br>{interval(row.share, 'share')}" in part
+        often, games = one.measures["camouflage_werewolves"], one.measures["camouflage_werewolves_seen"]
+        assert often.value == pytest.approx(sum(d % 3 for d in range(DEALS)) / DEALS + POOLS[one.name] // 10)
+        assert shown_in(part, often, "one" if often.value >= 1 else "plain")
+        assert games.value is not None
+        assert f"in {number(games.value, 'share')} of games<br>{interval(games, 'share')}" in part
 
 
 def test_every_behaviour_is_defined_and_what_was_not_seen_is_named(page: str) -> None:
@@ -184,14 +188,14 @@ def test_every_behaviour_is_defined_and_what_was_not_seen_is_named(page: str) ->
 def test_trust_by_day_says_how_many_games_reached_it(page: str, summary: Summary) -> None:
     part = section(page, "trust")
     one = summary.conditions[0]
-    assert one.conduct is not None
-    rows = {row.day: row for row in one.conduct.trust}
-    assert [rows[day].relations.n for day in (1, 2, 3, None)] == [8, 4, 2, 8]
-    assert rows[1].relations.value == pytest.approx(3 / 42)
-    for day in (1, 2, 3, None):
-        assert rows[day].reciprocal.value is not None
-        assert number(rows[day].reciprocal.value or 0.0, "one") in part
-    assert shown_in(part, rows[1].relations, "share")
+    relations = one.split("trust_relations_by_day")
+    assert {day: found.n for (day,), found in relations.items()} == {1: 8, 2: 4, 3: 2}
+    assert one.measures["trust_relations"].n == 8
+    assert relations[1,].value == pytest.approx(3 / 42)
+    for found in (*one.split("trust_reciprocal_by_day").values(), one.measures["trust_reciprocal"]):
+        assert found.value is not None
+        assert number(found.value, "one") in part
+    assert shown_in(part, relations[1,], "share")
     assert "averages only the games that reached day d" in " ".join(part.split())
     assert part.count("<table>") == 4
     assert part.count("day 3</th>") == 4
@@ -202,7 +206,7 @@ def test_days_that_few_deals_reached_stand_in_the_tables_alone(page: str) -> Non
     ticks = re.findall(r">(\d+)</text>", drawn)
     assert "1" in ticks
     assert "3" not in ticks  # two deals
-    few = [replace(game, conduct=made_up(game.deal, 0)) for game in run("few", 3, obey=0.3)]
+    few = games(pools={"few": 0}, deals=3)
     drawn = re.findall(r"<svg viewBox.*?</svg>", section(render(summarise(few)), "trust"), flags=re.S)[0]
     assert "3" in re.findall(r">(\d+)</text>", drawn)  # where all are few, all are drawn
 
@@ -212,18 +216,16 @@ def test_reasonable_replies_point_to_people(page: str, summary: Summary) -> None
     assert "wolflab annotate sample RUN" in part
     assert "judged by a person" in part
     for one in summary.conditions:
-        assert one.conduct is not None
-        assert one.conduct.reasonable.value == pytest.approx(1 - 12 / 320)
-        assert shown_in(part, one.conduct.reasonable, "share")
+        assert one.measures["reasonable"].value == pytest.approx(1 - 12 / 320)
+        assert shown_in(part, one.measures["reasonable"], "share")
 
 
 def test_advice_is_what_was_made_up(page: str, summary: Summary) -> None:
     part = section(page, "advice")
     for one in summary.conditions[1:]:
-        assert one.conduct is not None
-        assert one.conduct.heeded.value == pytest.approx(1 - (4 / 32) / (16 / 32))
+        assert one.measures["heeded"].value == pytest.approx(1 - (4 / 32) / (16 / 32))
         for key in ("suggested", "passed", "heeded"):
-            assert shown_in(part, getattr(one.conduct, key), "share")
+            assert shown_in(part, one.measures[key], "share")
     assert "75.0 %" in part
 
 
@@ -250,10 +252,9 @@ def test_the_terminal_points_to_the_report(summary: Summary) -> None:
 
 
 def test_every_measure_has_a_name_of_its_own_and_a_unit() -> None:
-    names = [measure_name(measure) for measure in dict.fromkeys((*MEASURES, *COMPARABLE))]
+    names = [measure_name(measure) for measure in MEASURES]
     assert len(names) == len(set(names))
-    assert not [name for name in names if "_" in name]
-    assert {measure_kind(measure) for measure in MEASURES} <= {"share", "plain", "one"}
+    assert not [one.label for one in (*MEASURES.values(), *SPLITS.values()) if "_" in one.label]
     assert difference_kind("village_win") == "points"
     assert difference_kind("days") == difference_kind("camouflage_village") == "plain"
     assert measure_name("f1") == "f1"  # only published

@@ -22,8 +22,9 @@ from wolflab.lab.results import compared as compared_runs
 from wolflab.lab.results import games
 from wolflab.lab.results import summary as summary_of
 from wolflab.lab.store import Store
-from wolflab.metrics import Estimate, Summary, holm, summarise
-from wolflab.metrics.behaviours.rows import BehaviourRow
+from wolflab.metrics import Summary, summarise
+from wolflab.metrics.behaviours import BEHAVIOURS, SIDES
+from wolflab.metrics.comparing import holm
 from wolflab.metrics.growth import POINTS, growth
 from wolflab.metrics.interviews import QUOTED, Interview, InterviewRows, Quote, interview_rows, interviews
 from wolflab.text.notes import Interviewed
@@ -339,9 +340,14 @@ def test_each_condition_has_its_own_limit_for_what_was_not_seen(found: Summary, 
 
     def limit(condition: str) -> str:
         one = next(one for one in found.conditions if one.name == condition)
-        assert one.conduct is not None
-        unseen = [row for row in one.conduct.behaviours if unseen_everywhere(found, row)]
-        return number(max(row.share.high or 0.0 for row in unseen), "share")
+        return number(max(one.measures[seen].high or 0.0 for seen in unseen), "share")
+
+    unseen = [
+        f"{name}_{side}_seen"
+        for name in BEHAVIOURS
+        for side in SIDES
+        if not any(one.measures[f"{name}_{side}_seen"].value for one in found.conditions)
+    ]
 
     assert limit("none") != limit("source")
     told = " ".join(part.split())
@@ -350,17 +356,6 @@ def test_each_condition_has_its_own_limit_for_what_was_not_seen(found: Summary, 
     fewer = summarise([game for game in games(store) if game.deal < 104])
     part = section(render(fewer), "behaviours").split("<h3>Hallucinations</h3>")[1]
     assert "growing (upper ends of the 95 % intervals). Too few games of source to tell." in part
-
-
-def unseen_everywhere(found: Summary, row: BehaviourRow) -> bool:
-    shares: list[Estimate] = [
-        other.share
-        for one in found.conditions
-        if one.conduct is not None
-        for other in one.conduct.behaviours
-        if (other.behaviour, other.side) == (row.behaviour, row.side)
-    ]
-    return not any(share.value for share in shares)
 
 
 @pytest.mark.parametrize("without", [(), ("reasoning",)])
@@ -439,16 +434,26 @@ def test_what_would_not_be_counted_is_refused_before_a_game_is_played(
 
 def test_what_no_two_conditions_measured_is_said_and_what_they_did_is_not(tmp_path: Path) -> None:
     both = {"one": {}, "other": {"players": {"werewolves": {"recipe": "random", "model": None}}}}
-    data = small(contrasts=["days", "dc_words", "passed"], conditions=both, behaviours=True)
+    data = small(contrasts=["days", "accuracy", "passed"], conditions=both, behaviours=True)
     with Store.create(tmp_path / "r", build(data)) as made:
         assert runner.run(made)
         (told,) = extras(made, summary_of(made)).uncompared
-    assert told == "Not compared: dc_words (no two conditions have it on the same deals so far)."
+    assert told == "Not compared: accuracy (no two conditions have it on the same deals so far)."
 
 
-def test_measures_that_can_be_compared_are_listed_once() -> None:
-    with pytest.raises(ExperimentError) as error:
-        build(small(contrasts=["nothing"]))
-    known = str(error.value).partition("known are ")[2].split(", ")
-    assert {"ratio", "dc", "village_win", "days"} <= set(known)
-    assert len(set(known)) == len(known)
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("vilage_win", "there is no measure 'vilage_win'; near are village_win, "),
+        ("qqq", "there is no measure 'qqq'; `wolflab measures` lists them all"),
+        ("ratio_by_role", "'ratio_by_role' has a number for each role; name another measure"),
+    ],
+)
+def test_a_name_that_is_no_measure_is_refused_with_those_that_are_near(name: str, told: str) -> None:
+    curve = {"x": "n", "points": {"all": 1.0}, "measures": [name]}
+    planted = {"measure": name, "conditions": ["all"]}
+    for change in ({"contrasts": [name]}, {"curve": curve}, {"planted": planted}):
+        with pytest.raises(ExperimentError, match=re.escape(told)):
+            build(small(**change))
+    with pytest.raises(ExperimentError, match=re.escape(told)):
+        summarise([], contrasts=[name])

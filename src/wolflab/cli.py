@@ -264,6 +264,14 @@ def experiments() -> None:
     list_experiments(console())
 
 
+@app.command(epilog="Example:  `wolflab measures`")
+def measures() -> None:
+    """List the measures: what a report shows and what conditions can be compared on."""
+    from .ui.measures import list_measures
+
+    list_measures(console())
+
+
 @app.command(epilog="Examples:  `wolflab bench`  ·  `wolflab bench rules`")
 def bench(
     only: Annotated[

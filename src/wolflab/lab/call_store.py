@@ -256,14 +256,15 @@ class CallStore:
         ).fetchone()
         return int(tokens), Decimal(repr(float(usd)))
 
-    def spent_by(self) -> dict[str, Totals]:
-        """What each asker's calls come to."""
+    def spent_by(self, asker: str | None = None) -> dict[str, Totals]:
+        """What each asker's calls come to (None), or one's."""
+        where, values = ("", ()) if asker is None else (" WHERE asker = ?", (asker,))
         found: dict[str, dict[str, tuple[int, Usage, float]]] = {}
-        for asker, model, n, prompt, completion, cached, cost, latency in self._db.execute(
-            "SELECT * FROM totals"
+        for who, model, n, prompt, completion, cached, cost, latency in self._db.execute(
+            f"SELECT * FROM totals{where}", values
         ):
             usage = Usage(prompt, completion, cached, cost)
-            found.setdefault(asker, {})[model] = n, usage, latency
+            found.setdefault(who, {})[model] = n, usage, latency
         return dict(found)
 
     # -- small facts ----------------------------------------------------------------------

@@ -18,7 +18,7 @@ from pydantic import Field, PrivateAttr, ValidationError, model_validator
 from ..errors import ExperimentError, RulesetError
 from ..fields import Part
 from ..metrics.choices import STUDIES
-from ..metrics.summary import COMPARABLE, needed_for
+from ..metrics.registry import MEASURES
 from ..models.catalog import BUILT_IN
 from ..rules import Ruleset
 from ..text.disguise import check_disguise
@@ -35,6 +35,7 @@ from .specs import (
     CurveSpec,
     ExperienceSpec,
     FolderName,
+    MeasureName,
     Planted,
     PlayerSpec,
     Published,
@@ -94,7 +95,7 @@ class Experiment(Part):
     """A known effect that the analysis must recover."""
     baseline: str | None = None
     """The condition that the others are compared with; the first, unless said."""
-    contrasts: Annotated[list[str], among(COMPARABLE)] = Field(default_factory=list)
+    contrasts: list[MeasureName] = Field(default_factory=list)
     """Further measures that conditions are compared on."""
     curve: CurveSpec | None = None
     """Conditions along one quantity, as curves."""
@@ -118,7 +119,6 @@ class Experiment(Part):
             if self.watched is not None and self.watched not in self.ruleset(name).names:
                 seats = listed(self.ruleset(name).names)
                 raise ValueError(f"watched: there is no seat {self.watched!r} in {name}; it has {seats}")
-        self._check_measures()
         if self.diversity and not any(self.proposers(name) for name in self.conditions):
             raise ValueError(
                 "diversity: nobody proposes several candidates; use the recipe diverse, or remove it"
@@ -146,6 +146,7 @@ class Experiment(Part):
         except (TypeError, ValueError):
             knob = self.planted.knob if self.planted else ""
             raise ValueError(f"planted.knob: {knob!r} is not set to a number in every condition") from None
+        self._check_measures()
         return self
 
     def _check_measures(self) -> None:
@@ -158,9 +159,9 @@ class Experiment(Part):
         for where, measures in named.items():
             lacking: dict[str, list[str]] = {}
             for measure in dict.fromkeys(measures):
-                needed = needed_for(measure)
-                if needed is not None and not getattr(self, needed[0]):
-                    lacking.setdefault(needed[1], []).append(measure)
+                needed = MEASURES[measure].needs
+                if needed is not None and not needed.there(self):
+                    lacking.setdefault(needed.words, []).append(measure)
             for line, them in lacking.items():
                 raise ValueError(
                     f"{where}: {', '.join(them)}: counted only with {line}; add that line, or take this out"

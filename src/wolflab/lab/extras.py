@@ -14,8 +14,8 @@ from ..metrics.choices import Choices
 from ..metrics.diversity import Diversity
 from ..metrics.growth import Growth, Won, growth
 from ..metrics.interviews import Interview, InterviewRows, interview_rows, interviews
-from ..metrics.play import village_won
 from ..metrics.summary import Summary
+from .counting import rows_of
 from .differences import Arm, Differs, baseline_of, differences, sources
 from .experiment import Experiment
 from .heard import Ledger, by_model
@@ -140,6 +140,18 @@ def extras_of_all(stores: Sequence[Store], found: Summary) -> Extras:
 
 def _played(store: Store) -> tuple[tuple[InterviewRows, ...], tuple[Growth, ...]]:
     """What is read from finished games; none is read where nothing of it was asked for."""
+    return _interviews(store) if store.experiment.interview else (), _growths(store)
+
+
+def _interviews(store: Store) -> tuple[InterviewRows, ...]:
+    """Read from records: what players said stands in no row."""
+    asked: dict[str, list[tuple[int, int, Sequence[Interview]]]] = {}
+    for one in _finished(store):
+        asked.setdefault(one.condition, []).append((one.deal, one.id, interviews(store.record(one.id))))
+    return tuple(interview_rows(name, asked[name]) for name in store.experiment.conditions if name in asked)
+
+
+def _growths(store: Store) -> tuple[Growth, ...]:
     experiment = store.experiment
     baseline = baseline_of(experiment)
     growing = {
@@ -151,15 +163,12 @@ def _played(store: Store) -> tuple[tuple[InterviewRows, ...], tuple[Growth, ...]
         for name in experiment.conditions
     }
     growing = {name: who for name, who in growing.items() if who}
-    asked: dict[str, list[tuple[int, int, Sequence[Interview]]]] = {}
+    over = [one for one in _finished(store) if growing and one.condition in {*growing, baseline}]
     won: dict[str, list[Won]] = {}
-    for row in _finished(store, None if experiment.interview else {*growing, baseline} if growing else set()):
-        record = store.record(row.id)
-        won.setdefault(row.condition, []).append((row.deal, village_won(record) is True))
-        if experiment.interview:
-            asked.setdefault(row.condition, []).append((row.deal, row.id, interviews(record)))
-    rows = tuple(interview_rows(name, asked[name]) for name in experiment.conditions if name in asked)
-    grown = tuple(
+    for one, row in zip(over, rows_of(store, over), strict=True):
+        assert row is not None
+        won.setdefault(one.condition, []).append((one.deal, row.winner is True))
+    return tuple(
         growth(
             name,
             won[name],
@@ -172,13 +181,11 @@ def _played(store: Store) -> tuple[tuple[InterviewRows, ...], tuple[Growth, ...]
         for name, who in growing.items()
         if won.get(name)
     )
-    return rows, grown
 
 
-def _finished(store: Store, conditions: set[str] | None) -> list[GameRow]:
-    """Games that count, of these conditions (None: of all), forks left out."""
-    rows = [row for row in store.games("done") if not row.branch]
-    return [row for row in rows if conditions is None or row.condition in conditions]
+def _finished(store: Store) -> list[GameRow]:
+    """Games that count, forks left out."""
+    return [one for one in store.games("done") if not one.branch]
 
 
 # -- comparisons ------------------------------------------------------------------------------------
@@ -206,9 +213,10 @@ def uncompared(experiment: Experiment, found: Summary) -> tuple[str, ...]:
 def _troubled(store: Store, found: Summary) -> tuple[Troubled, ...]:
     """Only where somebody's replies in finished games look bad, or games are not over, are they counted."""
     bad = any(
-        max(row.invalid.value or 0.0, row.fallback.value or 0.0) > 0.5
+        (estimate.value or 0.0) > 0.5
         for one in found.conditions
-        for row in one.replies
+        for name in ("invalid_by_player", "fallback_by_player")
+        for estimate in one.split(name).values()
     )
     if not bad and all(row.status in ("done", "void") for row in store.games()):
         return ()

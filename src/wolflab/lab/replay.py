@@ -15,6 +15,7 @@ from ..models.embedders import Embedder
 from ..models.embedders.base import Vectors
 from ..record import GameRecord, verify
 from .casting import Company
+from .counting import check_row
 from .game import keys, prepare
 from .place import Place
 from .pools import Pools
@@ -109,7 +110,8 @@ def _check_place(store: Store, row: GameRow, record: GameRecord, where: str) -> 
 
 
 def verify_game(store: Store, row: GameRow, agents: bool) -> None:
-    """Check one finished game: chains, rules and its pools; with `agents` every prompt's hash and every note.
+    """Check one finished game: chains, rules, the numbers kept of it and its pools; with `agents` every
+    prompt's hash and every note.
 
     Raises RecordError or CassetteMismatch with the first difference.
     """
@@ -117,6 +119,7 @@ def verify_game(store: Store, row: GameRow, agents: bool) -> None:
     where = f"{store.path.name}, game {row.id}"
     verify(record, where)
     _check_place(store, row, record, where)
+    check_row(store, row, record, where)
     Pools(store.experiment, store.path).verify(Place.of(row), record.header.get("players", ()), where)
     if not agents:
         return

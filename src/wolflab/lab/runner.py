@@ -26,9 +26,9 @@ from ..match import play, run_now
 from ..models.budget import Budget
 from .call_store import CallFile
 from .casting import Company
+from .counting import Finished, finished
 from .experiment import Experiment
-from .game import prepare, status
-from .packing import Packed, pack
+from .game import prepare
 from .place import Place
 from .pools import provide
 from .store import GameRow, Store, asker
@@ -146,9 +146,9 @@ class _Playing:
         file = CallFile(store, asker(row.id), store.calls(row.id))
         start = time.perf_counter()
         played = await play(prepare(self._company, Place.of(row), file))
-        assert played.writer is not None
-        lines, probes = played.writer.game.lines, played.writer.probes.lines
-        store.finish(row.id, status(played), lines, probes, time.perf_counter() - start, file.held)
+        spent = store.came_to(row.id)
+        found = finished(self._company.experiment, row.condition, played, file.held, spent)
+        store.keep(row.id, *found, time.perf_counter() - start)
         self._over()
 
     def stop(self, how: How, why: str) -> None:
@@ -172,10 +172,9 @@ async def _play_waiting(
 @dataclass(frozen=True, slots=True)
 class _Result:
     game: int
-    status: str
-    error: str
-    packed: Packed | None
+    over: Finished | None
     """None where there is an error."""
+    error: str
     seconds: float
 
 
@@ -189,10 +188,10 @@ async def _play_instant(
     """Games whose players never wait: one after another, in one process or several."""
     with closing(_results(company, store.path, rows)) as results:
         for result in results:
-            if result.packed is None:
-                store.stop(result.game, result.status, result.error)
+            if result.over is None:
+                store.stop(result.game, "failed", result.error)
             else:
-                store.keep(result.game, result.status, result.packed, result.seconds)
+                store.keep(result.game, *result.over, result.seconds)
             progress.over += 1
             progress.last = store.game(result.game)
             watch(progress)
@@ -254,12 +253,10 @@ def _play_one(company: Company, row: GameRow) -> _Result:
     start = time.perf_counter()
     try:
         played = run_now(play(prepare(company, Place.of(row), file)))
+        found = finished(company.experiment, row.condition, played, file.held, {})
     except Exception as error:  # noqa: BLE001 (the one place that records a failed game)
-        return _Result(row.id, "failed", in_words(error), None, time.perf_counter() - start)
-    assert played.writer is not None
-    writer = played.writer
-    packed = pack(writer.game.lines, writer.probes.lines, file.held)
-    return _Result(row.id, status(played), "", packed, time.perf_counter() - start)
+        return _Result(row.id, None, in_words(error), time.perf_counter() - start)
+    return _Result(row.id, found, "", time.perf_counter() - start)
 
 
 _worker: Company | None = None

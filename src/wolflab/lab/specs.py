@@ -9,14 +9,14 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from ..agents.experience import GOOD, LIMIT
 from ..agents.recipes import Recipe, recipe
 from ..errors import ExperimentError, ModelError, RulesetError
 from ..fields import Part
 from ..metrics.published import published
-from ..metrics.summary import MEASURES
+from ..metrics.registry import unknown
 from ..models.embedders import resolve_embedder
 from ..rules import Ruleset, preset
 from ..text.disguise import DISGUISES
@@ -61,6 +61,16 @@ def among(known: Collection[str]) -> AfterValidator:
         return names
 
     return AfterValidator(check)
+
+
+def _a_measure(name: str) -> str:
+    if (wrong := unknown(name)) is not None:
+        raise ValueError(wrong)
+    return name
+
+
+MeasureName = Annotated[str, AfterValidator(_a_measure)]
+"""A measure that has one number a condition."""
 
 
 def ruleset_of(value: str | Mapping[str, Any]) -> Ruleset:
@@ -227,18 +237,11 @@ class Condition(Part):
 class Planted(Part):
     """A known effect: its measure, the knob that sets it, and the conditions that it is set in."""
 
-    measure: str = "persuasion"
+    measure: MeasureName = "persuasion"
     knob: str = ""
     player: str = "others"
     conditions: list[str]
     """In which it is set: the truth of each is the knob's value in `players.<player>.model` there."""
-
-    @field_validator("measure")
-    @classmethod
-    def _measure(cls, measure: str) -> str:
-        if measure not in MEASURES:
-            raise ValueError(f"there is no {measure!r}; known are {', '.join(MEASURES)}")
-        return measure
 
 
 class CurveSpec(Part):
@@ -250,5 +253,5 @@ class CurveSpec(Part):
 
     x: str
     points: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = Field(min_length=1)
-    measures: Annotated[list[str], among(MEASURES)] = Field(min_length=1)
+    measures: list[MeasureName] = Field(min_length=1)
     baseline: str | None = None

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -23,8 +24,8 @@ from ..record import GameRecord, read
 from .call_store import CallStore, Totals
 from .embedding_cache import spent_on_vectors
 from .experiment import Experiment, load
-from .packing import CallRow, Packed, Unpacked, pack, unpack
-from .store_files import locked, must_be_new, new_directory
+from .packing import Packed, Unpacked, unpack
+from .store_files import locked, must_be_new, new_directory, writer
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS games (
@@ -32,7 +33,9 @@ CREATE TABLE IF NOT EXISTS games (
   branch TEXT NOT NULL DEFAULT '', status TEXT NOT NULL DEFAULT 'planned', error TEXT,
   seconds REAL, UNIQUE (condition, deal, repeat, branch));
 CREATE TABLE IF NOT EXISTS records (game INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS rows (game INTEGER PRIMARY KEY, version TEXT NOT NULL, data BLOB NOT NULL);
 """
+_KEEP_ROW = "INSERT OR REPLACE INTO rows VALUES (?, ?, ?)"
 _ASKER = "game/"
 
 
@@ -46,6 +49,13 @@ class GameRow(NamedTuple):
     branch: str
     status: Status
     error: str | None
+
+
+class KeptRow(NamedTuple):
+    """What a game contributes to the measures, packed. version: see `metrics.rows.version`."""
+
+    version: str
+    data: bytes
 
 
 class Store(CallStore):
@@ -126,24 +136,16 @@ class Store(CallStore):
             raise StoreError(f"{self.path} has no game {number}; its games are 1 to {last}")
         return GameRow(*row)
 
-    def finish(
-        self,
-        game: int,
-        status: str,
-        lines: Sequence[bytes],
-        probes: Sequence[bytes],
-        seconds: float,
-        calls: Sequence[CallRow],
+    def keep(
+        self, game: int, status: str, packed: Packed, row: KeptRow | None = None, seconds: float = 0.0
     ) -> None:
-        """A game is over: its record, and the calls not committed before, in one transaction."""
-        self.keep(game, status, pack(lines, probes, calls), seconds)
-
-    def keep(self, game: int, status: str, packed: Packed, seconds: float) -> None:
-        """As `finish`, of a game that is packed already (where it was played)."""
+        """A game is over: its record, the calls not committed before, and its row, in one transaction."""
         with self._transaction():
             self._insert(asker(game), packed.rest)
             self._add(asker(game), packed.totals)
             self._db.execute("INSERT OR REPLACE INTO records VALUES (?, ?)", (game, packed.data))
+            if row is not None:
+                self._db.execute(_KEEP_ROW, (game, *row))
             self._db.execute(
                 "UPDATE games SET status = ?, error = NULL, seconds = ? WHERE id = ?", (status, seconds, game)
             )
@@ -171,6 +173,27 @@ class Store(CallStore):
     def _where(self, game: int) -> str:
         return f"{self.path.name}, game {game}"
 
+    # -- rows -----------------------------------------------------------------------------
+
+    def versions(self) -> dict[int, str]:
+        """By what each kept row was counted, by game."""
+        return dict(self._db.execute("SELECT game, version FROM rows"))
+
+    def row(self, game: int) -> KeptRow | None:
+        """The row of a game; None where it has none."""
+        found = self._db.execute("SELECT version, data FROM rows WHERE game = ?", (game,)).fetchone()
+        return None if found is None else KeptRow(*found)
+
+    def keep_rows(self, found: Mapping[int, KeptRow]) -> None:
+        """Keep rows that were counted again. Where the run cannot be written, they are counted each time."""
+        try:
+            with closing(writer(self.path / "run.sqlite")) as db:
+                db.execute("BEGIN IMMEDIATE")
+                db.executemany(_KEEP_ROW, [(game, *row) for game, row in found.items()])
+                db.execute("COMMIT")
+        except sqlite3.Error:
+            pass
+
     # -- calls ----------------------------------------------------------------------------
 
     def calls(self, game: int) -> dict[str, Filed]:
@@ -190,9 +213,9 @@ class Store(CallStore):
         more, dearer = spent_on_vectors(self._db)
         return tokens + more, usd + Decimal(repr(dearer))
 
-    def totals(self) -> dict[int, Totals]:
-        """What each game's calls come to."""
-        return {int(who.removeprefix(_ASKER)): found for who, found in self.spent_by().items()}
+    def came_to(self, game: int) -> Totals:
+        """What a game's calls come to."""
+        return self.spent_by(asker(game)).get(asker(game), {})
 
 
 def asker(game: int) -> str:
@@ -207,4 +230,4 @@ def _experiment(path: Path) -> Experiment:
     return load(file)
 
 
-__all__ = ["GameRow", "Store", "asker", "new_directory"]
+__all__ = ["GameRow", "KeptRow", "Store", "asker", "new_directory"]

@@ -11,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..agents.recipes import Recipe
-from ..metrics.choices import Choices, Decision, choice_rows, decisions
+from ..metrics.choices import Choices, Decision, choice_rows
 from ..metrics.diversity import Diversity, Offer, diversity_rows, offers
 from ..models.embedders import Embedder
 from ..models.embedders.base import Vectors
 from .casting import Company
+from .counting import rows_of
 from .differences import baseline_of
 from .store import GameRow, Store
 
@@ -28,17 +29,18 @@ def studied(store: Store) -> tuple[tuple[Choices, ...], tuple[Diversity, ...]]:
     experiment = store.experiment
     if not experiment.choices and not experiment.diversity:
         return (), ()
+    games = _in_order(store)
     decided: dict[str, dict[str, list[tuple[int, Sequence[Decision]]]]] = {s: {} for s in experiment.choices}
+    if experiment.choices:
+        for one, row in zip(games, rows_of(store, games), strict=True):
+            assert row is not None
+            for study in experiment.choices:
+                decided[study].setdefault(one.condition, []).append((one.deal, row.choices[study]))
     offered: dict[str, list[tuple[int, Offer]]] = {}
-    for row in _in_order(store):
-        record = store.record(row.id)
-        for study in experiment.choices:
-            taken = decisions(record, study)
-            decided[study].setdefault(row.condition, []).append((row.deal, taken))
-        if experiment.diversity:
-            offered.setdefault(row.condition, []).extend(
-                (row.deal, one) for one in offers(record, candidates_of)
-            )
+    if experiment.diversity:  # read from records: what players offered stands in no row
+        for one in games:
+            told = offers(store.record(one.id), candidates_of)
+            offered.setdefault(one.condition, []).extend((one.deal, offer) for offer in told)
     baseline = baseline_of(experiment)
     chosen = tuple(
         one

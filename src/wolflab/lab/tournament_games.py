@@ -9,13 +9,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
-from pathlib import Path
 
 from ..metrics.behaviours import Side
-from ..metrics.play import village_won
 from ..metrics.sequential import Interval, sequence
 from ..metrics.tournament import (
     VERSUS,
@@ -29,12 +25,10 @@ from ..metrics.tournament import (
     standings,
 )
 from . import runner
+from .counting import rows_of
 from .experiment import Experiment
 from .store import GameRow, Store
 from .tournament import Plan, Stop, plan_of
-
-_CHUNK = 500
-"""Games that a reading process reads at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +199,7 @@ def _pair(condition: str) -> Pair:
 
 
 class _Reader:
-    """Winners of a store's finished games, each read once; many at a time in as many processes as workers."""
+    """Winners of a store's finished games, each read once."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -213,36 +207,15 @@ class _Reader:
 
     def results(self) -> list[Result]:
         """Every finished game of every cell."""
-        rows = [row for row in self._store.games("done") if not row.branch]
-        fresh = [row.id for row in rows if row.id not in self._won]
-        workers = self._store.experiment.workers
-        if workers > 1 and len(fresh) > 2 * _CHUNK:
-            chunks = [fresh[at : at + _CHUNK] for at in range(0, len(fresh), _CHUNK)]
-            with ProcessPoolExecutor(workers, get_context("spawn"), _open, (self._store.path,)) as pool:
-                for found in pool.map(_there, chunks):
-                    self._won |= found
-        else:
-            self._won |= _winners(self._store, fresh)
-        return [Result(*_pair(row.condition), row.deal, row.repeat, _SIDE[self._won[row.id]]) for row in rows]
+        over = [one for one in self._store.games("done") if not one.branch]
+        fresh = [one for one in over if one.id not in self._won]
+        for one, row in zip(fresh, rows_of(self._store, fresh), strict=True):
+            assert row is not None
+            self._won[one.id] = row.winner
+        return [Result(*_pair(one.condition), one.deal, one.repeat, _SIDE[self._won[one.id]]) for one in over]
 
 
 _SIDE: Mapping[bool | None, Side | None] = {True: "village", False: "werewolves", None: None}
-_opened: Store | None = None
-"""Of a reading process: the run."""
-
-
-def _open(path: Path) -> None:
-    global _opened
-    _opened = Store.open_for_reading(path)
-
-
-def _there(ids: list[int]) -> dict[int, bool | None]:
-    assert _opened is not None
-    return _winners(_opened, ids)
-
-
-def _winners(store: Store, ids: Sequence[int]) -> dict[int, bool | None]:
-    return {number: village_won(store.record(number)) for number in ids}
 
 
 __all__ = ["play", "progress", "table"]

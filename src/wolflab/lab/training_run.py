@@ -32,7 +32,8 @@ from ..errors import ExperimentError, ModelError, StoreError
 from ..files import write
 from ..match import run_now
 from ..metrics.behaviours import Side
-from ..metrics.intervals import Estimate, paired
+from ..metrics.comparing import paired
+from ..metrics.intervals import Estimate
 from ..models.embedders import resolve_embedder
 from ..policy.population import checkpoint_of, members
 from ..policy.rollout import SIDES, Decisions, Ended, joined

@@ -1,29 +1,40 @@
-"""Records into numbers: leadership, play, deduction, with their intervals, nulls and published figures.
+"""Records into rows, and rows into numbers, with their intervals, nulls and published figures.
 
 This room knows finished records and nothing of how they were made: no model, no agent, no store. Every
 number is an `Estimate` that carries its n, its missing and an interval; nothing here is ever NaN.
 """
 
+from .comparing import holm
 from .data import CallTotals, Day, Game, days
-from .intervals import Estimate, holm, wilson
+from .intervals import Estimate, wilson
+from .measure import Measure
 from .published import PublishedFigure, PublishedTable, Verdict, compare, published
+from .reading import Asked
+from .registry import MEASURES, SPLITS
+from .rows import Row, row_of
 from .summary import Condition, Contrast, Summary, summarise
 
 __all__ = [
+    "MEASURES",
+    "SPLITS",
+    "Asked",
     "CallTotals",
     "Condition",
     "Contrast",
     "Day",
     "Estimate",
     "Game",
+    "Measure",
     "PublishedFigure",
     "PublishedTable",
+    "Row",
     "Summary",
     "Verdict",
     "compare",
     "days",
     "holm",
     "published",
+    "row_of",
     "summarise",
     "wilson",
 ]

@@ -11,17 +11,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ..record import GameRecord, PastTurn
 from ..rules import ROLES, SHIELDS, Pass, Pick, Say
 from ..text.reading import Claim, read
+from .comparing import paired
 from .evenness import Chosen, Evenness, evenness
-from .intervals import Estimate, paired, share
+from .intervals import Estimate, share
 from .published import PublishedFigure, published
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """One decision. category: what it falls under; None where a stand-in was applied. open: the categories
     that the rules left open to it, where these are seats.
     """

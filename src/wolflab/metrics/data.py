@@ -38,7 +38,7 @@ from ..rules import (
 from ..text.notes import Belief, Deduced, Rated, trust
 
 if TYPE_CHECKING:
-    from .conduct import Conduct
+    from .rows import Row
 
 T = TypeVar("T")
 Status = Literal["done", "void", "planned", "unfinished", "failed"]
@@ -71,10 +71,10 @@ class CallTotals:
 class Game:
     """One planned game. deal: which cards; repeat: which playing of them; calls: by model name.
 
-    record is None for a game of which nothing readable is left. Only games that are "done" enter
-    averages; the others are counted (a game still planned as unfinished). draw: which pool of experience
-    it had, where an experiment draws several. conduct: what `conduct` found, where it was asked for.
-    watched: the seat whose own wins are told and what the experiment calls it, where one is.
+    row is None for a game of which nothing readable is left (`rows.row_of` makes it of a record). Only games
+    that are "done" enter averages; the others are counted (a game still planned as unfinished). draw: which
+    pool of experience it had, where an experiment draws several. watched: what the seat whose own wins are
+    told is called, where one is.
     """
 
     condition: str
@@ -82,11 +82,10 @@ class Game:
     repeat: int
     status: Status
     error: str | None = None
-    record: GameRecord | None = None
+    row: Row | None = None
     calls: Mapping[str, CallTotals] = field(default_factory=dict)
     draw: int = 0
-    conduct: Conduct | None = None
-    watched: tuple[int, str] | None = None
+    watched: str = ""
 
 
 @dataclass(frozen=True, slots=True)

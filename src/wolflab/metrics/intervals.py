@@ -10,7 +10,7 @@ Nothing here is ever NaN: what cannot be computed is None, and the note says why
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any
@@ -19,14 +19,17 @@ import numpy as np
 
 from .resampling import (
     DRAWS,
+    MANY,
     Floats,
-    Resamples,
     Statistic,
     by_deal,
     crossed,
-    resampled,
-    resampled_twice,
-    spread,
+    drawn,
+    drawn_twice,
+    expanded,
+    reach_of_two,
+    tails,
+    worked_out,
 )
 
 MIN_DEALS = 5
@@ -37,6 +40,8 @@ FEW_DEALS = f"fewer than {MIN_DEALS} deals: no interval"
 FEW_DRAWS = f"fewer than {MIN_DRAWS} draws: the interval is over deals alone"
 NO_SPREAD = "no spread between deals: no interval"
 BOUNDED = "no spread between deals: Wilson on deals"
+UNIT = (0.0, 1.0)
+"""What a share lies between."""
 BOUNDED_DRAWS = "no spread between deals and draws: Wilson on the fewer of them"
 SPARSE = "too sparse for an interval"
 NO_DATA = "no data"
@@ -66,15 +71,6 @@ class Estimate:
         if self.low is None or self.high is None:
             return None
         return not self.low <= x <= self.high
-
-
-@dataclass(frozen=True, slots=True)
-class Test:
-    """A paired difference between two conditions on their common deals. p: two-sided, or None."""
-
-    __test__ = False
-    difference: Estimate
-    p: float | None
 
 
 def wilson(successes: float, n: float, level: float = 0.95) -> tuple[float, float]:
@@ -108,46 +104,108 @@ def estimate(
     draws: of each row, which draw it had. With MIN_DRAWS of them the interval is over deals and draws, with
     fewer over deals alone, and the note says so; one draw for all is as none.
     """
+    found = _estimate(rows, statistic, n, missing, units, seed, bounds, None, draws)
+    return over_deals_alone(found) if _few(draws) else found
+
+
+def _estimate(
+    rows: Sequence[tuple[int, Sequence[float]]],
+    statistic: Statistic,
+    n: int,
+    missing: int,
+    units: str,
+    seed: int,
+    bounds: tuple[float, float] | None,
+    limits: tuple[float, float] | None,
+    draws: Sequence[int] | None,
+) -> Estimate:
+    """`estimate` without its remark."""
     if not rows or n == 0:
         return Estimate(None, None, None, 0, missing, units, 0, NO_DATA)
-    sums = by_deal(rows)
-    deals, levels = len(sums), _levels(draws)
-    value = float(statistic(sums.sum(axis=0, keepdims=True))[0])
-    found = Estimate(value, None, None, n, missing, units, deals)
+    two = draws is not None and levels(draws) >= MIN_DRAWS
+    sums = crossed(rows, draws) if two and draws is not None else by_deal(rows)
+    totals = None
+    if MIN_DEALS <= len(sums) <= MANY:
+        totals = drawn_twice(sums, seed) if two else drawn(sums, seed)
+    return finished(sums, totals, statistic, n=n, missing=missing, units=units, bounds=bounds, limits=limits)
+
+
+def finished(
+    sums: Floats,
+    totals: Floats | None,
+    statistic: Statistic,
+    *,
+    n: int,
+    missing: int,
+    units: str,
+    deals: int | None = None,
+    bounds: tuple[float, float] | None = None,
+    limits: tuple[float, float] | None = None,
+) -> Estimate:
+    """The estimate of a function of sums that lie by deal, or by deal and draw, and have been resampled.
+
+    sums: (deals × sums) or (deals × draws × sums). totals: those of their resamples (DRAWS × sums); None with
+    too few deals, or with more than `MANY`, where percentiles are worked out. deals: how many of them are
+    cases (None: all). bounds: see `estimate`. limits: beyond which no interval reaches (None: the bounds).
+    """
+    two = sums.ndim == 3
+    draws = sums.shape[1] if two else 0
+    deals = len(sums) if deals is None else deals
+    whole = sums.sum(axis=(0, 1) if two else 0)
+    value = float(statistic(whole[None])[0])
+    found = Estimate(value, None, None, n, missing, units, deals, draws=draws)
     if not math.isfinite(value):
-        return replace(found, value=None, note=NO_DATA)
+        return replace(found, value=None, note=NO_DATA, draws=0)
     if deals < MIN_DEALS:
-        return replace(found, note=FEW_DEALS)
-    if draws is None or levels < MIN_DRAWS:
-        one = _with_interval(found, resampled(sums, statistic, seed), bounds, deals)
-        return _remarked(one, FEW_DRAWS) if levels > 1 else one
-    two = resampled_twice(crossed(rows, draws), statistic, seed)
-    return _with_interval(replace(found, draws=levels), two, bounds, min(deals, levels))
+        return replace(found, note=FEW_DEALS, draws=0)
+    ends = _ends(sums, totals, statistic, value, deals)
+    if ends is None:
+        return replace(found, note=SPARSE)
+    low, high = ends
+    if high - low >= 1e-12:
+        least, most = limits or bounds or (-math.inf, math.inf)
+        return replace(found, low=max(low, min(least, value)), high=min(high, max(most, value)))
+    if bounds is None:
+        return replace(found, note=NO_SPREAD)
+    reach = wilson(0, min(deals, draws or deals))[1]
+    low, high = value - reach * (value - bounds[0]), value + reach * (bounds[1] - value)
+    return replace(found, low=low, high=high, note=BOUNDED_DRAWS if two else BOUNDED)
 
 
-def _levels(draws: Sequence[int] | None) -> int:
+def _ends(
+    sums: Floats, totals: Floats | None, statistic: Statistic, value: float, deals: int
+) -> tuple[float, float] | None:
+    """Both ends of a 95 % interval; None where too few resamples have a value, or no slope is there."""
+    reach: float | None = expanded(deals)
+    if sums.ndim == 3:
+        reach = reach_of_two(sums, statistic, totals)
+    if reach is None:
+        return None
+    if totals is None:
+        return worked_out(sums, statistic, reach) if sums.ndim == 2 else (value - reach, value + reach)
+    values = statistic(totals)
+    values = values[np.isfinite(values)]
+    if len(values) < 0.95 * DRAWS:
+        return None
+    low, high = np.percentile(values, tails(reach))
+    return float(low), float(high)
+
+
+def levels(draws: Sequence[int] | None) -> int:
+    """How many draws there are (None: 0)."""
     return len(set(draws or ()))
 
 
-def _remarked(found: Estimate, remark: str) -> Estimate:
-    return replace(found, note=f"{found.note}; {remark}" if found.note else remark)
+def _few(draws: Sequence[int] | None) -> bool:
+    """Whether there are draws, and too few to be resampled."""
+    return 1 < levels(draws) < MIN_DRAWS
 
 
-def _with_interval(
-    found: Estimate, resamples: Resamples | None, bounds: tuple[float, float] | None, units: int
-) -> Estimate:
-    """`found` with the interval that its resamples give. units: of independent deals, or draws if fewer."""
-    value = found.value
-    if value is None or resamples is None or len(resamples.values) < 0.95 * DRAWS:
-        return replace(found, note=SPARSE)
-    low, high = (float(x) for x in np.percentile(resamples.values, resamples.tails))
-    if high - low >= 1e-12:
-        return replace(found, low=low, high=high)
-    if bounds is None:
-        return replace(found, note=NO_SPREAD)
-    reach = wilson(0, units)[1]
-    low, high = value - reach * (value - bounds[0]), value + reach * (bounds[1] - value)
-    return replace(found, low=low, high=high, note=BOUNDED_DRAWS if found.draws else BOUNDED)
+def over_deals_alone(found: Estimate) -> Estimate:
+    """The estimate with the remark that there were too few draws to be resampled."""
+    if found.note in (NO_DATA, FEW_DEALS):
+        return found
+    return replace(found, note=f"{found.note}; {FEW_DRAWS}" if found.note else FEW_DRAWS)
 
 
 def quotient(sums: Floats) -> Floats:
@@ -204,147 +262,25 @@ def share(
     """
     draws = _where([row[2] > 0 for row in rows], draws)
     rows = [row for row in rows if row[2] > 0]
-    trials = sum(row[2] for row in rows)
-    found = estimate(
-        [(deal, (hits, n)) for deal, hits, n in rows],
-        quotient,
-        n=round(trials),
-        missing=missing,
-        units=units,
-        seed=seed,
-        draws=draws,
-    )
+    hits, trials = sum(row[1] for row in rows), sum(row[2] for row in rows)
+    sums = [(deal, (hit, n)) for deal, hit, n in rows]
+    found = _estimate(sums, quotient, round(trials), missing, units, seed, None, UNIT, draws)
+    found = as_share(found, hits, trials)
+    return over_deals_alone(found) if _few(draws) else found
+
+
+def as_share(found: Estimate, hits: float, trials: float) -> Estimate:
+    """The estimate of a pooled proportion with Wilson's interval where that is its own: see `share`."""
     if found.value is None:
         return found
-    hits = sum(row[1] for row in rows)
-    alone = 1 < _levels(draws) < MIN_DRAWS
     if trials == found.deals and not found.draws:
         low, high = wilson(hits, trials)
-        found = replace(found, low=low, high=high, note="Wilson")
-        return _remarked(found, FEW_DRAWS) if alone else found
+        return replace(found, low=low, high=high, note="Wilson")
     if hits in (0, trials) and found.low is None:
         few = min(found.deals, found.draws or found.deals)
         low, high = wilson(few * hits / trials, few)
-        found = replace(found, low=low, high=high, note=BOUNDED_DRAWS if found.draws else BOUNDED)
-        return _remarked(found, FEW_DRAWS) if alone else found
+        return replace(found, low=low, high=high, note=BOUNDED_DRAWS if found.draws else BOUNDED)
     return found
-
-
-def paired(
-    ours: Sequence[tuple[int, float | None]],
-    theirs: Sequence[tuple[int, float | None]],
-    units: str = "deals",
-    seed: int = 0,
-    bounds: tuple[float, float] | None = None,
-    *,
-    our_draws: Sequence[int] | None = None,
-    their_draws: Sequence[int] | None = None,
-) -> Test:
-    """Mean difference ours − theirs over common deals (games of a deal averaged first).
-
-    p: sign-flip test of the deals' differences, exact up to 12 deals (Fisher's randomisation test).
-
-    our_draws, their_draws: one for each of `ours` and `theirs`. Differences are then those of common pairs
-    of deal and draw (n counts pairs); a side with one draw, or none, is compared with all draws of the
-    other. With MIN_DRAWS of them the interval is over deals and draws and p is Student's, with the same
-    variance and degrees of freedom; with fewer both are over deals alone, and the note says so.
-    """
-    if max(_levels(our_draws), _levels(their_draws)) > 1:
-        return _paired_twice(ours, theirs, our_draws, their_draws, seed, bounds)
-    a, b = _deal_means(ours), _deal_means(theirs)
-    common = sorted(a.keys() & b.keys())
-    missing = len(a.keys() ^ b.keys())
-    differences = [(deal, a[deal] - b[deal]) for deal in common]
-    found = estimate(
-        [(deal, (d, 1.0)) for deal, d in differences],
-        quotient,
-        n=len(common),
-        missing=missing,
-        units=units,
-        seed=seed,
-        bounds=bounds,
-    )
-    if len(common) < MIN_DEALS:
-        return Test(found, None)
-    return Test(found, _sign_flip(np.array([d for _, d in differences]), seed))
-
-
-def _paired_twice(
-    ours: Sequence[tuple[int, float | None]],
-    theirs: Sequence[tuple[int, float | None]],
-    our_draws: Sequence[int] | None,
-    their_draws: Sequence[int] | None,
-    seed: int,
-    bounds: tuple[float, float] | None,
-) -> Test:
-    every = sorted({*(our_draws or ()), *(their_draws or ())})
-    a, b = _pair_means(ours, our_draws, every), _pair_means(theirs, their_draws, every)
-    common = sorted(a.keys() & b.keys())
-    rows = [(deal, (a[deal, draw] - b[deal, draw], 1.0)) for deal, draw in common]
-    draws = [draw for _, draw in common]
-    found = estimate(
-        rows,
-        quotient,
-        n=len(common),
-        missing=len(a.keys() ^ b.keys()),
-        units="pairs of deal and draw",
-        seed=seed,
-        bounds=bounds,
-        draws=draws,
-    )
-    if found.value is None or found.deals < MIN_DEALS:
-        return Test(found, None)
-    cells = spread(crossed(rows, draws), quotient) if found.draws and not found.note else None
-    if cells is not None:
-        return Test(found, cells.p(found.value))
-    by = draws if 0 < found.draws < found.deals else [deal for deal, _ in rows]  # all alike: the fewer decide
-    means = _deal_means([(unit, difference) for unit, (_, (difference, _)) in zip(by, rows, strict=True)])
-    return Test(found, _sign_flip(np.array([means[unit] for unit in sorted(means)]), seed))
-
-
-def _pair_means(
-    values: Sequence[tuple[int, float | None]], draws: Sequence[int] | None, every: Sequence[int]
-) -> dict[tuple[int, int], float]:
-    """Means by deal and draw. Values of one draw, or none, stand for every draw."""
-    if draws is None or _levels(draws) < 2:
-        return {(deal, draw): value for deal, value in _deal_means(values).items() for draw in every}
-    found: dict[tuple[int, int], float] = {}
-    for draw in every:
-        kept = [value for value, its in zip(values, draws, strict=True) if its == draw]
-        found |= {(deal, draw): value for deal, value in _deal_means(kept).items()}
-    return found
-
-
-def _deal_means(values: Sequence[tuple[int, float | None]]) -> Mapping[int, float]:
-    found: dict[int, list[float]] = {}
-    for deal, value in values:
-        if value is not None:
-            found.setdefault(deal, []).append(value)
-    return {deal: sum(each) / len(each) for deal, each in found.items()}
-
-
-def _sign_flip(differences: Floats, seed: int) -> float:
-    n = len(differences)
-    observed = abs(float(differences.sum()))
-    if n <= 12:
-        signs = 1.0 - 2.0 * ((np.arange(1 << n)[:, None] >> np.arange(n)) & 1)
-        sums = np.abs(signs @ differences)
-        return float(np.mean(sums >= observed - 1e-12))
-    rng = np.random.default_rng((seed, n, 1))
-    signs = 1.0 - 2.0 * rng.integers(0, 2, size=(DRAWS, n))
-    sums = np.abs(signs @ differences)
-    return float((1 + np.sum(sums >= observed - 1e-12)) / (DRAWS + 1))
-
-
-def holm(ps: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down adjusted p-values (Holm 1979), in the order given; None stays None."""
-    known = sorted((p, k) for k, p in enumerate(ps) if p is not None)
-    adjusted: list[float | None] = [None] * len(ps)
-    worst = 0.0
-    for rank, (p, k) in enumerate(known):
-        worst = max(worst, min(1.0, (len(known) - rank) * p))
-        adjusted[k] = worst
-    return adjusted
 
 
 def plain(value: Any) -> float | None:
@@ -367,12 +303,9 @@ __all__ = [
     "Estimate",
     "Floats",
     "Statistic",
-    "Test",
     "divide",
     "estimate",
-    "holm",
     "mean",
-    "paired",
     "plain",
     "quotient",
     "share",

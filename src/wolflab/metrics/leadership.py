@@ -2,24 +2,22 @@
 
 002 §3.2, exactly, with the released code's variants beside it and the nulls that say what either number
 would be if the Sheriff were nobody special. Everything here is about one finished day or one game; a
-day that lacks what a metric needs gives None and is counted as missing. `summary` averages: days within
-a game first, then games (unweighted, as the paper does).
+day that lacks what a metric needs gives None and is counted as missing. Days are averaged within a game
+first, then games (unweighted, as the paper does); what each is called and says stands in `registry`.
 
 Seats are raters i, targets j; L is the day's Sheriff; N_d counts the living, L included.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-
-import numpy as np
+from statistics import NormalDist
 
 from ..rules import ROLES
 from ..text.reading import Accusation, Report, Suggestion, read
 from .data import Day, Rule
-from .intervals import Floats
 
 DayMetric = Callable[[Day], float | None]
 
@@ -244,48 +242,7 @@ def persuasion_counts(
     return len(rest), sum(before[i] == target for i in rest), sum(after[i] == target for i in rest)
 
 
-def persuasion(sums: Floats) -> Floats:
-    """Persuasion rate (a1 − a0)/(1 − a0) from sums of `persuasion_counts`.
-
-    a0, a1: share for the recommended player before and after (DellaVigna & Gentzkow 2010, Eq. 1 with
-    everybody exposed): of those not already there, the net share won.
-    """
-    n, before, after = sums[:, 0], sums[:, 1], sums[:, 2]
-    left = n - before
-    out = np.full(left.shape, np.nan)
-    np.divide(after - before, left, out=out, where=left > 0)
-    return out
-
-
-# -- all of them --------------------------------------------------------------------------------
-
-METRICS: Mapping[str, DayMetric] = {
-    "ratio": ratio,
-    "ratio_recorded": partial(ratio, rule="recorded"),
-    "ratio_wolf_exception": partial(ratio, rule="wolf_exception"),
-    "ratio_village": ratio_village,
-    "ratio_over_peers": ratio_over_peers,
-    "improvement": improvement,
-    "dc": dc,
-    "dc_alive": dc_alive,
-    "dc_cast": dc_cast,
-    "changed": changed,
-    "dc_retest": dc_retest,
-    "dc_others": dc_others,
-    "dc_over_retest": minus(dc, dc_retest),
-    "dc_over_others": minus(dc, dc_others),
-    "dc_words": dc_words,
-    "dc_words_wolf": partial(dc_words, wolf=True),
-    "dc_words_other": partial(dc_words, wolf=False),
-}
-"""Every day metric by name, in the order of the tables."""
-
-
-def bounds(metric: str) -> tuple[float, float] | None:
-    """Between which values one day's metric must lie; None where there are no bounds."""
-    if metric.startswith("dc_over"):
-        return -1.0, 1.0
-    return (0.0, 1.0) if metric.startswith("dc") or metric == "changed" else None
+# -- a game's days ------------------------------------------------------------------------------
 
 
 def led_by(day: Day, role: str) -> bool:
@@ -303,14 +260,27 @@ def game_mean(days: Sequence[Day], metric: DayMetric, role: str | None = None) -
     return sum(values) / len(values) if values else None
 
 
+def standing_of_role(days: Iterable[Day], role: str) -> float | None:
+    """Mean standing of a game's living non-Sheriffs of that role, days first; None where there is none."""
+    values = []
+    for day in days:
+        if day.sheriff is None:
+            continue
+        stands = [standing(day, seat) for seat in day.followers if day.roles[seat] == role]
+        known = [one for one in stands if one is not None]
+        if known:
+            values.append(sum(known) / len(known))
+    return sum(values) / len(values) if values else None
+
+
 # -- null of Ratio --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Null:
-    """A label-permutation null. mean and the middle 95 % (low, high) of what chance gives; p: two-sided.
+    """What chance gives where labels are permuted: mean and the middle 95 % (low, high); p: two-sided.
 
-    n: games in it; draws: permutations.
+    n: games in it.
     """
 
     mean: float | None
@@ -318,39 +288,49 @@ class Null:
     high: float | None
     p: float | None
     n: int
-    draws: int
 
 
-def ratio_null(games: Sequence[Sequence[Day]], seed: int = 0, draws: int = 2000) -> Null:
-    """What Ratio would be if "Sheriff" were only a label: permute who bears it among the living.
+def null_of_ratio(days: Sequence[Day]) -> tuple[float, float, float] | None:
+    """(mean, variance) of a game's Ratio if "Sheriff" were only a label, and the game's own Ratio.
 
-    In each permutation a game's seats are put into a random order, and each day's label goes to the
-    first of them that lives: one bearer for as long as it lives, then the next, as with a Sheriff. The
-    standings of all seats are computed once. Days without a Ratio are left out, as in the Ratio itself.
+    The seats are put into a random order, and each day's label goes to the first of them that lives: one
+    bearer for as long as it lives, then the next, as with a Sheriff. Days without a Ratio are left out, as in
+    the Ratio itself; None without any. Exact: over all orders, by way of who bears the label.
     """
-    rng = np.random.default_rng((seed, 2))
-    total, observed, n = np.zeros(draws), 0.0, 0
-    for days in games:
-        kept = [(day, own) for day in days if (own := ratio(day)) is not None]
-        if not kept:
-            continue
-        orders = rng.random((draws, len(kept[0][0].roles))).argsort(axis=1).argsort(axis=1)
-        drawn = np.zeros(draws)
-        counted = np.zeros(draws)
-        for day, _ in kept:
-            values = np.array([q if (q := standing(day, k)) is not None else np.nan for k in day.alive])
-            bearer = orders[:, day.alive].argmin(axis=1)
-            picked = values[bearer]
-            drawn += np.nan_to_num(picked)
-            counted += np.isfinite(picked)
-        own = sum(value for _, value in kept) / len(kept)
-        total += np.where(counted > 0, drawn / np.maximum(counted, 1), own)
-        observed += own
-        n += 1
+    kept = [(day, own) for day in days if (own := ratio(day)) is not None]
+    if not kept:
+        return None
+    own = sum(value for _, value in kept) / len(kept)
+    # (bearer, days with a value) → its chance, and the sums of value and value² weighted by it.
+    states: dict[tuple[int, int], tuple[float, float, float]] = {(-1, 0): (1.0, 0.0, 0.0)}
+    for day, _ in kept:
+        stands = {seat: standing(day, seat) for seat in day.alive}
+        after: dict[tuple[int, int], tuple[float, float, float]] = {}
+        for (bearer, counted), (p, s1, s2) in states.items():
+            heirs = [bearer] if bearer in stands else list(stands)
+            for seat in heirs:
+                value = stands[seat]
+                x, k = (0.0, counted) if value is None else (value, counted + 1)
+                before = after.get((seat, k), (0.0, 0.0, 0.0))
+                added = p, s1 + x * p, s2 + 2 * x * s1 + x * x * p
+                after[seat, k] = tuple(b + a / len(heirs) for b, a in zip(before, added, strict=True))  # type: ignore[assignment]
+        states = after
+    mean = square = 0.0
+    for (_, k), (p, s1, s2) in states.items():
+        mean += s1 / k if k else p * own
+        square += s2 / k**2 if k else p * own**2
+    return mean, max(0.0, square - mean**2), own
+
+
+def null(n: int, mean: float, variance: float, own: float) -> Null:
+    """The null of the mean Ratio over n games, from sums of `null_of_ratio` over them.
+
+    Games are permuted independently, so that the mean over many is normal.
+    """
     if n == 0:
-        return Null(None, None, None, None, 0, draws)
-    null = total / n
-    above, below = (1 + np.sum(null >= observed / n - 1e-12)), (1 + np.sum(null <= observed / n + 1e-12))
-    p = min(1.0, 2 * float(min(above, below)) / (draws + 1))
-    low, high = np.percentile(null, (2.5, 97.5))
-    return Null(float(null.mean()), float(low), float(high), p, n, draws)
+        return Null(None, None, None, None, 0)
+    centre, spread = mean / n, math.sqrt(variance) / n
+    z = 0.0 if spread == 0 else abs(own / n - centre) / spread
+    normal = NormalDist()
+    reach = normal.inv_cdf(0.975) * spread
+    return Null(centre, centre - reach, centre + reach, 2 * normal.cdf(-z), n)

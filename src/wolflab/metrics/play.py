@@ -71,7 +71,7 @@ def village_won(record: GameRecord) -> bool | None:
     return None if record.outcome is None else record.outcome.village_won
 
 
-def survival(record: GameRecord) -> dict[str, tuple[int, int]]:
+def survival_by_role(record: GameRecord) -> dict[str, tuple[int, int]]:
     """Role → (survivors, seats)."""
     alive = record.facts.living
     found: dict[str, tuple[int, int]] = {}

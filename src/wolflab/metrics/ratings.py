@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .intervals import MIN_DEALS, Estimate, estimate
-from .resampling import Floats, by_deal, resampled
+from .resampling import Floats, by_deal, drawn, expanded, tails
 
 _STEPS = 60
 """Newton steps at most; a handful is enough."""
@@ -254,9 +254,10 @@ def _ranks(model: _Model, table: Floats, seed: int) -> list[tuple[int, int]] | N
         most: Floats = studentised.max(axis=(1, 2))
         return most
 
-    values, tails = resampled(table, farthest, seed)
-    # As far out as `resampled` reads percentiles for so few deals, so that ranks are no surer than intervals.
-    reach = float(np.percentile(values, 100 - 2 * tails[0])) * math.sqrt(deals / (deals - 1))
+    values = farthest(drawn(table, seed))
+    # As far out as percentiles are read for so few deals, so that ranks are no surer than intervals.
+    out = 100 - 2 * tails(expanded(deals))[0]
+    reach = float(np.percentile(values[np.isfinite(values)], out)) * math.sqrt(deals / (deals - 1))
     error = spread[0]
     above = (gap + reach * error < 0) & (error > 1e-12)
     below = (gap - reach * error > 0) & (error > 1e-12)

@@ -12,17 +12,21 @@ draws and between their crossings (Cameron, Gelbach and Miller 2011), its degree
 Satterthwaite (1946), and percentiles are read as far out as these say. So five draws that differ give a wide
 interval, as Student's t on four degrees of freedom, and draws that do not differ cost almost nothing.
 
+Any number of statistics share one resampling: all their sums lie side by side in one array, which is drawn
+from once, some resamples at a time. From `MANY` deals on nothing is drawn: the percentiles follow from what
+each deal adds to the statistic (its influence), by the expansion of Cornish and Fisher (1938), which is what
+the bootstrap's come to with many deals.
+
 It knows arrays of sums; what they are sums of is for `intervals`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,15 +37,12 @@ Statistic = Callable[[Floats], Floats]
 
 DRAWS = 4000
 """Bootstrap resamples."""
+MANY = 1000
+"""Deals from which percentiles are worked out instead of drawn."""
 _STEP = 1e-4
 """Of a sum, for the slope of a statistic."""
-
-
-class Resamples(NamedTuple):
-    """values: the statistic in each resample that has one. tails: percentiles of a 95 % interval."""
-
-    values: Floats
-    tails: tuple[float, float]
+_CELLS = 1 << 21
+"""Numbers that a part of the resamples' weights may take (16 MB)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,42 +55,55 @@ class Spread:
     @property
     def reach(self) -> float:
         """Half the width of a 95 % interval."""
-        return math.sqrt(self.variance) * _t_quantile(self.freedom)
+        return math.sqrt(self.variance) * t_quantile(self.freedom)
 
     def p(self, value: float) -> float:
         """Two-sided p of Student's t for value = 0; there must be a variance."""
-        from scipy.stats import t  # type: ignore[import-untyped]  # heavy, needed here alone
+        from scipy.special import stdtr  # type: ignore[import-untyped]  # heavy, needed here alone
 
-        return float(2 * t.sf(abs(value) / math.sqrt(self.variance), self.freedom))
+        return float(2 * stdtr(self.freedom, -abs(value) / math.sqrt(self.variance)))
 
 
 @lru_cache(256)
-def _t_quantile(freedom: float) -> float:
-    from scipy.stats import t
+def t_quantile(freedom: float) -> float:
+    """The 97.5 % point of Student's t."""
+    from scipy.special import stdtrit
 
-    return float(t.ppf(0.975, freedom))
+    return float(stdtrit(freedom, 0.975))
 
 
-def _tails(reach: float) -> tuple[float, float]:
+def tails(reach: float) -> tuple[float, float]:
     """The percentiles that lie `reach` standard deviations out in a normal distribution."""
     tail = NormalDist().cdf(-reach)
     return 100 * tail, 100 * (1 - tail)
 
 
-@lru_cache(16)
-def _weights(levels: int, *seed: int) -> Floats:
-    """(DRAWS × levels): how often each level (deal, or draw) is drawn in each resample."""
+def expanded(deals: int) -> float:
+    """How many standard deviations out the percentiles of a 95 % interval over so many deals lie."""
+    return float(math.sqrt(deals / (deals - 1)) * t_quantile(deals - 1))
+
+
+def _weights(levels: int, rows: int, *seed: int) -> Iterator[Floats]:
+    """(resamples × levels), `rows` resamples at a time: how often each level (deal, or draw) is drawn in
+    each.
+    """
+    counts = _counts(levels, *seed) if levels <= MANY else None
     rng = np.random.default_rng(seed)
-    counts = rng.multinomial(levels, np.full(levels, 1 / levels), size=DRAWS)
-    return counts.astype(np.float64)
+    for at in range(0, DRAWS, rows):
+        size = min(rows, DRAWS - at)
+        part = _multinomial(rng, levels, size) if counts is None else counts[at : at + size]
+        yield part.astype(np.float64)
 
 
-def _deal_weights(deals: int, seed: int) -> Floats:
-    return _weights(deals, seed, deals)
+@lru_cache(4)
+def _counts(levels: int, *seed: int) -> NDArray[np.uint16]:
+    """All of them, remembered for statistics that come one by one (8 MB at most)."""
+    return _multinomial(np.random.default_rng(seed), levels, DRAWS).astype(np.uint16)
 
 
-def _draw_weights(draws: int, seed: int) -> Floats:
-    return _weights(draws, seed, draws, 2)  # another stream than that of as many deals
+def _multinomial(rng: np.random.Generator, levels: int, size: int) -> NDArray[np.int64]:
+    found: NDArray[np.int64] = rng.multinomial(levels, np.full(levels, 1 / levels), size=size)
+    return found
 
 
 # -- one way ----------------------------------------------------------------------------------
@@ -106,12 +120,51 @@ def by_deal(rows: Sequence[tuple[int, Sequence[float]]]) -> Floats:
     return sums
 
 
-def resampled(sums: Floats, statistic: Statistic, seed: int = 0) -> Resamples:
-    """A statistic of (deals × sums), deals resampled."""
+def drawn(sums: Floats, seed: int = 0) -> Floats:
+    """(deals × sums) → (DRAWS × sums): the totals of each resample of deals."""
     deals = len(sums)
-    values = statistic(_deal_weights(deals, seed) @ sums)
-    tails = _tails(math.sqrt(deals / (deals - 1)) * _t_quantile(deals - 1))
-    return Resamples(values[np.isfinite(values)], tails)
+    rows = max(1, min(DRAWS, _CELLS // deals))
+    return np.concatenate([part @ sums for part in _weights(deals, rows, seed, deals)])
+
+
+def worked_out(sums: Floats, statistic: Statistic, reach: float) -> tuple[float, float] | None:
+    """The percentiles of a statistic of (deals × sums) that lie `reach` standard deviations out on either
+    side of where its bootstrap distribution has its middle; None where the statistic has no slope.
+
+    To third order in Cornish and Fisher's expansion: skewed sums (of rare events) have skewed percentiles.
+    """
+    total = sums.sum(axis=0)
+    slope = slopes(total, sums, statistic)
+    if slope is None:
+        return None
+    value = float(statistic(total[None])[0])
+    influence = sums @ slope
+    centred = influence - influence.mean()
+    second, third, fourth = [float(np.power(centred, k).sum()) for k in (2, 3, 4)]
+    if second <= 0:
+        return value, value
+    skew = third / math.pow(second, 1.5)
+    kurtosis = fourth / (second * second) - 3 / len(sums)
+
+    def at(z: float) -> float:
+        bent = z + skew * (z * z - 1) / 6
+        bent += kurtosis * (z * z - 3) * z / 24 - skew * skew * (2 * z * z - 5) * z / 36
+        return value + math.sqrt(second) * bent
+
+    return at(-reach), at(reach)
+
+
+def slopes(total: Floats, sums: Floats, statistic: Statistic) -> Floats | None:
+    """The slope of a statistic by each of its sums, at their totals; None where it has none.
+
+    sums: (units × sums), for the size of a step. A sum that is nothing but zeros has slope 0.
+    """
+    steps = _STEP * np.maximum(np.abs(total), np.sqrt((sums**2).sum(axis=0)))
+    used = steps > 0
+    shifts = np.diag(steps)[used]
+    found: Floats = np.zeros(len(total))
+    found[used] = (statistic(total + shifts) - statistic(total - shifts)) / (2 * steps[used])
+    return found if np.isfinite(found).all() else None
 
 
 # -- two ways ---------------------------------------------------------------------------------
@@ -130,43 +183,42 @@ def crossed(rows: Sequence[tuple[int, Sequence[float]]], draws: Sequence[int]) -
     return sums
 
 
-def resampled_twice(sums: Floats, statistic: Statistic, seed: int = 0) -> Resamples | None:
-    """A statistic of (deals × draws × sums), both resampled; None where it has no slope."""
-    values = statistic(_pigeonholes(sums, seed))
-    influence = _influence(sums, statistic)
-    if influence is None:
+def drawn_twice(sums: Floats, seed: int = 0) -> Floats:
+    """(deals × draws × sums) → (DRAWS × sums): each crossing counted as often as its deal times its draw."""
+    deals, draws, width = sums.shape
+    rows = max(1, min(DRAWS, _CELLS // max(deals, draws * width)))
+    flat = sums.reshape(deals, -1)
+    # The draws have another stream than as many deals.
+    both = zip(_weights(deals, rows, seed, deals), _weights(draws, rows, seed, draws, 2), strict=True)
+    parts = [
+        np.einsum("rjk,rj->rk", (of_deals @ flat).reshape(-1, draws, width), of_draws)
+        for of_deals, of_draws in both
+    ]
+    return np.concatenate(parts)
+
+
+def reach_of_two(sums: Floats, statistic: Statistic, totals: Floats | None) -> float | None:
+    """How far out the percentiles of a statistic of (deals × draws × sums) lie; None where it has no slope.
+
+    totals: those of its resamples: then in standard deviations of the pigeonhole bootstrap; without them, in
+    units of the statistic.
+    """
+    flat = sums.reshape(-1, sums.shape[2])
+    slope = slopes(flat.sum(axis=0), flat, statistic)
+    if slope is None:
         return None
-    wide = float(_pigeonholes(influence[:, :, None], seed).std())
-    found = _spread(influence, sums)
-    reach = found.reach / wide if wide > 0 else 0.0
-    return Resamples(values[np.isfinite(values)], _tails(reach))
+    found = _spread(np.asarray(sums @ slope), sums).reach
+    if totals is None:
+        return found
+    wide = float((totals @ slope).std())
+    return found / wide if wide > 0 else 0.0
 
 
 def spread(sums: Floats, statistic: Statistic) -> Spread | None:
     """Variance of a statistic of (deals × draws × sums); None where it has no slope."""
-    influence = _influence(sums, statistic)
-    return None if influence is None else _spread(influence, sums)
-
-
-def _pigeonholes(sums: Floats, seed: int) -> Floats:
-    """(DRAWS × sums): each crossing counted as often as its deal times its draw."""
-    deals, draws, width = sums.shape
-    by_draw = (_deal_weights(deals, seed) @ sums.reshape(deals, -1)).reshape(DRAWS, draws, width)
-    total: Floats = np.einsum("rjk,rj->rk", by_draw, _draw_weights(draws, seed))
-    return total
-
-
-def _influence(sums: Floats, statistic: Statistic) -> Floats | None:
-    """(deals × draws): what each crossing adds to the statistic, to first order."""
-    total = sums.sum(axis=(0, 1))
-    steps = _STEP * np.maximum(np.abs(total), np.sqrt((sums**2).sum(axis=(0, 1))))
-    used = steps > 0
-    shifts = np.diag(steps)[used]
-    slopes = (statistic(total + shifts) - statistic(total - shifts)) / (2 * steps[used])
-    if not np.isfinite(slopes).all():
-        return None
-    found: Floats = sums[:, :, used] @ slopes
-    return found
+    flat = sums.reshape(-1, sums.shape[2])
+    slope = slopes(flat.sum(axis=0), flat, statistic)
+    return None if slope is None else _spread(np.asarray(sums @ slope), sums)
 
 
 def _spread(influence: Floats, sums: Floats) -> Spread:

@@ -1,21 +1,20 @@
-"""The shapes of a summary: plain, serialisable dataclasses, one per table of the report.
+"""The shapes of a summary: plain dataclasses, from which page, terminal and `report.json` are made.
 
-Every number is an `Estimate` (value, interval, n, missing, deals) or a plain count. Nothing is computed
-here; `build` fills these and `summary` puts them together.
+Every number is an `Estimate` (value, interval, n, missing, deals) or a plain count. Which measures there are
+says `registry`. Nothing is computed here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from .data import CallTotals
 from .intervals import Estimate
 from .leadership import Null
-
-if TYPE_CHECKING:
-    from .conduct import ConductRows
+from .measure import Key
+from .registry import SPLITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,82 +29,13 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class RoleRow:
-    """Leadership by the Sheriff's role (002 Fig. 2).
-
-    standing_others: how the others believe a *non-Sheriff* of this role, the null of `ratio`;
-    over_null: ratio − standing_others. days: days with such a Sheriff.
-    """
-
-    role: str
-    days: int
-    ratio: Estimate
-    standing_others: Estimate
-    over_null: Estimate
-    dc: Estimate
-    dc_retest: Estimate
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """Mean reliability m (1–10) that raters of one role have in targets of another on one day.
-
-    target: a role (the Sheriff left out) or "Sheriff".
-    """
-
-    day: int
-    rater: str
-    target: str
-    mean: Estimate
-
-
-@dataclass(frozen=True, slots=True)
-class CalibrationPoint:
-    """Judgements made with one confidence: the probability it states, and the share that was right."""
-
-    confidence: int
-    stated: float
-    right: Estimate
-
-
-@dataclass(frozen=True, slots=True)
-class ReplyRow:
-    """How well one label's replies could be used.
-
-    fallback: share of turns for which the ruleset's stand-in was applied. invalid: share of model
-    calls whose reply could not be used (for agents without a model: of turns).
-    """
-
-    label: str
-    turns: int
-    calls: int
-    fallback: Estimate
-    invalid: Estimate
-
-
-@dataclass(frozen=True, slots=True)
-class Deduction:
-    """Guesses of the village side. skill: 1 − Brier / Brier of the role counts (0: no better)."""
-
-    accuracy: Estimate
-    uncertain: Estimate
-    brier: Estimate
-    prior_brier: Estimate
-    skill: Estimate
-    calibration: tuple[CalibrationPoint, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Condition:
     """One row of the main table, and everything behind it.
 
-    leadership: name in `leadership.METRICS` → estimate over games; empty without a Sheriff.
-    persuasion: "all", "wolf", "other", "retest" (null) → persuasion rate. ratio_null: permuted labels.
-    play: "village_win", "wolf_win", "nobody", "vote_hits", "abstained", "out_hits", "stand_ins", and, where a
-    seat is watched, `own.OWN`; watched: what that seat is called.
-    survival: role → share alive at the end. usage: "calls", "prompt_tokens", "completion_tokens",
-    "cost" a game; totals by model over all games, finished or not. conduct: behaviours, trust and what
-    becomes of advice, where the experiment asks for it.
+    measures: by name, those of `registry.MEASURES` that the condition has (without a Sheriff it has no
+    Ratio). splits: by name, those of `registry.SPLITS`, a number for each part. ratio_null: permuted labels.
+    totals: calls by model over all games, finished or not. watched: what the seat is called whose own
+    wins are told.
     """
 
     name: str
@@ -113,29 +43,41 @@ class Condition:
     players: tuple[str, ...]
     counts: Counts
     errors: tuple[tuple[str, int], ...]
-    days: Estimate
-    leadership: Mapping[str, Estimate]
-    persuasion: Mapping[str, Estimate]
-    ratio_null: Null | None
-    roles: tuple[RoleRow, ...]
-    matrix: tuple[Cell, ...]
-    play: Mapping[str, Estimate]
-    survival: Mapping[str, Estimate]
-    deduction: Deduction | None
-    replies: tuple[ReplyRow, ...]
-    invalid: Estimate
-    usage: Mapping[str, Estimate]
-    totals: Mapping[str, CallTotals]
-    conduct: ConductRows | None = None
+    measures: Mapping[str, Estimate]
+    splits: Mapping[str, Mapping[Key, Estimate]] = field(default_factory=dict)
+    ratio_null: Null | None = None
+    totals: Mapping[str, CallTotals] = field(default_factory=dict)
     watched: str = ""
+
+    def split(self, name: str) -> Mapping[Key, Estimate]:
+        """One measure's parts; none where the condition does not have it."""
+        return self.splits.get(name, {})
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON values: a split is a list of its parts, each with what it is of."""
+        parts = {
+            name: [
+                dict(zip(SPLITS[name].split, key, strict=True)) | asdict(one) for key, one in found.items()
+            ]
+            for name, found in self.splits.items()
+        }
+        plain = {name: getattr(self, name) for name in ("name", "ruleset", "players", "errors", "watched")}
+        return {
+            **plain,
+            "counts": asdict(self.counts),
+            "measures": {name: asdict(one) for name, one in self.measures.items()},
+            "splits": parts,
+            "ratio_null": None if self.ratio_null is None else asdict(self.ratio_null),
+            "totals": {model: asdict(one) for model, one in self.totals.items()},
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Conditions along one quantity (pool sizes, a knob), for a drawing (003 Fig. 3).
+    """Conditions along one quantity (a dose, a knob), for a drawing (003 Fig. 3).
 
     x: what the quantity is. points: (condition, its value). baseline: the condition drawn as a dashed line.
-    measures: names that `summary.measured` knows, a panel each.
+    measures: names of measures, a panel each.
     """
 
     x: str
@@ -146,7 +88,9 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """condition − baseline on their common deals. p: sign-flip test; p_holm: corrected within a metric."""
+    """condition − baseline on their common deals, of one measure. p: see `tally.compared`; p_holm: corrected
+    within the measure.
+    """
 
     metric: str
     condition: str
@@ -160,7 +104,7 @@ class Contrast:
 class Beside:
     """One published figure with ours beside it, if a condition matches its row.
 
-    digits: decimals printed. key: the name of our metric. resolved, verdict: see `published.compare`.
+    digits: decimals printed. key: the name of our measure. resolved, verdict: see `published.compare`.
     """
 
     table: str
@@ -217,4 +161,15 @@ class Summary:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON values (no NaN anywhere)."""
-        return asdict(self)
+        return {
+            "title": self.title,
+            "description": self.description,
+            "instrument": self.instrument,
+            "conditions": [one.as_dict() for one in self.conditions],
+            **{
+                name: [asdict(one) for one in getattr(self, name)]
+                for name in ("contrasts", "beside", "planted")
+            },
+            "seed": self.seed,
+            "curve": None if self.curve is None else asdict(self.curve),
+        }

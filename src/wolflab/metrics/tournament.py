@@ -14,10 +14,10 @@ from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 from .behaviours import Side
-from .intervals import NO_DATA, Estimate, divide, estimate, holm, paired, share
+from .comparing import holm, paired
+from .intervals import NO_DATA, Estimate, Floats, divide, estimate, share
 from .published import compare, published
 from .ratings import Duel, Rating, Ratings, Skill, openskill, rate
-from .resampling import Floats
 from .sequential import sequence
 
 Part = Literal["village", "werewolves", "both"]

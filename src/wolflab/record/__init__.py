@@ -4,8 +4,9 @@ A record is chained lines of JSON: header, replies (of seats and of chance), not
 events. It replays without any generator, on any Python.
 """
 
-from .reader import GameRecord, PastTurn, read, split
+from .game import Call, GameRecord, PastTurn
+from .reader import read, split
 from .verify import verify
-from .writer import FORMAT, Call, Turn, Writer
+from .writer import FORMAT, Turn, Writer
 
 __all__ = ["FORMAT", "Call", "GameRecord", "PastTurn", "Turn", "Writer", "read", "split", "verify"]

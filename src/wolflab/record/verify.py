@@ -8,7 +8,7 @@ from ..errors import IllegalReply, RecordError
 from ..rules import Action, Ask
 from ..rules.engine import begin, step
 from ..rules.fallback import fallback
-from .reader import GameRecord, PastTurn
+from .game import GameRecord, PastTurn
 
 
 def verify(record: GameRecord, where: str = "record") -> None:

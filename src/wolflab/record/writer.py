@@ -10,28 +10,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
-import msgspec
+from msgspec import json
 
-from ..rules import Action, Ask, Event
+from ..rules import Action, Ask, Event, Ruleset
 from ..text.notes import Content
 from .chain import Chain
 from .codec import encode_action, encode_event, encode_note
+from .game import Call, GameRecord, PastTurn
 
 FORMAT = 2
 """Version of the record; raised whenever a reader of the old one would misread the new."""
 
-_encode = msgspec.json.Encoder().encode
-
-
-class Call(NamedTuple):
-    """One model call as the record keeps it: its key within the ask, and hashes of both ends."""
-
-    step: str
-    attempt: int
-    request: str
-    response: str
+_encode = json.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +60,25 @@ class Writer:
         self.game = Chain()
         self.probes = Chain()
         self._deal: list[bytes] | None = []
+        self._events: list[Event] = []
+        self._turns: list[PastTurn] = []
+        self._probed: list[PastTurn] = []
+        self._takeovers: list[tuple[int, int, dict[str, Any]]] = []
+
+    def record(self, ruleset: Ruleset) -> GameRecord:
+        """What `reader.read` makes of the lines, without reading them."""
+        header = json.decode(self.game.lines[0])
+        del header["h"]
+        return GameRecord(
+            header,
+            ruleset,
+            self._events,
+            self._turns,
+            self._probed,
+            self.game.lines,
+            self.probes.lines,
+            self._takeovers,
+        )
 
     def open(self, header: dict[str, Any]) -> None:
         """Write the header, then what was dealt before it was known who sits where."""
@@ -84,9 +95,15 @@ class Writer:
 
     def turns(self, turns: Sequence[Turn]) -> None:
         """One batch of simultaneous turns, in the order of their asks (by seat)."""
+        at = len(self._events)
         for turn in turns:
-            ask = turn.ask
-            for call in sorted(turn.calls):
+            ask, calls = turn.ask, sorted(turn.calls)
+            if turn.drawn is not None:
+                self._turns.append(PastTurn(turn.drawn.id, turn.drawn.seat, turn.action, None, at))
+            self._turns.append(
+                PastTurn(ask.id, ask.seat, turn.action, turn.invalid, at, list(turn.notes), calls)
+            )
+            for call in calls:
                 self._add(
                     _encode(
                         {
@@ -121,25 +138,34 @@ class Writer:
 
     def events(self, events: Sequence[Event]) -> None:
         """What happened, in order."""
+        self._events += events
         for event in events:
             self._add(_event_line(event))
 
     def takes_over(self, seat: int, player: dict[str, Any]) -> None:
         """From here on another player, described as in the header, holds `seat`."""
-        self._add(_encode({"takes over": seat, "player": player}))
+        body = _encode({"takes over": seat, "player": player})
+        self._takeovers.append((len(self._events), seat, json.decode(body)["player"]))
+        self._add(body)
 
     def probe(self, name: str, turns: Sequence[Turn]) -> None:
         """Answers to a probe, in seat order. `action` is None in the line when the reply was invalid."""
+        at = len(self._events)
         for turn in turns:
+            said, calls = None if turn.invalid is not None else turn.action, sorted(turn.calls)
+            ask = turn.ask
+            self._probed.append(
+                PastTurn(ask.id, ask.seat, said, turn.invalid, at, list(turn.notes), calls, name)
+            )
             self.probes.add(
                 {
                     "probe": name,
-                    "ask": turn.ask.id,
-                    "seat": turn.ask.seat,
+                    "ask": ask.id,
+                    "seat": ask.seat,
                     "after": self.game.last,
-                    "reply": None if turn.invalid is not None else encode_action(turn.action),
+                    "reply": None if said is None else encode_action(said),
                     "invalid": turn.invalid,
                     "notes": [[step, encode_note(content)] for step, content in turn.notes],
-                    "calls": [list(call) for call in sorted(turn.calls)],
+                    "calls": [list(call) for call in calls],
                 }
             )

@@ -154,7 +154,7 @@ def _shares(console: Console, found: Agreement) -> None:
     cells = [
         [
             escape(variant),
-            *(cell(rows[variant, rater.name].reasonable, percent=True) for rater in found.raters),
+            *(cell(rows[variant, rater.name].reasonable, kind="share") for rater in found.raters),
         ]
         for variant in found.variants
     ]
@@ -167,10 +167,10 @@ def _pairs(console: Console, found: Agreement) -> None:
     cells = [
         [
             f"{escape(row.one)} –{between}{escape(row.other)}",
-            cell(row.found.agreed, percent=True),
+            cell(row.found.agreed, kind="share"),
             _noted(row.found.kappa),
-            cell(row.found.yes, percent=True),
-            cell(row.found.no, percent=True),
+            cell(row.found.yes, kind="share"),
+            cell(row.found.no, kind="share"),
         ]
         for row in found.pairs
     ]
@@ -185,7 +185,7 @@ def _behaviours(console: Console, found: Agreement) -> None:
             escape(row.judge),
             str(row.by_judge),
             str(row.by_rule),
-            cell(row.found.agreed, percent=True),
+            cell(row.found.agreed, kind="share"),
             _noted(row.found.kappa),
         ]
         for row in found.behaviours
@@ -196,7 +196,7 @@ def _behaviours(console: Console, found: Agreement) -> None:
 def _noted(one: Estimate) -> str:
     """An estimate, and under it why it has no interval."""
     why = "\n".join(f"[dim]{escape(line)}[/]" for line in wrap(one.note, _NOTE))
-    return cell(one) + (f"\n{why}" if why and one.low is None else "")
+    return cell(one, "plain") + (f"\n{why}" if why and one.low is None else "")
 
 
 def _line(one: Estimate) -> str:

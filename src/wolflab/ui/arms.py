@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from ..lab.extras import Extras
-from ..metrics.intervals import holm
+from ..metrics.comparing import holm
 from ..metrics.shapes import Contrast, Summary
 
 SOURCE = "(source of the pools)"

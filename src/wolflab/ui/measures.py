@@ -1,89 +1,200 @@
-"""What measures are called and how their values are shown, for the report and the terminal alike.
+"""Measures in tables: what they are called, how their values are shown, which are there, in which order.
 
-It knows names and no numbers. A name that is not listed is shown as it is.
+All of it follows from the registry (`metrics.registry`). A published name that is no measure of ours is shown
+as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Iterable, Sequence
+from html import escape
 
-from ..metrics.behaviours import Side
-from ..metrics.own import OWN
-from ..metrics.shapes import Summary
-from ..metrics.summary import SHOWN
-from .report_tables import Kind
+from rich.console import Console
+from rich.markup import escape as rich_escape
+from rich.table import Table
 
-SIDE_NAMES: Mapping[Side, str] = MappingProxyType({"village": "village", "werewolves": "Werewolves"})
-"""The sides as words, in the order of the tables."""
+from ..metrics.intervals import Estimate
+from ..metrics.measure import Key, Measure, Section
+from ..metrics.registry import MEASURES, SPLITS
+from ..metrics.shapes import Condition, Summary
+from .report_tables import Kind, name, shown, table
 
-
-def behaviour_name(name: str) -> str:
-    """A behaviour of `metrics.behaviours` as words."""
-    return name.replace("_", " ").replace("self exposure", "self-exposure")
-
-
-_CALLED: Mapping[str, tuple[str, Kind]] = MappingProxyType(
-    {
-        "ratio": ("Ratio", "plain"),
-        "ratio_village": ("Ratio, village raters", "plain"),
-        "ratio_recorded": ("Ratio, reliability as used", "plain"),
-        "ratio_wolf_exception": ("Ratio, Werewolves' exception", "plain"),
-        "ratio_over_peers": ("Ratio over the role's peers", "plain"),
-        "improvement": ("reliability gained by speaking", "share"),
-        "dc": ("DC", "share"),
-        "dc_alive": ("DC, divided by N", "share"),
-        "dc_cast": ("DC, Sheriff voted", "share"),
-        "changed": ("DC*, any changed vote", "share"),
-        "dc_retest": ("DC, polled twice", "share"),
-        "dc_others": ("DC towards others", "share"),
-        "dc_over_retest": ("DC over polled twice", "share"),
-        "dc_over_others": ("DC over towards others", "share"),
-        "dc_words": ("conversion in words", "share"),
-        "dc_words_wolf": ("conversion in words, to a Werewolf", "share"),
-        "dc_words_other": ("conversion in words, to another", "share"),
-        "persuasion": ("persuasion rate", "share"),
-        "days": ("rounds a game", "one"),
-        "village_win": ("village wins", "share"),
-        "wolf_win": ("Werewolf wins", "share"),
-        "nobody": ("neither side wins", "share"),
-        "vote_hits": ("village votes for a Werewolf", "share"),
-        "abstained": ("village votes not cast", "share"),
-        "out_hits": ("Werewolves among those voted out", "share"),
-        "stand_ins": ("stand-ins", "share"),
-        "own_village_win": ("own wins as the village", "share"),
-        "own_wolf_win": ("own wins as a Werewolf", "share"),
-        "own_win": ("own wins, each side half", "share"),
-        "accuracy": ("accuracy", "share"),
-        "reasonable": ("reasonable by rule", "share"),
-        "passed": ("village votes passed", "share"),
-        "heeded": ("advice heeded", "share"),
-        "suggested": ("decisions with advice", "share"),
-        **{
-            key: (f"{behaviour_name(name)}, {SIDE_NAMES[side]}", "plain")
-            for key, (name, side) in SHOWN.items()
-        },
-    }
-)
+_COLUMNS = 8
+"""Measures that a table has side by side, at most."""
 
 
 def measure_name(measure: str) -> str:
-    """A measure of `metrics.summary.MEASURES` as words (plain text)."""
-    return _CALLED[measure][0] if measure in _CALLED else measure
-
-
-def own_heads(summary: Summary) -> list[str]:
-    """The heads of columns with `OWN`, with the watched seat's name where all conditions watch the same."""
-    whose = f"{summary.watched[0]}: " if len(summary.watched) == 1 else ""
-    return [whose + measure_name(key) for key in OWN if summary.watched]
+    """A measure as words (plain text)."""
+    return MEASURES[measure].label if measure in MEASURES else measure
 
 
 def measure_kind(measure: str) -> Kind:
     """How a value of this measure is shown."""
-    return _CALLED[measure][1] if measure in _CALLED else "plain"
+    return MEASURES[measure].unit if measure in MEASURES else "plain"
 
 
 def difference_kind(measure: str) -> Kind:
     """How a difference of two values of this measure is shown: shares differ by percentage points."""
     kind = measure_kind(measure)
-    return "points" if kind == "share" else "plain"
+    return {"share": "points", "one": "plain"}.get(kind, kind)
+
+
+def is_percent(measure: Measure) -> bool:
+    """Whether its values are drawn in percent."""
+    return measure.unit in ("share", "points")
+
+
+# -- which there are --------------------------------------------------------------------------------
+
+
+def measures_in(section: Section, *besides: str) -> list[Measure]:
+    """The measures of a section, without `besides`, which something else shows."""
+    return [one for one in MEASURES.values() if one.section == section and one.name not in besides]
+
+
+def splits_in(section: Section, *besides: str) -> list[Measure]:
+    """The same of those with parts."""
+    return [one for one in SPLITS.values() if one.section == section and one.name not in besides]
+
+
+def measured(conditions: Iterable[Condition], measures: Iterable[Measure]) -> list[Measure]:
+    """Those of which any condition has anything."""
+    there = {name for one in conditions for name, found in one.measures.items() if found.n}
+    return [one for one in measures if one.name in there]
+
+
+def headlines(summary: Summary) -> list[Measure]:
+    """The measures of the main table; what a finished game took is `costs`."""
+    there = measured(summary.conditions, MEASURES.values())
+    kept = [one for one in MEASURES.values() if one.headline and one.section != "cost"]
+    return [one for one in kept if one.group == "every" or one in there]
+
+
+def costs(summary: Summary) -> list[Measure]:
+    """What a finished game took, as far as it took any of it: what no server counts is not shown as zero."""
+    every = measures_in("cost")
+    spent = {n for one in summary.conditions for n, found in one.measures.items() if found.value}
+    return [one for one in every if one.name in spent] or every[:1]
+
+
+def called(measure: Measure, summary: Summary) -> str:
+    """What a column is called (plain text), with the watched seat's name where all conditions watch one."""
+    whose = f"{summary.watched[0]}: " if len(summary.watched) == 1 and measure.group == "watched" else ""
+    return whose + measure.label
+
+
+def told(measure: Measure) -> str:
+    """What it is in a sentence, by what it is split, and what it needs (Markdown)."""
+    split = f" By {', '.join(measure.split)}." if measure.split else ""
+    return f"{measure.says}{split}{f' Needs `{measure.needs.words}`.' if measure.needs else ''}"
+
+
+def list_measures(console: Console) -> None:
+    """Every measure, in the order of the tables, with its name in an experiment's file."""
+    shown = Table(box=None, padding=(0, 2, 0, 0))
+    shown.add_column("name", no_wrap=True)
+    shown.add_column("what it is", overflow="fold")
+    for one in (*MEASURES.values(), *SPLITS.values()):
+        shown.add_row(one.name, rich_escape(told(one).replace("`", "")))
+    console.print(shown)
+    console.print("contrasts, curve and planted take all that have no “By …”; see also docs/metrics.md.")
+
+
+# -- tables -----------------------------------------------------------------------------------------
+
+
+def cell(one: Condition, measure: Measure) -> str:
+    """A condition's value of a measure, as HTML."""
+    return shown(one.measures.get(measure.name), measure.unit, measure.signed)
+
+
+def _head(measure: Measure, summary: Summary) -> str:
+    """A column's or row's head as HTML, with its sentence where one points at it."""
+    return f'<span title="{escape(measure.says)}">{escape(called(measure, summary))}</span>'
+
+
+def across(summary: Summary, caption: str, conditions: Sequence[Condition], which: Iterable[Measure]) -> str:
+    """A row for each condition, a column for each measure that any of them has."""
+    kept = measured(conditions, which)
+    if not kept:
+        return ""
+    return table(
+        caption,
+        ["condition", *(_head(one, summary) for one in kept)],
+        [[name(one), *(cell(one, each) for each in kept)] for one in conditions],
+        instrument=summary.instrument,
+    )
+
+
+def down(
+    summary: Summary,
+    caption: str,
+    conditions: Sequence[Condition],
+    which: Iterable[Measure],
+    more: Sequence[Sequence[str]] = (),
+) -> str:
+    """A row for each measure that any of the conditions has, a column for each condition. more: rows as HTML
+    after the first.
+    """
+    kept = measured(conditions, which)
+    rows = [[_head(one, summary), *(cell(each, one) for each in conditions)] for one in kept]
+    if not rows:
+        return ""
+    heads = ["", *(name(one) for one in conditions)]
+    return table(caption, heads, [*rows[:1], *more, *rows[1:]], instrument=summary.instrument)
+
+
+def parts(summary: Summary, caption: str, conditions: Sequence[Condition], which: Iterable[Measure]) -> str:
+    """Measures with parts of the same kind: a row for each condition and part, a column for each measure."""
+    kept = [one for one in which if any(each.split(one.name) for each in conditions)]
+    rows = [
+        [
+            f'{name(one)}<span class="n">{_key(key)}</span>',
+            *(shown(one.split(each.name).get(key), each.unit, each.signed) for each in kept),
+        ]
+        for one in conditions
+        for key in _keys([one], kept)
+    ]
+    if not rows:
+        return ""
+    heads = [f"condition, {kept[0].split[-1]}", *(_head(one, summary) for one in kept)]
+    return table(caption, heads, rows, instrument=summary.instrument)
+
+
+def spread(summary: Summary, conditions: Sequence[Condition], which: Measure) -> str:
+    """One measure with parts: a row for each condition, a column for each part."""
+    keys = _keys(conditions, [which])
+    if not keys:
+        return ""
+    rows = [
+        [name(one), *(shown(one.split(which.name).get(key), which.unit, which.signed) for key in keys)]
+        for one in conditions
+    ]
+    caption = f"{escape(which.label[0].upper() + which.label[1:])}, by {' and '.join(which.split)}"
+    return table(caption, ["condition", *map(_key, keys)], rows, instrument=summary.instrument)
+
+
+def _keys(conditions: Iterable[Condition], which: Iterable[Measure]) -> list[Key]:
+    found = (key for one in conditions for each in which for key in one.split(each.name))
+    return list(dict.fromkeys(found))
+
+
+def _key(key: Key) -> str:
+    return escape(" · ".join(map(str, key)))
+
+
+def section(
+    summary: Summary, caption: str, conditions: Sequence[Condition], which: Section, *besides: str
+) -> str:
+    """All of a section's measures as tables, without `besides`, which its figures or other tables show."""
+    kept = measured(conditions, measures_in(which, *besides))
+    lay = across if len(kept) <= _COLUMNS else down
+    alone = "".join(spread(summary, conditions, one) for one in splits_in(which, *besides))
+    return lay(summary, caption, conditions, kept) + alone
+
+
+def from_zero(every: Sequence[Estimate]) -> tuple[float, float]:
+    """Limits of an axis that hold all of these and 0."""
+    ends = [0.0, *(x for one in every for x in (one.low, one.value, one.high) if x is not None)]
+    margin = 0.05 * (max(ends) - min(ends) or 1.0)
+    return min(ends) - margin, max(ends) + margin

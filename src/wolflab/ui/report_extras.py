@@ -12,8 +12,8 @@ from ..lab.extras import Extras
 from ..metrics.behaviours import SIDES
 from ..metrics.growth import Growth
 from ..metrics.interviews import InterviewRows, Quote
+from ..metrics.registry import SIDE_NAMES
 from . import report_prose as prose
-from .measures import SIDE_NAMES
 from .report_figures import Chart, Line, curves
 from .report_tables import number, shown, table
 

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-from html import escape
+from collections.abc import Mapping
 
 from ..metrics.intervals import Estimate
+from ..metrics.measure import Key
 from ..metrics.shapes import Condition, Summary
 from . import report_prose as prose
-from .report_figures import Panel, Row, forest
-from .report_tables import Kind, heat, led_by_sheriff, name, p_value, shown, table
-
-VARIANTS: tuple[tuple[str, str, Kind], ...] = (
-    ("ratio", "Ratio, as 002 defines it", "plain"),
-    ("ratio_village", "Ratio, village raters only", "plain"),
-    ("ratio_recorded", "Ratio, reliability as the agents used it", "plain"),
-    ("ratio_wolf_exception", "Ratio, a Werewolf's guess “Werewolf” counts as trust (released code)", "plain"),
-    ("ratio_over_peers", "Ratio minus the standing of others of the same role", "plain"),
-    ("improvement", "Reliability of the Sheriff after speaking, relative change", "share"),
-    ("dc", "DC, divided by N − 1 (002)", "share"),
-    ("dc_alive", "DC, divided by N (released code)", "share"),
-    ("dc_cast", "DC, only when the Sheriff voted", "share"),
-    ("changed", "DC*: changed their vote at all", "share"),
-    ("dc_retest", "Null of DC: polled twice, nothing said", "share"),
-    ("dc_over_retest", "DC minus that null", "points"),
-    ("dc_others", "Null of DC: towards another player's vote", "share"),
-    ("dc_over_others", "DC minus that null", "points"),
-    ("dc_words", "Conversion to the player recommended in words", "share"),
-    ("dc_words_wolf", "… who is a Werewolf", "share"),
-    ("dc_words_other", "… who is not", "share"),
+from .measures import (
+    down,
+    from_zero,
+    is_percent,
+    measured,
+    measures_in,
+    parts,
+    section,
+    splits_in,
+    spread,
 )
+from .report_figures import Panel, Row, forest
+from .report_tables import heat, led_by_sheriff, name, p_value, shown
 
 
 def leadership(summary: Summary) -> str:
@@ -36,12 +28,12 @@ def leadership(summary: Summary) -> str:
     led = led_by_sheriff(summary)
     if not led:
         return ""
-    ratio = tuple(Row(one.name, one.leadership["ratio"], _band(one)) for one in led)
+    ratio = tuple(Row(one.name, one.measures["ratio"], _band(one)) for one in led)
     dc = tuple(
         Row(
             one.name,
-            one.leadership["dc"],
-            marks=(("D", one.leadership["dc_retest"].value), ("x", one.leadership["dc_others"].value)),
+            one.measures["dc"],
+            marks=(("D", one.measures["dc_retest"].value), ("x", one.measures["dc_others"].value)),
         )
         for one in led
     )
@@ -50,26 +42,12 @@ def leadership(summary: Summary) -> str:
         [Panel("Ratio", ratio, reference=1.0), Panel("DC", dc, percent=True)],
         "Ratio and DC of each condition with 95 % intervals, beside their nulls",
     )
-    rows = [
-        [
-            escape(label),
-            *(shown(one.leadership[key], kind, key.startswith(("dc_over", "ratio_over"))) for one in led),
-        ]
-        for key, label, kind in VARIANTS
-    ]
-    nulls = [
-        "Ratio if “Sheriff” were only a label",
-        *(_null(one) for one in led),
-    ]
-    every = table(
-        "Means over games; days are averaged within a game first.",
-        ["", *(name(one) for one in led)],
-        [rows[0], nulls, *rows[1:]],
-        instrument=summary.instrument,
-    )
+    caption = "Means over games; days are averaged within a game first."
+    nulls = ["Ratio if “Sheriff” were only a label", *(_null(one) for one in led)]
+    alone = "".join(spread(summary, led, one) for one in splits_in("leadership"))
     return (
         prose.LEADERSHIP + f"<figure>{drawn}<figcaption>{prose.LEADERSHIP_FIGURE}</figcaption></figure>"
-        f"{every}"
+        f"{down(summary, caption, led, measures_in('leadership'), [nulls])}{alone}"
     )
 
 
@@ -90,113 +68,68 @@ def _null(one: Condition) -> str:
 
 def roles(summary: Summary) -> str:
     """Ratio and DC by the role of the day's Sheriff (002 Fig. 2)."""
-    led = [one for one in led_by_sheriff(summary) if any(row.days for row in one.roles)]
+    led = [
+        one for one in led_by_sheriff(summary) if any(each.n for each in one.split("led_by_role").values())
+    ]
     if not led:
         return ""
-    parts = []
+    drawn = []
     for place, one in enumerate(led):
-        kept = [row for row in one.roles if row.days]
-        drawn = forest(
-            f"roles-{place}",
-            [
-                Panel(
-                    "Ratio",
-                    tuple(
-                        Row(row.role, row.ratio, marks=(("D", row.standing_others.value),)) for row in kept
-                    ),
-                    reference=1.0,
-                ),
-                Panel(
-                    "DC",
-                    tuple(Row(row.role, row.dc, marks=(("D", row.dc_retest.value),)) for row in kept),
-                    percent=True,
-                ),
-            ],
-            f"Ratio and DC by the Sheriff's role, {one.name}",
-        )
-        rows = [
-            [
-                escape(row.role),
-                str(row.days),
-                shown(row.ratio),
-                shown(row.standing_others),
-                shown(row.over_null, signed=True),
-                shown(row.dc, "share"),
-                shown(row.dc_retest, "share"),
-            ]
-            for row in kept
-        ]
-        parts.append(
-            f"<h3>{name(one)}</h3><figure>{drawn}<figcaption>{prose.ROLES_FIGURE}</figcaption></figure>"
-            + table(
-                f"By the role of the day's Sheriff: {name(one)}",
-                [
-                    "Sheriff's role",
-                    "days",
-                    "Ratio",
-                    "same role, no Sheriff",
-                    "difference",
-                    "DC",
-                    "DC null (retest)",
-                ],
-                rows,
-                instrument=summary.instrument,
+        others, twice = one.split("standing_by_role"), one.split("dc_retest_by_role")
+        panels = [
+            Panel(title, _by_role(one.split(split), nulls), reference, percent)
+            for title, split, nulls, reference, percent in (
+                ("Ratio", "ratio_by_role", others, 1.0, False),
+                ("DC", "dc_by_role", twice, None, True),
             )
-        )
-    return prose.ROLES + "".join(parts)
+        ]
+        picture = forest(f"roles-{place}", panels, f"Ratio and DC by the Sheriff's role, {one.name}")
+        drawn.append(f"<h3>{name(one)}</h3><figure>{picture}</figure>")
+    by_role = [one for one in splits_in("roles") if one.split == ("role",)]
+    return (
+        f'{prose.ROLES}{"".join(drawn)}<p class="lead">{prose.ROLES_FIGURE}</p>'
+        + parts(summary, "By the role of the day's Sheriff", led, by_role)
+        + section(summary, "All roles", led, "roles", *(one.name for one in by_role))
+    )
+
+
+def _by_role(found: Mapping[Key, Estimate], nulls: Mapping[Key, Estimate]) -> tuple[Row, ...]:
+    """A line for each role that has led, with its null."""
+    marks = {key: null.value for key, null in nulls.items()}
+    return tuple(Row(str(key[0]), one, marks=(("D", marks.get(key)),)) for key, one in found.items())
 
 
 def words(summary: Summary) -> str:
     """Persuasion towards the player whom the Sheriff names in words."""
-    led = [one for one in led_by_sheriff(summary) if one.persuasion["all"].n]
-    if not led:
+    led = [one for one in led_by_sheriff(summary) if one.measures["persuasion"].n]
+    kept = measured(led, measures_in("words"))
+    if not kept:
         return ""
-    kinds = (
-        ("all", "all recommendations"),
-        ("wolf", "of a Werewolf"),
-        ("other", "of somebody else"),
-        ("retest", "null: polled twice"),
-    )
-    bounds = _bounds([one.persuasion[kind] for one in led for kind, _ in kinds])
-    drawn = forest(
-        "persuasion",
-        [
-            Panel(label, tuple(Row(one.name, one.persuasion[kind]) for one in led), 0.0, True, bounds)
-            for kind, label in kinds
-        ],
-        "Persuasion rate towards the recommended player",
-    )
-    rows = [[name(one), *(shown(one.persuasion[kind], "share") for kind, _ in kinds)] for one in led]
-    return (
-        prose.WORDS
-        + f"<figure>{drawn}</figure>"
-        + table(
-            "Persuasion rate",
-            ["condition", *(label for _, label in kinds)],
-            rows,
-            instrument=summary.instrument,
+    bounds = from_zero([one.measures[each.name] for one in led for each in kept])
+    panels = [
+        Panel(
+            each.label,
+            tuple(Row(one.name, one.measures[each.name]) for one in led),
+            each.reference,
+            is_percent(each),
+            bounds,
         )
-    )
-
-
-def _bounds(every: list[Estimate]) -> tuple[float, float]:
-    """Limits that hold all of these and 0, so that panels can be compared by eye."""
-    ends = [x for one in every for x in (one.low, one.value, one.high) if x is not None] + [0.0]
-    margin = 0.05 * (max(ends) - min(ends) or 1.0)
-    return min(ends) - margin, max(ends) + margin
+        for each in kept
+    ]
+    drawn = forest("persuasion", panels, "Persuasion rate towards the recommended player")
+    return f"{prose.WORDS}<figure>{drawn}</figure>" + section(summary, "Persuasion rate", led, "words")
 
 
 def beliefs(summary: Summary) -> str:
     """Reliability matrices by day."""
-    parts = []
+    drawn = []
     for one in summary.conditions:
-        if one.matrix:
-            days = sorted({cell.day for cell in one.matrix})
-            maps = "".join(
-                heat(day, [cell for cell in one.matrix if cell.day == day], summary.instrument)
-                for day in days
-            )
-            parts.append(f'<h3>{name(one)}</h3><div class="heat">{maps}</div>')
-    if not parts:
+        cells = one.split("reliability")
+        days = sorted({int(day) for day, _, _ in cells})
+        maps = "".join(heat(day, cells, summary.instrument) for day in days)
+        if maps:
+            drawn.append(f'<h3>{name(one)}</h3><div class="heat">{maps}</div>')
+    if not drawn:
         return ""
-    return prose.BELIEFS + "".join(parts)
+    more = section(summary, "Reliability", summary.conditions, "beliefs", "reliability")
+    return prose.BELIEFS + "".join(drawn) + more

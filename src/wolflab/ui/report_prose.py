@@ -38,11 +38,12 @@ which cards are in play.</p>"""
 DEDUCTION_FIGURE = """Each point is one stated confidence (5 to 10), as large as it is frequent. On the
 dashed line players mean what they say; below it they are too sure."""
 
-CONTRASTS = """<p class="lead">Conditions meet the same deals, so they are compared deal by deal;
-“missing” counts deals that only one of the two has. p is an exact or simulated sign-flip test,
-corrected by Holm over the conditions within each metric. Every deal counts once here and every
-game once above, so where deals have unequally many games (void ones are replaced by further deals) a
-difference is not exactly that of the two means.</p>"""
+CONTRASTS = """<p class="lead">Conditions meet the same deals, so they are compared on the deals that both
+have; “missing” counts those that only one of the two has. Measures that every game has a value of are
+compared deal by deal (a sign-flip test); every deal then counts once here and every game once above, so
+where deals have unequally many games (void ones are replaced by further deals) a difference is not exactly
+that of the two means. Of pooled measures it is the difference of the two numbers; the test lets the
+conditions change places in each deal. p is corrected by Holm over the conditions within each measure.</p>"""
 
 ALONG_FIGURE = """Points with 95 % intervals; each panel has its own scale, which need not begin at
 0."""
@@ -82,13 +83,6 @@ that rises or falls need not be a change within any of them.</p>"""
 TRUST_FIGURE = """By day, with 95 % intervals, conditions side by side. A point is smaller where fewer
 games reached its day, and hollow where there is no interval. Days that fewer than five deals reached
 stand in the tables alone."""
-
-TRUST_TABLES = (
-    "Pairs with trust, of the ordered pairs of the living",
-    "Trust established, relations a game",
-    "Trust dissolved, relations a game",
-    "Reciprocal trust, pairs a game",
-)
 
 REASONABLE = """<p class="lead">Replies that could be used and show no behaviour of the families
 “failure” and “hallucination”. The paper's shares (003, Fig. 4) were judged by a person, who also sees
@@ -138,7 +132,8 @@ READING = (
     (
         "Interval",
         """95 %. Games of one deal share cards, so deals are resampled, not games. Shares with one
-        game a deal have Wilson's interval. Fewer than five deals give no interval.""",
+        game a deal have Wilson's interval. Fewer than five deals give no interval; with more than a
+        thousand, the ends are worked out instead of drawn.""",
     ),
     (
         "n, missing",

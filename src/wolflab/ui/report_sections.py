@@ -4,55 +4,45 @@ from __future__ import annotations
 
 from html import escape
 
-from ..metrics.own import OWN
+from ..metrics.registry import MEASURES
 from ..metrics.shapes import Beside, Summary
-from ..metrics.summary import measured
 from . import report_prose as prose
-from .measures import difference_kind, measure_name, own_heads
-from .report_figures import Curve, Panel, Row, calibration, forest
-from .report_tables import Kind, led_by_sheriff, name, number, p_value, shown, table
-
-_SPENT: tuple[tuple[str, Kind, str], ...] = (
-    ("calls", "large", "model calls"),
-    ("prompt_tokens", "large", "prompt tokens"),
-    ("completion_tokens", "large", "completion tokens"),
-    ("cost", "usd", "USD"),
+from .measures import (
+    across,
+    called,
+    cell,
+    costs,
+    difference_kind,
+    headlines,
+    measure_kind,
+    measure_name,
+    parts,
+    section,
+    splits_in,
 )
-
-
-def _any_used(summary: Summary, key: str) -> bool:
-    """Whether any condition used any of it: what no server counts is not shown as zero."""
-    return any(one.usage[key].value for one in summary.conditions)
+from .report_figures import Curve, Panel, Row, calibration, forest
+from .report_tables import name, number, p_value, shown, table
 
 
 def main(summary: Summary) -> str:
     """One row a condition."""
-    led = bool(led_by_sheriff(summary))
-    heads = ["condition", "games", "rounds"]
-    heads += ["Ratio", "DC"] if led else []
-    heads += ["village wins", *map(escape, own_heads(summary))]
-    heads += ["invalid replies", "stand-ins"]
-    spent = [one for one in _SPENT if one[0] == "calls" or _any_used(summary, one[0])]
-    rows, used = [], []
+    kept = headlines(summary)
+    rows = []
     for one in summary.conditions:
         counts = one.counts
         whose = [f"own wins of {one.watched}"] if len(summary.watched) > 1 and one.watched else []
-        row = [
-            f'{name(one)}<span class="n">{escape(", ".join((*one.players, *whose)))}</span>',
-            f'{counts.done} of {counts.planned}<span class="n">{counts.void} void<br>'
-            f"{counts.unfinished} unfinished<br>{counts.failed} failed</span>",
-            shown(one.days, "one"),
-        ]
-        if led:
-            row += [shown(one.leadership.get("ratio")), shown(one.leadership.get("dc"), "share")]
-        own = [one.play.get(key) for key in OWN if summary.watched]
-        last = (one.play["village_win"], *own, one.invalid, one.play.get("stand_ins"))
-        rows.append([*row, *(shown(each, "share") for each in last)])
-        used.append([name(one), *(shown(one.usage[key], form) for key, form, _ in spent)])
+        rows.append(
+            [
+                f'{name(one)}<span class="n">{escape(", ".join((*one.players, *whose)))}</span>',
+                f'{counts.done} of {counts.planned}<span class="n">{counts.void} void<br>'
+                f"{counts.unfinished} unfinished<br>{counts.failed} failed</span>",
+                *(cell(one, each) for each in kept),
+            ]
+        )
     caption = "One row a condition. Under each number: 95 % interval, n."
+    heads = ["condition", "games", *(escape(called(one, summary)) for one in kept)]
     found = table(caption, heads, rows, instrument=summary.instrument)
-    took = ["condition", *(head for _, _, head in spent)]
-    found += table("What a finished game took", took, used, instrument=summary.instrument)
+    found += across(summary, "What a finished game took", summary.conditions, costs(summary))
     errors = [(one.name, text, n) for one in summary.conditions for text, n in one.errors]
     if errors:
         found += table(
@@ -70,83 +60,45 @@ def main(summary: Summary) -> str:
 
 def play(summary: Summary) -> str:
     """Who wins, how the village votes, who lives."""
-    kept = [one for one in summary.conditions if one.play["village_win"].n]
+    kept = [one for one in summary.conditions if one.measures["village_win"].n]
     if not kept:
         return ""
-    shares = (("village_win", "Village wins"), ("wolf_win", "Werewolves win"), ("nobody", "Neither"))
     drawn = forest(
         "wins",
         [
             Panel(
-                label, tuple(Row(one.name, one.play[key]) for one in kept), percent=True, bounds=(-0.03, 1.03)
+                MEASURES[key].label,
+                tuple(Row(one.name, one.measures[key]) for one in kept),
+                percent=True,
+                bounds=(-0.03, 1.03),
             )
-            for key, label in shares
+            for key in ("village_win", "wolf_win", "nobody")
         ],
         "Win rates with 95 % intervals",
     )
-    more = (
-        ("vote_hits", "village votes for a Werewolf"),
-        ("abstained", "village votes not cast"),
-        ("out_hits", "Werewolves among those voted out"),
-    )
-    rows = [[name(one), *(shown(one.play[key], "share") for key, _ in (*shares, *more))] for one in kept]
-    lived = sorted({role for one in kept for role in one.survival})
-    living = [[name(one), *(shown(one.survival.get(role), "share") for role in lived)] for one in kept]
-    return (
-        prose.PLAY
-        + f"<figure>{drawn}</figure>"
-        + table(
-            "Wins and votes",
-            ["condition", *(label for _, label in (*shares, *more))],
-            rows,
-            instrument=summary.instrument,
-        )
-        + table("Alive at the end", ["condition", *map(escape, lived)], living, instrument=summary.instrument)
-    )
+    return f"{prose.PLAY}<figure>{drawn}</figure>" + section(summary, "Wins and votes", kept, "play")
 
 
 def deduction(summary: Summary) -> str:
     """How well the village side guesses, and whether it means what it says."""
-    kept = [(one, one.deduction) for one in summary.conditions if one.deduction is not None]
+    kept = [one for one in summary.conditions if "accuracy" in one.measures]
     if not kept:
         return ""
-    rows = [
-        [
-            name(one),
-            shown(found.accuracy, "share"),
-            shown(found.uncertain, "share"),
-            shown(found.brier),
-            shown(found.prior_brier),
-            shown(found.skill, "share"),
-        ]
-        for one, found in kept
-    ]
-    curves = [
-        Curve(one.name, tuple((p.stated, p.right, p.confidence) for p in found.calibration))
-        for one, found in kept
-    ]
+    curves = []
+    for one in kept:
+        meant = one.split("stated")
+        points = tuple(
+            (meant[key].value or 0.0, right, int(key[0])) for key, right in one.split("calibration").items()
+        )
+        curves.append(Curve(one.name, points))
     drawn = calibration("calibration", curves, "Stated probability against the share that was right")
-    points = [
-        [name(one), str(p.confidence), f"{100 * p.stated:.0f} %", shown(p.right, "share")]
-        for one, found in kept
-        for p in found.calibration
-    ]
+    by_confidence = [one for one in splits_in("deduction") if one.split == ("confidence",)]
     return (
         prose.DEDUCTION
-        + table(
-            "Guesses of hidden roles",
-            ["condition", "right", "“Uncertain”", "Brier score", "of the cards alone", "skill"],
-            rows,
-            instrument=summary.instrument,
-        )
+        + section(summary, "Guesses of hidden roles", kept, "deduction", *(one.name for one in by_confidence))
         + f"<figure>{drawn}<figcaption>{prose.DEDUCTION_FIGURE}</figcaption></figure>"
         "<details><summary>The points as numbers</summary>"
-        + table(
-            "Calibration",
-            ["condition", "confidence", "stated", "right"],
-            points,
-            instrument=summary.instrument,
-        )
+        + parts(summary, "Calibration", kept, by_confidence)
         + "</details>"
     )
 
@@ -199,7 +151,7 @@ def beside(summary: Summary) -> str:
         for ours in (one for one in summary.conditions if one.name not in matched):
             cells = [f'{name(ours)}<span class="n">none of theirs</span>']
             for _, key in keys:
-                cells += ["", shown(measured(ours, key)), ""]
+                cells += ["", shown(ours.measures.get(key)), ""]
             rows.append(cells)
         note = f'<p class="lead">{escape(first.note)}</p>' if first.note else ""
         caption = f"{escape(first.title)}. {escape(first.source)} ({escape(first.version)} version)"
@@ -229,8 +181,8 @@ def planted(summary: Summary) -> str:
         [
             escape(one.condition),
             escape(f"{one.knob} → {measure_name(one.measure)}" if one.knob else measure_name(one.measure)),
-            f"{one.truth:.3f}",
-            shown(one.found),
+            number(one.truth, measure_kind(one.measure)),
+            shown(one.found, measure_kind(one.measure)),
             said[one.recovered],
         ]
         for one in summary.planted
@@ -241,17 +193,17 @@ def planted(summary: Summary) -> str:
 
 def replies(summary: Summary) -> str:
     """Usable replies by player, and calls by model."""
-    rows = [
-        [
-            f'{name(one)}<span class="n">{escape(row.label)}</span>',
-            number(row.turns, "count"),
-            number(row.calls, "count"),
-            shown(row.invalid, "share"),
-            shown(row.fallback, "share"),
-        ]
-        for one in summary.conditions
-        for row in one.replies
-    ]
+    headlined = [one.name for one in MEASURES.values() if one.section == "replies" and one.headline]
+    by_player = [one for one in splits_in("replies") if one.split == ("player",)]
+    found = parts(summary, prose.REPLIES, summary.conditions, by_player)
+    found += section(
+        summary,
+        "Replies of everybody",
+        summary.conditions,
+        "replies",
+        *headlined,
+        *(one.name for one in by_player),
+    )
     calls = [
         [
             name(one),
@@ -262,14 +214,6 @@ def replies(summary: Summary) -> str:
         for one in summary.conditions
         for model, t in one.totals.items()
     ]
-    found = ""
-    if rows:
-        found += table(
-            prose.REPLIES,
-            ["condition, player", "turns", "calls", "invalid replies", "stand-ins"],
-            rows,
-            instrument=summary.instrument,
-        )
     if calls:
         heads = ["condition", "model", "calls", "prompt tokens", "of them cached", "completion tokens", "USD"]
         found += table("Calls over all games", heads, calls, instrument=summary.instrument, left=(1,))

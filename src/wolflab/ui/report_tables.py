@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 from ..metrics.intervals import Estimate
-from ..metrics.shapes import Cell, Condition, Summary
+from ..metrics.measure import Key
+from ..metrics.shapes import Condition, Summary
 
 Kind = str
 """How a number is shown: "share" (percent), "points" (percentage points), "plain" (three decimals), "one"
@@ -20,7 +21,7 @@ def name(one: Condition) -> str:
 
 def led_by_sheriff(summary: Summary) -> list[Condition]:
     """The conditions that have a Sheriff."""
-    return [one for one in summary.conditions if one.leadership]
+    return [one for one in summary.conditions if "ratio" in one.measures]
 
 
 def number(value: float, kind: Kind = "plain") -> str:
@@ -118,11 +119,13 @@ def table(
     )
 
 
-def heat(day: int, cells: Sequence[Cell], instrument: bool) -> str:
-    """One day's reliability matrix: rows are the raters' roles, columns the targets'."""
-    raters = sorted({cell.rater for cell in cells}, key=_order)
-    targets = sorted({cell.target for cell in cells}, key=_order)
-    by = {(cell.rater, cell.target): cell.mean for cell in cells}
+def heat(day: int, cells: Mapping[Key, Estimate], instrument: bool) -> str:
+    """One day's reliability matrix: rows are the raters' roles, columns the targets'. cells: by (day, role of
+    the rater, and of the target).
+    """
+    by = {(str(rater), str(target)): one for (when, rater, target), one in cells.items() if when == day}
+    raters = sorted({rater for rater, _ in by}, key=_order)
+    targets = sorted({target for _, target in by}, key=_order)
     top = "".join(f"<th>{escape(target)}</th>" for target in targets)
     body = "".join(
         f"<tr><th scope=row>{escape(rater)}</th>"
@@ -146,7 +149,7 @@ def _heat_cell(one: Estimate | None) -> str:
     ends = "–" if one.low is None or one.high is None else f"{one.low:.1f}–{one.high:.1f}"
     return (
         f'<td style="background:{mix}" title="{escape(one.note)}">{one.value:.2f}'
-        f'<span class="ci">{ends}</span><span class="n">n {one.n}</span></td>'
+        f'<span class="ci">{ends}</span><span class="n">n {number(one.n, "count")}</span></td>'
     )
 
 

@@ -27,8 +27,9 @@ from ..errors import ExperimentError, ModelError, RecordError, WolflabError
 from ..lab import runner
 from ..lab.call_store import CallFile
 from ..lab.casting import Company, listing, reach
+from ..lab.counting import finished
 from ..lab.experiment import Experiment, build, load, shipped
-from ..lab.game import prepare, rules_of, status
+from ..lab.game import prepare, rules_of
 from ..lab.heard import Ledger
 from ..lab.place import Place
 from ..lab.replay import verify_game
@@ -270,9 +271,7 @@ async def _play_game(
         match = prepare(company, Place(condition, 0, 0), file)
         played = await play(replace(match, watch=printer.watch))
         if store is not None and played.writer is not None:
-            store.finish(
-                1, status(played), played.writer.game.lines, played.writer.probes.lines, 0.0, file.held
-            )
+            store.keep(1, *finished(experiment, condition, played, file.held, store.came_to(1)))
             console.print(
                 f"kept in {store.path}; read it again with: wolflab show {shlex.quote(str(store.path))} 1",
                 highlight=False,

@@ -113,7 +113,7 @@ def show_turn_of(
             f"--turn {turn} is not a turn of {as_}: the last number is the seat, from 0, and "
             f"{rules.names[seat_of(rules, as_)]} has seat {seat_of(rules, as_)}"
         )
-    if without and any(not model.startswith("village") for model in store.totals().get(game, {})):
+    if without and any(not model.startswith("village") for model in store.came_to(game)):
         console.print("[dim]Its model is asked anew for the turn without a component.[/]")
     show_turn(console, rules, again(store, row, turn, without), without, _past(store, row))
     if prompts:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from ..lab.extras import Extras
 from ..metrics.intervals import Estimate
-from ..metrics.own import OWN
 from ..metrics.shapes import Condition, Summary
 from .arms import marked
-from .measures import difference_kind, measure_name, own_heads
+from .measures import called, costs, difference_kind, headlines, measure_name
+from .report_tables import Kind, interval, number
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,7 +46,7 @@ def print_summary(
             chance = "< 0.001" if one.p_holm < 0.001 else f"{one.p_holm:.3f}"
             console.print(
                 f"{escape(measure_name(one.metric))}: {escape(one.condition)} − {escape(one.baseline)} = "
-                f"{_signed(one.difference, difference_kind(one.metric) == 'points')}, "
+                f"{_signed(one.difference, difference_kind(one.metric))}, "
                 f"p (Holm) {chance}",
                 highlight=False,
                 soft_wrap=True,
@@ -57,7 +57,7 @@ def print_summary(
         console.print(f"[dim]{silent} {many} apart from 0 (p, Holm): see the report[/]", highlight=False)
     for told in extras.uncompared:
         console.print(f"[yellow]{escape(told)}[/]", highlight=False, soft_wrap=True)
-    if any(one.conduct is not None for one in summary.conditions):
+    if any("reasonable" in one.measures for one in summary.conditions):
         console.print("[dim]behaviours, trust and advice: see the report[/]")
     for row in summary.conditions:
         for error, n in row.errors:
@@ -93,15 +93,12 @@ def main_table(summary: Summary, width: int | None = None) -> Table:
     title = escape(summary.title) + (" [bold yellow](instrument check)[/]" if summary.instrument else "")
     caption = "value, 95 % interval, n"
     found = Table(title=title, title_justify="left", caption=caption, caption_justify="left", show_lines=True)
-    led = any(one.leadership for one in summary.conditions)
-    watched = bool(summary.watched)
-    heads = ["games", "rounds", *(["Ratio", "DC"] if led else []), "village wins"]
-    heads += [escape(head) for head in own_heads(summary)]
-    heads += ["invalid replies", "stand-ins", "calls a game"]
-    paid = any(one.usage["prompt_tokens"].value for one in summary.conditions)
-    priced = any(one.usage["cost"].value for one in summary.conditions)
-    heads += (["tokens a game"] if paid else []) + (["USD a game"] if priced else [])
-    columns = [_cells(one, led, watched, paid, priced) for one in summary.conditions]
+    measures = [*headlines(summary), *costs(summary)]
+    heads = ["games", *(escape(called(one, summary)) for one in measures)]
+    columns = [
+        [_games(one), *(cell(one.measures.get(each.name), each.unit) for each in measures)]
+        for one in summary.conditions
+    ]
     if (get_console().width if width is None else width) >= _WIDE:
         found.add_column("condition", style="bold")
         for head in heads:
@@ -117,56 +114,30 @@ def main_table(summary: Summary, width: int | None = None) -> Table:
     return found
 
 
-def _cells(one: Condition, led: bool, watched: bool, paid: bool, priced: bool) -> list[str]:
+def _games(one: Condition) -> str:
     counts = one.counts
     lost = [
         f"{n} {what}"
         for n, what in ((counts.void, "void"), (counts.unfinished, "unfinished"), (counts.failed, "failed"))
         if n
     ]
-    cells = ["\n".join((f"{counts.done} of {counts.planned}", *(f"[dim]{each}[/]" for each in lost)))]
-    cells.append(cell(one.days, 2))
-    if led:
-        cells += [cell(one.leadership.get("ratio"), 3), cell(one.leadership.get("dc"), percent=True)]
-    cells.append(cell(one.play["village_win"], percent=True))
-    cells += [cell(one.play.get(key), percent=True) for key in OWN if watched]
-    cells += [cell(one.invalid, percent=True), cell(one.play.get("stand_ins"), percent=True)]
-    cells.append(cell(one.usage["calls"], 0))
-    if paid:
-        sent, written = cell(one.usage["prompt_tokens"], 0), cell(one.usage["completion_tokens"], 0)
-        cells.append(f"{sent}\n[dim]and written[/]\n{written}")
-    if priced:
-        cells.append(cell(one.usage["cost"], 4))
-    return cells
+    return "\n".join((f"{counts.done} of {counts.planned}", *(f"[dim]{each}[/]" for each in lost)))
 
 
-def cell(one: Estimate | None, digits: int = 3, percent: bool = False) -> str:
+def cell(one: Estimate | None, kind: Kind) -> str:
     """Value, interval and n on three short lines."""
     if one is None:
         return "–"
     counted = f"[dim]n {one.n}" + (f" ({one.missing} missing)" if one.missing else "") + "[/]"
     if one.value is None:
         return f"–\n{counted}"
-
-    def shown(value: float) -> str:
-        return f"{100 * value:.1f}" if percent else f"{value:.{digits}f}"
-
-    unit = " %" if percent else ""
-    interval = "no interval"
-    if one.low is not None and one.high is not None:
-        interval = f"{shown(one.low)} to {shown(one.high)}"
-    return f"{shown(one.value)}{unit}\n[dim]{interval}[/]\n{counted}"
+    return f"{number(one.value, kind)}\n[dim]{interval(one, kind)}[/]\n{counted}"
 
 
-def _signed(one: Estimate, points: bool) -> str:
-    """A difference with its interval, on one line; points: in percentage points."""
-
-    def shown(value: float) -> str:
-        return (f"{100 * value:+.1f}" if points else f"{value:+.3f}").replace("-", "−")
-
+def _signed(one: Estimate, kind: Kind) -> str:
+    """A difference with its interval, on one line."""
     if one.value is None:
         return "–"
-    unit = " pp" if points else ""
-    if one.low is None or one.high is None:
-        return f"{shown(one.value)}{unit} (no interval)"
-    return f"{shown(one.value)}{unit} ({shown(one.low)} to {shown(one.high)})"
+    value = ("+" if one.value > 0 else "") + number(one.value, kind)
+    ends = "no interval" if one.low is None else interval(one, kind)
+    return f"{value} ({ends})"

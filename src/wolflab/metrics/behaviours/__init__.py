@@ -7,18 +7,9 @@ source, its definition and its limits (`BEHAVIOURS`), and an example that must s
 
 from .examples import EXAMPLES, SCENE, Example
 from .play import Play
-from .rows import (
-    BEHAVIOURS,
-    UNREASONABLE,
-    BehaviourRow,
-    behaviour_rows,
-    counts,
-    rows_of,
-    sightings,
-    unreasonable,
-)
 from .shapes import SIDES, Behaviour, Side, Sighting
-from .trust import TrustRow, TrustTable, trust_rows, trust_rows_of, trust_tables
+from .sightings import BEHAVIOURS, UNREASONABLE, counts, sightings, unreasonable
+from .trust import TrustTable, trust_tables
 
 __all__ = [
     "BEHAVIOURS",
@@ -27,19 +18,13 @@ __all__ = [
     "SIDES",
     "UNREASONABLE",
     "Behaviour",
-    "BehaviourRow",
     "Example",
     "Play",
     "Side",
     "Sighting",
-    "TrustRow",
     "TrustTable",
-    "behaviour_rows",
     "counts",
-    "rows_of",
     "sightings",
-    "trust_rows",
-    "trust_rows_of",
     "trust_tables",
     "unreasonable",
 ]

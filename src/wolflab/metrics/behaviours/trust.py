@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ...record import GameRecord
 from ...rules import ROLES
-from ..intervals import Estimate, mean
 from .play import Play
 from .social import trust_in_thought, trust_in_words
-
-if TYPE_CHECKING:  # `build` shows these rows: at run time the way leads from there to here
-    from ..build import Played
 
 Source = Literal["words", "reflections", "beliefs"]
 SOURCES: tuple[Source, ...] = ("words", "reflections")
@@ -102,69 +98,3 @@ def _shown(play: Play, sources: Sequence[Source]) -> dict[int, set[Pair]]:
             if friend and belief.confidence >= SURE and rater not in play.wolves:
                 add(int(ask.split("/", 1)[0]), rater, belief.target)
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class TrustRow:
-    """Trust on one day over games (deals resampled). day: None for the whole game, summed over its days.
-
-    relations: trust relations per ordered pair of the living, 0 to 1. established, dissolved, reciprocal: per
-    game. Games that did not reach the day are no cases of it: n says how many did.
-    """
-
-    day: int | None
-    relations: Estimate
-    established: Estimate
-    dissolved: Estimate
-    reciprocal: Estimate
-
-
-def trust_rows(
-    played: Sequence[Played], seed: int = 0, sources: Sequence[Source] = SOURCES
-) -> tuple[TrustRow, ...]:
-    """The tables of many games, day by day and then the whole game."""
-    return trust_rows_of([(each.deal, trust_tables(each.record, sources)) for each in played], seed)
-
-
-def trust_rows_of(
-    found: Sequence[tuple[int, Sequence[TrustTable]]], seed: int = 0, draws: Sequence[int] | None = None
-) -> tuple[TrustRow, ...]:
-    """The same from (deal, tables) of each game; draws: as in `intervals.estimate`."""
-    days = sorted({table.day for _, tables in found for table in tables})
-    by_day = [
-        _row(day, [(deal, [t for t in tables if t.day == day]) for deal, tables in found], seed, draws)
-        for day in days
-    ]
-    return (*by_day, _row(None, found, seed, draws)) if days else ()
-
-
-def _row(
-    day: int | None,
-    found: Sequence[tuple[int, Sequence[TrustTable]]],
-    seed: int,
-    draws: Sequence[int] | None,
-) -> TrustRow:
-    reached = [(deal, tables) for deal, tables in found if tables]
-    drawn = None if draws is None else [d for d, (_, tables) in zip(draws, found, strict=True) if tables]
-    paired = [all(t.pairs for t in tables) for _, tables in reached]
-    kept = None if drawn is None else [d for d, keep in zip(drawn, paired, strict=True) if keep]
-    shares = [
-        (deal, sum(len(t.relations) / t.pairs for t in tables) / len(tables))
-        for (deal, tables), keep in zip(reached, paired, strict=True)
-        if keep
-    ]
-    return TrustRow(
-        day,
-        mean(shares, seed=seed, bounds=(0.0, 1.0), draws=kept),
-        _times(reached, "established", seed, drawn),
-        _times(reached, "dissolved", seed, drawn),
-        _times(reached, "reciprocal", seed, drawn),
-    )
-
-
-def _times(
-    found: Sequence[tuple[int, Sequence[TrustTable]]], what: str, seed: int, draws: Sequence[int] | None
-) -> Estimate:
-    """How many pairs of one kind a game has."""
-    counted = [(deal, float(sum(len(getattr(t, what)) for t in tables))) for deal, tables in found]
-    return mean(counted, seed=seed, draws=draws)

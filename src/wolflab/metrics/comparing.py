@@ -1,0 +1,231 @@
+"""Two conditions on the deals that both have: the difference with its interval, and a randomisation test.
+
+Conditions meet the same cards and the same luck, deal by deal, so each deal is its own control. p says how
+often a difference as large would come about if, in every deal, the two conditions might as well have changed
+places (Fisher).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .intervals import (
+    MIN_DEALS,
+    Estimate,
+    Floats,
+    Statistic,
+    estimate,
+    finished,
+    levels,
+    quotient,
+)
+from .resampling import DRAWS, MANY, crossed, drawn, drawn_twice, slopes, spread
+
+_EXACT = 12
+"""Deals up to which a randomisation test goes through every way."""
+_AT_ONCE = 250
+"""Ways by lot that are looked at together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A paired difference between two conditions on their common deals. p: two-sided, or None."""
+
+    __test__ = False
+    difference: Estimate
+    p: float | None
+
+
+def paired(
+    ours: Sequence[tuple[int, float | None]],
+    theirs: Sequence[tuple[int, float | None]],
+    units: str = "deals",
+    seed: int = 0,
+    bounds: tuple[float, float] | None = None,
+    *,
+    our_draws: Sequence[int] | None = None,
+    their_draws: Sequence[int] | None = None,
+) -> Test:
+    """Mean difference ours − theirs over common deals (games of a deal averaged first).
+
+    p: sign-flip test of the deals' differences, exact up to 12 deals (Fisher's randomisation test).
+
+    our_draws, their_draws: one for each of `ours` and `theirs`. Differences are then those of common pairs
+    of deal and draw (n counts pairs); a side with one draw, or none, is compared with all draws of the
+    other. With MIN_DRAWS of them the interval is over deals and draws and p is Student's, with the same
+    variance and degrees of freedom; with fewer both are over deals alone, and the note says so.
+    """
+    if max(levels(our_draws), levels(their_draws)) > 1:
+        return _paired_twice(ours, theirs, our_draws, their_draws, seed, bounds)
+    a, b = _deal_means(ours), _deal_means(theirs)
+    common = sorted(a.keys() & b.keys())
+    missing = len(a.keys() ^ b.keys())
+    differences = [(deal, a[deal] - b[deal]) for deal in common]
+    found = estimate(
+        [(deal, (d, 1.0)) for deal, d in differences],
+        quotient,
+        n=len(common),
+        missing=missing,
+        units=units,
+        seed=seed,
+        bounds=bounds,
+    )
+    if len(common) < MIN_DEALS:
+        return Test(found, None)
+    return Test(found, _sign_flip(np.array([d for _, d in differences]), seed))
+
+
+def _paired_twice(
+    ours: Sequence[tuple[int, float | None]],
+    theirs: Sequence[tuple[int, float | None]],
+    our_draws: Sequence[int] | None,
+    their_draws: Sequence[int] | None,
+    seed: int,
+    bounds: tuple[float, float] | None,
+) -> Test:
+    every = sorted({*(our_draws or ()), *(their_draws or ())})
+    a, b = _pair_means(ours, our_draws, every), _pair_means(theirs, their_draws, every)
+    common = sorted(a.keys() & b.keys())
+    rows = [(deal, (a[deal, draw] - b[deal, draw], 1.0)) for deal, draw in common]
+    draws = [draw for _, draw in common]
+    found = estimate(
+        rows,
+        quotient,
+        n=len(common),
+        missing=len(a.keys() ^ b.keys()),
+        units="pairs of deal and draw",
+        seed=seed,
+        bounds=bounds,
+        draws=draws,
+    )
+    if found.value is None or found.deals < MIN_DEALS:
+        return Test(found, None)
+    cells = spread(crossed(rows, draws), quotient) if found.draws and not found.note else None
+    if cells is not None:
+        return Test(found, cells.p(found.value))
+    by = draws if 0 < found.draws < found.deals else [deal for deal, _ in rows]  # all alike: the fewer decide
+    means = _deal_means([(unit, difference) for unit, (_, (difference, _)) in zip(by, rows, strict=True)])
+    return Test(found, _sign_flip(np.array([means[unit] for unit in sorted(means)]), seed))
+
+
+def _pair_means(
+    values: Sequence[tuple[int, float | None]], draws: Sequence[int] | None, every: Sequence[int]
+) -> dict[tuple[int, int], float]:
+    """Means by deal and draw. Values of one draw, or none, stand for every draw."""
+    if draws is None or levels(draws) < 2:
+        return {(deal, draw): value for deal, value in _deal_means(values).items() for draw in every}
+    found: dict[tuple[int, int], float] = {}
+    for draw in every:
+        kept = [value for value, its in zip(values, draws, strict=True) if its == draw]
+        found |= {(deal, draw): value for deal, value in _deal_means(kept).items()}
+    return found
+
+
+def _deal_means(values: Sequence[tuple[int, float | None]]) -> Mapping[int, float]:
+    found: dict[int, list[float]] = {}
+    for deal, value in values:
+        if value is not None:
+            found.setdefault(deal, []).append(value)
+    return {deal: sum(each) / len(each) for deal, each in found.items()}
+
+
+def _sign_flip(differences: Floats, seed: int) -> float:
+    """p of the sum of differences if each might as well have the other sign."""
+    observed = abs(float(differences.sum()))
+    if len(differences) > MANY:
+        return _normal_p(differences)
+    beyond = [np.abs(signs @ differences) >= observed - 1e-12 for signs in _signs(len(differences), seed)]
+    return _share_beyond(beyond, len(differences))
+
+
+def _normal_p(differences: Floats) -> float:
+    """What that comes to with many differences."""
+    scale = math.sqrt(float((differences**2).sum()))
+    return 1.0 if scale == 0 else 2 * NormalDist().cdf(-abs(float(differences.sum())) / scale)
+
+
+def _signs(n: int, seed: int) -> Iterator[Floats]:
+    """(ways × n) of 1 and −1: all ways up to 12, else DRAWS of them by lot, some at a time."""
+    if n <= _EXACT:
+        every = (np.arange(1 << n)[:, None] >> np.arange(n)) & 1
+        yield 1.0 - 2.0 * every.astype(np.float64)
+        return
+    rng = np.random.default_rng((seed, n, 1))
+    for _ in range(0, DRAWS, _AT_ONCE):
+        yield 1.0 - 2.0 * rng.integers(0, 2, size=(_AT_ONCE, n)).astype(np.float64)
+
+
+def _share_beyond(beyond: Sequence[NDArray[np.bool_]], n: int) -> float:
+    """p from which of the ways lie as far out as what was observed, itself among them."""
+    every = np.concatenate(beyond)
+    return float(every.mean()) if n <= _EXACT else float((1 + every.sum()) / (len(every) + 1))
+
+
+def difference(
+    ours: Floats,
+    theirs: Floats,
+    statistic: Statistic,
+    *,
+    n: int,
+    missing: int,
+    units: str,
+    bounds: tuple[float, float] | None,
+    seed: int = 0,
+) -> Test:
+    """Statistic of ours − statistic of theirs on common deals, both as sums by deal (or by deal and draw).
+
+    p: conditions change places deal by deal (Fisher's randomisation test; for a mean of one value a deal
+    that is the sign-flip test), exact up to 12 deals; Student's where deals and draws are resampled.
+    """
+    width = ours.shape[-1]
+    both = np.concatenate([ours, theirs], axis=-1)
+
+    def gap(sums: Floats) -> Floats:
+        return np.asarray(statistic(sums[:, :width]) - statistic(sums[:, width:]))
+
+    two = both.ndim == 3
+    totals = None
+    if MIN_DEALS <= len(both) <= MANY:
+        totals = drawn_twice(both, seed) if two else drawn(both, seed)
+    found = finished(both, totals, gap, n=n, missing=missing, units=units, bounds=bounds)
+    if found.value is None or len(both) < MIN_DEALS:
+        return Test(found, None)
+    if two and not found.note:
+        cells = spread(both, gap)
+        return Test(found, None if cells is None else cells.p(found.value))
+    if two:
+        ours, theirs = ours.sum(axis=1), theirs.sum(axis=1)
+    return Test(found, _swapped(ours, theirs, statistic, abs(found.value), seed))
+
+
+def _swapped(ours: Floats, theirs: Floats, statistic: Statistic, observed: float, seed: int) -> float | None:
+    middle, apart = (ours + theirs).sum(axis=0) / 2, (ours - theirs) / 2
+    if len(ours) > MANY:
+        slope = slopes(middle, (ours + theirs) / 2, statistic)
+        return None if slope is None else _normal_p(apart @ slope)
+    beyond = []
+    for signs in _signs(len(ours), seed):
+        moved = signs @ apart
+        gaps = np.abs(statistic(middle + moved) - statistic(middle - moved))
+        beyond.append(np.nan_to_num(gaps, nan=math.inf) >= observed - 1e-12)
+    return _share_beyond(beyond, len(ours))
+
+
+def holm(ps: Sequence[float | None]) -> list[float | None]:
+    """Holm's step-down adjusted p-values (Holm 1979), in the order given; None stays None."""
+    known = sorted((p, k) for k, p in enumerate(ps) if p is not None)
+    adjusted: list[float | None] = [None] * len(ps)
+    worst = 0.0
+    for rank, (p, k) in enumerate(known):
+        worst = max(worst, min(1.0, (len(known) - rank) * p))
+        adjusted[k] = worst
+    return adjusted
+
+
+__all__ = ["Test", "difference", "holm", "paired"]

@@ -1,0 +1,211 @@
+"""What a measure is: a name, words, what a game contributes to it, and how a number is made of that.
+
+A game contributes sums that add up over games (numerators and denominators), so that a number of many games
+needs none of their records. All measures are entries of one registry (`registry.MEASURES`); tables, page,
+contrasts, curves, planted effects and the documentation follow from the entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from .intervals import UNIT, Floats, Statistic, divide, quotient
+
+if TYPE_CHECKING:
+    from .reading import Reading
+
+Unit = Literal["share", "points", "plain", "one", "count", "large", "usd"]
+"""How a value is shown: percent, percentage points, three decimals, two, whole, with k and M, in USD."""
+Section = Literal[
+    "leadership",
+    "roles",
+    "words",
+    "beliefs",
+    "play",
+    "deduction",
+    "reasonable",
+    "advice",
+    "behaviours",
+    "trust",
+    "replies",
+    "cost",
+]
+"""Where on the page a measure stands."""
+Group = Literal["every", "sheriff", "deduces", "watched", "conduct"]
+"""Which conditions have it: all; those with a Sheriff on a finished day; where the village side judges
+others; where a seat is watched; where conduct is asked for."""
+
+Sums = tuple[float, ...]
+"""What a game contributes, numbers that add up over games."""
+Key = tuple[str | int, ...]
+"""What a part of a measure is of, such as a role, or a day and two roles."""
+Counting = Callable[["Reading"], Sums | None]
+SplitCounting = Callable[["Reading"], Mapping[Key, Sums | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How sums over games become a number.
+
+    width: how many sums a game contributes. statistic: of the sums. n: the sum whose total is n; a deal
+    without any of it is no case. share: a pooled share, with Wilson's interval where that is its own.
+    missing: games without the measure are counted as missing; or the sum whose total is what is missing.
+    other: a second sum without which there is no number; counted: it adds to n. either: the first two sums,
+    or, where there were no trials at all, the next two, with units of their own.
+    """
+
+    width: int
+    statistic: Statistic = quotient
+    n: int = 1
+    share: bool = False
+    missing: Literal["games"] | int | None = None
+    other: int | None = None
+    counted: bool = False
+    either: bool = False
+
+
+def _halves(sums: Floats) -> Floats:
+    return (divide(sums[:, 0], sums[:, 1]) + divide(sums[:, 2], sums[:, 3])) / 2
+
+
+def _apart(sums: Floats) -> Floats:
+    return divide(sums[:, 0], sums[:, 1]) - divide(sums[:, 2], sums[:, 3])
+
+
+def _gained(sums: Floats) -> Floats:
+    return 1 - divide(sums[:, 0], sums[:, 1])
+
+
+def _won_over(sums: Floats) -> Floats:
+    """(a1 − a0)/(1 − a0) from (followers, for the player before, after, …)."""
+    left = sums[:, 0] - sums[:, 1]
+    out = np.full(left.shape, np.nan)
+    np.divide(sums[:, 2] - sums[:, 1], left, out=out, where=left > 0)
+    return out
+
+
+def _heeded(sums: Floats) -> Floats:
+    return 1 - divide(divide(sums[:, 0], sums[:, 1]), divide(sums[:, 2], sums[:, 3]))
+
+
+MEAN = How(2, missing="games")
+"""Mean over games of one value a game: (value, 1)."""
+SHARE = How(2, share=True)
+"""(hits, trials), pooled over games."""
+POOLED = How(2)
+"""(sum of values, how many), pooled over games."""
+GAINED = How(3, _gained, n=2)
+"""1 − sum / sum of what it is measured against; the third is how many."""
+EITHER = How(4, share=True, either=True)
+"""(hits, trials) of one kind, or of another where there are none of the first."""
+HALVES = How(4, _halves, other=3, counted=True)
+"""The mean of two shares: (hits, trials) of each."""
+APART = How(4, _apart, other=3)
+"""Mean − mean: (sum, how many) of each."""
+WON_OVER = How(4, _won_over, n=0, missing=3)
+"""Persuasion rate (DellaVigna & Gentzkow 2010, Eq. 1): followers, for the player before and after, and days
+without a recommendation.
+"""
+HEEDED = How(4, _heeded)
+"""1 − share / share: (hits, trials) of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What an experiment has to ask for, or a measure is not counted. words: how it is written there."""
+
+    field: str
+    words: str
+    least: int = 1
+
+    def there(self, experiment: object) -> bool:
+        """Whether it asks."""
+        given = getattr(experiment, self.field)
+        return int(given) >= self.least if isinstance(given, int) else bool(given)
+
+
+STRAW = Needs("straw_polls", "straw_polls: 1")
+RETEST = Needs("straw_polls", "straw_polls: 2", 2)
+WATCHED = Needs("watched", "watched: a seat's name")
+BEHAVIOURS = Needs("behaviours", "behaviours: true")
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One entry.
+
+    label: what it is called in tables. how: see `How`. section: where it stands. says: one sentence.
+    counts: what a game contributes, None for nothing; with `split`, by key, None for a case that is missing.
+    unit: how a value is shown. units: what n counts. group: which conditions have it. bounds: between which
+    a deal's value must lie. split: what the parts are of, such as ("role",). needs: what an experiment has
+    to ask for. void: void games count too, for their players were asked as well. headline: it stands in the
+    main table. signed: values are shown with their sign. reference: a value to look for, drawn as a line.
+    """
+
+    name: str
+    label: str
+    how: How
+    section: Section
+    says: str
+    counts: Counting | SplitCounting
+    unit: Unit = "share"
+    units: str = "games"
+    group: Group = "every"
+    bounds: tuple[float, float] | None = None
+    split: tuple[str, ...] = ()
+    needs: Needs | None = None
+    void: bool = False
+    headline: bool = False
+    signed: bool = False
+    reference: float | None = None
+    also: str = ""
+    """Units of n where `How.either` takes the second."""
+
+    @property
+    def by_deal(self) -> bool:
+        """Whether every game has a value, so that conditions are compared deal by deal."""
+        return self.how.statistic is quotient and self.units == "games"
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """Beyond which no value lies."""
+        return UNIT if self.how.share else self.bounds
+
+    @property
+    def apart(self) -> tuple[float, float] | None:
+        """Beyond which no two values differ."""
+        if self.limits is None:
+            return None
+        low, high = self.limits
+        return low - high, high - low
+
+
+__all__ = [
+    "APART",
+    "BEHAVIOURS",
+    "EITHER",
+    "GAINED",
+    "HALVES",
+    "HEEDED",
+    "MEAN",
+    "POOLED",
+    "RETEST",
+    "SHARE",
+    "STRAW",
+    "WATCHED",
+    "WON_OVER",
+    "Counting",
+    "Group",
+    "How",
+    "Key",
+    "Measure",
+    "Needs",
+    "Section",
+    "SplitCounting",
+    "Sums",
+    "Unit",
+]

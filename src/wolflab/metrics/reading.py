@@ -1,0 +1,81 @@
+"""One game as the measures read it: its record, and what several of them need, each worked out once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..record import GameRecord
+from .conduct import Conduct, conduct
+from .data import CallTotals, Day, days
+from .deduction import Judgement, judgements
+from .measure import Group
+from .play import Label, Replies, replies
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is worked out beside the rest where an experiment asks for it.
+
+    behaviours: `conduct`. watched: the seat whose own wins are told. choices: studies of `metrics.choices`.
+    """
+
+    behaviours: bool = False
+    watched: int | None = None
+    choices: tuple[str, ...] = ()
+
+
+NOTHING_MORE = Asked()
+
+
+class Reading:
+    """See the module. calls: what the game's calls came to, over all models."""
+
+    def __init__(
+        self, record: GameRecord, asked: Asked = NOTHING_MORE, calls: CallTotals | None = None
+    ) -> None:
+        self.record, self.asked = record, asked
+        self.calls = calls or CallTotals()
+
+    @cached_property
+    def days(self) -> tuple[Day, ...]:
+        """The finished days."""
+        return tuple(day for day in days(self.record) if day.finished)
+
+    @cached_property
+    def judged(self) -> tuple[Judgement, ...]:
+        """What the village side guessed of the others, at each finished day's vote."""
+        return tuple(judgements(self.days))
+
+    @cached_property
+    def replies(self) -> Mapping[Label, Replies]:
+        """How well each player's replies could be used."""
+        return replies(self.record)
+
+    @property
+    def made(self) -> int:
+        """How many model calls the record tells of."""
+        return sum(one.attempts for one in self.replies.values())
+
+    @cached_property
+    def conduct(self) -> Conduct:
+        """What the players do beside the rules. It takes longer than all else."""
+        return conduct(self.record)
+
+    @cached_property
+    def groups(self) -> frozenset[Group]:
+        """Which groups of measures this game gives its condition."""
+        found: set[Group] = {"every"}
+        if any(day.sheriff is not None for day in self.days):
+            found.add("sheriff")
+        if self.judged:
+            found.add("deduces")
+        if self.asked.watched is not None:
+            found.add("watched")
+        if self.asked.behaviours:
+            found.add("conduct")
+        return frozenset(found)
+
+
+__all__ = ["NOTHING_MORE", "Asked", "Reading"]

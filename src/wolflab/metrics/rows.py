@@ -1,0 +1,149 @@
+"""What one game contributes to every measure: a row of sums, small enough to be kept for each game.
+
+A row is counted once, from the game's record, when the game ends; reports, comparisons and tournaments read
+rows. A row of another version (a measure came or went, or is counted otherwise) is counted again.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+from ..errors import RecordError
+from ..record import GameRecord
+from .choices import Decision, decisions
+from .data import CallTotals
+from .leadership import null_of_ratio
+from .measure import Group, Key, Measure, Sums
+from .play import is_instrument, labels
+from .reading import NOTHING_MORE, Asked, Reading
+from .registry import MEASURES, SPLITS
+
+COUNTED = 1
+"""Raise it when a measure is counted otherwise under the same name: rows of before are then counted again."""
+
+
+class Row(msgspec.Struct, array_like=True):
+    """One game. sums: of every measure of `MEASURES`, one after another, None where the game has nothing of
+    it. parts: by number in `SPLITS`, (key, sums) each, None for a case that is missing. players: who played.
+    null: see `leadership.null_of_ratio`. choices: by study, what was decided.
+    """
+
+    ruleset: str
+    players: tuple[str, ...]
+    instrument: bool
+    groups: tuple[Group, ...]
+    sums: list[float | None]
+    parts: dict[int, list[tuple[Key, Sums | None]]]
+    null: tuple[float, float, float] | None = None
+    choices: dict[str, tuple[Decision, ...]] = {}
+
+    @property
+    def winner(self) -> bool | None:
+        """Whether the village won; None where neither side did."""
+        if self.of("village_win")[0]:
+            return True
+        return False if self.of("wolf_win")[0] else None
+
+    def of(self, name: str) -> Sequence[float | None]:
+        """What the game contributes to one measure."""
+        return self.sums[COLUMNS[name]]
+
+
+def _columns() -> dict[str, slice]:
+    found, at = {}, 0
+    for one in MEASURES.values():
+        found[one.name] = slice(at, at + one.how.width)
+        at += one.how.width
+    return found
+
+
+COLUMNS: Mapping[str, slice] = _columns()
+"""Where the sums of each measure stand."""
+WIDTH = sum(one.how.width for one in MEASURES.values())
+
+
+@cache
+def version(asked: Asked = NOTHING_MORE) -> str:
+    """What a row has to be counted by to be read as it is."""
+    entries = [(one.name, one.how.width, one.void) for one in (*MEASURES.values(), *SPLITS.values())]
+    told = [COUNTED, entries, asked.behaviours, asked.watched, asked.choices]
+    return blake2b(msgspec.json.encode(told), digest_size=8).hexdigest()
+
+
+def row_of(record: GameRecord, asked: Asked = NOTHING_MORE, calls: CallTotals | None = None) -> Row:
+    """What a game contributes. calls: what its calls came to, over all models (None: not known).
+
+    A void game contributes to nothing but what its players were asked.
+    """
+    game = Reading(record, asked, calls)
+    void = record.outcome is not None and record.outcome.void
+    groups: frozenset[Group] = frozenset({"every"}) if void else game.groups
+
+    def kept(one: Measure) -> bool:
+        return one.group in groups and (one.void or not void)
+
+    parts: dict[int, list[tuple[Key, Sums | None]]] = {}
+    for number, one in enumerate(SPLITS.values()):
+        found = one.counts(game) if kept(one) else {}
+        assert isinstance(found, Mapping), one.name
+        if found:
+            parts[number] = list(found.items())
+    return Row(
+        record.ruleset.name,
+        tuple(str(one) for one in sorted(set(labels(record)))),
+        is_instrument(record),
+        () if void else tuple(sorted(groups)),
+        [each for one in MEASURES.values() for each in (_sums(one, game) if kept(one) else _none(one))],
+        parts,
+        null_of_ratio(game.days) if "sheriff" in groups else None,
+        {} if void else {study: decisions(record, study) for study in asked.choices},
+    )
+
+
+def _sums(one: Measure, game: Reading) -> Sequence[float | None]:
+    found = one.counts(game)
+    assert found is None or (isinstance(found, tuple) and len(found) == one.how.width), one.name
+    return _none(one) if found is None else found
+
+
+def _none(one: Measure) -> Sequence[None]:
+    return (None,) * one.how.width
+
+
+# -- as bytes ---------------------------------------------------------------------------------------
+
+_encoder, _decoder = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(Row)
+
+
+def encode(row: Row) -> bytes:
+    """A row as it is kept. Whole numbers are written as such, in a byte each."""
+    whole = msgspec.structs.replace(
+        row,
+        sums=[_whole(one) for one in row.sums],
+        parts={
+            k: [(key, None if sums is None else tuple(map(_whole, sums))) for key, sums in part]
+            for k, part in row.parts.items()
+        },
+    )
+    return zlib.compress(_encoder.encode(whole), 6)
+
+
+def _whole(value: float | None) -> Any:
+    return value if value is None or value != int(value) else int(value)
+
+
+def decode(data: bytes) -> Row:
+    """The row that `encode` wrote. Raises RecordError for what is none."""
+    try:
+        return _decoder.decode(zlib.decompress(data))
+    except (zlib.error, msgspec.MsgspecError) as error:
+        raise RecordError(f"what is kept of the game for reports cannot be read ({error})") from error
+
+
+__all__ = ["COLUMNS", "WIDTH", "Row", "decode", "encode", "row_of", "version"]

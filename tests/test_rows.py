@@ -1,0 +1,265 @@
+"""Rows: what a game contributes is counted once, kept small, and the same however it is come by."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wolflab.errors import RecordError
+from wolflab.lab import counting, runner
+from wolflab.lab.experiment import build
+from wolflab.lab.packing import pack
+from wolflab.lab.replay import verify_game
+from wolflab.lab.results import games, summary
+from wolflab.lab.store import KeptRow, Store
+from wolflab.metrics import Asked, rows
+from wolflab.metrics.intervals import Statistic, quotient
+from wolflab.metrics.measure import APART, GAINED, HALVES, HEEDED, WON_OVER
+from wolflab.metrics.registry import MEASURES, SPLITS
+from wolflab.metrics.resampling import Floats, drawn, expanded, tails, worked_out
+from wolflab.record import read
+
+LARGEST = 1500
+"""Bytes of a row."""
+VILLAGE = {"model": "village", "recipe": "deductive"}
+EVERYTHING: dict[str, Any] = {
+    "behaviours": True,
+    "straw_polls": 2,
+    "choices": ["first_kill", "first_save", "seer_vote"],
+    "watched": "player_3",
+}
+RULES = {
+    "sheriff": {"preset": "sheriff", "sheriff": "drawn", "deaths": "simultaneous"},
+    "witch": "witch",
+    "doctor": "doctor",
+}
+
+
+def played(path: Path, **changes: Any) -> Store:
+    data = {"name": "r", "rules": RULES["sheriff"], "players": {"others": VILLAGE}, "deals": 3, **changes}
+    store = Store.create(path, build(data))
+    assert runner.run(store)
+    return store
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of which everything is counted that can be."""
+    path = tmp_path_factory.mktemp("rows") / "r"
+    changes = {"expert": {}, "random": {"players": {"werewolves": {"model": None, "recipe": "random"}}}}
+    played(path, conditions=changes, **EVERYTHING).close()
+    return path
+
+
+def change(path: Path, words: str) -> None:
+    with closing(sqlite3.connect(path / "run.sqlite")) as db, db:
+        db.execute(words)
+
+
+def copy(path: Path, to: Path) -> Path:
+    to.mkdir()
+    for name in ("experiment.yaml", "run.sqlite"):
+        (to / name).write_bytes((path / name).read_bytes())
+    return to
+
+
+def numbers(path: Path) -> dict[str, Any]:
+    with Store.open_for_reading(path) as store:
+        return summary(store).as_dict()
+
+
+# -- from play and from the record --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("recipe", ["random", "vanilla", "deductive", "reflective", "strategic"])
+@pytest.mark.parametrize("rules", list(RULES))
+def test_the_row_of_a_game_as_played_is_that_of_its_record(tmp_path: Path, rules: str, recipe: str) -> None:
+    player = {"recipe": recipe} if recipe == "random" else {"model": "village", "recipe": recipe}
+    asked = EVERYTHING | {"watched": "Player 3" if rules == "witch" else "player_3"}
+    with played(tmp_path / "r", rules=RULES[rules], players={"others": player}, deals=2, **asked) as store:
+        for game in store.games():
+            kept = store.row(game.id)
+            assert kept is not None
+            calls = counting.summed(store.came_to(game.id))
+            assert counting.counted(store.experiment, game.condition, store.record(game.id), calls) == kept
+            assert 100 < len(kept.data) <= LARGEST
+
+
+def test_a_record_from_its_writer_is_the_one_read_from_its_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Events, turns, probes and lines, field by field."""
+    seen = 0
+    whole = counting.finished
+
+    def compare(experiment: Any, condition: str, played: Any, *rest: Any) -> Any:
+        nonlocal seen
+        seen += 1
+        writer = played.writer
+        ours = writer.record(played.log.ruleset)
+        theirs = read(writer.game.lines, writer.probes.lines)
+        assert [getattr(ours, one.name) for one in fields(ours)] == [
+            getattr(theirs, one.name) for one in fields(theirs)
+        ]
+        return whole(experiment, condition, played, *rest)
+
+    monkeypatch.setattr(runner, "finished", compare)
+    data = {
+        "name": "r",
+        "rules": "witch",
+        "players": {"others": {"model": "village", "recipe": "reflective"}},
+        "deals": 2,
+        "workers": 1,
+        "interview": True,
+    }
+    with Store.create(tmp_path / "r", build(data)) as store:
+        assert runner.run(store)
+    assert seen == 2
+
+
+def test_what_a_row_says_survives_as_bytes(run: Path) -> None:
+    with Store.open_for_reading(run) as store:
+        for game in store.games("done"):
+            row = counting.decode(store.row(game.id).data)  # type: ignore[union-attr]
+            calls = counting.summed(store.came_to(game.id))
+            asked = counting.asked_of(store.experiment, game.condition)
+            whole = rows.row_of(store.record(game.id), asked, calls)
+            assert (row.sums, row.groups, row.players, row.null) == (
+                whole.sums,
+                whole.groups,
+                whole.players,
+                whole.null,
+            )
+            assert row.choices == whole.choices
+            assert {n: dict(part) for n, part in row.parts.items()} == {
+                n: dict(part) for n, part in whole.parts.items()
+            }
+
+
+# -- kept, and counted again -----------------------------------------------------------------------------
+
+
+def test_rows_that_are_missing_or_of_another_version_are_counted_again_and_kept(
+    run: Path, tmp_path: Path
+) -> None:
+    before = numbers(run)
+    path = copy(run, tmp_path / "copy")
+    change(path, "DELETE FROM rows WHERE game < 3")
+    change(path, "UPDATE rows SET version = 'older', data = x'00' WHERE game = 3")
+    assert numbers(path) == before
+    with Store.open_for_reading(run) as one, Store.open_for_reading(path) as other:
+        assert other.versions() == one.versions()
+        assert all(other.row(game) == one.row(game) for game in one.versions())
+
+
+def test_a_row_that_cannot_be_read_is_counted_again(run: Path, tmp_path: Path) -> None:
+    path = copy(run, tmp_path / "copy")
+    change(path, "UPDATE rows SET data = x'0102' WHERE game = 2")
+    assert numbers(path) == numbers(run)
+
+
+def test_a_run_that_cannot_be_written_is_counted_each_time(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = copy(run, tmp_path / "copy")
+    change(path, "DELETE FROM rows")
+
+    def refused(path: Path) -> Any:
+        raise sqlite3.OperationalError("attempt to write a readonly database")
+
+    monkeypatch.setattr("wolflab.lab.store.writer", refused)
+    assert numbers(path) == numbers(run)
+    with Store.open_for_reading(path) as store:
+        assert store.versions() == {}
+
+
+def test_what_an_experiment_asks_for_later_is_counted_then(tmp_path: Path) -> None:
+    """Another count is another version."""
+    assert rows.version(Asked()) != rows.version(Asked(behaviours=True)) != rows.version(Asked(watched=0))
+    played(tmp_path / "r").close()
+    file = tmp_path / "r" / "experiment.yaml"
+    with Store.open_for_reading(tmp_path / "r") as store:
+        assert "reasonable" not in summary(store).conditions[0].measures
+    file.write_text(file.read_text() + "behaviours: true\n")
+    with Store.open_for_reading(tmp_path / "r") as store:
+        assert summary(store).conditions[0].measures["reasonable"].n > 0
+
+
+def test_many_rows_are_counted_by_several_processes(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = copy(run, tmp_path / "copy")
+    change(path, "DELETE FROM rows")
+    monkeypatch.setattr(counting, "_CHUNK", 1)
+    text = (path / "experiment.yaml").read_text()
+    (path / "experiment.yaml").write_text(text + "workers: 2\n")
+    assert numbers(path) == numbers(run)
+
+
+def test_verify_compares_the_row_with_the_record(run: Path, tmp_path: Path) -> None:
+    path = copy(run, tmp_path / "copy")
+    with Store.open_for_reading(path) as store:
+        (first, second, *_) = store.games("done")
+        verify_game(store, first, agents=False)
+        other = store.row(second.id)
+        assert other is not None
+        with closing(sqlite3.connect(path / "run.sqlite")) as db, db:
+            db.execute("UPDATE rows SET data = ? WHERE game = ?", (other.data, first.id))
+    with (
+        Store.open_for_reading(path) as store,
+        pytest.raises(RecordError, match="numbers kept for reports are not those of the record"),
+    ):
+        verify_game(store, first, agents=False)
+
+
+def test_a_game_that_is_not_over_has_no_row(tmp_path: Path) -> None:
+    with Store.create(
+        tmp_path / "r", build({"name": "r", "players": {"others": VILLAGE}, "deals": 2})
+    ) as store:
+        store.plan([("all", 0, 0)])
+        assert [game.row for game in games(store)] == [None]
+        store.keep(1, "done", pack([b"{}"], []), KeptRow("older", b""))
+        with pytest.raises(RecordError):
+            list(games(store))
+
+
+# -- intervals with and without resampling -----------------------------------------------------------------
+
+
+def close(sums: Floats, statistic: Statistic) -> None:
+    """Ends of both methods differ by a small part of the interval's width."""
+    reach = expanded(len(sums))
+    values = statistic(drawn(sums))
+    low, high = np.percentile(values[np.isfinite(values)], tails(reach))
+    found = worked_out(sums, statistic, reach)
+    assert found is not None
+    assert abs(found[0] - low) < 0.06 * (high - low)
+    assert abs(found[1] - high) < 0.06 * (high - low)
+
+
+@pytest.mark.parametrize("deals", [300, 1000])
+def test_percentiles_worked_out_are_those_of_the_resamples(deals: int) -> None:
+    """Below the number of deals from which on nothing is drawn, for every kind of statistic."""
+    rng = np.random.default_rng(deals)
+    ones = np.ones(deals)
+    close(np.c_[rng.normal(0.9, 0.3, deals), ones], quotient)
+    close(np.c_[rng.lognormal(0, 1, deals), ones], quotient)
+    close(np.c_[rng.random(deals) < 0.02, ones].astype(float), quotient)
+    trials = rng.integers(1, 20, deals)
+    close(np.c_[rng.binomial(trials, 0.3), trials].astype(float), quotient)
+    before = rng.binomial(trials, 0.3)
+    after = before + rng.binomial(trials - before, 0.1)
+    close(np.c_[trials, before, after, 0 * ones].astype(float), WON_OVER.statistic)
+    pairs = np.c_[rng.binomial(6, 0.05, deals), 6 * ones, rng.binomial(4, 0.2, deals), 4 * ones]
+    for how in (HEEDED, HALVES, APART):
+        close(pairs, how.statistic)
+    scores = rng.random(deals)
+    close(np.c_[scores, scores + rng.normal(0.1, 0.3, deals), ones], GAINED.statistic)
+    tried = {quotient, *(how.statistic for how in (WON_OVER, HEEDED, HALVES, APART, GAINED))}
+    assert tried == {one.how.statistic for one in (*MEASURES.values(), *SPLITS.values())}
