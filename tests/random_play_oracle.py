@@ -1,23 +1,23 @@
 """How likely each end of a game is when everybody plays at random, computed without the engine.
 
 It imports nothing of Wolflab: it was written from the papers' rules (002 §3 and §6.1, 003 App. A.5,
-004 App. B, with this project's decisions where they leave something open), so that it and the engine
-can only agree by both being right.
+004 App. B; the Hunter's from the rules of tournaments; with this project's decisions where they leave
+something open), so that it and the engine can only agree by both being right.
 
 A state is the multiset of the living, each a letter (W Werewolf, V Villager, S Seer, G Guard or Doctor,
-X Witch) with marks: "+" the Sheriff, "*" the player shielded last night where the Guard may not repeat.
+X Witch, H Hunter) with marks: "+" the Sheriff, "*" the player shielded last night where the Guard may not repeat.
 Players with the same letter and marks are interchangeable, so one of them stands for all. What cannot
 change the end under random play is left out: what the Seer sees, speech and its order, elections.
 
-Votes are counted by a convolution over the tallies, not one by one: n voters spread over the options are
-balls in bins, and what matters is in how many ways one bin has strictly most.
+Votes, and the Werewolves' choices, are counted by a convolution over the tallies, not one by one: n voters
+spread over the options are balls in bins, and what matters is in how many ways one bin has strictly most.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -45,6 +45,15 @@ class Spec:
     abstain: bool = True
     pass_competes: bool = False
     tie_random: bool = False
+    shield_and_antidote: str = "not_asked"
+    """A shielded victim: the Witch hears nothing of it; or she does, and both together save or kill."""
+    both_potions: bool = True
+    """In one night."""
+    hunter_at_vote: bool = True
+    hunter_at_kill: bool = True
+    """And when shot."""
+    hunter_at_poison: bool = False
+    """Where the Werewolves and the Witch meet at the Hunter, the poison counts."""
     goal: str = "parity"
     stops_at_sheriff: bool = False
     """A Sheriff is drawn before the first night; the game stops when that player is out."""
@@ -64,6 +73,18 @@ WITCH = Spec(
 )
 DOCTOR = Spec(
     "WWVVVSG", rounds=10, agreement="last", wolf_may_hit_pack=False, self_vote=False, tie_random=True
+)
+NINE = Spec(
+    "WWWVVVSXH",
+    rounds=12,
+    agreement="plurality",
+    wolf_may_pass=True,
+    both_potions=False,
+    self_vote=False,
+    goal="no_villager_or_no_ability",
+)
+TWELVE = replace(
+    NINE, cast="WWWWVVVVSXHG", shield_may_repeat=False, shield_may_pass=True, shield_and_antidote="kills"
 )
 
 
@@ -87,10 +108,10 @@ def lone_winner(voters: int, options: int) -> int:
 @cache
 def voted_out(spec: Spec, n: int) -> Fraction:
     """The probability that one given player of the `n` living is voted out (the same for each)."""
-    if not spec.self_vote:
-        return _voted_out_by_listing(spec, n) if not spec.tie_random else _somebody(spec, n) / n
     if spec.tie_random:
         return _somebody(spec, n) / n
+    if not spec.self_vote:
+        return _voted_out_by_others(spec, n)
     if spec.pass_competes:
         return Fraction(lone_winner(n, n + 1), (n + 1) ** n)
     passes = range(n + 1) if spec.abstain else range(1)
@@ -104,43 +125,44 @@ def _somebody(spec: Spec, n: int) -> Fraction:
     return 1 - (Fraction(1, options**n) if spec.abstain else Fraction(0))
 
 
-def _voted_out_by_listing(spec: Spec, n: int) -> Fraction:
-    """No self-votes and no random ties: no preset needs it, so small tables are simply listed."""
-    ballots = [[t for t in range(n) if t != v] + [-1] * spec.abstain for v in range(n)]
-    total = hits = 0
-    for votes in product(*ballots):
-        total += 1
-        tally = [votes.count(t) for t in range(n)]
-        top = max(tally)
-        beaten_by_pass = spec.pass_competes and votes.count(-1) >= top
-        hits += top > 0 and tally[0] == top and tally.count(top) == 1 and not beaten_by_pass
-    return Fraction(hits, total)
+def _voted_out_by_others(spec: Spec, n: int) -> Fraction:
+    """No self-votes and no random ties. Ballots with self-votes are counted in and taken out again, by
+    inclusion and exclusion over those who vote for themselves; each of them has one vote to begin with.
+    """
+    ways = 0
+    for others, mine in product(range(n), (0, 1)):  # so many others vote for themselves, and this one or not
+        free, sign = n - others - mine, (-1) ** (others + mine)
+        for votes in range(1, free + mine + 1):
+            rest = free - votes + mine
+            most = votes - 1 if spec.pass_competes else rest
+            passes = range(min(rest, most) + 1) if spec.abstain else range(1)
+            fewer = sum(comb(rest, k) * _two_spreads(rest - k, others, n - 1 - others, votes) for k in passes)
+            ways += sign * comb(n - 1, others) * comb(free, rest) * fewer
+    return Fraction(ways, (n - 1 + spec.abstain) ** n)
+
+
+def _two_spreads(balls: int, ahead: int, level: int, votes: int) -> int:
+    """In how many ways all bins stay below `votes`, where `ahead` of them hold a ball before."""
+    return sum(
+        comb(balls, k) * spread(k, ahead, votes - 2) * spread(balls - k, level, votes - 1)
+        for k in range(balls + 1)
+    )
 
 
 # -- nights ---------------------------------------------------------------------------------
 
 
-def _agree(spec: Spec, choices: tuple[int | None, ...]) -> int | None:
-    if spec.agreement == "last":
-        return choices[-1]
-    if spec.agreement == "unanimous":
-        return choices[0] if len(set(choices)) == 1 else None
-    best = max(choices.count(c) for c in choices)
-    leaders = {c for c in choices if choices.count(c) == best}
-    return leaders.pop() if len(leaders) == 1 else None
-
-
-def _victims(spec: Spec, living: Living) -> dict[int | None, Fraction]:
+def _victims(spec: Spec, living: Living, one: Number) -> dict[int | None, Number]:
     """Whom the Werewolves kill before any rescue, one player standing for all alike."""
-    wolves = [i for i, who in enumerate(living) if who[0] == "W"]
-    prey: list[int | None] = [i for i, who in enumerate(living) if spec.wolf_may_hit_pack or who[0] != "W"]
-    if spec.wolf_may_pass:
-        prey.append(None)
-    found: dict[int | None, Fraction] = defaultdict(Fraction)
-    for choices in product(prey, repeat=len(wolves)):
-        victim = _agree(spec, choices)
-        stands = None if victim is None else living.index(living[victim])
-        found[stands] += Fraction(1, len(prey) ** len(wolves))
+    wolves = sum(who[0] == "W" for who in living)
+    prey = [i for i, who in enumerate(living) if spec.wolf_may_hit_pack or who[0] != "W"]
+    options = len(prey) + spec.wolf_may_pass
+    agreed = {"last": options ** (wolves - 1), "unanimous": 1, "plurality": lone_winner(wolves, options)}
+    each = one * Fraction(agreed[spec.agreement], options**wolves)
+    found: dict[int | None, Number] = {None: one - each * len(prey)}
+    for i in prey:
+        stands = living.index(living[i])
+        found[stands] = found.get(stands, one * 0) + each
     return found
 
 
@@ -155,35 +177,61 @@ Night = tuple[Living, bool, bool]
 """The living at dawn, and whether the antidote and the poison are still there."""
 
 
-def _nights(spec: Spec, living: Living, antidote: bool, poison: bool) -> Iterator[tuple[Fraction, Night]]:
+def _nights(
+    spec: Spec, one: Number, living: Living, antidote: bool, poison: bool
+) -> Iterator[tuple[Number, Night]]:
     witch = any(who[0] == "X" for who in living)
     shields = _shields(spec, living)
     poisons: list[int | None] = [*range(len(living)), None] if witch and poison else [None]
-    for victim, p in _victims(spec, living).items():
+    for victim, p in _victims(spec, living, one).items():
         for shield in shields:
-            hit = victim if victim is not None and victim != shield else None
-            saves = (True, False) if witch and antidote and hit is not None else (False,)
-            for saved, poisoned in product(saves, poisons):
-                dead = {poisoned, None if saved else hit}
-                q = p / (len(shields) * len(saves) * len(poisons))
-                yield (
-                    q,
-                    _dawn(spec, living, shield, dead, antidote and not saved, poison and poisoned is None),
-                )
+            shielded = victim is not None and victim == shield
+            told = victim is not None and not (shielded and spec.shield_and_antidote == "not_asked")
+            saves = (True, False) if witch and antidote and told else (False,)
+            for saved in saves:
+                lives = shielded != saved if spec.shield_and_antidote == "kills" else shielded or saved
+                left = [None] if saved and not spec.both_potions else poisons
+                for poisoned in left:
+                    q = p / (len(shields) * len(saves) * len(left))
+                    dead = {None if lives else victim: spec.hunter_at_kill, poisoned: spec.hunter_at_poison}
+                    potions = antidote and not saved, poison and poisoned is None
+                    for share, after in _dawn(spec, one, living, shield, dead):
+                        yield q * share, _night(after, *potions)
 
 
 def _dawn(
-    spec: Spec, living: Living, shield: int | None, dead: set[int | None], antidote: bool, poison: bool
-) -> Night:
+    spec: Spec, one: Number, living: Living, shield: int | None, dead: dict[int | None, bool]
+) -> Iterator[tuple[Number, Living]]:
+    """Those who are alive once all have shot. dead: who died in the night, and whether a Hunter may shoot."""
     left = []
     for i, who in enumerate(living):
         if i not in dead:
             who = who.replace("*", "")
             left.append(who + "*" if i == shield and not spec.shield_may_repeat else who)
-    if not any(who[0] == "G" for who in left):
-        left = [who.replace("*", "") for who in left]
-    witch = any(who[0] == "X" for who in left)
-    return tuple(sorted(left)), antidote and witch, poison and witch
+    shooters = sum(living[i][0] == "H" and may for i, may in dead.items() if i is not None)
+    return _shots(spec, one, tuple(left), shooters)
+
+
+def _shots(spec: Spec, one: Number, living: Living, shooters: int) -> Iterator[tuple[Number, Living]]:
+    """Each shoots one of the living or nobody; who is shot may be a Hunter too."""
+    if not shooters or not living:
+        yield one, living
+        return
+    share = one / (len(living) + 1)
+    for i, who in enumerate(living):
+        more = who[0] == "H" and spec.hunter_at_kill
+        for p, left in _shots(spec, one, (*living[:i], *living[i + 1 :]), shooters - 1 + more):
+            yield share * p, left
+    for p, left in _shots(spec, one, living, shooters - 1):
+        yield share * p, left
+
+
+def _night(living: Living, antidote: bool, poison: bool) -> Night:
+    """A state in its one spelling: nobody's marks or potions are kept when nobody can use them any more."""
+    if not any(who[0] == "G" for who in living):
+        living = tuple(who.replace("*", "") for who in living)
+    witch = any(who[0] == "X" for who in living)
+    return tuple(sorted(living)), antidote and witch, poison and witch
 
 
 # -- whole games ----------------------------------------------------------------------------
@@ -193,8 +241,11 @@ def _won(spec: Spec, living: Living) -> End | None:
     wolves = sum(who[0] == "W" for who in living)
     if wolves == 0:
         return "village", "werewolves_gone"
-    if spec.goal == "no_villager":
-        return None if any(who[0] == "V" for who in living) else ("werewolves", "villagers_gone")
+    if spec.goal.startswith("no_villager"):
+        if not any(who[0] == "V" for who in living):
+            return "werewolves", "villagers_gone"
+        able = spec.goal == "no_villager" or any(who[0] not in "VW" for who in living)
+        return None if able else ("werewolves", "abilities_gone")
     return ("werewolves", "parity") if wolves >= len(living) - wolves else None
 
 
@@ -211,6 +262,7 @@ def _start(spec: Spec, one: Number) -> dict[Night, Number]:
     return start
 
 
+@cache
 def ends(spec: Spec, exact: bool = False) -> dict[End, Number]:
     """The probability of every (winner, reason), as floats or, if `exact`, as fractions."""
     one: Number = Fraction(1) if exact else 1.0
@@ -236,10 +288,10 @@ def ends(spec: Spec, exact: bool = False) -> dict[End, Number]:
 
 
 def _night_table(spec: Spec, state: Night, one: Number) -> dict[Night, Number]:
-    table: dict[Night, Fraction] = defaultdict(Fraction)
-    for q, morning in _nights(spec, *state):
+    table: dict[Night, Number] = defaultdict(lambda: one * 0)
+    for q, morning in _nights(spec, one, *state):
         table[morning] += q
-    return {morning: one * q if isinstance(one, Fraction) else float(q) for morning, q in table.items()}
+    return table
 
 
 def _vote(
@@ -247,19 +299,19 @@ def _vote(
 ) -> None:
     """Split `p` over who is voted out (each alike, or nobody) and what that leads to."""
     living, antidote, poison = morning
-    out = voted_out(spec, len(living))
-    chance: Number = out if isinstance(p, Fraction) else float(out)
+    one: Number = Fraction(1) if isinstance(p, Fraction) else 1.0
+    out = one * voted_out(spec, len(living))
     for gone in (*range(len(living)), None):
-        q = p * (1 - chance * len(living) if gone is None else chance)
-        left = tuple(who for i, who in enumerate(living) if i != gone)
-        if not any(who[0] == "G" for who in left):
-            left = tuple(sorted(who.replace("*", "") for who in left))
-        witch = any(who[0] == "X" for who in left)
-        if (end := _won(spec, left)) is not None:
-            result[end] += q
-        elif _stopped(spec, left):
-            result["nobody", "sheriff_died"] += q
-        elif last:
-            result["nobody", "round_limit"] += q
-        else:
-            after[left, antidote and witch, poison and witch] += q
+        chance = 1 - out * len(living) if gone is None else out
+        stay = tuple(who for i, who in enumerate(living) if i != gone)
+        shooter = gone is not None and living[gone][0] == "H" and spec.hunter_at_vote
+        for share, left in _shots(spec, one, stay, int(shooter)):
+            q = p * chance * share
+            if (end := _won(spec, left)) is not None:
+                result[end] += q
+            elif _stopped(spec, left):
+                result["nobody", "sheriff_died"] += q
+            elif last:
+                result["nobody", "round_limit"] += q
+            else:
+                after[_night(left, antidote, poison)] += q

@@ -169,12 +169,12 @@ def snapshot(state: State) -> str:
     return repr([(name, getattr(state, name)) for name in names])
 
 
-def leaves(rules: Ruleset) -> Iterator[tuple[Fraction, State]]:
+def leaves(rules: Ruleset, roles: Sequence[str] | None = None) -> Iterator[tuple[Fraction, State]]:
     """Every way a game can go when each seat picks uniformly: (probability, final state).
 
-    Statements count as one option (silence). Only for tiny rulesets.
+    Statements count as one option (silence). Only for tiny rulesets. roles: only of the games with this deal.
     """
-    stack = [(Fraction(1), begin(rules).state)]
+    stack = [(Fraction(1), begin(rules).state if roles is None else Game(rules, roles).state)]
     while stack:
         chance, state = stack.pop()
         if state.outcome is not None:
@@ -204,7 +204,7 @@ def casts(draw: st.DrawFn) -> dict[str, int]:
     shielder = draw(st.sampled_from(["Guard", "Doctor"]))
     others = draw(
         st.lists(
-            st.sampled_from(["Villager", "Villager", "Seer", "Witch", shielder]),
+            st.sampled_from(["Villager", "Villager", "Seer", "Witch", "Hunter", shielder]),
             min_size=players - wolves,
             max_size=players - wolves,
         )
@@ -231,7 +231,9 @@ def rulesets(draw: st.DrawFn, /, **fixed: object) -> Ruleset:
         values["candidates"] = draw(st.integers(1, sum(roles.values()) - 1))
     if values["sheriff"] == "none" and values["speaking_order"] == "sheriff_side":
         values["speaking_order"] = "ascending"
-    if values["wolves_win"] == "no_villager" and not any(ROLES[r].plain for r in roles):
+    kinds = {ROLES[role].plain for role in roles if not ROLES[role].wolf}
+    needed = {"no_villager": {True}, "no_villager_or_no_ability": {True, False}}
+    if not needed.get(str(values["wolves_win"]), set()) <= kinds:
         values["wolves_win"] = "parity"
     if values["pass_competes"]:
         values["may_abstain"] = True

@@ -19,7 +19,7 @@ import pytest
 
 import random_play_oracle as oracle
 from rules_helpers import Game, leaves, uniform
-from wolflab.rules import DOCTOR, SHERIFF, WITCH, Outcome, Ruleset
+from wolflab.rules import DOCTOR, NINE, SHERIFF, TWELVE, WITCH, Outcome, Ruleset
 from wolflab.rules.engine import begin, step
 
 GAMES = 20_000
@@ -29,6 +29,8 @@ PRESETS = {
     "sheriff assigned": (SHERIFF.with_(sheriff="assigned", sheriff_death="stop"), oracle.ASSIGNED),
     "witch": (WITCH, oracle.WITCH),
     "doctor": (DOCTOR, oracle.DOCTOR),
+    "nine": (NINE, oracle.NINE),
+    "twelve": (TWELVE, oracle.TWELVE),
 }
 
 
@@ -89,15 +91,23 @@ def test_each_switch_moves_the_probabilities(change: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("n", [2, 3, 4])
-@pytest.mark.parametrize("competes", [False, True])
-def test_convolved_tallies_are_the_listed_ones(n: int, competes: bool) -> None:
-    spec = oracle.Spec("WVVVV", rounds=1, pass_competes=competes)
-    hits = 0
-    for votes in product(range(-1, n), repeat=n):
-        tally = [votes.count(t) for t in range(n)]
-        mine = tally[0]
-        hits += mine > max(tally[1:]) and (not competes or mine > votes.count(-1))
-    assert oracle.voted_out(spec, n) == Fraction(hits, (n + 1) ** n)
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"self_vote": own, "abstain": abstain, "pass_competes": competes}
+        for own in (True, False)
+        for abstain, competes in ((False, False), (True, False), (True, True))
+    ],
+    ids=str,
+)
+def test_convolved_tallies_are_the_listed_ones(n: int, how: dict[str, bool]) -> None:
+    ballots = [[t for t in range(n) if t != v or how["self_vote"]] + [-1] * how["abstain"] for v in range(n)]
+    hits = total = 0
+    for votes in product(*ballots):
+        mine, *others = (votes.count(t) for t in range(n))
+        hits += mine > max(others) and not (how["pass_competes"] and votes.count(-1) >= mine)
+        total += 1
+    assert oracle.voted_out(oracle.Spec("WVVVV", rounds=1, **how), n) == Fraction(hits, total)
 
 
 # -- whole trees of tiny games --------------------------------------------------------------
@@ -220,7 +230,89 @@ def test_whole_tree_has_exactly_the_oracles_probabilities(
     assert dict(found) == expected
 
 
-@pytest.mark.parametrize("rules", [r.with_(max_rounds=1) for r, _ in PRESETS.values()], ids=str)
+# One deal stands for all below: random play treats the seats alike, and the trees grow with the deals.
+HUNTED = TINY.with_(wolf_agreement="plurality")
+HUNTERS = oracle.Spec("", 1, "plurality", wolf_may_hit_pack=False, self_vote=False, abstain=False)
+LETTERS = {"W": "Werewolf", "V": "Villager", "S": "Seer", "G": "Guard", "X": "Witch", "H": "Hunter"}
+
+
+@pytest.mark.parametrize(
+    ("cast", "changes", "spec"),
+    [
+        ("WVVVH", {}, {}),
+        ("WVVVH", {"max_rounds": 2}, {"rounds": 2}),
+        ("WVVVH", {"hunter_shoots_when_voted_out": False}, {"hunter_at_vote": False}),
+        ("WVVVH", {"hunter_shoots_when_killed": False}, {"hunter_at_kill": False}),
+        ("WVVVH", {"may_abstain": True, "votes": "open"}, {"abstain": True}),
+        ("WVVVH", {"wolves_win": "no_villager"}, {"goal": "no_villager"}),
+        ("WVVVH", {"wolves_win": "no_villager_or_no_ability"}, {"goal": "no_villager_or_no_ability"}),
+        (
+            "WVVVH",
+            {"wolves_may_target_self": True, "wolves_may_target_pack": True},
+            {"wolf_may_hit_pack": True},
+        ),
+        ("WVVVH", {"sheriff": "assigned", "sheriff_death": "stop"}, {"stops_at_sheriff": True}),
+        ("WVVHH", {}, {}),
+        ("WVVHH", {"hunter_shoots_when_killed": False}, {"hunter_at_kill": False}),
+        ("WVVHH", {"wolves_win": "no_villager_or_no_ability"}, {"goal": "no_villager_or_no_ability"}),
+        ("WWVVH", {"wolves_may_pass": True}, {"wolf_may_pass": True}),
+        ("WWVVH", {"wolves_win": "no_villager_or_no_ability"}, {"goal": "no_villager_or_no_ability"}),
+        ("WVVXH", {}, {}),
+        ("WVVXH", {"hunter_shoots_when_poisoned": True}, {"hunter_at_poison": True}),
+        (
+            "WVVXH",
+            {"witch_may_use_both": False, "wolves_win": "no_villager_or_no_ability"},
+            {"both_potions": False, "goal": "no_villager_or_no_ability"},
+        ),
+        ("WVXHH", {"hunter_shoots_when_poisoned": True}, {"hunter_at_poison": True}),
+        ("WVGXH", {}, {}),
+        ("WVGXH", {"shield_and_antidote": "saves"}, {"shield_and_antidote": "saves"}),
+        ("WVGXH", {"shield_and_antidote": "kills"}, {"shield_and_antidote": "kills"}),
+        (
+            "WVGXH",
+            {"shield_and_antidote": "kills", "guard_may_pass": True, "witch_may_use_both": False},
+            {"shield_and_antidote": "kills", "shield_may_pass": True, "both_potions": False},
+        ),
+    ],
+    ids=str,
+)
+def test_whole_tree_of_a_deal_with_hunters_has_exactly_the_oracles_probabilities(
+    cast: str, changes: dict[str, object], spec: dict[str, Any]
+) -> None:
+    roles = [LETTERS[letter] for letter in cast]
+    rules = HUNTED.with_(roles=Counter(roles), **changes)
+    found: dict[oracle.End, Fraction] = defaultdict(Fraction)
+    for probability, state in leaves(rules, None if rules.sheriff == "assigned" else roles):
+        assert state.outcome is not None
+        found[end(state.outcome)] += probability
+    spec = dataclasses.asdict(HUNTERS) | {"cast": cast} | spec
+    assert dict(found) == {what: p for what, p in oracle.ends(oracle.Spec(**spec), exact=True).items() if p}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"hunter_at_vote": False},
+        {"hunter_at_kill": False},
+        {"hunter_at_poison": True},
+        {"both_potions": False},
+        {"shield_and_antidote": "kills"},  # "saves" only spends the antidote: tests/test_rules_hunter.py
+        {"goal": "no_villager"},
+        {"goal": "no_villager_or_no_ability"},
+    ],
+    ids=str,
+)
+def test_each_switch_of_the_hunters_games_moves_the_probabilities(change: dict[str, Any]) -> None:
+    spec = dataclasses.replace(HUNTERS, cast="WVGXH")
+    before, after = oracle.ends(spec), oracle.ends(dataclasses.replace(spec, **change))
+    moves = [abs(float(before.get(end, 0)) - float(after.get(end, 0))) for end in {*before, *after}]
+    assert max(moves) > 1e-2
+
+
+# The deals of `twelve` are too many to walk.
+@pytest.mark.parametrize(
+    "rules", [r.with_(max_rounds=1) for r, _ in PRESETS.values() if r is not TWELVE], ids=str
+)
 def test_every_deal_is_as_likely(rules: Ruleset) -> None:
     """Chance deals seat by seat, with weights; all arrangements must come out equal."""
     stack, found = [(Fraction(1), begin(rules).state)], []

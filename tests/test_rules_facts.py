@@ -36,7 +36,7 @@ from wolflab.rules import (
 
 games = st.sampled_from(sorted(PRESETS.values(), key=lambda rules: rules.name)) | rulesets()
 seeds = st.integers(0, 2**32 - 1)
-HOW: dict[str, How] = {"night": "night", "voting": "vote"}
+HOW: dict[str, How] = {"night": "night", "voting": "vote", "departure": "shot"}
 """Phase of the asks that cost somebody the game, to how."""
 
 
@@ -106,6 +106,11 @@ def looks(game: Game, seat: int) -> set[int]:
     }
 
 
+def shooters(game: Game) -> set[int]:
+    """Who shot somebody, which everybody saw."""
+    return {ask.seat for ask, action in game.trail if ask.kind == "shoot" and isinstance(action, Pick)}
+
+
 def shown(game: Game, gone: tuple[Departure, ...]) -> set[int]:
     """Whose card was turned over: at once, or after the last words."""
     dead = set(range(game.rules.players)) - set(game.alive())
@@ -120,7 +125,7 @@ def expected(game: Game, seat: int, gone: tuple[Departure, ...]) -> tuple[list[s
     truth = [role.name for role in game.state.roles]
     if seat >= len(truth):
         return [""] * game.rules.players, [None] * game.rules.players
-    known = {seat} | shown(game, gone)
+    known = {seat} | shown(game, gone) | shooters(game)
     if ROLES[truth[seat]].pack and len(truth) == game.rules.players:
         known |= {other for other, role in enumerate(truth) if role == truth[seat]}
     seen = looks(game, seat)
@@ -196,7 +201,7 @@ def test_every_event_stands_with_the_facts_once_it_has_happened() -> None:
         assert facts == facts_of(DOCTOR, events[:number])
 
 
-@pytest.mark.parametrize("rules", [SHERIFF, WITCH, DOCTOR], ids=lambda rules: rules.name)
+@pytest.mark.parametrize("rules", PRESETS.values(), ids=lambda rules: rules.name)
 def test_facts_stay_as_they_are(rules: Ruleset) -> None:
     """Facts that were handed out never change, and talk and votes change none."""
     found = list[tuple[Facts, str]]()
@@ -221,11 +226,11 @@ def test_no_facts_before_the_first_event() -> None:
 def test_the_random_games_hold_what_the_facts_tell() -> None:
     """Nights without deaths, ties, elections, successions, looks: else the comparisons prove little."""
     met: set[object] = set()
-    for rules in (SHERIFF, WITCH, DOCTOR, SHERIFF.with_(sheriff="assigned", reveal="always")):
+    for rules in (*PRESETS.values(), SHERIFF.with_(sheriff="assigned", reveal="always")):
         for seed in range(12):
             *_, (game, gone) = played(rules, seed)
             met |= {one.how for one in gone} | {len(game.log.facts.sheriffs)}
             met |= {ask.kind for ask, _ in game.trail}
-            met |= {"looked" for seat in range(7) if any(looks(game, seat))}
-            met |= {("learned", len(set(game.log.view(seat).facts.sides))) for seat in range(7)}
-    assert {"night", "vote", 0, 1, 2, "succeed", "looked", ("learned", 3)} <= met
+            met |= {"looked" for seat in range(rules.players) if any(looks(game, seat))}
+            met |= {("learned", len(set(game.log.view(seat).facts.sides))) for seat in range(rules.players)}
+    assert {"night", "vote", "shot", 0, 1, 2, "succeed", "looked", ("learned", 3)} <= met

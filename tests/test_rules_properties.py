@@ -31,6 +31,7 @@ from wolflab.rules import (
     Ruleset,
     Say,
     SheriffDrawn,
+    Shot,
     SpeakersDrawn,
     VictimShown,
     VoteCounted,
@@ -41,8 +42,8 @@ from wolflab.rules import (
 from wolflab.rules.engine import step
 
 seeds = st.integers(0, 2**32 - 1)
-FROM_BEYOND = {"succeed", "last-words"}
-"""What the dead are asked: who follows them; and what they say as they leave."""
+FROM_BEYOND = {"succeed", "last-words", "shoot"}
+"""What the dead are asked: who follows them; what they say as they leave; whom they shoot then."""
 
 
 def proper_audience(event: Event, roles: Sequence[str]) -> int:
@@ -117,6 +118,7 @@ def check_ending(game: Game, roles: list[str]) -> None:
     rules, alive = game.rules, game.alive()
     gone = {s for e in of(game.log.events, DayBroke) for s in e.deaths}
     gone |= {e.seat for e in of(game.log.events, VoteCounted) if e.seat is not None}
+    gone |= {e.target for e in of(game.log.events, Shot)}
     assert set(alive) == set(range(rules.players)) - gone
     wolves = [s for s in alive if ROLES[roles[s]].wolf]
     others = [s for s in alive if not ROLES[roles[s]].wolf]
@@ -127,6 +129,7 @@ def check_ending(game: Game, roles: list[str]) -> None:
         assert {
             Reason.PARITY: len(wolves) >= len(others),
             Reason.VILLAGERS_GONE: not plain,
+            Reason.ABILITIES_GONE: others == plain,
             Reason.OTHERS_GONE: not others,
         }[outcome.reason]
     else:

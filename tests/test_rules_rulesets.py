@@ -11,43 +11,53 @@ from hypothesis import given, settings
 
 from rules_helpers import rulesets
 from wolflab.errors import RulesetError
-from wolflab.rules import DOCTOR, PRESETS, ROLES, SHERIFF, WITCH, Ruleset, Side, preset
+from wolflab.rules import DOCTOR, NINE, PRESETS, ROLES, SHERIFF, TWELVE, WITCH, Ruleset, Side, preset
 from wolflab.rules.duties import Duty
 
-# The presets as a table: field → (002, 003, 004).
-MATRIX: dict[str, tuple[object, object, object]] = {
-    "wolf_agreement": ("unanimous", "plurality", "last"),
-    "wolves_may_target_self": (True, True, False),
-    "wolves_may_target_pack": (True, True, False),
-    "wolves_may_pass": (False, True, False),
-    "guard_may_shield_self": (True, True, True),
-    "guard_may_repeat": (True, False, True),
-    "guard_may_pass": (False, True, False),
-    "seer_learns": ("role", "is_wolf", "is_wolf"),
-    "seer_may_see_self": (True, True, False),
-    "seer_may_pass": (False, True, False),
-    "witch_may_save_self": (True, True, True),
-    "witch_may_use_both": (True, True, True),
-    "deaths": ("simultaneous", "simultaneous", "simultaneous"),
-    "unusable_night_reply": ("random", "pass", "random"),
-    "discussion": (True, True, True),
-    "speaking_order": ("sheriff_side", "random_game", "ascending"),
-    "votes": ("secret", "open", "secret"),
-    "may_vote_self": (True, True, False),
-    "may_abstain": (True, True, True),
-    "pass_competes": (False, True, False),
-    "tie": ("nobody", "nobody", "random"),
-    "reveal": ("never", "never", "never"),
-    "last_words": ("none", "voted_out", "none"),
-    "wolves_win": ("parity", "no_villager", "parity"),
-    "last_wolf_and_villager": ("village", "village", "village"),
-    "max_rounds": (6, 12, 10),
-    "sheriff": ("elected", "none", "none"),
-    "sheriff_role": (None, None, None),
-    "sheriff_death": ("succession", "succession", "succession"),
-    "candidates": (3, 3, 3),
-    "player_name": ("player_{}", "Player {}", "player_{}"),
-    "first_player": (1, 1, 0),
+# The presets as a table: field → (002, 003, 004, nine, twelve).
+MATRIX: dict[str, tuple[object, ...]] = {
+    "wolf_agreement": ("unanimous", "plurality", "last", "plurality", "plurality"),
+    "wolves_may_target_self": (True, True, False, True, True),
+    "wolves_may_target_pack": (True, True, False, True, True),
+    "wolves_may_pass": (False, True, False, True, True),
+    "guard_may_shield_self": (True, True, True, True, True),
+    "guard_may_repeat": (True, False, True, True, False),
+    "guard_may_pass": (False, True, False, False, True),
+    "seer_learns": ("role", "is_wolf", "is_wolf", "is_wolf", "is_wolf"),
+    "seer_may_see_self": (True, True, False, False, False),
+    "seer_may_pass": (False, True, False, False, False),
+    "witch_may_save_self": (True, True, True, True, True),
+    "witch_may_use_both": (True, True, True, False, False),
+    "shield_and_antidote": ("not_asked", "not_asked", "not_asked", "not_asked", "kills"),
+    "deaths": ("simultaneous", "simultaneous", "simultaneous", "simultaneous", "simultaneous"),
+    "unusable_night_reply": ("random", "pass", "random", "pass", "pass"),
+    "discussion": (True, True, True, True, True),
+    "speaking_order": ("sheriff_side", "random_game", "ascending", "ascending", "ascending"),
+    "votes": ("secret", "open", "secret", "secret", "secret"),
+    "may_vote_self": (True, True, False, False, False),
+    "may_abstain": (True, True, True, True, True),
+    "pass_competes": (False, True, False, False, False),
+    "tie": ("nobody", "nobody", "random", "nobody", "nobody"),
+    "reveal": ("never", "never", "never", "never", "never"),
+    "last_words": ("none", "voted_out", "none", "voted_out", "voted_out"),
+    "hunter_shoots_when_voted_out": (True, True, True, True, True),
+    "hunter_shoots_when_killed": (True, True, True, True, True),
+    "hunter_shoots_when_poisoned": (False, False, False, False, False),
+    "wolves_win": (
+        "parity",
+        "no_villager",
+        "parity",
+        "no_villager_or_no_ability",
+        "no_villager_or_no_ability",
+    ),
+    "last_wolf_and_villager": ("village", "village", "village", "village", "village"),
+    "max_rounds": (6, 12, 10, 12, 12),
+    "sheriff": ("elected", "none", "none", "none", "none"),
+    "sheriff_role": (None, None, None, None, None),
+    "sheriff_death": ("succession", "succession", "succession", "succession", "succession"),
+    "candidates": (3, 3, 3, 3, 3),
+    "player_name": ("player_{}", "Player {}", "player_{}", "player_{}", "player_{}"),
+    "first_player": (1, 1, 0, 1, 1),
 }
 
 
@@ -57,7 +67,7 @@ def test_the_matrix_names_every_switch() -> None:
 
 @pytest.mark.parametrize("switch", MATRIX)
 def test_presets_are_the_matrix(switch: str) -> None:
-    got = tuple(getattr(rules, switch) for rules in (SHERIFF, WITCH, DOCTOR))
+    got = tuple(getattr(rules, switch) for rules in PRESETS.values())
     assert got == MATRIX[switch]
 
 
@@ -65,19 +75,25 @@ def test_the_presets_roles_and_names() -> None:
     assert dict(SHERIFF.roles) == {"Werewolf": 2, "Villager": 3, "Seer": 1, "Guard": 1}
     assert dict(WITCH.roles) == {"Werewolf": 2, "Villager": 2, "Seer": 1, "Guard": 1, "Witch": 1}
     assert dict(DOCTOR.roles) == {"Werewolf": 2, "Villager": 3, "Seer": 1, "Doctor": 1}
+    assert dict(NINE.roles) == {"Werewolf": 3, "Villager": 3, "Seer": 1, "Witch": 1, "Hunter": 1}
+    assert dict(TWELVE.roles) == {
+        "Werewolf": 4,
+        "Villager": 4,
+        "Seer": 1,
+        "Witch": 1,
+        "Hunter": 1,
+        "Guard": 1,
+    }
     assert (SHERIFF.names[0], SHERIFF.names[-1]) == ("player_1", "player_7")
     assert (WITCH.names[0], WITCH.names[-1]) == ("Player 1", "Player 7")
     assert (DOCTOR.names[0], DOCTOR.names[-1]) == ("player_0", "player_6")
 
 
-TWELVE = Ruleset(name="twelve", roles={"Werewolf": 3, "Villager": 9}, player_name="Player {}")
-
-
 def test_player_12_is_not_player_1() -> None:
-    assert TWELVE.seat("Player 12") == 11
-    assert TWELVE.seat("Player 1") == 0
+    assert TWELVE.seat("player_12") == 11
+    assert TWELVE.seat("player_1") == 0
     with pytest.raises(ValueError, match="not in tuple"):
-        TWELVE.seat("Player 13")
+        TWELVE.seat("player_13")
 
 
 BASE = {"Werewolf": 2, "Villager": 3, "Seer": 1, "Guard": 1}
@@ -99,6 +115,8 @@ BASE = {"Werewolf": 2, "Villager": 3, "Seer": 1, "Guard": 1}
         ("roles", {"roles": {**BASE, "Doctor": 1}}),  # with a Guard
         ("wolves_win", {"roles": {"Werewolf": 2, "Seer": 5}, "wolves_win": "no_villager"}),
         ("wolves_win", {"roles": {"Werewolf": 2, "Seer": 5, "Villager": 0}, "wolves_win": "no_villager"}),
+        ("wolves_win", {"roles": {"Werewolf": 2, "Seer": 5}, "wolves_win": "no_villager_or_no_ability"}),
+        ("wolves_win", {"roles": {"Werewolf": 2, "Villager": 5}, "wolves_win": "no_villager_or_no_ability"}),
         ("speaking_order", {"speaking_order": "sheriff_side"}),
         ("sheriff_role", {"sheriff_role": "Seer"}),
         ("sheriff_role", {"sheriff_role": "Seer", "sheriff": "elected"}),
@@ -133,7 +151,7 @@ def test_unknown_values_are_refused_for_every_switch(switch: str) -> None:
 
 
 def test_unknown_presets_are_refused() -> None:
-    with pytest.raises(RulesetError, match="sheriff, witch, doctor"):
+    with pytest.raises(RulesetError, match="sheriff, witch, doctor, nine, twelve"):
         preset("mayor")
     assert all(preset(name) is rules for name, rules in PRESETS.items())
 
@@ -168,7 +186,7 @@ def test_rulesets_that_deal_in_another_order_are_not_equal() -> None:
 
 
 def test_roles_are_whole() -> None:
-    assert {"Werewolf", "Villager", "Seer", "Guard", "Doctor", "Witch"} <= set(ROLES)
+    assert {"Werewolf", "Villager", "Seer", "Guard", "Doctor", "Witch", "Hunter"} <= set(ROLES)
     kinds: list[str] = []
     for name, role in ROLES.items():
         assert role.name == name

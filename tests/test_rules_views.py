@@ -21,6 +21,8 @@ from test_rules_properties import dealt_roles, proper_audience
 from wolflab.rules import (
     DOCTOR,
     EVERYONE,
+    NINE,
+    PASS,
     ROLES,
     SHERIFF,
     WITCH,
@@ -33,6 +35,7 @@ from wolflab.rules import (
     PackMet,
     Revealed,
     Ruleset,
+    Shot,
 )
 from wolflab.rules.engine import step
 
@@ -55,6 +58,7 @@ def swaps(game: Game, seat: int) -> Iterator[list[str]]:
     known = {seat}
     known |= {e.target for e in of(game.log.events, Learned) if e.seat == seat}
     known |= {e.seat for e in of(game.log.events, Revealed)}
+    known |= {e.seat for e in of(game.log.events, Shot)}
     known |= {s for e in of(game.log.events, PackMet) if seat in e.seats for s in e.seats}
     free = [s for s in range(len(roles)) if s not in known]
     for i, a in enumerate(free):
@@ -82,10 +86,26 @@ class Twin(Game):
             if ask.phase == "night":
                 self._night()
                 continue
-            replies = [self.first.replies[a.id] for a in self.asks]
+            replies = [self.replied(a) for a in self.asks]
             if ask.kind == "sheriff" and not ask.allows(replies[0]):
                 raise NoTwin  # only seats with one role are drawn, and this one has another now
             self.reply(replies)
+
+    def replied(self, ask: Ask) -> Action:
+        """What was replied in the first game; a Hunter whom that did not have does not shoot."""
+        if ask.phase == "departure" and ask.id not in self.first.replies:
+            return PASS
+        return self.first.replies[ask.id]
+
+    def last_duties(self, round: int) -> set[str]:
+        """Asks of the first game's dawn that must come again: the seat's own, and where somebody shot."""
+        found = set()
+        for ask, reply in self.first.trail:
+            if ask.round == round and ask.phase == "departure":
+                found |= {ask.id} if ask.seat == self.seat or reply is not PASS else set()
+            elif ask.round == round and ask.phase != "night":
+                break
+        return found
 
     def parted(self, events: Sequence[Event]) -> bool:
         """Whether `events` go another way than the first game, or on where that has ended."""
@@ -113,19 +133,27 @@ class Twin(Game):
     def _try_night(self) -> tuple[list[Event], list[list[Action]]] | None:
         """One random night in which the seat does what it did: (events, replies), or None."""
         state, events, replies = self.state, list[Event](), list[list[Action]]()
-        while state.outcome is None and state.asks[0].phase == "night":
+        due = self.last_duties(state.round)
+        while state.outcome is None and state.asks[0].phase in ("night", "departure"):
             answers = []
             for ask in state.asks:
                 assert ask.options is not None
+                if ask.phase == "departure" and ask.seat != self.seat:
+                    answers.append(self.replied(ask))
+                    due.discard(ask.id)
+                    continue
                 mine = self.first.replies.get(ask.id) if ask.seat == self.seat else None
                 if ask.seat == self.seat and (mine is None or mine not in ask.options):
                     return None
                 answers.append(self.rng.choice(ask.options) if mine is None else mine)
+                due.discard(ask.id)
+            if not all(ask.allows(answer) for ask, answer in zip(state.asks, answers, strict=True)):
+                return None
             replies.append(answers)
             result = step(state, answers)
             state = result.state
             events += result.events
-        return events, replies
+        return None if due else (events, replies)
 
 
 def asked(game: Game, seat: int) -> list[Ask]:
@@ -179,7 +207,9 @@ ASSIGNED = SHERIFF.with_(sheriff="assigned", sheriff_death="stop")
 
 
 @pytest.mark.parametrize(
-    "rules", [SHERIFF, ASSIGNED, WITCH, DOCTOR], ids=["elected", "assigned", "witch", "doctor"]
+    "rules",
+    [SHERIFF, ASSIGNED, WITCH, DOCTOR, NINE],
+    ids=["elected", "assigned", "witch", "doctor", "nine"],
 )
 def test_twins_of_the_presets_look_alike(rules: Ruleset) -> None:
     found = 0

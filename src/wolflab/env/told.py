@@ -23,6 +23,7 @@ _REQUESTS = {
     "elect": "It is time to elect a Sheriff",
     "succeed": "You were the Sheriff: name the next one",
     "lead": "You are the Sheriff: who speaks first, the player on your left or on your right",
+    "shoot": "You are leaving the game, and may shoot a player who lives",
 }
 
 
@@ -39,7 +40,8 @@ def told(view: View, ask: Ask | None, since: int, limit: int) -> str:
 def request(ask: Ask, ruleset: Ruleset) -> str:
     """What is asked, with the options there are."""
     duty = DUTIES.get(ask.kind)
-    what = _REQUESTS.get(ask.kind) or f"Tonight you may {duty.verb if duty else ask.kind}"
+    due = "Tonight you may" if ask.phase == "night" else "You may now"
+    what = _REQUESTS.get(ask.kind) or f"{due} {duty.verb if duty else ask.kind}"
     return what if ask.options is None else f"{what}: {', '.join(labels(ask, ruleset))}."
 
 

@@ -7,6 +7,7 @@ says what stands where. Every entry lies in [-1, 1].
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
@@ -36,6 +37,7 @@ from ..rules import (
     Said,
     SheriffDrawn,
     SheriffNamed,
+    Shot,
     SpeakersDrawn,
     VictimShown,
     View,
@@ -47,7 +49,15 @@ from ..text.reading import Accusation, Claim, Defence, Report, Suggestion, read
 Vector = NDArray[np.float32]
 
 PHASES = ("night", "election", "succession", "order", "discussion", "voting")
+"""The phases of seats' questions that every ruleset has a place for."""
 _SPEECH = ("statement", "vote")
+
+
+@lru_cache(64)
+def phases(ruleset: Ruleset) -> tuple[str, ...]:
+    """Those and, where somebody has something to do by day or at a departure, those two."""
+    more = [phase for when, phase in (("day", "action"), ("departure", "departure")) if when in ruleset.due]
+    return (*PHASES, *more)
 
 
 @lru_cache(64)
@@ -85,7 +95,7 @@ class Layout:
         fixed: list[tuple[str, tuple[int, ...]]] = [
             ("me", one),
             ("role", (roles,)),
-            ("phase", (len(PHASES),)),
+            ("phase", (len(phases(self.ruleset)),)),
             ("ask", (len(kinds(self.ruleset)),)),
             ("round", (1,)),
             ("over", (1,)),
@@ -107,6 +117,7 @@ class Layout:
                     ("pack chose", one),
                     ("died", one),
                     ("out", one),
+                    *((("shot", one),) if _shoots(self.ruleset) else ()),
                     ("spoke", one),
                     ("stance", pairs),
                     ("votes", pairs),
@@ -146,9 +157,9 @@ class _Round:
         self.stance = np.zeros((seats, seats), np.float32)
         self.votes = np.zeros((seats, seats), np.float32)
 
-    def parts(self, died: Vector, out: Vector) -> list[Vector]:
+    def parts(self, gone: Sequence[Vector]) -> list[Vector]:
         """In the layout's order, with those who left in that round."""
-        return [self.chose, self.pack, died, out, self.spoke, self.stance.ravel(), self.votes.ravel()]
+        return [self.chose, self.pack, *gone, self.spoke, self.stance.ravel(), self.votes.ravel()]
 
 
 class _Fold:
@@ -192,6 +203,7 @@ class _Fold:
                 | PackMet()
                 | Learned()
                 | Revealed()
+                | Shot()
                 | DayBroke()
                 | SheriffNamed()
                 | VoteCounted()
@@ -242,11 +254,11 @@ def encode(view: View, ask: Ask | None, layout: Layout) -> Vector:
     fold.go_on(view)
     seats, rules, facts = layout.ruleset.players, layout.ruleset, view.facts
     asked = kinds(rules).index(ask.kind) if ask is not None else None
-    phase = PHASES.index(ask.phase) if ask is not None else None
+    phase = phases(rules).index(ask.phase) if ask is not None else None
     parts = [
         _hot(seats, view.seat),
         _hot(len(fold.role_at), fold.role_at.get(facts.roles[view.seat])),
-        _hot(len(PHASES), phase),
+        _hot(len(phases(rules)), phase),
         _hot(len(kinds(rules)), asked),
         np.array([facts.round / rules.max_rounds, facts.outcome is not None], np.float32),
         _hot(seats, *facts.living),
@@ -259,7 +271,7 @@ def encode(view: View, ask: Ask | None, layout: Layout) -> Vector:
         fold.reports.ravel(),
     ]
     for ago, one in enumerate(fold.recent):
-        parts += one.parts(*_gone(facts, facts.round - ago))
+        parts += one.parts(_gone(facts, facts.round - ago))
     vector = np.zeros(layout.size, np.float32)
     flat = np.concatenate(parts)
     vector[: len(flat)] = flat
@@ -281,9 +293,13 @@ def _known(facts: Facts, role_at: dict[str, int]) -> tuple[Vector, Vector]:
     return np.concatenate(rows), np.array(sides, np.float32)
 
 
-def _gone(facts: Facts, round: int) -> tuple[Vector, Vector]:
-    """Who left in that round: found dead, and voted out."""
-    died, out = (np.zeros(facts.ruleset.players, np.float32) for _ in range(2))
+def _shoots(ruleset: Ruleset) -> bool:
+    return any(role.shoots for role in ruleset.cast)
+
+
+def _gone(facts: Facts, round: int) -> list[Vector]:
+    """Who left in that round: found dead; voted out; and, where somebody shoots, shot."""
+    died, out, shot = (np.zeros(facts.ruleset.players, np.float32) for _ in range(3))
     for gone in facts.departures:
         if gone.round == round:
             match gone.how:
@@ -291,9 +307,11 @@ def _gone(facts: Facts, round: int) -> tuple[Vector, Vector]:
                     died[gone.seat] = 1
                 case "vote":
                     out[gone.seat] = 1
+                case "shot":
+                    shot[gone.seat] = 1
                 case _:
                     assert_never(gone.how)
-    return died, out
+    return [died, out, shot] if _shoots(facts.ruleset) else [died, out]
 
 
 def living(vector: Vector, layout: Layout) -> tuple[int, ...]:

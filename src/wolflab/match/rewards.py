@@ -10,6 +10,7 @@ What D.2 leaves open is decided here:
   the opposite.
 - A Werewolf voted out is worth as much to the village as it costs the pack (D.2's minus sign is a slip).
 - A vote earns its reward for voters of the village side: a Werewolf would get both sides of it.
+- 004's game knows no shot: a shot is worth nothing by itself, whomever it hits.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from ..rules import (
     Said,
     SheriffDrawn,
     SheriffNamed,
+    Shot,
     SpeakersDrawn,
     VictimShown,
     VoteCounted,
@@ -152,7 +154,7 @@ def _worth(event: Event, facts: Facts, night: _Night, worth: Worth) -> np.ndarra
         case GameEnded(outcome):
             if outcome.winner is not Winner.NOBODY:
                 return _sides(facts, worth.win if outcome.winner is Winner.WEREWOLVES else -worth.win)
-        case Said() | Dealt() | PackMet() | VictimShown() | Revealed():
+        case Said() | Dealt() | PackMet() | VictimShown() | Revealed() | Shot():
             pass
         case SheriffDrawn() | SpeakersDrawn() | CandidatesNamed() | SheriffNamed() | FirstSpeaker():
             pass

@@ -29,6 +29,7 @@ from ..rules import (
     Said,
     SheriffDrawn,
     SheriffNamed,
+    Shot,
     SpeakersDrawn,
     VictimShown,
     VoteCounted,
@@ -250,7 +251,7 @@ def _walk(record: GameRecord) -> Iterator[_Round]:
                     now.votes[voter] = target
             case VoteCounted(seat):
                 now.counted, now.out = True, seat
-            case Dealt() | PackMet() | DayBroke() | Revealed() | SheriffNamed() | GameEnded():
+            case Dealt() | PackMet() | DayBroke() | Revealed() | Shot() | SheriffNamed() | GameEnded():
                 pass  # what they say is among the facts
             case Chose() | Learned() | VictimShown():
                 pass

@@ -41,6 +41,7 @@ from .events import (
     Said,
     SheriffDrawn,
     SheriffNamed,
+    Shot,
     SpeakersDrawn,
     VictimShown,
     VoteCounted,
@@ -51,7 +52,7 @@ from .events import (
 from .facts import Departure, Facts, How, facts_of, told
 from .outcome import Outcome, Reason, Side, Winner
 from .roles import DUTIES, ROLES, SHIELDS, Role, role
-from .ruleset import DOCTOR, PRESETS, SHERIFF, WITCH, Ruleset, preset
+from .ruleset import DOCTOR, NINE, PRESETS, SHERIFF, TWELVE, WITCH, Ruleset, preset
 from .view import Log, Note, View
 
 __all__ = [
@@ -61,6 +62,7 @@ __all__ = [
     "EVERYONE",
     "LEFT",
     "MODERATOR",
+    "NINE",
     "NO",
     "PASS",
     "PRESETS",
@@ -69,6 +71,7 @@ __all__ = [
     "SHERIFF",
     "SHIELDS",
     "SILENCE",
+    "TWELVE",
     "WITCH",
     "YES",
     "Action",
@@ -103,6 +106,7 @@ __all__ = [
     "Say",
     "SheriffDrawn",
     "SheriffNamed",
+    "Shot",
     "Side",
     "SpeakersDrawn",
     "VictimShown",

@@ -8,25 +8,31 @@ A game is a walk over phases. `PHASES` below is the table: each phase has a func
 (posing asks, or passing on) and one that takes the replies to those asks. A function does its own
 phase's work and names the phase that follows; the loop in `step` goes on until somebody is asked.
 
-    deal → nightfall → night → dawn → (election | succession) → order → discussion → voting → dusk
-              ↑                 └→ over                                                  over ←┤
-              └──────────────────────────────────────────────────────────────────────────────┘
+    deal → nightfall → night → dawn ⇢ morning → (election | succession) → order → discussion
+              ↑                                                                       │
+              └── dusk ⇠ voting ←─ (action ⇢ action) ←────────────────────────────────┘
+
+Where somebody leaves the game (⇢) there may be a *departure* in between, which goes on where it was sent.
 
 - *deal*: chance deals seat by seat, then draws the assigned Sheriff and a fixed order of speech.
 - *night*: duties are asked as soon as what they depend on is done (`Duty.after`); the pack one by one.
-- *dawn*: attack, shields and strikes are settled; deaths are announced; the win test.
-- *election* (round 1), *succession* (the Sheriff died): who is Sheriff now.
+- *dawn*: attack, shields and strikes are settled; deaths are announced.
+- *departure*: whoever has just left is asked for what its role may do then, seat by seat; whoever is shot by
+  it comes next. Nobody being left to ask: the win test, then `sheriff_death: stop`.
+- *morning*: void, *election* (round 1) or *succession* (the Sheriff has left): who is Sheriff now.
 - *order*, *discussion*: one statement each, the Sheriff last where there is one.
-- *voting*: a ballot, its tie, the last words; the win test; *dusk*: the round limit.
+- *action*: the day's duties, where there are any, asked as those of the night; whoever is shot leaves at once.
+- *voting*: a ballot, its tie, the last words; *dusk*: the round limit.
 
-The Sheriff's morning (002): a Sheriff who died in the night or at the last vote names the successor
-after dawn, among those still alive; under `sheriff_death: stop` the game ends at the death instead.
+The Sheriff's morning (002): a Sheriff who left since the last one names the successor after dawn, among
+those still alive; under `sheriff_death: stop` the game ends when the Sheriff leaves instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from ..errors import IllegalReply
@@ -43,6 +49,7 @@ from .events import (
     Revealed,
     SheriffDrawn,
     SheriffNamed,
+    Shot,
     SpeakersDrawn,
     only,
 )
@@ -161,56 +168,116 @@ def _take_speaker(s: State, reply: Action) -> None:
     s.drawn = (*s.drawn, reply.seat)
 
 
-# -- night ----------------------------------------------------------------------------------
+# -- night, and the day's duties -------------------------------------------------------------
 
 
 def _open_nightfall(s: State, events: list[Event]) -> None:
     s.round += 1
     events.append(night_fell(s.round))
-    s.queue = s.table.duties(s.roles, s.alive)
+    s.queue = s.table.duties(s.roles, s.alive, "night")
     s.phase = "night"
 
 
-def _open_night(s: State, events: list[Event]) -> None:
+def _open_duties(s: State, events: list[Event]) -> None:
     """Pose the next duties whose dependencies are done."""
     if not s.queue:
-        s.phase = "dawn"
+        if s.phase == "night":
+            s.phase = "dawn"
+        else:
+            s.phase, s.choices = "voting", ()
         return
-    sequential = s.table.ruleset.deaths == "sequential"
+    sequential = s.phase == "night" and s.table.ruleset.deaths == "sequential"
     ready, s.queue = s.table.ready(s.queue, sequential)
     asks = []
     for kind, seat in ready:
         duty = DUTIES[kind]
+        if not s.alive >> seat & 1:
+            continue  # shot by day, before its turn
         if sequential and duty.reads and s.dying() >> seat & 1:
             continue
         options = duty.options(s, seat)
         if options:
             if duty.prelude is not None:
                 events.extend(duty.prelude(s, seat))
-            asks.append(s.table.ask(kind, "night", s.round, seat, options))
+            asks.append(s.table.ask(kind, s.phase, s.round, seat, options))
     s.asks = tuple(asks)
 
 
-def _take_night(s: State, events: list[Event], replies: Sequence[Action], asks: tuple[Ask, ...]) -> None:
+def _take_duties(s: State, events: list[Event], replies: Sequence[Action], asks: tuple[Ask, ...]) -> None:
     for ask, reply in zip(asks, replies, strict=True):
         s.choices = (*s.choices, (ask.kind, ask.seat, reply))
         events.extend(DUTIES[ask.kind].act(s, ask.seat, reply))
 
 
-# -- dawn -----------------------------------------------------------------------------------
+def _take_action(s: State, events: list[Event], replies: Sequence[Action], asks: tuple[Ask, ...]) -> None:
+    _take_duties(s, events, replies, asks)
+    _shots_hit(s, events, "action")
+
+
+# -- dawn, and whoever leaves -----------------------------------------------------------------
 
 
 def _open_dawn(s: State, events: list[Event]) -> None:
-    rules = s.table.ruleset
     dying = s.dying()
-    s.alive &= ~dying
-    s.queue, s.choices, s.shielded, s.struck = (), (), 0, 0
-    deaths = s.table.seats(dying)
-    events.append(day_broke(s.round, deaths))
-    if rules.reveal == "always" or (rules.reveal == "first_night" and s.round == 1):
-        events.extend(Revealed(seat, s.roles[seat].name, EVERYONE) for seat in deaths)
-    if _won(s, events):
+    s.choices, s.shielded, s.cured, s.hit, s.struck = (), 0, 0, s.struck, 0
+    events.append(day_broke(s.round, s.table.seats(dying)))
+    _leave(s, events, dying, "morning", s.round == 1)
+
+
+def _leave(s: State, events: list[Event], gone: int, back: str, first_night: bool = False) -> None:
+    """Those of the mask are out of the game. back: what goes on once their last duties are done."""
+    s.phase = s.back = back
+    if not gone:
         return
+    s.alive &= ~gone
+    rules = s.table.ruleset
+    if rules.reveal != "never" and (first_night or rules.reveal == "always"):
+        events.extend(Revealed(seat, s.roles[seat].name, EVERYONE) for seat in s.table.seats(gone))
+    if "departure" in rules.due:
+        turns = (s.table.duties(s.roles, 1 << seat, "departure") for seat in s.table.seats(gone))
+        s.leaving = (*chain.from_iterable(turns), *s.leaving)
+        s.phase = "departure"
+    else:
+        _test(s, events)
+
+
+def _open_departure(s: State, events: list[Event]) -> None:
+    """Ask for the next last duty of those who have left; the game goes on when all are done."""
+    while s.leaving:
+        (kind, seat), s.leaving = s.leaving[0], s.leaving[1:]
+        duty = DUTIES[kind]
+        options = duty.options(s, seat)
+        if options:
+            if duty.prelude is not None:
+                events.extend(duty.prelude(s, seat))
+            s.asks = (s.table.ask(kind, "departure", s.round, seat, options),)
+            return
+    s.phase = s.back
+    _test(s, events)
+
+
+def _take_departure(s: State, events: list[Event], replies: Sequence[Action], asks: tuple[Ask, ...]) -> None:
+    """No other duty depends on it, so it is none of the choices that are kept."""
+    (ask,), (reply,) = asks, replies
+    events.extend(DUTIES[ask.kind].act(s, ask.seat, reply))
+    _shots_hit(s, events, s.back)
+
+
+def _shots_hit(s: State, events: list[Event], back: str) -> None:
+    """Whoever was shot just now leaves; of several shots at one player the first one counts."""
+    hit: dict[int, int] = {}
+    for seat, target in s.shots:
+        if s.alive >> target & 1:
+            hit.setdefault(target, seat)
+    s.shots = ()
+    if hit:
+        events.extend(Shot(seat, target, EVERYONE) for target, seat in hit.items())
+        s.fallen |= only(*hit)
+        _leave(s, events, only(*hit), back)
+
+
+def _open_morning(s: State, events: list[Event]) -> None:
+    rules = s.table.ruleset
     if s.round == 1 and rules.sheriff != "none":
         if s.intended is not None and not s.alive >> s.intended & 1:
             _end(s, events, Winner.NOBODY, Reason.VOID)
@@ -221,8 +288,6 @@ def _open_dawn(s: State, events: list[Event]) -> None:
             s.phase = "election"
     elif s.sheriff is not None and not s.alive >> s.sheriff & 1:
         s.phase = "succession"
-        if rules.sheriff_death == "stop":
-            _end(s, events, Winner.NOBODY, Reason.SHERIFF_DIED)
     else:
         s.phase = "order"
 
@@ -353,8 +418,8 @@ def _open_discussion(s: State, events: list[Event]) -> None:
         s.asks = (s.table.ask("statement", "discussion", s.round, s.queue[0], None),)
     else:
         s.phase = "voting"
-        if s.table.ruleset.votes == "open":
-            s.queue = s.order
+        if "day" in s.table.ruleset.due:
+            s.phase, s.queue = "action", s.table.duties(s.roles, s.alive, "day")
 
 
 def _take_discussion(s: State, events: list[Event], replies: Sequence[Action], asks: tuple[Ask, ...]) -> None:
@@ -369,6 +434,8 @@ def _open_voting(s: State, events: list[Event]) -> None:
     if s.table.ruleset.votes == "secret":
         s.asks = asks
     else:
+        if not s.queue:
+            s.queue = tuple(seat for seat in s.order if s.alive >> seat & 1)
         s.asks = tuple(ask for ask in asks if ask.seat == s.queue[0])
 
 
@@ -398,7 +465,7 @@ def _take_voting(s: State, events: list[Event], replies: Sequence[Action], asks:
         (reply,) = replies
         assert isinstance(reply, Say)
         events.append(said(asks[0].seat, "last words", reply.text))
-        _leave(s, events)
+        _voted_out(s, events)
 
 
 def _announce_votes(events: list[Event], asks: tuple[Ask, ...], replies: Sequence[Action], what: str) -> None:
@@ -430,27 +497,18 @@ def _counted(s: State, events: list[Event], seat: int | None, tied: tuple[int, .
     if seat is not None and s.table.ruleset.last_words == "voted_out":
         s.asks = (s.table.ask("last-words", "voting", s.round, seat, None),)
     else:
-        _leave(s, events)
+        _voted_out(s, events)
 
 
-def _leave(s: State, events: list[Event]) -> None:
-    """The player voted out goes; then the win test and the day's end."""
-    if s.doomed is not None:
-        s.alive &= ~(1 << s.doomed)
-        if s.table.ruleset.reveal == "always":
-            events.append(Revealed(s.doomed, s.roles[s.doomed].name, EVERYONE))
-        s.doomed = None
-    s.phase = "dusk"
+def _voted_out(s: State, events: list[Event]) -> None:
+    """The player voted out goes, if there is one."""
+    gone = 0 if s.doomed is None else 1 << s.doomed
+    s.doomed = None
+    _leave(s, events, gone, "dusk")
 
 
 def _open_dusk(s: State, events: list[Event]) -> None:
-    rules = s.table.ruleset
-    if _won(s, events):
-        return
-    lost_sheriff = s.sheriff is not None and not s.alive >> s.sheriff & 1
-    if lost_sheriff and rules.sheriff_death == "stop":
-        _end(s, events, Winner.NOBODY, Reason.SHERIFF_DIED)
-    elif s.round >= rules.max_rounds:
+    if s.round >= s.table.ruleset.max_rounds:
         _end(s, events, Winner.NOBODY, Reason.ROUND_LIMIT)
     else:
         s.phase = "nightfall"
@@ -459,21 +517,29 @@ def _open_dusk(s: State, events: list[Event]) -> None:
 # -- the end --------------------------------------------------------------------------------
 
 
-def _won(s: State, events: list[Event]) -> bool:
-    """End the game if a side has won (002 §6.1, 003 §2, 004 App. B)."""
+def _test(s: State, events: list[Event]) -> None:
+    """After a departure: end the game if a side has won (002 §6.1, 003 §2, 004 App. B), else if it stops at
+    the Sheriff's death.
+    """
     rules = s.table.ruleset
     wolves, others, plain = s.table.census(s.roles, s.alive)
-    needed = plain if rules.wolves_win == "no_villager" else others
-    reason = None
+    needed, reason = others, None
     if rules.wolves_win == "parity":
         reason = Reason.PARITY if wolves >= others else None
-    elif not needed:
-        reason = Reason.VILLAGERS_GONE if rules.wolves_win == "no_villager" else Reason.OTHERS_GONE
+    elif rules.wolves_win == "no_others":
+        reason = None if others else Reason.OTHERS_GONE
+    else:
+        reason = None if plain else Reason.VILLAGERS_GONE
+        needed = plain
+        if plain and rules.wolves_win == "no_villager_or_no_ability":
+            needed = others - plain
+            reason = None if needed else Reason.ABILITIES_GONE
     if wolves == 0 and (needed or rules.last_wolf_and_villager == "village"):
         _end(s, events, Winner.VILLAGE, Reason.WEREWOLVES_GONE)
     elif reason is not None:
         _end(s, events, Winner.WEREWOLVES, reason)
-    return s.outcome is not None
+    elif s.sheriff is not None and rules.sheriff_death == "stop" and not s.alive >> s.sheriff & 1:
+        _end(s, events, Winner.NOBODY, Reason.SHERIFF_DIED)
 
 
 def _end(s: State, events: list[Event], winner: Winner, reason: Reason) -> None:
@@ -494,12 +560,15 @@ class _Phase(NamedTuple):
 PHASES: dict[str, _Phase] = {
     "deal": _Phase(_open_deal, _take_deal),
     "nightfall": _Phase(_open_nightfall, _no_replies),
-    "night": _Phase(_open_night, _take_night),
+    "night": _Phase(_open_duties, _take_duties),
     "dawn": _Phase(_open_dawn, _no_replies),
+    "departure": _Phase(_open_departure, _take_departure),
+    "morning": _Phase(_open_morning, _no_replies),
     "election": _Phase(_open_election, _take_election),
     "succession": _Phase(_open_succession, _take_succession),
     "order": _Phase(_open_order, _take_order),
     "discussion": _Phase(_open_discussion, _take_discussion),
+    "action": _Phase(_open_duties, _take_action),
     "voting": _Phase(_open_voting, _take_voting),
     "dusk": _Phase(_open_dusk, _no_replies),
 }

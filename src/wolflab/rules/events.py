@@ -110,6 +110,15 @@ class DayBroke:
 
 
 @dataclass(frozen=True, slots=True)
+class Shot:
+    """`seat` shot `target`, who is out of the game at once."""
+
+    seat: int
+    target: int
+    audience: int
+
+
+@dataclass(frozen=True, slots=True)
 class Revealed:
     """A dead player's role is made public."""
 
@@ -191,6 +200,7 @@ Event = (
     | Learned
     | VictimShown
     | DayBroke
+    | Shot
     | Revealed
     | CandidatesNamed
     | SheriffNamed

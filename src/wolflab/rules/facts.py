@@ -29,6 +29,7 @@ from .events import (
     Said,
     SheriffDrawn,
     SheriffNamed,
+    Shot,
     SpeakersDrawn,
     VictimShown,
     VoteCounted,
@@ -42,8 +43,8 @@ from .ruleset import Ruleset
 
 T = TypeVar("T")
 
-How = Literal["night", "vote"]
-"""How somebody left: in the night (no event tells the cause), or voted out."""
+How = Literal["night", "vote", "shot"]
+"""How somebody left: in the night (no event tells the cause), voted out, or shot before everybody's eyes."""
 
 Phase = Literal["setup", "night", "day"]
 
@@ -113,6 +114,9 @@ class Facts(NamedTuple):
                 return self._replace(round=round, phase="day")._without("night", *deaths)
             case VoteCounted(out):
                 return self if out is None else self._without("vote", out)
+            case Shot(seat, target):
+                role = self.ruleset.shooter
+                return (self if role is None else self._knowing(role.name, seat))._without("shot", target)
             case Dealt(seat, role) | Revealed(seat, role):
                 return self._knowing(role, seat)
             case PackMet(seats):

@@ -11,7 +11,8 @@ def fallback(ask: Ask, rules: Ruleset) -> Action | Ask:
     """The action applied instead, or the ask to chance that decides it.
 
     Speech: said nothing. Votes: no vote. The Sheriff's choice of side: left. Night: the ruleset's
-    `unusable_night_reply`. Anything else: a random legal option.
+    `unusable_night_reply`. What a role may do by day or at its departure: it does not, where it may pass.
+    Anything else: a random legal option.
     """
     options = ask.options
     if options is None:
@@ -20,7 +21,9 @@ def fallback(ask: Ask, rules: Ruleset) -> Action | Ask:
         return PASS
     if ask.kind == "lead":
         return LEFT
-    if ask.phase == "night" and rules.unusable_night_reply == "pass":
+    if ask.phase in ("action", "departure") or (
+        ask.phase == "night" and rules.unusable_night_reply == "pass"
+    ):
         for quiet in (PASS, NO):
             if quiet in options:
                 return quiet

@@ -27,6 +27,7 @@ class Reason(Enum):
     WEREWOLVES_GONE = "every Werewolf is out"
     PARITY = "the Werewolves are as many as the others"
     VILLAGERS_GONE = "no plain Villager is left"
+    ABILITIES_GONE = "nobody of the village with an ability is left"
     OTHERS_GONE = "only Werewolves are left"
     SHERIFF_DIED = "the Sheriff died and the rules stop there"
     VOID = "the player drawn to be Sheriff did not take office"

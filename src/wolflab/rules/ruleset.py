@@ -1,7 +1,7 @@
-"""The rules as data: one frozen, validated object, and the three papers' presets.
+"""The rules as data: one frozen, validated object, and the presets: the three papers', two of tournaments.
 
-Every rule on which the papers differ is a field (`docs/rules.md`). Nothing else in Wolflab asks which
-paper a game follows.
+Every rule on which they differ is a field (`docs/rules.md`). Nothing else in Wolflab asks which paper a
+game follows.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Literal, get_args, get_type_hints
 
 from ..defaults import stated
 from ..errors import RulesetError
+from .duties import When
 from .naming import check_role_names
 from .roles import ROLES, Role
 
@@ -47,6 +48,9 @@ class Ruleset:
     seer_may_pass: bool = False
     witch_may_save_self: bool = True
     witch_may_use_both: bool = True
+    shield_and_antidote: Literal["not_asked", "saves", "kills"] = "not_asked"
+    """A player whom a shield has saved: the Witch is not asked about it; she is, and with both it lives; or
+    dies of both, as the Werewolves wanted."""
     deaths: Literal["simultaneous", "sequential"] = "simultaneous"
     """When the night's dead leave: after every night action, or before the Seer's."""
 
@@ -66,9 +70,14 @@ class Ruleset:
     reveal: Literal["never", "first_night", "always"] = "never"
     """Whose role is made public at death."""
     last_words: Literal["none", "voted_out"] = "none"
+    hunter_shoots_when_voted_out: bool = True
+    hunter_shoots_when_killed: bool = True
+    """By the Werewolves, or by another Hunter."""
+    hunter_shoots_when_poisoned: bool = False
+    """Of a Hunter who is attacked and poisoned in one night the poison decides."""
 
     # end
-    wolves_win: Literal["parity", "no_villager", "no_others"] = "parity"
+    wolves_win: Literal["parity", "no_villager", "no_villager_or_no_ability", "no_others"] = "parity"
     last_wolf_and_villager: Literal["village", "werewolves"] = "village"
     """Who wins when the last Werewolf and the last others that the Werewolves needed die together."""
     max_rounds: int = 10
@@ -136,8 +145,11 @@ class Ruleset:
             raise RulesetError("roles", "Guard and Doctor are the same duty under two names; use one of them")
 
     def _check_together(self) -> None:
-        if self.wolves_win == "no_villager" and not any(ROLES[r].plain and n for r, n in self.roles.items()):
-            raise RulesetError("wolves_win", "'no_villager' needs a plain Villager in the roles")
+        kinds = {role.plain for role in self.cast if not role.wolf}
+        if self.wolves_win.startswith("no_villager") and True not in kinds:
+            raise RulesetError("wolves_win", f"{self.wolves_win!r} needs a plain Villager in the roles")
+        if self.wolves_win == "no_villager_or_no_ability" and False not in kinds:
+            raise RulesetError("wolves_win", f"{self.wolves_win!r} needs a role with an ability in the roles")
         if self.speaking_order == "sheriff_side" and self.sheriff == "none":
             raise RulesetError("speaking_order", "'sheriff_side' needs a Sheriff; set sheriff")
         if self.sheriff_role is not None:
@@ -168,6 +180,17 @@ class Ruleset:
     def cast(self) -> tuple[Role, ...]:
         """The roles in play, in the order given."""
         return tuple(ROLES[name] for name, n in self.roles.items() if n)
+
+    @cached_property
+    def due(self) -> frozenset[When]:
+        """When anybody in the cast has something to do."""
+        return frozenset(duty.when for role in self.cast for duty in role.duties)
+
+    @cached_property
+    def shooter(self) -> Role | None:
+        """Whose card a shot gives away: the one role in the cast that shoots, where it is one."""
+        found = [role for role in self.cast if role.shoots]
+        return found[0] if len(found) == 1 else None
 
     @cached_property
     def wolves(self) -> int:
@@ -287,7 +310,31 @@ DOCTOR = Ruleset(
 )
 """004: Doctor, random ties."""
 
-PRESETS: Mapping[str, Ruleset] = MappingProxyType({r.name: r for r in (SHERIFF, WITCH, DOCTOR)})
+NINE = Ruleset(
+    name="nine",
+    roles={"Werewolf": 3, "Villager": 3, "Seer": 1, "Witch": 1, "Hunter": 1},
+    wolf_agreement="plurality",
+    wolves_may_pass=True,
+    witch_may_use_both=False,
+    unusable_night_reply="pass",
+    last_words="voted_out",
+    wolves_win="no_villager_or_no_ability",
+    max_rounds=12,
+)
+"""The usual tournament game of nine."""
+
+TWELVE = NINE.with_(
+    name="twelve",
+    roles={"Werewolf": 4, "Villager": 4, "Seer": 1, "Witch": 1, "Hunter": 1, "Guard": 1},
+    guard_may_repeat=False,
+    guard_may_pass=True,
+    shield_and_antidote="kills",
+)
+"""The usual tournament game of twelve: with a Guard."""
+
+PRESETS: Mapping[str, Ruleset] = MappingProxyType(
+    {r.name: r for r in (SHERIFF, WITCH, DOCTOR, NINE, TWELVE)}
+)
 
 
 def preset(name: str) -> Ruleset:
@@ -297,4 +344,15 @@ def preset(name: str) -> Ruleset:
     return PRESETS[name]
 
 
-__all__ = ["DOCTOR", "MAX_PLAYERS", "MIN_PLAYERS", "PRESETS", "SHERIFF", "WITCH", "Ruleset", "preset"]
+__all__ = [
+    "DOCTOR",
+    "MAX_PLAYERS",
+    "MIN_PLAYERS",
+    "NINE",
+    "PRESETS",
+    "SHERIFF",
+    "TWELVE",
+    "WITCH",
+    "Ruleset",
+    "preset",
+]

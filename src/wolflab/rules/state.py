@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .actions import Action
 from .asks import Ask
+from .duties import Cause
 from .outcome import Outcome
 from .roles import Role
 
@@ -37,11 +38,11 @@ class State:
     drawn: tuple[int, ...]
     """Speakers drawn so far, while chance draws an order."""
     queue: tuple[Any, ...]
-    """What the phase still has to do: night duties, or speakers."""
+    """What the phase still has to do: duties, or speakers."""
     memory: dict[tuple[int, str], object]
     """What a role's duty must remember of a seat: (seat, word) → value. Replaced, never changed."""
     choices: tuple[tuple[str, int, Action], ...]
-    """Tonight's choices so far: (duty kind, seat, action)."""
+    """Tonight's choices so far, or today's: (duty kind, seat, action)."""
     shielded: int
     struck: int
     doomed: int | None
@@ -50,6 +51,19 @@ class State:
     """Who runs for Sheriff."""
     tied: tuple[int, ...]
     """Who shares the most votes, while chance breaks the tie."""
+
+    # What few games use begins here and not in `engine.begin`: what is not set need not be copied.
+    cured: int = 0
+    hit: int = 0
+    """Who was struck in the last night."""
+    shots: tuple[tuple[int, int], ...] = ()
+    """(who shot, at whom) of what is being done now."""
+    fallen: int = 0
+    """Who was shot, in all of the game."""
+    leaving: tuple[Any, ...] = ()
+    """The last duties of those who have just left, in the order in which they are due."""
+    back: str = ""
+    """The phase that goes on after a departure."""
 
     def copy(self) -> State:
         """A shallow copy, for `engine.step` to work on."""
@@ -63,12 +77,21 @@ class State:
         """Nothing but a strike kills `seat` tonight."""
         self.shielded |= 1 << seat
 
+    def cure(self, seat: int) -> None:
+        """As a shield; what becomes of a player who has both, `Ruleset.shield_and_antidote` says."""
+        self.cured |= 1 << seat
+
     def strike(self, seat: int) -> None:
         """`seat` dies tonight, shield or not."""
         self.struck |= 1 << seat
 
+    def shoot(self, seat: int, target: int) -> None:
+        """`seat` shoots `target`, who is out of the game at once. Everybody sees it: never at night."""
+        assert self.phase != "night"
+        self.shots = (*self.shots, (seat, target))
+
     def remember(self, seat: int, word: str, value: object) -> None:
-        """Keep `value` for later nights."""
+        """Keep `value` for later."""
         self.memory = {**self.memory, (seat, word): value}
 
     # -- questions ------------------------------------------------------------------------
@@ -80,8 +103,19 @@ class State:
     def dying(self) -> int:
         """Mask of those who will not see the morning, as the night stands now."""
         victim = self.victim()
-        attacked = 0 if victim is None else (1 << victim) & ~self.shielded
+        safe = self.shielded | self.cured
+        if self.shielded & self.cured and self.table.ruleset.shield_and_antidote == "kills":
+            safe &= ~(self.shielded & self.cured)
+        attacked = 0 if victim is None else (1 << victim) & ~safe
         return (attacked | self.struck) & self.alive
+
+    def cause(self, seat: int) -> Cause:
+        """By what `seat`, whose departure it is, has left the game: of a kill and a strike, by the strike."""
+        if self.fallen >> seat & 1:
+            return "shot"
+        if self.back == "dusk":
+            return "vote"
+        return "strike" if self.hit >> seat & 1 else "kill"
 
     def members(self, role: Role) -> int:
         """Mask of all seats, dead or alive, that were dealt `role`."""

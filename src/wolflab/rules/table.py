@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from .actions import PASS, Action, Pick, deal, pick
 from .asks import CHANCE, Ask
+from .duties import When
 from .events import EVERYONE, DayBroke, Dealt, Event, NightFell, Said, VoteCounted, Voted, seats_of
 from .roles import DUTIES, Role
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from .ruleset import Ruleset
 
 Turn = tuple[str, int]
-"""A night duty's kind and the seat that has it."""
+"""A duty's kind and the seat that has it."""
 
 _CACHE = 1 << 16
 """Entries kept per kind: far more than a 7-seat game needs, bounded for odd rulesets."""
@@ -59,13 +60,14 @@ class Table:
         wolves = (alive & wolf).bit_count()
         return wolves, alive.bit_count() - wolves, (alive & plain).bit_count()
 
-    def _duties(self, roles: tuple[Role, ...], alive: int) -> tuple[Turn, ...]:
-        """The night's queue: (duty kind, seat) for every living holder of a role with duties."""
+    def _duties(self, roles: tuple[Role, ...], holders: int, when: When) -> tuple[Turn, ...]:
+        """What is due of the seats in the mask `holders`: their duties, in the order of the cast."""
         return tuple(
             (duty.kind, seat)
             for role in self.ruleset.cast
             for duty in role.duties
-            for seat in seats_of(_members(roles, role) & alive)
+            if duty.when == when
+            for seat in seats_of(_members(roles, role) & holders)
         )
 
     def _vote_asks(self, kind: str, phase: str, round: int, voters: int, options: int) -> tuple[Ask, ...]:
@@ -117,7 +119,7 @@ def _sides(roles: tuple[Role, ...]) -> tuple[int, int]:
 
 
 def _ready(queue: tuple[Turn, ...], reads_last: bool) -> tuple[tuple[Turn, ...], tuple[Turn, ...]]:
-    """Split a night's queue into what can be asked now and what depends on something in it.
+    """Split a queue into what can be asked now and what depends on something in it.
 
     reads_last: duties that only learn wait for all others (sequential deaths).
     """

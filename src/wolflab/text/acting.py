@@ -16,7 +16,8 @@ from .templates import phrases, render
 from .wording import candidates_of, neighbours, pack_note, victim
 
 _SPEECHES = {"campaign": "campaign", "last-words": "last_words"}
-_CHOICES = {"antidote": "antidote", "lead": "lead", "succeed": "succeed", "elect": "elect"}
+_CHOICES = {kind: kind for kind in ("antidote", "lead", "succeed", "elect", "shoot")}
+"""Kinds of asks with a template of their own."""
 
 
 def body(now: Situation, ask: Ask, wording: Wording, common: dict[str, str]) -> str:

@@ -28,6 +28,7 @@ from ..rules import (
     Said,
     SheriffDrawn,
     SheriffNamed,
+    Shot,
     SpeakersDrawn,
     VictimShown,
     VoteCounted,
@@ -45,6 +46,8 @@ def informativeness(event: Event | Reflected, seat: int, ruleset: Ruleset) -> in
     match event:
         case Dealt():
             return OWN_ROLE
+        case Shot():
+            return OUT
         case DayBroke(deaths=deaths):
             return OUT if deaths else OTHER
         case VoteCounted(seat=out):

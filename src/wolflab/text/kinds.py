@@ -1,6 +1,6 @@
 """The three kinds of action that 004 §4.2 tells apart, by the kind of ask.
 
-It knows the rules' night duties and nothing of players.
+It knows the rules' duties and nothing of players.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ KINDS = ("night", "statement", "vote")
 
 def kind_of(ask: str) -> str:
     """Which of `KINDS` an ask of that kind (`Ask.kind`) is; "" for none of them: last words, a probe, an
-    election.
+    election, what a role does outside the night.
     """
     if ask in ("statement", "vote"):
         return ask
-    return "night" if ask in DUTIES else ""
+    return "night" if ask in DUTIES and DUTIES[ask].when == "night" else ""

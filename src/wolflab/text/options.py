@@ -22,6 +22,7 @@ _SYNONYMS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(SHIELDS, ("protect", "save", "guard", "shield", "heal", "defend")),
     "see": ("see", "check", "inspect", "investigate", "look at", "verify", "examine"),
     "poison": ("poison", "kill", "use the poison on", "use poison on"),
+    "shoot": ("shoot", "shoot down", "fire at", "kill", "eliminate", "take down", "take with me"),
     "vote": ("vote", "eliminate", "lynch", "expel", "remove", "banish"),
     "elect": ("vote", "elect", "support"),
     "succeed": ("name", "appoint", "hand over", "pass"),
@@ -227,7 +228,7 @@ _PASSING = re.compile(
     r"nobody|no[ -]?one|no player|none|nothing|no vote|no kill)\b"
 )
 _REFUSING = re.compile(
-    r"(?:\b(?:not|no|never)|n't)\s+(?:to\s+)?(?:vot\w*|kill\w*|protect\w*|sav\w*|see|poison\w*|check\w*|choos\w*|act|use|target\w*|attack\w*)\b"
+    r"(?:\b(?:not|no|never)|n't)\s+(?:to\s+)?(?:vot\w*|kill\w*|protect\w*|sav\w*|see|poison\w*|check\w*|choos\w*|act|use|target\w*|attack\w*|shoot\w*|fire)\b"
 )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ..rules import Ruleset
+from ..rules import Role, Ruleset
 from .options import NUMBER_WORDS
 from .questions import Wording
 from .sentences import listed
@@ -30,6 +30,7 @@ def rules_text(ruleset: Ruleset, wording: Wording = "own", moderator: bool = Fal
         _roles(ruleset),
         _night(ruleset),
         _announcement(ruleset),
+        _day_duties(ruleset),
         _sheriff(ruleset),
         _discussion(ruleset),
         _voting(ruleset),
@@ -95,7 +96,7 @@ def _roles(rules: Ruleset) -> str:
 
 
 def _night(rules: Ruleset) -> str:
-    cards = "; ".join(role.card(rules) for role in rules.cast)
+    cards = "; ".join(role.card(rules) for role in rules.cast if not _by_day(role))
     deaths = {
         "simultaneous": "All night actions count, also those of a player who dies in the same night; deaths "
         "take effect at dawn",
@@ -110,6 +111,19 @@ def _night(rules: Ruleset) -> str:
     return f"In the night round: {cards}. {deaths}. {replaced}."
 
 
+def _by_day(role: Role) -> bool:
+    """Whether all that a role has to do is done outside the night."""
+    return bool(role.duties) and not role.nightly
+
+
+def _day_duties(rules: Ruleset) -> str:
+    """What is done outside the night, and when."""
+    told = [role.card(rules) for role in rules.cast if _by_day(role)]
+    if "day" in rules.due:
+        told.append("what is done by day is done after the discussion and before the vote")
+    return f"Outside the night: {'; '.join(told)}." if told else ""
+
+
 def _announcement(rules: Ruleset) -> str:
     example = rules.names[0]
     reveal = {
@@ -119,10 +133,11 @@ def _announcement(rules: Ruleset) -> str:
         "always": "The cause of death is not told; the role of every player who dies or is voted out is "
         "revealed",
     }[rules.reveal]
+    rest = ", but for what some may do as they leave" if "departure" in rules.due else ""
     return (
         f"The day round has phases. In the announcement phase all players hear who died in the night: "
         f'"{example} was killed.", or "No player was killed." when nobody died. {reveal}. Dead players take '
-        "no further part."
+        f"no further part{rest}."
     )
 
 
@@ -209,9 +224,14 @@ def _winning(rules: Ruleset) -> str:
     wolves = {
         "parity": "when they are as many as all the other living players, or more",
         "no_villager": "when no plain Villager is alive, whoever else still is",
+        "no_villager_or_no_ability": "when no plain Villager is alive, or nobody of the village with an ability, "
+        "whoever else still is",
         "no_others": "when only Werewolves are alive",
     }[rules.wolves_win]
-    needed = "plain Villagers" if rules.wolves_win == "no_villager" else "other players"
+    needed = {
+        "no_villager": "plain Villagers",
+        "no_villager_or_no_ability": "plain Villagers or of those with an ability",
+    }.get(rules.wolves_win, "other players")
     both = {"village": "the village wins", "werewolves": "the Werewolves win"}[rules.last_wolf_and_villager]
     return (
         f"The village wins when every Werewolf is out of the game. The Werewolves win {wolves}. If the last "

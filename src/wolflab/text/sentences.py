@@ -29,6 +29,7 @@ from ..rules import (
     Said,
     SheriffDrawn,
     SheriffNamed,
+    Shot,
     SpeakersDrawn,
     VictimShown,
     VoteCounted,
@@ -119,6 +120,8 @@ def _words(event: Event | Reflected, seat: int | None, ruleset: Ruleset) -> str:
             if not names:
                 return "No player was killed."
             return f"{listed(names)} {'was' if len(names) == 1 else 'were'} killed."
+        case Shot(one, target):
+            return _shot(one, target, seat, ruleset)
         case Revealed(dead, role):
             return f"it was revealed that {ruleset.names[dead]} was {a_role(role)}."
         case GameEnded(outcome):
@@ -166,6 +169,15 @@ def _secret(
             told = "you were" if one == seat else f"{names[one]} was"
             return f"{told} told that the Werewolves are killing {names[victim]}."
     assert_never(event)
+
+
+def _shot(one: int, target: int, seat: int | None, ruleset: Ruleset) -> str:
+    """By whom, whose card it gives away, and at whom."""
+    who, role = _who(one, seat, ruleset), ruleset.shooter
+    if role is not None and one != seat:
+        who += f", {f'the {role.name}' if ruleset.count(role.name) == 1 else a_role(role.name)},"
+    out = "you are" if target == seat else f"{ruleset.names[target]} is"
+    return f"{who} shot {_who(target, seat, ruleset)}: {out} out of the game."
 
 
 def _said(event: Said, seat: int | None, ruleset: Ruleset) -> str:

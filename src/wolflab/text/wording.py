@@ -20,11 +20,13 @@ def names_of(now: Situation, seats: Iterable[int]) -> list[str]:
 
 
 def time_of(now: Situation) -> str:
-    """When it is: "night 2 round", "day 1 voting phase"."""
+    """When it is: "night 2 round", "day 1 voting phase", "day 1, the moment at which you leave the game"."""
     if now.phase == "night":
         return f"night {now.round} round"
     if now.phase == "order":
         return f"day {now.round} discussion phase, before the first statement,"
+    if now.phase == "departure":
+        return f"day {now.round}, the moment at which you leave the game"
     return f"day {now.round} {now.phase} phase"
 
 
@@ -54,7 +56,8 @@ def moderator_request(now: Situation, ask: Ask) -> str:
     words = phrases("requests")
     duty = DUTIES.get(ask.kind)
     left, right = neighbours(now)
-    return words[ask.kind if ask.kind in words else "night"].substitute(
+    due = "night" if duty is None or duty.when == "night" else "now"
+    return words[ask.kind if ask.kind in words else due].substitute(
         options=", ".join(labels(ask, now.ruleset)) if ask.options is not None else "",
         verb=duty.verb if duty else ask.kind,
         victim=victim(now),

@@ -37,6 +37,7 @@ from ..rules import (
     Said,
     SheriffDrawn,
     SheriffNamed,
+    Shot,
     SpeakersDrawn,
     VictimShown,
     VoteCounted,
@@ -53,7 +54,15 @@ _WINS = {
     Winner.WEREWOLVES: "[bold]The Werewolves[/] win",
     Winner.NOBODY: "Nobody wins",
 }
-ICONS = {"Werewolf": "🐺", "Seer": "🔮", "Guard": "🛡", "Doctor": "💉", "Witch": "🧪", "Villager": "🧑"}
+ICONS = {
+    "Werewolf": "🐺",
+    "Seer": "🔮",
+    "Guard": "🛡",
+    "Doctor": "💉",
+    "Witch": "🧪",
+    "Hunter": "🏹",
+    "Villager": "🧑",
+}
 
 
 class GamePrinter:
@@ -123,7 +132,7 @@ class GamePrinter:
                 out.print()
                 style = "green" if outcome.winner is Winner.VILLAGE else "red"
                 out.print(Rule(f"{_WINS[outcome.winner]}: {outcome.reason.value}", style=style))
-            case CandidatesNamed() | SheriffNamed() | FirstSpeaker() | Revealed() | VoteCounted():
+            case CandidatesNamed() | SheriffNamed() | FirstSpeaker() | Revealed() | Shot() | VoteCounted():
                 self._moderator(event)
             case Chose(seat):
                 self._secret(event, ICONS.get(self._now.roles[seat], "·"))

@@ -7,10 +7,12 @@ What Table 3 leaves open is decided here:
 
 - *Roles* have four classes in every ruleset: Werewolf, Seer, Doctor, Villager. A role's class follows from
   what it does: of the Werewolves' side; one that only looks at night; one with another ability (Guard and
-  Witch stand with the Doctor: each can keep a player alive); plain.
+  Witch stand with the Doctor: each can keep a player alive; so does the Hunter, who has no class of its own);
+  plain.
 - *Round* is a tenth of its number, confidence a tenth of 5–10, so that no entry leaves [0, 1] in a game of
   ten rounds.
-- *Phase* is night; discussion (whatever is spoken, and the Sheriff's other duties); voting (elections too).
+- *Phase* is night; discussion (whatever is spoken, and the Sheriff's other duties, and whatever else roles
+  do by day); voting (elections too).
 - *Three rounds*, oldest first: rounds 1 to 3 at first, later the current one and the two before it.
 - *Secret action*: the seat's own target of that night (not its pack mates'); for an antidote, the one saved.
 - *Announcement*: who died in the night; with several deaths, each of them.
@@ -45,6 +47,7 @@ from ...rules import (
     Said,
     SheriffDrawn,
     SheriffNamed,
+    Shot,
     SpeakersDrawn,
     VictimShown,
     View,
@@ -164,7 +167,7 @@ class _Fold:
                 case DayBroke(deaths=deaths):
                     for seat in deaths:
                         self.block()[self.players + seat] = 1.0
-                case Dealt() | PackMet() | Learned() | Revealed() | VoteCounted() | GameEnded():
+                case Dealt() | PackMet() | Learned() | Revealed() | Shot() | VoteCounted() | GameEnded():
                     pass  # what they say is among the facts
                 case SheriffDrawn() | SpeakersDrawn() | CandidatesNamed() | SheriffNamed() | FirstSpeaker():
                     pass  # Sheriffs and speaking orders have no place in Table 3

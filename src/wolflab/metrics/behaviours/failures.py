@@ -93,14 +93,14 @@ def _against(play: Play, story: _Story, said: Statement) -> str:
                 return f"is the {role} now, and was the {before} in round {round}"
         if role in story.denied:
             return f"is the {role} now, which it denied in round {story.denied[role]}"
-        if story.idle is not None and not ROLES[role].plain:
+        if story.idle is not None and ROLES[role].nightly:
             return f"is the {role} now, and had nothing to do at night in round {story.idle}"
     for claim in said.claims:
         if claim.denied and claim.role in story.held:
             return f"is not the {claim.role} now, and was in round {story.held[claim.role]}"
     if any(said.told("idle")):
-        special = [role for role in story.held if not ROLES[role].plain] + sorted(
-            role for role in held if not ROLES[role].plain
+        special = [role for role in story.held if ROLES[role].nightly] + sorted(
+            role for role in held if ROLES[role].nightly
         )
         if special:
             return f"has nothing to tell of the night, and claims to be the {special[0]}"

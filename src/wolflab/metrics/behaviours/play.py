@@ -36,6 +36,7 @@ from ...rules import (
     Said,
     SheriffDrawn,
     SheriffNamed,
+    Shot,
     SpeakersDrawn,
     VictimShown,
     VoteCounted,
@@ -284,8 +285,10 @@ class _Walk:
                 self._said(at, event)
             case Voted():
                 self._voted(at, event)
-            case Dealt() | PackMet() | DayBroke() | Revealed() | SheriffNamed() | VoteCounted() | GameEnded():
+            case Dealt() | PackMet() | DayBroke() | Shot() | Revealed() | SheriffNamed() | VoteCounted():
                 pass  # what they say is among the facts
+            case GameEnded():
+                pass
             case SheriffDrawn() | SpeakersDrawn() | CandidatesNamed() | FirstSpeaker():
                 pass  # nobody's behaviour
             case _:

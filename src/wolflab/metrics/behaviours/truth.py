@@ -97,6 +97,8 @@ def _left(how: How) -> str:
             return "died in the night"
         case "vote":
             return "was voted out"
+        case "shot":
+            return "was shot"
     assert_never(how)
 
 
@@ -116,7 +118,7 @@ def _deaths(play: Play, said: Statement) -> Iterator[Falsehood]:
         if sign.what == "vote" and gone.how != "vote":
             why = f"says that {name} was voted out, who {_left(gone.how)}"
             yield Falsehood("death", said, sign.whom, why)
-        last_night = (gone.how, gone.round) == ("night", said.round)
+        last_night = gone.round == said.round and gone.how != "vote"  # a dying player's shot at dawn too
         if sign.when == "last night" and sign.what != "vote" and not last_night:
             why = f"says that {name} died last night, who was gone before"
             yield Falsehood("death", said, sign.whom, why)

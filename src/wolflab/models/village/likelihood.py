@@ -24,6 +24,7 @@ from ...rules import (
     Ruleset,
     Said,
     SheriffNamed,
+    Shot,
     VoteCounted,
     Voted,
     facts_of,
@@ -34,7 +35,7 @@ from .claims import AS_OTHER, AS_PLAIN, AS_SEER, AS_SHIELD, claim_of, claimed
 from .parameters import Parameters
 from .worlds import SEER, WOLF, Floats, role_class
 
-Public = Said | Voted | DayBroke | NightFell | VoteCounted | SheriffNamed | Revealed
+Public = Said | Voted | DayBroke | NightFell | VoteCounted | SheriffNamed | Shot | Revealed
 """The public events that bear on the roles, or on how later ones do: all by which somebody leaves among
 them."""
 
@@ -146,6 +147,8 @@ class Fold:
         self.pairs = {n: t.transpose(2, 0, 1, 3).reshape(t.shape[2], -1, t.shape[3]) for n, t in pairs}
         poison = any(duty.kind == "poison" for role in ruleset.cast for duty in role.duties)
         self.spared = not (poison or ruleset.wolves_may_target_pack or ruleset.wolves_may_target_self)
+        self.tested_at_dawn = "departure" not in ruleset.due
+        """Whether the win test comes with the announcement of the dead, before anybody is asked anything."""
         self.size = 0
         self.root = self._root()
 
@@ -173,6 +176,8 @@ class Fold:
                 self._said(node, new, event, sink)
             case Voted():
                 self._voted(node, new, event, sink)
+            case Shot(seat, target):
+                new.marks = ((seat, 9), (target, 3))
             case DayBroke():
                 self._dawn(node, new, event, sink)
             case NightFell(round):
@@ -186,6 +191,17 @@ class Fold:
                 assert_never(event)
         self.size += 1
         return new
+
+    def goes_on(self, node: Node) -> Node:
+        """The node once it is known that no side has won: where that is tested after the dead's last duties,
+        the day's talk tells it first.
+        """
+        if self.tested_at_dawn or node.lives[-1:] == (node.facts.alive,):
+            return node
+        if "goes on" not in node.after:
+            new = node.after["goes on"] = node.child(node.event)
+            new.lives = (*node.lives, node.facts.alive)
+        return node.after["goes on"]
 
     # -- gaps: what a reflective player no longer has before it ----------------------------------
 
@@ -315,7 +331,8 @@ class Fold:
                     self._unary(weights, b, "die", old.contexts[b], int(b in event.deaths), sink)
             if self.spared:
                 new.harmless |= only(*event.deaths)
-        new.lives = (*old.lives, new.facts.alive)
+        if self.tested_at_dawn:
+            new.lives = (*old.lives, new.facts.alive)
         new.marks = tuple((b, 3) for b in event.deaths)
         new.contexts = _contexts(new)
 

@@ -30,6 +30,7 @@ from ...rules import (
     Said,
     SheriffDrawn,
     SheriffNamed,
+    Shot,
     SpeakersDrawn,
     VictimShown,
     VoteCounted,
@@ -131,7 +132,7 @@ class Outlooks:
         for line in lines:
             event = line.event
             match event:
-                case Said() | Voted() | Revealed():
+                case Said() | Voted() | Shot() | Revealed():
                     found = node.after.get(id(event))
                     if found is None:
                         found = node.after[id(event)] = fold.step(node, event)

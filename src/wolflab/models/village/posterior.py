@@ -34,6 +34,7 @@ from ...rules import (
     Said,
     SheriffDrawn,
     SheriffNamed,
+    Shot,
     SpeakersDrawn,
     VictimShown,
     VoteCounted,
@@ -166,6 +167,8 @@ class Thinker:
             if recalled and line.round > node.facts.round and _by_day(event):
                 # The dawn between is not before the player; what it led to tonight's choices is unknown.
                 node, own.kills, own.tonight = fold.dawned(node, line.round), [], None
+            if not recalled and _talk(event):
+                node = fold.goes_on(node)
             found = node.after.get(id(event))
             if found is None:
                 if not isinstance(event, Public):
@@ -179,9 +182,11 @@ class Thinker:
                 hits.append((line.position, node.marks))
             if isinstance(event, DayBroke):
                 own.wakes(event)
+        alive = situation.alive
         if recalled:
-            alive = situation.alive
             node = fold.resumed(node, situation.round, situation.phase, alive, situation.seat in alive)
+        elif situation.phase in _BY_DAY and situation.seat in alive:
+            node = fold.goes_on(node)
         return Survey(
             node, own.learned, own.harmless, tuple(own.kills), own.shielded, own.spared, tuple(hits)
         )
@@ -285,8 +290,10 @@ class _Own:
                 return ((victim, 4),)
             case SheriffDrawn() | SpeakersDrawn() | GameEnded():
                 pass
-            case Said() | Voted() | DayBroke() | NightFell() | VoteCounted() | SheriffNamed() | Revealed():
+            case Said() | Voted() | DayBroke() | NightFell() | VoteCounted() | SheriffNamed():
                 pass  # `Public`: the fold reads it
+            case Shot() | Revealed():
+                pass  # and these
             case _:
                 assert_never(event)
         return ()
@@ -299,10 +306,19 @@ class _Own:
         self.tonight, self.kills = None, []
 
 
+_BY_DAY = ("election", "order", "discussion", "action", "voting")
+"""Phases in which who is asked and lives knows that the game went on after the dawn."""
+
+
+def _talk(event: Event | Reflected) -> bool:
+    """Whether it is something that only happens while the game goes on."""
+    return isinstance(event, Voted) or (isinstance(event, Said) and event.where != "last words")
+
+
 def _by_day(event: Event | Reflected) -> bool:
     """Whether it is something done by day, which tells that the dawn of its round has come."""
     match event:
-        case Said() | Voted() | VoteCounted():
+        case Said() | Voted() | VoteCounted() | Shot():
             return True
         case NightFell() | Chose() | Learned() | VictimShown() | DayBroke() | Revealed() | Reflected():
             return False
@@ -345,13 +361,20 @@ def _certain(world: Worlds, situation: Situation, survey: Survey) -> Bools | Non
         mask &= left > 0
         if rules.wolves_win == "parity":
             mask &= left * 2 < alive.bit_count()
-        elif rules.wolves_win == "no_villager" and not world.merged:
+        elif rules.wolves_win != "no_others" and not world.merged:
             here = [seat for seat in range(rules.players) if alive >> seat & 1]
-            plain = [i for i, name in enumerate(world.roles) if ROLES[name].plain]
-            mask &= world.cube[:, here][:, :, plain].sum(axis=(1, 2)) > 0.5
+            for roles in _needed(world, rules):
+                mask &= world.cube[:, here][:, :, roles].sum(axis=(1, 2)) > 0.5
     if mask.all() or not mask.any():
         return None  # nothing is excluded, or the record contradicts itself: then judge by likelihood alone
     return mask
+
+
+def _needed(world: Worlds, rules: Ruleset) -> list[list[int]]:
+    """Groups of roles (by index) of each of which somebody must live, or the Werewolves have won."""
+    village = [(i, ROLES[name].plain) for i, name in enumerate(world.roles) if not ROLES[name].wolf]
+    plain, able = ([i for i, is_plain in village if is_plain is wanted] for wanted in (True, False))
+    return [plain] if rules.wolves_win == "no_villager" else [plain, able]
 
 
 def _share_out(

@@ -1,8 +1,8 @@
-"""The roles. One file each: its side, what it does at night, and the words on its card.
+"""The roles. One file each: its side, what it does, and the words on its card.
 
 A new role is a new file in this folder with a module-level `ROLE`; nothing else has to change. It can
-be named in a `Ruleset` at once, is dealt, asked at night, described in the rules text and offered as a
-guess to players who deduce.
+be named in a `Ruleset` at once, is dealt, asked when its duties are due, described in the rules text and
+offered as a guess to players who deduce.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Role:
     """One kind of card.
 
-    card: ruleset → the sentences of the rules that describe this role's night.
+    card: ruleset → the sentences of the rules that describe what this role does.
     pack: its holders recognise each other on the first night.
     plain: it has no ability (the win condition "no plain Villager left" counts these).
     """
@@ -40,12 +40,18 @@ class Role:
 
     wolf: bool = field(init=False, default=False)
     """On the Werewolves' side."""
+    nightly: bool = field(init=False, default=False)
+    """It has something to do at night."""
     shields: bool = field(init=False, default=False)
     """One of its duties shields (see `Duty`)."""
+    shoots: bool = field(init=False, default=False)
+    """One of its duties shoots."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "wolf", self.side is Side.WEREWOLVES)
+        object.__setattr__(self, "nightly", any(duty.when == "night" for duty in self.duties))
         object.__setattr__(self, "shields", any(duty.shields for duty in self.duties))
+        object.__setattr__(self, "shoots", any(duty.shoots for duty in self.duties))
 
     def __repr__(self) -> str:
         return f"Role({self.name})"
@@ -66,7 +72,7 @@ ROLES: dict[str, Role] = _load()
 """Every role by name."""
 
 DUTIES: dict[str, Duty] = {duty.kind: duty for one in ROLES.values() for duty in one.duties}
-"""Every night duty by kind."""
+"""Every duty by kind."""
 
 SHIELDS: frozenset[str] = frozenset(kind for kind, duty in DUTIES.items() if duty.shields)
 """The kinds of the duties that shield ("protect", "save", and what new roles add)."""

@@ -15,14 +15,25 @@ if TYPE_CHECKING:
     from ..state import State
 
 
+SHIELDED = {
+    "not_asked": "",
+    "saves": "; she is told so also where a protection saves that player already",
+    "kills": "; she is told so also where a protection saves that player already, and a player with both the "
+    "protection and the antidote dies",
+}
+"""What the antidote does to a player who is shielded: the words for `shield_and_antidote`."""
+
+
 def _victim(state: State, seat: int) -> int | None:
-    """Whom the Witch is shown: tonight's victim, while the antidote lasts and no shield holds."""
+    """Whom the Witch is shown: tonight's victim, while the antidote lasts and nothing has saved it."""
+    rules = state.table.ruleset
     if state.memory.get((seat, "antidote used")):
         return None
     victim = state.victim()
-    if victim is None or state.shielded >> victim & 1:
+    saved = state.cured | (state.shielded if rules.shield_and_antidote == "not_asked" else 0)
+    if victim is None or saved >> victim & 1:
         return None
-    if victim == seat and not state.table.ruleset.witch_may_save_self:
+    if victim == seat and not rules.witch_may_save_self:
         return None
     return victim
 
@@ -39,7 +50,7 @@ def show_victim(state: State, seat: int) -> tuple[Event, ...]:
 def antidote(state: State, seat: int, action: Action) -> tuple[Event, ...]:
     victim = _victim(state, seat)
     if isinstance(action, Answer) and action.yes and victim is not None:
-        state.shield(victim)
+        state.cure(victim)
         state.remember(seat, "antidote used", True)
     return (Chose(seat, "antidote", action, only(seat)),)
 
@@ -71,6 +82,8 @@ def card(rules: Ruleset) -> str:
         "Werewolves kill while she still has the antidote, and may save that player"
     )
     text += ", herself included" if rules.witch_may_save_self else ", but not herself"
+    if any(role.shields for role in rules.cast):
+        text += SHIELDED[rules.shield_and_antidote]
     text += "; she may poison any player, whom no protection saves, or pass"
     if not rules.witch_may_use_both:
         text += "; she may not use both in one night"

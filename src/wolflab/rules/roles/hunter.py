@@ -1,0 +1,61 @@
+"""The Hunter: may shoot one living player when it leaves the game, before everybody's eyes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..actions import Action, Pick
+from ..duties import Duty, targets
+from ..events import Event
+from ..outcome import Side
+from . import Role
+
+if TYPE_CHECKING:
+    from ..ruleset import Ruleset
+    from ..state import State
+
+
+def options(state: State, seat: int) -> tuple[Action, ...]:
+    rules = state.table.ruleset
+    may = {
+        "vote": rules.hunter_shoots_when_voted_out,
+        "kill": rules.hunter_shoots_when_killed,
+        "shot": rules.hunter_shoots_when_killed,
+        "strike": rules.hunter_shoots_when_poisoned,
+    }[state.cause(seat)]
+    return targets(state, may_pass=True) if may else ()
+
+
+def act(state: State, seat: int, action: Action) -> tuple[Event, ...]:
+    """Not to shoot is silent: nobody learns that a Hunter has left."""
+    if isinstance(action, Pick):
+        state.shoot(seat, action.seat)
+    return ()
+
+
+def card(rules: Ruleset) -> str:
+    several = rules.count("Hunter") > 1
+    ways = {"voted out": rules.hunter_shoots_when_voted_out}
+    ways["killed by the Werewolves"] = rules.hunter_shoots_when_killed
+    if several:
+        ways["shot"] = rules.hunter_shoots_when_killed
+    if rules.count("Witch"):
+        ways["poisoned"] = rules.hunter_shoots_when_poisoned
+    may, never = (" or ".join(way for way, can in ways.items() if can is wanted) for wanted in (True, False))
+    who = "a Hunter" if several else "the Hunter"
+    if not may:
+        return f"{who} can never shoot"
+    unless = f", but not when {never}" if never else ""
+    return (
+        f"{who}, when {may}{unless}, may at once shoot one living player, who is then out of the game too; "
+        f"everybody sees the shot and learns by it who was {who}, and nobody is told when {who} does not shoot"
+    )
+
+
+ROLE = Role(
+    name="Hunter",
+    plural="Hunters",
+    side=Side.VILLAGE,
+    card=card,
+    duties=(Duty("shoot", "shoot", "shot", options, act, when="departure", shoots=True),),
+)
