@@ -5,8 +5,8 @@ It imports nothing of Wolflab: it was written from the papers' rules (002 §3 an
 something open), so that it and the engine can only agree by both being right.
 
 A state is the multiset of the living, each a letter (W Werewolf, V Villager, S Seer, G Guard or Doctor,
-X Witch, H Hunter) with marks: "+" the Sheriff, "*" the player shielded last night where the Guard may not repeat.
-Players with the same letter and marks are interchangeable, so one of them stands for all. What cannot
+X Witch, H Hunter) with marks: "+" the Sheriff, "*" the player shielded last night where the Guard may not
+repeat. Players with the same letter and marks are interchangeable, so one of them stands for all. What cannot
 change the end under random play is left out: what the Seer sees, speech and its order, elections.
 
 Votes, and the Werewolves' choices, are counted by a convolution over the tallies, not one by one: n voters

@@ -61,7 +61,7 @@ EVERY = pytest.mark.parametrize("named", NAMED.values(), ids=NAMED)
 HIDING = pytest.mark.parametrize(
     "named", [NAMED["unrelated"], NAMED["invented"]], ids=["unrelated", "invented"]
 )
-OWN_WORDS = re.compile(r"wol[fv]|villag|seer|(?<!body)guard|witch|doctor", re.IGNORECASE)
+OWN_WORDS = re.compile(r"wol[fv]|villag|seer|(?<!body)guard|witch|doctor|hunter", re.IGNORECASE)
 
 TESTS = Path(__file__).parent
 TEMPLATES = sorted((TESTS.parent / "src" / "wolflab" / "text" / "prompts").rglob("*.txt"))

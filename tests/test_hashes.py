@@ -64,8 +64,8 @@ UNRELATED: dict[str, tuple[str, str]] = {
 """file → (what is replaced once, by what): nothing of it is used by the games below."""
 PRESET = (
     "rules/ruleset.py",
-    r"\(SHERIFF, WITCH, DOCTOR\)",
-    '(SHERIFF, WITCH, DOCTOR, WITCH.with_(name="big"))',
+    r"NINE, TWELVE\)",
+    'NINE, TWELVE, WITCH.with_(name="big"))',
 )
 
 

@@ -37,7 +37,7 @@ from wolflab.text.notes import Mistake
 
 PROBES = (StrawPoll(2), ReliabilityProbe())
 RULES = [*PRESETS.values(), SHERIFF.with_(sheriff="assigned", sheriff_death="stop")]
-RULE_IDS = ["sheriff", "witch", "doctor", "assigned"]
+RULE_IDS = [*PRESETS, "assigned"]
 
 
 class Tape(NoFile):

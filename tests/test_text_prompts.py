@@ -456,7 +456,7 @@ def test_golden_prompts(preset: str, wording: Any, layout: Any) -> None:
     golden(GOLDEN / f"prompts-{preset}-{wording}-{layout}.txt", "\n\n".join(parts))
 
 
-GAMES = {"sheriff": 24, "witch": 7, "doctor": 0}
+GAMES = {"sheriff": 24, "witch": 7, "doctor": 0, "nine": 59, "twelve": 29}
 """Seeds of games in which every kind of ask of the preset occurs (checked below)."""
 
 
@@ -466,6 +466,8 @@ def test_golden_games_have_every_kind_of_ask(preset: str) -> None:
         "sheriff": {"kill", "protect", "see", "campaign", "elect", "succeed", "lead", "statement", "vote"},
         "witch": {"kill", "protect", "see", "antidote", "poison", "statement", "vote", "last-words"},
         "doctor": {"kill", "save", "see", "statement", "vote"},
+        "nine": {"kill", "see", "antidote", "poison", "statement", "vote", "last-words", "shoot"},
+        "twelve": {"kill", "protect", "see", "antidote", "poison", "statement", "vote", "last-words", "shoot"},
     }[preset]
     assert {one.kind for one, _ in situations(PRESETS[preset], GAMES[preset])} == expected
 

@@ -21,7 +21,8 @@ Where somebody leaves the game (⇢) there may be a *departure* in between, whic
   it comes next. Nobody being left to ask: the win test, then `sheriff_death: stop`.
 - *morning*: void, *election* (round 1) or *succession* (the Sheriff has left): who is Sheriff now.
 - *order*, *discussion*: one statement each, the Sheriff last where there is one.
-- *action*: the day's duties, where there are any, asked as those of the night; whoever is shot leaves at once.
+- *action*: the day's duties, where there are any, asked as those of the night; whoever is shot leaves at
+  once.
 - *voting*: a ballot, its tie, the last words; *dusk*: the round limit.
 
 The Sheriff's morning (002): a Sheriff who left since the last one names the successor after dawn, among

@@ -35,9 +35,10 @@ UNRELATED: Mapping[str, str] = MappingProxyType(
         "Guard": "sentry",
         "Witch": "pharmacist",
         "Doctor": "florist",
+        "Hunter": "gardener",
     }
 )
-"""003's own words for the five roles of its game. The last three hint at what their holders do."""
+"""003's own words for the five roles of its game, and two more. Its last three hint at their holders' task."""
 
 OPPOSITE: Mapping[str, str] = MappingProxyType(
     {
@@ -47,6 +48,7 @@ OPPOSITE: Mapping[str, str] = MappingProxyType(
         "Guard": "traitor",
         "Witch": "saint",
         "Doctor": "poisoner",
+        "Hunter": "pacifist",
     }
 )
 """Words of opposite meaning; the village is the "wolf pack", the Werewolves' pack the "village"."""
@@ -59,6 +61,7 @@ INVENTED: Mapping[str, str] = MappingProxyType(
         "Guard": "arvane",
         "Witch": "oskaya",
         "Doctor": "elbrin",
+        "Hunter": "molvek",
     }
 )
 """Words that mean nothing: the strictest control, because no name hints at a task."""

@@ -224,8 +224,8 @@ def _winning(rules: Ruleset) -> str:
     wolves = {
         "parity": "when they are as many as all the other living players, or more",
         "no_villager": "when no plain Villager is alive, whoever else still is",
-        "no_villager_or_no_ability": "when no plain Villager is alive, or nobody of the village with an ability, "
-        "whoever else still is",
+        "no_villager_or_no_ability": "when no plain Villager is alive, or nobody of the village with an "
+        "ability, whoever else still is",
         "no_others": "when only Werewolves are alive",
     }[rules.wolves_win]
     needed = {

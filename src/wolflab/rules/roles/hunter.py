@@ -48,7 +48,7 @@ def card(rules: Ruleset) -> str:
     unless = f", but not when {never}" if never else ""
     return (
         f"{who}, when {may}{unless}, may at once shoot one living player, who is then out of the game too; "
-        f"everybody sees the shot and learns by it who was {who}, and nobody is told when {who} does not shoot"
+        f"everybody sees the shot and learns by it who was {who}; nobody is told when {who} does not shoot"
     )
 
 
