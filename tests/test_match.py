@@ -237,7 +237,8 @@ HOSTILE = st.one_of(
     texts=st.lists(HOSTILE, min_size=1, max_size=12), seed=st.integers(0, 50), preset=st.sampled_from(RULES)
 )
 def test_hostile_replies_never_crash_or_break_the_rules(texts: list[str], seed: int, preset: Ruleset) -> None:
-    rules = preset.with_(roles={**preset.roles, "Villager": preset.roles["Villager"] + 5}, max_rounds=2)
+    villagers = preset.roles["Villager"] + 12 - preset.players
+    rules = preset.with_(roles={**preset.roles, "Villager": villagers}, max_rounds=2)
     model = Scripted(
         spoil=lambda request: (
             texts[len(request.key) * 7 % len(texts)] if "1" in request.key[-3:] or len(texts) > 6 else None

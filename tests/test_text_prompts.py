@@ -467,7 +467,17 @@ def test_golden_games_have_every_kind_of_ask(preset: str) -> None:
         "witch": {"kill", "protect", "see", "antidote", "poison", "statement", "vote", "last-words"},
         "doctor": {"kill", "save", "see", "statement", "vote"},
         "nine": {"kill", "see", "antidote", "poison", "statement", "vote", "last-words", "shoot"},
-        "twelve": {"kill", "protect", "see", "antidote", "poison", "statement", "vote", "last-words", "shoot"},
+        "twelve": {
+            "kill",
+            "protect",
+            "see",
+            "antidote",
+            "poison",
+            "statement",
+            "vote",
+            "last-words",
+            "shoot",
+        },
     }[preset]
     assert {one.kind for one, _ in situations(PRESETS[preset], GAMES[preset])} == expected
 

@@ -126,7 +126,7 @@ def run(
     "`wolflab play --model ollama/llama3.1 --recipe vanilla`"
 )
 def play(
-    rules: Annotated[str, typer.Option(help="sheriff, witch or doctor.")] = "sheriff",
+    rules: Annotated[str, typer.Option(help="sheriff, witch, doctor, nine or twelve.")] = "sheriff",
     model: Annotated[str, typer.Option(help="Who plays (see `wolflab models`).")] = "village",
     recipe: Annotated[
         str, typer.Option(help="How they think: vanilla, deductive, … or random.")

@@ -24,7 +24,7 @@ def tournament(
         list[str], typer.Option(help="Instead: RECIPE, NAME=RECIPE or NAME=RECIPE@MODEL (repeatable).")
     ] = [],  # noqa: B006
     model: Annotated[Optional[str], typer.Option(help="Of entrants that name none.")] = None,  # noqa: UP045
-    rules: Annotated[Optional[str], typer.Option(help="sheriff, witch or doctor.")] = None,  # noqa: UP045
+    rules: Annotated[Optional[str], typer.Option(help="sheriff, witch, doctor, nine or twelve.")] = None,  # noqa: UP045
     deals: Annotated[Optional[int], typer.Option(help="Sets of cards, the same for every pair.")] = None,  # noqa: UP045
     set_: Annotated[
         list[str], typer.Option("-o", "--set", help="Change a field: place.to.change=value (repeatable).")

@@ -46,9 +46,12 @@ from ..models.village.parameters import (
     parse,
 )
 from ..models.village.worlds import role_class
-from ..rules import PRESETS, ROLES, Event, Ruleset, Winner
+from ..rules import DOCTOR, PRESETS, ROLES, SHERIFF, WITCH, Event, Ruleset, Winner
 from ..text.notes import UNCERTAIN
 from ..text.questions import Deduce, Question, Situation
+
+FITTED_ON = (SHERIFF, WITCH, DOCTOR)
+"""The rulesets whose self-play the shipped parameters come from; other presets are played with the same."""
 
 Seated = Village | None
 """Who sits in a seat; None plays at random and says nothing."""
@@ -228,11 +231,11 @@ def fit(games: int, rounds: int, seed: str, say: Callable[[str], None] = lambda 
         everyone = _everyone(Village(parameters=current, phrases="ab"))
         counts = {name: np.zeros(shape) for name, shape in SHAPES.items()}
         kept: list[tuple[Ruleset, Game]] = []
-        for name, ruleset in PRESETS.items():
+        for ruleset in FITTED_ON:
             played = [
                 play(
                     ruleset,
-                    f"fit|{seed}|{number}|{name}|{g}",
+                    f"fit|{seed}|{number}|{ruleset.name}|{g}",
                     everyone,
                     keep=g < games // 4,
                 )
@@ -241,13 +244,14 @@ def fit(games: int, rounds: int, seed: str, say: Callable[[str], None] = lambda 
             observe(played, ruleset, counts)
             kept += [(ruleset, game) for game in played if game.asks]
             won = sum(game.winner is Winner.VILLAGE for game in played)
-            say(f"round {number + 1} {name}: the village won {won} of {games}")
+            say(f"round {number + 1} {ruleset.name}: the village won {won} of {games}")
         made = tables(counts)
         scale = best_scale(Parameters(made, 1000, current.suspicion, ""), kept)
         last = calibration(kept)
+        presets = [ruleset.name for ruleset in FITTED_ON]
         fitted = Fitted(
             VERSION,
-            {"seed": seed, "games": games, "round": number + 1, "presets": list(PRESETS), "phrases": "ab"},
+            {"seed": seed, "games": games, "round": number + 1, "presets": presets, "phrases": "ab"},
             scale,
             {name: table.tolist() for name, table in made.items()},
             suspicion(last) if number else {group: list(row) for group, row in NEUTRAL_SUSPICION.items()},

@@ -332,9 +332,7 @@ TWELVE = NINE.with_(
 )
 """The usual tournament game of twelve: with a Guard."""
 
-PRESETS: Mapping[str, Ruleset] = MappingProxyType(
-    {r.name: r for r in (SHERIFF, WITCH, DOCTOR, NINE, TWELVE)}
-)
+PRESETS: Mapping[str, Ruleset] = MappingProxyType({r.name: r for r in (SHERIFF, WITCH, DOCTOR, NINE, TWELVE)})
 
 
 def preset(name: str) -> Ruleset:

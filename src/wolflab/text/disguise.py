@@ -38,7 +38,7 @@ UNRELATED: Mapping[str, str] = MappingProxyType(
         "Hunter": "gardener",
     }
 )
-"""003's own words for the five roles of its game, and two more. Its last three hint at their holders' task."""
+"""003's own words for the five roles of its game, and two more. Its last three hint at what they do."""
 
 OPPOSITE: Mapping[str, str] = MappingProxyType(
     {

@@ -42,8 +42,8 @@ def insisted(scene: Scene, ask: Ask) -> Chosen:
     if ask.kind == "antidote" and YES in options:
         return YES, "I use what I have."
     seats = [seat for seat in _seats(options) if seat != scene.me and seat not in scene.mates]
-    if ask.kind == "poison" and seats:
-        target = _best(scene, seats, lambda seat: scene.suspicion[seat], "poison")
+    if ask.kind in ("poison", "shoot") and seats:
+        target = _best(scene, seats, lambda seat: scene.suspicion[seat], ask.kind)
         return Pick(target), f"{scene.name(target)} is the likeliest Werewolf."
     return choose(scene, replace(ask, options=options)) if options else choose(scene, ask)
 
@@ -156,6 +156,15 @@ def _poison(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
     return PASS, "I am not sure enough of anybody to use the poison."
 
 
+def _shoot(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
+    seats = _seats(options)
+    if seats:
+        target = _best(scene, seats, lambda seat: scene.suspicion[seat], "shoot")
+        if scene.suspicion[target] >= 500:
+            return Pick(target), f"{scene.name(target)} is more likely a Werewolf than not."
+    return PASS, "Whomever I shot, it would more likely be one of us."
+
+
 def _elect(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
     seats = _seats(options)
     if not seats:
@@ -221,6 +230,7 @@ _PLANS: dict[str, Callable[[Scene, tuple[Action, ...]], Chosen | None]] = {
     "see": _see,
     "antidote": _antidote,
     "poison": _poison,
+    "shoot": _shoot,
     "elect": _elect,
     "succeed": _succeed,
     "lead": _lead,

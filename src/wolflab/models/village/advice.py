@@ -27,7 +27,8 @@ CLEAR = 0.6
 _MASKS = tuple(f"Player {letter}" for letter in LETTERS)
 _PASSED = re.compile(
     r"\b(?:pass|passed|abstain\w*|do nothing|nobody|no one|no-one|hold back|keep (?:the|my) \w+|"
-    r"(?:not|never|won't|don't)(?: to)? (?:vot\w+|us\w+|protect|poison|check|kill|see|save|look))\b|\bno\W*$"
+    r"(?:not|never|won't|don't)(?: to)? (?:vot\w+|us\w+|protect|poison|check|kill|see|save|look|shoot))\b|"
+    r"\bno\W*$"
 )
 
 
@@ -98,6 +99,7 @@ _WAYS = {
         HOLD: "pass and verify nobody tonight.",
     },
     "poison": {ACT: "use your poison on a suspect instead of passing.", HOLD: "pass and keep your poison."},
+    "shoot": {ACT: "shoot a suspect instead of passing.", HOLD: "pass and shoot nobody."},
     "antidote": {ACT: "use your antidote.", HOLD: "hold back and keep your antidote."},
 }
 _TALK = {

@@ -228,6 +228,13 @@ _POISONS = (
     Choice("doubt", "I poison the self-proclaimed Seer, who may be an impostor.", 400, _doubtful_seer),
     Choice("accuser", "I poison my accuser.", 300, _accuser),
 )
+_SHOTS = (
+    Choice("nothing", "I do not shoot where I am not sure.", 900, _nothing),
+    Choice("first", "I shoot the likeliest Werewolf.", 900, _first),
+    Choice("second", "I shoot the runner-up among my suspects.", 500, _second),
+    Choice("doubt", "I shoot the self-proclaimed Seer, who may be an impostor.", 400, _doubtful_seer),
+    Choice("accuser", "I shoot my accuser.", 300, _accuser),
+)
 _ANTIDOTES = (
     Choice("use", "I save the victim at once.", 900, _use),
     Choice("keep", "I keep the antidote for a later night.", 900, _keep),
@@ -238,6 +245,7 @@ CHOICES: Mapping[str, tuple[Choice, ...]] = MappingProxyType(
         **dict.fromkeys(SHIELDS, _SAVES),
         "see": _LOOKS,
         "poison": _POISONS,
+        "shoot": _SHOTS,
         "antidote": _ANTIDOTES,
     }
 )

@@ -85,7 +85,7 @@ def _wrong(now: Situation, task: Judge, posterior: Posterior) -> str:
             return f"{names[who]} is of the player's own pack." if who in now.pack else ""
         if ask.kind == "see":
             return f"The player knows {names[who]} already." if who in posterior.survey.learned else ""
-        if wolf or ask.kind not in ("vote", "poison"):
+        if wolf or ask.kind not in ("vote", "poison", "shoot"):
             return _aid(now, ask, who, chance)
         others = [posterior.wolf[s] for s in _picks(ask) if s != now.seat]
         if who == now.seat or chance < KNOWN:
