@@ -71,7 +71,18 @@ def _load() -> dict[str, Role]:
 ROLES: dict[str, Role] = _load()
 """Every role by name."""
 
-DUTIES: dict[str, Duty] = {duty.kind: duty for one in ROLES.values() for duty in one.duties}
+
+def _duties() -> dict[str, Duty]:
+    found: dict[str, tuple[Role, Duty]] = {}
+    for one in ROLES.values():
+        for duty in one.duties:
+            other = found.setdefault(duty.kind, (one, duty))[0]
+            if other is not one:
+                raise ValueError(f"two roles have a duty {duty.kind!r}: {other.name} and {one.name}")
+    return {kind: duty for kind, (_, duty) in found.items()}
+
+
+DUTIES: dict[str, Duty] = _duties()
 """Every duty by kind."""
 
 SHIELDS: frozenset[str] = frozenset(kind for kind, duty in DUTIES.items() if duty.shields)
