@@ -25,7 +25,7 @@ from wolflab.env.vector import kinds
 from wolflab.errors import ExperimentError, IllegalReply, RulesetError, ServerError, WolflabError
 from wolflab.match import Dealing, Draws, Match, Player, everybody, play, run_now
 from wolflab.record import read, verify
-from wolflab.rules import DOCTOR, SHERIFF, WITCH, Dealt, Ruleset, Said, Winner
+from wolflab.rules import DOCTOR, NINE, SHERIFF, TWELVE, WITCH, Dealt, Ruleset, Said, Winner
 
 LARGE = SHERIFF.with_(
     name="large",
@@ -38,7 +38,7 @@ LARGE = SHERIFF.with_(
     max_rounds=4,
 )
 QUIET = DOCTOR.with_(name="quiet", discussion=False, roles={"Werewolf": 1, "Villager": 4})
-RULES = (DOCTOR, WITCH, SHERIFF, LARGE, QUIET)
+RULES = (DOCTOR, WITCH, SHERIFF, NINE, TWELVE, LARGE, QUIET)
 SEATED: dict[str, dict[str, Any]] = {
     "all": {},
     "one": {"learners": 1, "others": "random"},
@@ -393,7 +393,7 @@ def test_observations_lie_in_their_space(rules: Ruleset) -> None:
             seen = table.observe(agent)
             assert table.observation_space(agent).contains(seen)
             assert str(table.observe(agent)) == str(seen)  # looking changes nothing
-            assert table.infos[agent]["name"] == rules.names[int(agent[-1])]
+            assert table.infos[agent]["name"] == rules.names[int(agent.removeprefix("player_"))]
 
 
 def test_text_is_what_is_new_or_all_of_it() -> None:

@@ -1,0 +1,91 @@
+"""Games of nine and of twelve on the built-in player: they end, shots fall, and they can be read again."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from wolflab.lab import runner
+from wolflab.lab.experiment import build, load
+from wolflab.lab.replay import verify_game
+from wolflab.lab.store import Store
+from wolflab.rules import NINE, TWELVE, Pick, Shot
+from wolflab.ui.showing import show
+
+RULES = {"nine": NINE, "twelve": TWELVE}
+DEALS = {"deductive": 20, "reflective": 1, "diverse": 1}
+
+
+@pytest.fixture(scope="module", params=RULES)
+def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """Several recipes play the preset; every seat of a game has the same one."""
+    data: dict[str, Any] = {
+        "name": "hunters",
+        "rules": request.param,
+        "players": {"others": {"model": "village", "recipe": "deductive"}},
+        "conditions": {
+            recipe: {"players": {"others": {"recipe": recipe}}, "deals": deals}
+            for recipe, deals in DEALS.items()
+        },
+        "deals": 1,
+    }
+    with Store.create(tmp_path_factory.mktemp(request.param) / "run", build(data)) as made:
+        assert runner.run(made)
+        yield made
+
+
+def shots(store: Store) -> list[tuple[int, Shot]]:
+    """(game, shot) of all games."""
+    return [(row.id, e) for row in store.games() for e in store.record(row.id).events if isinstance(e, Shot)]
+
+
+def test_every_game_is_done_without_a_stand_in(store: Store) -> None:
+    rows = store.games()
+    assert {row.status for row in rows} == {"done"}
+    assert not any(turn.invalid for row in rows for turn in store.record(row.id).turns)
+
+
+def test_shots_fall_and_are_held_back(store: Store) -> None:
+    asked = [t for row in store.games() for t in store.record(row.id).turns if t.kind == "shoot"]
+    fired = [turn for turn in asked if isinstance(turn.action, Pick)]
+    assert len(fired) == len(shots(store)) >= 4
+    assert len(asked) > len(fired)
+    for game, shot in shots(store):
+        facts = store.record(game).facts
+        assert facts.roles[shot.seat] == "Hunter"
+        assert [gone.how for gone in facts.departures if gone.seat == shot.target] == ["shot"]
+
+
+def test_every_game_verifies_with_its_agents(store: Store) -> None:
+    for row in store.games():
+        verify_game(store, row, agents=True)
+
+
+def test_a_game_is_shown_with_its_shot(store: Store) -> None:
+    game, shot = shots(store)[0]
+    names = store.record(game).ruleset.names
+    words = f"the Hunter, shot {names[shot.target]}: {names[shot.target]} is out of the game."
+    for seat in (None, names[shot.target], names[shot.seat]):
+        out = io.StringIO()
+        show(Console(file=out, width=4000), store, game, as_=seat)
+        assert words in out.getvalue(), seat
+    out = io.StringIO()
+    turn = next(t.ask for t in store.record(game).turns if t.kind == "shoot")
+    show(Console(file=out, width=4000), store, game, turn=turn)
+    assert f"shoot {names[shot.target]}" in out.getvalue()
+
+
+def test_the_shipped_experiment_plays_both_presets(tmp_path: Path) -> None:
+    path = Path(__file__).parent.parent / "experiments" / "hunter-nine.yaml"
+    for name in RULES:
+        experiment = load(path, [f"rules.preset={name}", "deals=2", "workers=1"])
+        with Store.create(tmp_path / name, experiment) as made:
+            assert runner.run(made)
+            assert len(made.games("done")) == 4
+            unarmed = [row.id for row in made.games() if row.condition == "unarmed"]
+            assert not {game for game, _ in shots(made)} & set(unarmed)
