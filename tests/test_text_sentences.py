@@ -12,6 +12,7 @@ from rules_helpers import Game, rulesets
 from text_helpers import talkative
 from wolflab.rules import (
     EVERYONE,
+    NINE,
     NO,
     PASS,
     SHERIFF,
@@ -33,6 +34,7 @@ from wolflab.rules import (
     Ruleset,
     Said,
     SheriffNamed,
+    Shot,
     VictimShown,
     VoteCounted,
     Voted,
@@ -123,6 +125,23 @@ POWERS = (
             "day",
             "In day 1 round, it was revealed that player_2 was a Seer.",
         ),
+        (
+            Shot(1, 4, EVERYONE),
+            3,
+            NINE,
+            2,
+            "day",
+            "In day 2 round, player_2, the Hunter, shot player_5: player_5 is out of the game.",
+        ),
+        (
+            Shot(1, 4, EVERYONE),
+            4,
+            NINE,
+            2,
+            "day",
+            "In day 2 round, player_2, the Hunter, shot you: you are out of the game.",
+        ),
+        (Shot(1, 4, EVERYONE), 1, NINE, 0, "day", "You shot player_5: player_5 is out of the game."),
         (
             Said(4, "discussion", "Hi.", EVERYONE),
             3,

@@ -24,8 +24,11 @@ from wolflab.models.village.worlds import worlds
 from wolflab.rules import (
     DOCTOR,
     EVERYONE,
+    NINE,
+    PASS,
     PRESETS,
     SHERIFF,
+    Action,
     Ask,
     DayBroke,
     Event,
@@ -35,12 +38,14 @@ from wolflab.rules import (
     Ruleset,
     Said,
     SheriffNamed,
+    Shot,
     Voted,
     Winner,
     facts_of,
     only,
     preset,
 )
+from wolflab.text.notes import Belief
 from wolflab.text.questions import Decide, Deduce, Line, Question, Rate, Situation
 from wolflab.text.reading import Accusation, Claim, Suggestion, read
 from wolflab.text.replies import Decided, Judged, Problem, Rated, parse
@@ -227,6 +232,35 @@ def test_that_the_game_goes_on_is_evidence() -> None:
     events = (DayBroke(1, (3,), EVERYONE), DayBroke(2, (4, 5, 6), EVERYONE))
     got = VILLAGE.posterior(_situation(SHERIFF, 0, "Villager", *events))
     assert got.wolf[1] + got.wolf[2] == pytest.approx(1)
+
+
+def test_a_dying_hunter_does_not_know_yet_that_the_game_goes_on() -> None:
+    """One Werewolf is dead, three players are left: at the vote the other is known to be among them."""
+    rules = Ruleset(name="hunted", roles={"Werewolf": 2, "Villager": 4, "Hunter": 1})
+    events = (DayBroke(1, (3, 4, 5, 6), EVERYONE), Revealed(3, "Werewolf", EVERYONE))
+    leaving = replace(_situation(rules, 6, "Hunter", *events), phase="departure")
+    assert 0.1 < sum(VILLAGE.posterior(leaving).wolf[:3]) < 0.95
+    assert sum(VILLAGE.posterior(_situation(rules, 0, "Villager", *events)).wolf[:3]) == pytest.approx(1)
+    talked = replace(_situation(rules, 6, "Hunter", *events, _said(0, "Good morning.")), phase="departure")
+    assert sum(VILLAGE.posterior(talked).wolf[:3]) == pytest.approx(1)
+
+
+def test_a_shot_tells_who_was_the_hunter() -> None:
+    shot = Shot(4, 5, EVERYONE)
+    got = VILLAGE.posterior(_situation(NINE, 0, "Villager", DayBroke(1, (4,), EVERYONE), shot))
+    assert got.marginals[4][got.roles.index("Hunter")] == pytest.approx(1)
+    assert got.wolf[4] == pytest.approx(0)
+
+
+@pytest.mark.parametrize(("role", "shot"), [("Werewolf", Pick(2)), ("Villager", PASS)])
+def test_a_hunter_shoots_who_is_more_likely_a_werewolf_than_not(role: str, shot: Action) -> None:
+    situation = _situation(NINE, 8, "Hunter", DayBroke(1, (8,), EVERYONE))
+    ask = Ask("1/shoot/8", 8, "shoot", "departure", 1, (*map(Pick, range(8)), PASS))
+    believed = (Belief(2, role, 9, 6, (), "It says so."),)
+    question = Question(replace(situation, phase="departure"), Decide(ask), believed)
+    answer = parse(question, VILLAGE.answer(question, "k||a|b|0"))
+    assert isinstance(answer, Decided)
+    assert answer.action == shot
 
 
 def test_statements_are_read_as_text() -> None:

@@ -139,7 +139,7 @@ class Thinker:
         # The decision that follows a deduction is about the very same events, only classified anew.
         told = [id(line.event) for line in lines]
         now = recalled and (situation.alive, situation.round)
-        same = (situation.ruleset, now, *told, *map(_position, lines))
+        same = (situation.ruleset, now, _goes_on(situation), *told, *map(_position, lines))
         if self._lines is None or self._lines[0] != same:
             self._lines = same, lines, self._read(situation, lines, recalled)
         survey = self._lines[2]
@@ -182,10 +182,10 @@ class Thinker:
                 hits.append((line.position, node.marks))
             if isinstance(event, DayBroke):
                 own.wakes(event)
-        alive = situation.alive
         if recalled:
+            alive = situation.alive
             node = fold.resumed(node, situation.round, situation.phase, alive, situation.seat in alive)
-        elif situation.phase in _BY_DAY and situation.seat in alive:
+        elif _goes_on(situation):
             node = fold.goes_on(node)
         return Survey(
             node, own.learned, own.harmless, tuple(own.kills), own.shielded, own.spared, tuple(hits)
@@ -307,7 +307,11 @@ class _Own:
 
 
 _BY_DAY = ("election", "order", "discussion", "action", "voting")
-"""Phases in which who is asked and lives knows that the game went on after the dawn."""
+
+
+def _goes_on(situation: Situation) -> bool:
+    """Whether who is asked knows by it that the game went on after the dawn: alive, and by day."""
+    return situation.phase in _BY_DAY and situation.seat in situation.alive
 
 
 def _talk(event: Event | Reflected) -> bool:
