@@ -23,7 +23,10 @@ from wolflab.rules import (
     DOCTOR,
     EVERYONE,
     MODERATOR,
+    NINE,
     NO,
+    PASS,
+    PRESETS,
     SHERIFF,
     WITCH,
     YES,
@@ -46,6 +49,7 @@ from wolflab.rules import (
     Said,
     SheriffDrawn,
     SheriffNamed,
+    Shot,
     SpeakersDrawn,
     VictimShown,
     VoteCounted,
@@ -85,7 +89,7 @@ def talk(seat: int, text: str) -> Said:
 
 
 def test_sections_fill_the_vector() -> None:
-    for rules in (DOCTOR, WITCH, SHERIFF):
+    for rules in PRESETS.values():
         for rounds in (1, 3):
             layout = Layout(rules, rounds)
             at = 0
@@ -93,6 +97,29 @@ def test_sections_fill_the_vector() -> None:
                 assert layout.slice(name) == slice(at, at + int(np.prod(shape)))
                 at += int(np.prod(shape))
             assert layout.size == at
+
+
+def test_the_layout_of_rulesets_without_shots_is_what_it_was() -> None:
+    """Policies that were trained on it would not fit another."""
+    sizes = {name: Layout(rules).size for name, rules in PRESETS.items()}
+    assert sizes == {"sheriff": 569, "witch": 583, "doctor": 565, "nine": 897, "twelve": 1466}
+    shot = {name: shape for name, shape in Layout(NINE).sections if name in ("phase", "shot 0")}
+    assert shot == {"phase": (7,), "shot 0": (9,)}
+    assert not {"shot 0"} & {name for name, _ in Layout(WITCH).sections}
+
+
+def test_a_shot_is_seen() -> None:
+    roles = [role for role, n in NINE.roles.items() for _ in range(n)]
+    dealt = [Dealt(seat, role, only(seat)) for seat, role in enumerate(roles)]
+    events = [*dealt, NightFell(1, EVERYONE), DayBroke(1, (8,), EVERYONE)]
+    asked = see(events, 8, NINE, Ask("1/shoot/8", 8, "shoot", "departure", 1, (pick(0), PASS)))
+    assert asked["phase"] == hot(6)
+    assert asked["ask"] == hot(kinds(NINE).index("shoot"), n=len(kinds(NINE)))
+    seen = see([*events, Shot(8, 2, EVERYONE)], 4, NINE)
+    assert seen["died 0"] == hot(8, n=9)
+    assert seen["shot 0"] == hot(2, n=9)
+    assert seen["alive"] == hot(*(seat for seat in range(9) if seat not in (2, 8)), n=9)
+    assert seen["known side"] == hot(4, 8, n=9, value=-1)
 
 
 def test_who_one_is() -> None:

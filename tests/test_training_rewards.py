@@ -23,6 +23,7 @@ from wolflab.rules import (
     Pick,
     Reason,
     Ruleset,
+    Shot,
     VoteCounted,
     Voted,
     Winner,
@@ -135,6 +136,10 @@ def test_not_voting_is_worth_nothing_and_so_are_votes_of_werewolves_and_for_a_sh
     assert points(Voted(VILLAGER, None, "eliminate", EVERYONE)) == sides(0, 0)
     assert points(Voted(0, SEER, "eliminate", EVERYONE)) == sides(0, 0)
     assert points(Voted(VILLAGER, 0, "elect", EVERYONE)) == sides(0, 0)
+
+
+def test_a_shot_is_worth_nothing_by_itself() -> None:
+    assert points(*night(4, 4, deaths=(4,)), Shot(4, 0, EVERYONE)) == points(*night(4, 4, deaths=(4,)))
 
 
 def test_figures_can_be_changed() -> None:
