@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from wolflab.errors import ModelError
-from wolflab.lab.village_fit import Game, calibration, fit, play, wins
+from wolflab.lab.village_fit import FITTED_ON, Game, calibration, fit, play, wins
 from wolflab.match.probes import StrawPoll
 from wolflab.models.base import Request
 from wolflab.models.village import Village
@@ -263,6 +263,16 @@ def test_a_hunter_shoots_who_is_more_likely_a_werewolf_than_not(role: str, shot:
     assert answer.action == shot
 
 
+@pytest.mark.parametrize("rules", PRESETS)
+def test_the_truth_is_never_held_to_be_impossible(rules: str) -> None:
+    """What counts as certain holds in every game: else a seat would be sure of something false."""
+    for game in _games(rules)[:8]:
+        for situation, _ in game.deductions():
+            got = VILLAGE.posterior(situation)
+            truth = [got.roles.index(role) for role in game.roles]
+            assert all(got.marginals[seat][role] > 0 for seat, role in enumerate(truth))
+
+
 def test_statements_are_read_as_text() -> None:
     def wolf(text: str) -> float:
         events = (DayBroke(1, (6,), EVERYONE), _said(1, text))
@@ -330,8 +340,8 @@ def test_confidence_is_monotone_in_probability() -> None:
 def test_confidence_is_calibrated() -> None:
     edges = (0.4, *BINS, 1.0)
     pooled = [[0, 0] for _ in range(6)]
-    for name, rules in PRESETS.items():
-        table = calibration([(rules, game) for game in _games(name)])
+    for rules in FITTED_ON:
+        table = calibration([(rules, game) for game in _games(rules.name)])
         for group in ("Werewolf", "other"):
             for level, (guesses, right, _) in enumerate(table[group]):
                 pooled[level][0] += guesses
