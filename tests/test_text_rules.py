@@ -10,10 +10,14 @@ from hypothesis import given, settings
 
 from rules_helpers import rulesets
 from wolflab.errors import RulesetError
-from wolflab.rules import DOCTOR, PRESETS, SHERIFF, WITCH, Ruleset
+from wolflab.rules import DOCTOR, PRESETS, SHERIFF, TWELVE, WITCH, Ruleset
 from wolflab.text.rules_text import rules_text
 
-WHERE_IT_MATTERS = {"sheriff_role": SHERIFF.with_(sheriff="assigned"), "candidates": SHERIFF}
+WHERE_IT_MATTERS = {
+    "sheriff_role": SHERIFF.with_(sheriff="assigned"),
+    "candidates": SHERIFF,
+    **{field.name: TWELVE for field in fields(Ruleset) if field.name.startswith("hunter_")},
+}
 """Every other switch matters in the rulesets of `BASES`."""
 
 BASES = (
