@@ -13,8 +13,11 @@ from rich.console import Console
 from wolflab.lab import runner
 from wolflab.lab.experiment import build, load
 from wolflab.lab.replay import verify_game
-from wolflab.lab.store import Store
-from wolflab.rules import NINE, TWELVE, Pick, Shot
+from wolflab.lab.results import summary
+from wolflab.lab.store import GameRow, Store
+from wolflab.metrics.data import days
+from wolflab.rules import NINE, PASS, TWELVE, DayBroke, Pick, Said, Shot, VoteCounted, Voted
+from wolflab.ui.report import render
 from wolflab.ui.showing import show
 
 RULES = {"nine": NINE, "twelve": TWELVE}
@@ -48,6 +51,45 @@ def test_every_game_is_done_without_a_stand_in(store: Store) -> None:
     rows = store.games()
     assert {row.status for row in rows} == {"done"}
     assert not any(turn.invalid for row in rows for turn in store.record(row.id).turns)
+
+
+def test_shots_are_measured_and_no_day_is_lost(store: Store) -> None:
+    found = {one.name: one for one in summary(store).conditions}
+    assert sum(one.measures["shot_hits"].n for one in found.values()) == len(shots(store))
+    for name, one in found.items():
+        rows = [row for row in store.games() if row.condition == name]
+        fired = [(row.id, shot) for row in rows for game, shot in shots(store) if game == row.id]
+        hits = sum(store.record(game).roles[shot.target] == "Werewolf" for game, shot in fired)
+        assert one.measures["shot_hits"].n == one.measures["shoots"].n - declined(store, rows) == len(fired)
+        if fired:
+            assert one.measures["shot_hits"].value == hits / len(fired)
+    for row in store.games():
+        record = store.record(row.id)
+        counted = [event for event in record.events if isinstance(event, VoteCounted)]
+        assert len([day for day in days(record) if day.finished]) == len(counted)
+        gone: set[int] = set()
+        for event in record.events:
+            match event:
+                case DayBroke(deaths=seats):
+                    gone |= set(seats)
+                case VoteCounted(int(seat)) | Shot(target=seat):
+                    gone.add(seat)
+                case Said(seat, where) if where != "last words":
+                    assert seat not in gone
+                case Voted(voter, target):
+                    assert voter not in gone
+                    assert target not in gone
+                case _:
+                    pass
+        assert set(record.facts.living) == set(range(record.ruleset.players)) - gone
+    page = render(summary(store))
+    assert "shots at a Werewolf" in page
+    assert "Hunter" in page
+
+
+def declined(store: Store, rows: list[GameRow]) -> int:
+    turns = [turn for row in rows for turn in store.record(row.id).turns]
+    return sum(turn.kind == "shoot" and turn.action == PASS for turn in turns)
 
 
 def test_shots_fall_and_are_held_back(store: Store) -> None:

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..record import GameRecord
+from ..rules import DUTIES, ROLES, Pick
 from ..text.notes import Mistake
 from .data import Day
+
+_SHOOTING = frozenset(kind for kind, duty in DUTIES.items() if duty.shoots)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -79,6 +82,21 @@ def survival_by_role(record: GameRecord) -> dict[str, tuple[int, int]]:
         lived, seats = found.get(role, (0, 0))
         found[role] = (lived + (seat in alive), seats + 1)
     return found
+
+
+class Shots(NamedTuple):
+    """Shots at a Werewolf, shots, and chances to shoot that were decided by a usable reply."""
+
+    hits: int
+    fired: int
+    chances: int
+
+
+def shots(record: GameRecord) -> Shots:
+    """Of whoever may shoot (`Duty.shoots`); only the Hunter among the roles that ship."""
+    asked = [turn for turn in record.turns if turn.kind in _SHOOTING and turn.invalid is None]
+    at = [record.roles[turn.action.seat] for turn in asked if isinstance(turn.action, Pick)]
+    return Shots(sum(ROLES[role].wolf for role in at), len(at), len(asked))
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ from .measure import (
     Unit,
 )
 from .own import won_as
-from .play import Replies, eliminations, survival_by_role, village_votes, village_won
+from .play import Replies, eliminations, shots, survival_by_role, village_votes, village_won
 from .reading import Reading
 
 Entry = TypeVar("Entry", Counting, SplitCounting)
@@ -440,6 +440,20 @@ def abstained(game: Reading) -> Sums:
 def out_hits(game: Reading) -> Sums:
     """Share of the players voted out who were Werewolves."""
     return _pair(eliminations(game.days))
+
+
+@measure("chances to shoot taken", SHARE, "play", units="chances")
+def shoots(game: Reading) -> Sums:
+    """Share of the chances to shoot (a Hunter's, as it leaves) that are taken; stand-ins are left out."""
+    found = shots(game.record)
+    return float(found.fired), float(found.chances)
+
+
+@measure("shots at a Werewolf", SHARE, "play", units="shots")
+def shot_hits(game: Reading) -> Sums:
+    """Share of the shots that hit a Werewolf."""
+    found = shots(game.record)
+    return float(found.hits), float(found.fired)
 
 
 @measure("alive at the end", SHARE, "play", units="seats", split=("role",))
