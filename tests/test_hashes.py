@@ -56,6 +56,7 @@ UNRELATED: dict[str, tuple[str, str]] = {
         "    interview: bool = False\n",
         "    interview: bool = False\n    loud: bool = False\n",
     ),
+    "text/disguise.py": ('"Hunter": "molvek"', '"Hunter": "grimvar"'),
     "text/prompts/judge.txt": (r"\Z", "Take your time.\n"),
     "text/prompts/own/succeed.txt": (r"\Z", "Think of the village.\n"),
     "text/prompts/sections.txt": (r"\Z", "fog: There is fog.\n"),
@@ -99,7 +100,10 @@ def wolf(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
 EDITED = [*((file, *edit) for file, edit in UNRELATED.items()), PRESET]
 PLAYERS: dict[str, Any] = {
     "deductive": {"rules": {"preset": "sheriff", "max_rounds": 2}, "straw_polls": 1},
-    "reflective": {"rules": {"preset": "witch", "max_rounds": 1}, "interview": True},
+    "reflective": {
+        "rules": {"preset": "witch", "max_rounds": 1, "role_names": "invented"},
+        "interview": True,
+    },
     "diverse": {"rules": {"preset": "doctor", "max_rounds": 1}, "reliability_probe": True},
 }
 

@@ -19,7 +19,7 @@ from ..metrics.published import published
 from ..metrics.registry import unknown
 from ..models.embedders import resolve_embedder
 from ..rules import Ruleset, preset
-from ..text.disguise import DISGUISES
+from ..text.disguise import DISGUISES, disguise
 
 MODEL_FREE = "random"
 """The recipe that needs no model."""
@@ -78,13 +78,15 @@ def ruleset_of(value: str | Mapping[str, Any]) -> Ruleset:
     if isinstance(value, str):
         return preset(value)
     changes = dict(value)
-    named = changes.get("role_names")
-    if isinstance(named, str):
-        if named not in DISGUISES:
-            known = ", ".join(DISGUISES)
-            raise RulesetError("role_names", f"no mapping is called {named!r}; use {known}, or write one")
-        changes["role_names"] = DISGUISES[named]
-    return preset(changes.pop("preset", "sheriff")).with_(**changes)
+    names = changes.get("role_names")
+    if not isinstance(names, str):
+        return preset(changes.pop("preset", "sheriff")).with_(**changes)
+    if names not in DISGUISES:
+        known = ", ".join(DISGUISES)
+        raise RulesetError("role_names", f"no mapping is called {names!r}; use {known}, or write one")
+    del changes["role_names"]
+    plain = preset(changes.pop("preset", "sheriff")).with_(**changes)
+    return plain.with_(role_names=disguise(names, plain))
 
 
 class ExperienceSpec(Part):

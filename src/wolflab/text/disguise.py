@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 from ..errors import RulesetError
-from ..rules import Ruleset
+from ..rules import ROLES, Ruleset
 from ..rules.naming import completed, own_words, plural, shown_words
 from .rules_text import rules_text
 from .taken import forms_of, words_of_talk
@@ -70,6 +70,13 @@ DISGUISES: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {"unrelated": UNRELATED, "opposite": OPPOSITE, "invented": INVENTED}
 )
 """The ready mappings by the name that an experiment may write for `role_names`."""
+
+
+def disguise(name: str, ruleset: Ruleset) -> dict[str, str]:
+    """A ready mapping for a ruleset: its roles' names alone, so that a name for a role that is added later
+    changes no game without it. name: one of `DISGUISES`.
+    """
+    return {key: word for key, word in DISGUISES[name].items() if key not in ROLES or ruleset.count(key)}
 
 
 def disguised(text: str, ruleset: Ruleset) -> str:
@@ -310,6 +317,7 @@ __all__ = [
     "OPPOSITE",
     "UNRELATED",
     "check_disguise",
+    "disguise",
     "disguised",
     "disguised_schema",
     "undisguised",
