@@ -12,6 +12,7 @@ first, so that every record is read and counted again. --behaviours: with the me
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sqlite3
 import sys
@@ -107,18 +108,22 @@ def main(words: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory() as home:
         played = Path(home) / "played"
         file = Path(home) / "many-games.yaml"
-        deals = max(1, min(wanted.played, *wanted.games) // 2)
+        deals = max(1, min(wanted.played, *wanted.games) // 4)
         file.write_text(EXPERIMENT.format(deals=deals, behaviours=str(wanted.behaviours).lower()))
         cost_of([*wolflab, "run", str(file), "--out", str(played)])
         start = cost_of([*wolflab, "--version"])
         print(f"a start alone: {start.seconds:.2f} s of processor time, {start.megabytes:.0f} MB")
         first: Cost | None = None
-        for games in wanted.games:
+        for games in sorted(wanted.games):
             enter(played, games)
             if wanted.again:
                 forget(played)
             found = cost_of([*wolflab, "report", str(played)])
             first = first or found
+            told = json.loads((played / "report.json").read_text(encoding="utf-8"))
+            counted = sum(one["counts"]["planned"] for one in told["conditions"])
+            if counted != games or not all(one["measures"]["days"]["n"] for one in told["conditions"]):
+                sys.exit(f"the report tells of {counted} games, not of {games}")
             print(
                 f"{games} games: {found.seconds:.2f} s ({found.seconds / first.seconds:.2f} times the first, "
                 f"{found.seconds / start.seconds:.1f} starts), {found.megabytes:.0f} MB "

@@ -164,11 +164,14 @@ def test_what_differs_stands_in_the_report_and_in_the_terminal(
 def test_compared_runs_tell_what_differs_between_them(store: Store, tmp_path: Path) -> None:
     data = {name: value for name, value in DATA.items() if name not in LEARNT}
     data |= {"deals": 12, "players": {"others": {"model": "village", "recipe": "vanilla"}}}
+    data["contrasts"] = ["days"]
     with Store.create(tmp_path / "other", build(data)) as other:
         assert runner.run(other)
         console, out = quiet()
         compare_runs(console, [store, other], tmp_path / "page.html")
-        extra = extras_of_all([store, other], compared_runs([store, other]))
+        both = compared_runs([store, other])
+        extra = extras_of_all([store, other], both)
+    assert {(one.metric, one.condition) for one in both.contrasts} >= {("days", "other: all")}
     assert extra.sources == ("r: source",)
     assert [one.condition for one in extra.interviews] == [
         "r: none",
@@ -438,7 +441,7 @@ def test_what_no_two_conditions_measured_is_said_and_what_they_did_is_not(tmp_pa
     with Store.create(tmp_path / "r", build(data)) as made:
         assert runner.run(made)
         (told,) = extras(made, summary_of(made)).uncompared
-    assert told == "Not compared: accuracy (no two conditions have it on the same deals so far)."
+    assert told == "Not compared: accuracy (no two conditions have it on the same deals)."
 
 
 @pytest.mark.parametrize(

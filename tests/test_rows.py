@@ -2,29 +2,45 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
-from wolflab.errors import RecordError
+from metrics_helpers import game as scripted
+from metrics_helpers import records
+from wolflab.errors import RecordError, StoreError
 from wolflab.lab import counting, runner
 from wolflab.lab.experiment import build
 from wolflab.lab.packing import pack
 from wolflab.lab.replay import verify_game
 from wolflab.lab.results import games, summary
 from wolflab.lab.store import KeptRow, Store
-from wolflab.metrics import Asked, rows
+from wolflab.metrics import Asked, Estimate, rows
 from wolflab.metrics.intervals import Statistic, quotient
 from wolflab.metrics.measure import APART, GAINED, HALVES, HEEDED, WON_OVER
 from wolflab.metrics.registry import MEASURES, SPLITS
 from wolflab.metrics.resampling import Floats, drawn, expanded, tails, worked_out
-from wolflab.record import read
+from wolflab.metrics.tally import Tally
+from wolflab.record import GameRecord, read
+from wolflab.rules import SHERIFF, Action, Ask, Say, View, pick
 
+GOLDEN = Path(__file__).parent / "golden" / "rows.txt"
+SAID = (
+    "I am a Villager and I trust player_3.",
+    "I suspect player_1. Let us vote for player_1.",
+    "I am the Seer. I checked player_1 last night: player_1 is a Werewolf.",
+    "I trust player_2, and I agree with player_3 that player_1 is a Werewolf.",
+    "I heard a noise last night.",
+)
 LARGEST = 1500
 """Bytes of a row."""
 VILLAGE = {"model": "village", "recipe": "deductive"}
@@ -142,6 +158,59 @@ def test_what_a_row_says_survives_as_bytes(run: Path) -> None:
             }
 
 
+# -- what is counted -------------------------------------------------------------------------------------
+
+
+def test_a_measure_that_is_counted_otherwise_raises_the_count() -> None:
+    """The sums of every measure in games by script, as a file to read. Kept rows are counted again when
+    `COUNTED` is raised, and only then; WOLFLAB_UPDATE_GOLDEN=1 writes the file anew.
+    """
+    asked = Asked(behaviours=True, watched=2)
+    effects = {"obey": 0.4, "wise": 0.5, "noise": 0.3, "bad": 0.1}
+    played = [record for _, _, record in records("golden", 5, rounds=2, **effects)]
+    totals: dict[str, Any] = {}
+    for number, row in enumerate(rows.row_of(record, asked) for record in [*played, talk()]):
+        for name in MEASURES:
+            totals.setdefault(name, []).append(_short(row.of(name)))
+        for place, (name, _) in enumerate(SPLITS.items()):
+            for key, sums in row.parts.get(place, ()):
+                part = f"{name} {' '.join(map(str, key))}"
+                totals.setdefault(part, {})[number] = None if sums is None else _short(sums)
+    assert set(MEASURES) <= set(totals)
+    assert set(SPLITS) <= {name.split(" ", 1)[0] for name in totals}
+    lines = [f"{name}: {json.dumps(values)}" for name, values in totals.items()]
+    text = "\n".join((f"COUNTED = {rows.COUNTED}", *lines)) + "\n"
+    before = GOLDEN.read_text(encoding="utf-8")
+    if before != text and before.startswith(f"COUNTED = {rows.COUNTED}\n"):
+        kept = set(before.splitlines())
+        others = [line.split(":", 1)[0] for line in lines if line not in kept]
+        known = {line.split(":", 1)[0] for line in kept}
+        changed = [name for name in others if name in known]
+        assert not changed, f"counted otherwise: {changed}; raise COUNTED in metrics/rows.py"
+    if os.environ.get("WOLFLAB_UPDATE_GOLDEN"):
+        GOLDEN.write_text(text, encoding="utf-8")
+    assert GOLDEN.read_text(encoding="utf-8") == text
+
+
+def _short(sums: Sequence[float | None]) -> list[float | None]:
+    return [one if one is None else round(one, 6) for one in sums]
+
+
+def talk() -> GameRecord:
+    """A game in which people say something."""
+
+    def script(view: View, ask: Ask, io: Any) -> Action | None:
+        if ask.kind == "statement":
+            return Say(SAID[ask.seat % len(SAID)])
+        if ask.kind == "vote":
+            return pick(
+                (ask.seat + 1) % 7 if (ask.seat + 1) % 7 in view.facts.living else view.facts.living[0]
+            )
+        return None
+
+    return scripted(script, ruleset=SHERIFF.with_(sheriff="none", speaking_order="ascending", max_rounds=2))
+
+
 # -- kept, and counted again -----------------------------------------------------------------------------
 
 
@@ -162,6 +231,27 @@ def test_a_row_that_cannot_be_read_is_counted_again(run: Path, tmp_path: Path) -
     path = copy(run, tmp_path / "copy")
     change(path, "UPDATE rows SET data = x'0102' WHERE game = 2")
     assert numbers(path) == numbers(run)
+
+
+def test_a_row_of_another_width_is_counted_again(run: Path, tmp_path: Path) -> None:
+    path = copy(run, tmp_path / "copy")
+    with Store.open_for_reading(path) as store:
+        kept = store.row(2)
+        assert kept is not None
+        row = rows.decode(kept.data)
+    short = rows.encode(msgspec.structs.replace(row, sums=row.sums[:20]))
+    with closing(sqlite3.connect(path / "run.sqlite")) as db, db:
+        db.execute("UPDATE rows SET data = ? WHERE game = 2", (short,))
+    assert numbers(path) == numbers(run)
+
+
+def test_a_record_that_is_missing_is_said(run: Path, tmp_path: Path) -> None:
+    path = copy(run, tmp_path / "copy")
+    change(path, "DELETE FROM records WHERE game = 3")
+    assert numbers(path) == numbers(run)
+    change(path, "DELETE FROM rows")
+    with pytest.raises(StoreError, match=r"game 3: its record is missing from run.sqlite; copy the run back"):
+        numbers(path)
 
 
 def test_a_run_that_cannot_be_written_is_counted_each_time(
@@ -218,6 +308,18 @@ def test_verify_compares_the_row_with_the_record(run: Path, tmp_path: Path) -> N
         verify_game(store, first, agents=False)
 
 
+def test_rows_are_alike_though_last_digits_and_bytes_differ(run: Path) -> None:
+    """Other machines add and compress otherwise."""
+    with Store.open_for_reading(run) as store:
+        row = rows.decode(store.row(1).data)  # type: ignore[union-attr]
+    sums = [one if one is None else one * (1 + 1e-14) for one in row.sums]
+    assert rows.alike(row, msgspec.structs.replace(row, sums=sums))
+    place = next(k for k, one in enumerate(sums) if one)
+    sums[place] = (sums[place] or 0.0) + 1
+    assert not rows.alike(row, msgspec.structs.replace(row, sums=sums))
+    assert not rows.alike(row, msgspec.structs.replace(row, groups=()))
+
+
 def test_a_game_that_is_not_over_has_no_row(tmp_path: Path) -> None:
     with Store.create(
         tmp_path / "r", build({"name": "r", "players": {"others": VILLAGE}, "deals": 2})
@@ -227,6 +329,34 @@ def test_a_game_that_is_not_over_has_no_row(tmp_path: Path) -> None:
         store.keep(1, "done", pack([b"{}"], []), KeptRow("older", b""))
         with pytest.raises(RecordError):
             list(games(store))
+
+
+# -- intervals of rare things ------------------------------------------------------------------------------
+
+
+def rarely(deals: int, often: int) -> dict[str, Estimate]:
+    """Estimates where one game in each deal is like the others, and few have any camouflage or persuasion."""
+    width = rows.WIDTH
+    tally = Tally()
+    for deal in range(deals):
+        sums: list[float | None] = [None] * width
+        sums[rows.COLUMNS["camouflage_werewolves"]] = [float(deal < 2), 1.0]
+        if deal < often:
+            sums[rows.COLUMNS["persuasion"]] = [6.0, float(deal % 3), float(deal % 3 + deal % 2), 0.0]
+        tally.add(rows.Row("sheriff", ("x",), True, ("conduct", "every", "sheriff"), sums, {}), deal)
+    return tally.estimates()[0]
+
+
+def test_what_is_rare_has_no_negative_ends_and_the_same_interval_with_many_deals() -> None:
+    few, many = rarely(1000, 16), rarely(1001, 16)
+    assert few["camouflage_werewolves"].low == 0
+    assert many["camouflage_werewolves"].low == 0
+    a, b = few["persuasion"], many["persuasion"]
+    assert (a.value, a.n, a.deals) == (b.value, b.n, b.deals)
+    assert a.low is not None
+    assert a.high is not None
+    assert b.low == pytest.approx(a.low, abs=0.06 * (a.high - a.low))
+    assert b.high == pytest.approx(a.high, abs=0.06 * (a.high - a.low))
 
 
 # -- intervals with and without resampling -----------------------------------------------------------------

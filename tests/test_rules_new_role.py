@@ -498,4 +498,4 @@ def test_two_duties_of_one_name_are_refused(package: Path) -> None:
         )
     finally:
         twin.unlink()
-    assert "two roles have a duty 'ward': Paladin and Twin" in done.stderr
+    assert "there are two duties 'ward': of Paladin and of Twin" in done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from pathlib import Path
 from typing import get_args, get_type_hints
 
 import pytest
@@ -55,6 +56,11 @@ def mattering(base: Ruleset, name: str) -> Ruleset:
     if name in ("sheriff_death", "speaking_order"):
         return base.with_(sheriff="elected")
     return base.with_(pass_competes=False) if name == "may_abstain" else base
+
+
+def test_every_switch_stands_in_the_documentation() -> None:
+    text = (Path(__file__).parent.parent / "docs" / "rules.md").read_text(encoding="utf-8")
+    assert not [field.name for field in fields(Ruleset) if f"| `{field.name}` |" not in text]
 
 
 @pytest.mark.parametrize("wording", ["own", "paper"])

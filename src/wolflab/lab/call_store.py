@@ -53,6 +53,8 @@ CREATE TABLE IF NOT EXISTS totals (
   latency REAL NOT NULL, PRIMARY KEY (asker, model)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS adaptations (endpoint TEXT NOT NULL, what TEXT NOT NULL, UNIQUE (endpoint, what));
 """
+_DIGITS = 12
+"""Of a USD: what sums of floats are rounded to, so that ten times 0.1 is 1 after a resume too."""
 _ADD = """
 INSERT INTO totals VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (asker, model) DO UPDATE SET
   calls = calls + excluded.calls, prompt_tokens = prompt_tokens + excluded.prompt_tokens,
@@ -254,7 +256,7 @@ class CallStore:
         tokens, usd = self._db.execute(
             "SELECT coalesce(sum(prompt_tokens + completion_tokens), 0), coalesce(sum(cost), 0.0) FROM totals"
         ).fetchone()
-        return int(tokens), Decimal(repr(float(usd)))
+        return int(tokens), Decimal(repr(round(float(usd), _DIGITS)))
 
     def spent_by(self, asker: str | None = None) -> dict[str, Totals]:
         """What each asker's calls come to (None), or one's."""
@@ -305,7 +307,8 @@ class CallStore:
 class CallFile:
     """`models.calls.File` of one asker: calls of waiting models are committed at once, others held back.
 
-    store: None where nothing is committed. held: calls that whoever asks puts away with its result.
+    store: None where nothing is committed. held: calls that whoever asks puts away when it is done: by
+    `keep`, or with its result, as games do. What is not put away is asked again.
     """
 
     def __init__(self, store: CallStore | None, asker: str, filed: Mapping[str, Filed]) -> None:
@@ -323,6 +326,13 @@ class CallFile:
             self.held.append(call)
         else:
             self._store.commit(self._asker, call)
+
+    def keep(self) -> None:
+        """Commit what is held."""
+        assert self._store is not None
+        for call in self.held:
+            self._store.commit(self._asker, call)
+        self.held.clear()
 
 
 __all__ = ["VERSION", "CallFile", "CallStore", "Totals"]

@@ -17,7 +17,7 @@ from ..errors import RecordError
 from ..match import Played
 from ..metrics.data import CallTotals
 from ..metrics.reading import Asked
-from ..metrics.rows import Row, decode, encode, row_of, version
+from ..metrics.rows import Row, alike, decode, encode, row_of, version
 from ..record import GameRecord
 from .call_store import Totals
 from .experiment import Experiment
@@ -109,10 +109,11 @@ def check_row(store: Store, game: GameRow, record: GameRecord, where: str) -> No
     """Raise RecordError where what was kept of a game for reports is not what its record says."""
     kept = store.row(game.id)
     now = counted(store.experiment, game.condition, record, summed(store.came_to(game.id)))
-    if kept is not None and kept.version == now.version and kept.data != now.data:
+    if kept is not None and kept.version == now.version and not alike(decode(kept.data), decode(now.data)):
         raise RecordError(
-            f"{where}: the numbers kept for reports are not those of the record: one of the two was changed; "
-            "copy the run back from where it was made"
+            f"{where}: the numbers kept for reports are not those of the record: either one of the two was "
+            "changed, or this wolflab counts otherwise than the one that made the run; use that one, or "
+            "copy the run back"
         )
 
 

@@ -202,7 +202,7 @@ def uncompared(experiment: Experiment, found: Summary) -> tuple[str, ...]:
         if len(experiment.conditions) - len(alone) < 2:
             why = "there is one condition, and none to compare it with"
         else:
-            why = "no two conditions have it on the same deals so far"
+            why = "no two conditions have it on the same deals"
         reasons.setdefault(why, []).append(name)
     return tuple(f"Not compared: {', '.join(names)} ({why})." for why, names in reasons.items())
 

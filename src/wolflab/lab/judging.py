@@ -214,7 +214,6 @@ class _Judged:
         self.item, self.moment, self.model, self.asked, self.retries = item, moment, model, asked, retries
         filed = home.filed(_ASKER + item)
         self.file = CallFile(home, _ASKER + item, filed)
-        self.home = home
         self.answered = bool(filed)
         self.verdict: JudgedItem | None = None
         self.how: How | None = None
@@ -223,8 +222,7 @@ class _Judged:
     async def go(self) -> None:
         """Ask until there is a verdict."""
         self.verdict = await _ask(self.item, self.moment, self.file, self.model, self.asked, self.retries)
-        for call in self.file.held:
-            self.home.commit(_ASKER + self.item, call)
+        self.file.keep()
 
     def stop(self, how: How, why: str) -> None:
         """Keep why there is none."""

@@ -99,7 +99,9 @@ def compared(stores: Sequence[Store]) -> Summary:
         for store in stores
         for game in games(store)
     )
-    return summarise(found, title="Runs compared", description=" · ".join(titles))
+    contrasts = dict.fromkeys(name for store in stores for name in store.experiment.contrasts)
+    description = " · ".join(titles)
+    return summarise(found, title="Runs compared", description=description, contrasts=tuple(contrasts))
 
 
 def _cards(store: Store) -> tuple[int, list[tuple[str, int]]]:

@@ -254,7 +254,7 @@ def _play_one(company: Company, row: GameRow) -> _Result:
     try:
         played = run_now(play(prepare(company, Place.of(row), file)))
         found = finished(company.experiment, row.condition, played, file.held, {})
-    except Exception as error:  # noqa: BLE001 (the one place that records a failed game)
+    except Exception as error:  # noqa: BLE001 (as `work` does: kept with its game)
         return _Result(row.id, None, in_words(error), time.perf_counter() - start)
     return _Result(row.id, found, "", time.perf_counter() - start)
 

@@ -160,6 +160,10 @@ class Store(CallStore):
         unpacked = self._unpacked(game)
         if unpacked is None:
             found = self.game(game)
+            if found.status in ("done", "void"):
+                raise StoreError(
+                    f"{self._where(game)}: its record is missing from run.sqlite; copy the run back"
+                )
             raise StoreError(
                 f"game {game} of {self.path} is {found.status} and has no record yet; "
                 f"go on with: wolflab run --resume {self.path}"

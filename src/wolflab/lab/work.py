@@ -24,7 +24,7 @@ class Asker(Protocol):
     """One piece of work."""
 
     async def go(self) -> None:
-        """Ask what is not on file yet, and put the result away."""
+        """Ask what is not on file yet, and put the result away (and the calls: `CallFile.keep`)."""
         ...
 
     def stop(self, how: How, why: str) -> None:
@@ -47,6 +47,7 @@ async def work(askers: Sequence[Asker], at_once: int, over: Callable[[], None]) 
         async with limit:
             if spent.is_set():
                 asker.stop("unfinished", STOPPED)
+                over()
                 return
             try:
                 await asker.go()
@@ -58,7 +59,7 @@ async def work(askers: Sequence[Asker], at_once: int, over: Callable[[], None]) 
             except* StoreError:
                 raise  # what cannot be written down stops the run
             except* Exception as errors:  # noqa: BLE001
-                # One of the two places that record a failure: whatever went wrong is kept with its asker.
+                # Whatever went wrong is kept with its asker; `runner` does so for games that never wait.
                 asker.stop("failed", in_words(errors))
             over()
 

@@ -72,7 +72,7 @@ class CallTotals:
 class Game:
     """One planned game. deal: which cards; repeat: which playing of them; calls: by model name.
 
-    row is None for a game of which nothing readable is left (`rows.row_of` makes it of a record). Only games
+    row is None for a game that is not over (`rows.row_of` makes it of a record). Only games
     that are "done" enter averages; the others are counted (a game still planned as unfinished). draw: which
     pool of experience it had, where an experiment draws several. watched: what the seat whose own wins are
     told is called, where one is.

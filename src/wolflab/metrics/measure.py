@@ -7,6 +7,7 @@ contrasts, curves, planted effects and the documentation follow from the entries
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -116,7 +117,9 @@ HEEDED = How(4, _heeded)
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What an experiment has to ask for, or a measure is not counted. words: how it is written there."""
+    """What an experiment has to ask for, or a measure has no value: where such a measure is named without,
+    the experiment is refused. words: how it is written there.
+    """
 
     field: str
     words: str
@@ -172,16 +175,20 @@ class Measure:
 
     @property
     def limits(self) -> tuple[float, float] | None:
-        """Beyond which no value lies."""
-        return UNIT if self.how.share else self.bounds
+        """Beyond which no value lies: what has no sign is 0 or more."""
+        return self._within or (None if self.signed else (0.0, math.inf))
 
     @property
     def apart(self) -> tuple[float, float] | None:
         """Beyond which no two values differ."""
-        if self.limits is None:
+        if self._within is None:
             return None
-        low, high = self.limits
+        low, high = self._within
         return low - high, high - low
+
+    @property
+    def _within(self) -> tuple[float, float] | None:
+        return UNIT if self.how.share else self.bounds
 
 
 __all__ = [

@@ -9,9 +9,6 @@ from ..record import GameRecord
 from ..rules import ROLES
 from .play import village_won
 
-BY_SIDE = {"own_village_win": False, "own_wolf_win": True}
-"""Own wins where the seat is of the village, and where it is a Werewolf."""
-
 
 def won_as(record: GameRecord, seat: int, wolf: bool) -> float | None:
     """1.0 where that seat's side won, 0.0 where not; None for a game in which it is of the other side."""

@@ -53,9 +53,11 @@ from .measure import (
     WATCHED,
     WON_OVER,
     Counting,
+    Group,
     How,
     Key,
     Measure,
+    Needs,
     Section,
     SplitCounting,
     Sums,
@@ -74,8 +76,36 @@ SIDE_NAMES: Mapping[Side, str] = {"village": "village", "werewolves": "Werewolve
 _ENTRIES: dict[str, Measure] = {}
 
 
+_GROUPS: Mapping[Section, tuple[Group, ...]] = {
+    "leadership": ("sheriff",),
+    "roles": ("sheriff",),
+    "words": ("sheriff",),
+    "beliefs": ("every",),
+    "play": ("every", "watched"),
+    "deduction": ("deduces",),
+    "reasonable": ("conduct",),
+    "advice": ("conduct",),
+    "behaviours": ("conduct",),
+    "trust": ("conduct",),
+    "replies": ("every",),
+    "cost": ("every",),
+}
+"""Which measures a section can show: it stands on the page where a condition has them."""
+_ASKED_FOR: Mapping[Group, Needs] = {"watched": WATCHED, "conduct": BEHAVIOURS}
+
+
 def _add(one: Measure) -> None:
-    assert one.name not in _ENTRIES, f"two measures are called {one.name}"
+    if one.name in _ENTRIES:
+        raise ValueError(f"two measures are called {one.name}")
+    if one.group not in _GROUPS[one.section]:
+        raise ValueError(
+            f"{one.name}: the section {one.section!r} shows measures of the group "
+            f"{' or '.join(_GROUPS[one.section])}, not of {one.group!r}"
+        )
+    if one.group in _ASKED_FOR and one.needs is not _ASKED_FOR[one.group]:
+        raise ValueError(
+            f"{one.name}: a measure of the group {one.group!r} needs {_ASKED_FOR[one.group].words}"
+        )
     _ENTRIES[one.name] = one
 
 

@@ -6,6 +6,7 @@ rows. A row of another version (a measure came or went, or is counted otherwise)
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -25,7 +26,9 @@ from .reading import NOTHING_MORE, Asked, Reading
 from .registry import MEASURES, SPLITS
 
 COUNTED = 1
-"""Raise it when a measure is counted otherwise under the same name: rows of before are then counted again."""
+"""Raise it when anything is counted otherwise under the same name (an entry, or what it reads: days, conduct,
+behaviours, what is read from statements): rows of before are then counted again.
+"""
 
 
 class Row(msgspec.Struct, array_like=True):
@@ -141,9 +144,28 @@ def _whole(value: float | None) -> Any:
 def decode(data: bytes) -> Row:
     """The row that `encode` wrote. Raises RecordError for what is none."""
     try:
-        return _decoder.decode(zlib.decompress(data))
+        row = _decoder.decode(zlib.decompress(data))
     except (zlib.error, msgspec.MsgspecError) as error:
         raise RecordError(f"what is kept of the game for reports cannot be read ({error})") from error
+    if len(row.sums) != WIDTH:
+        raise RecordError(f"what is kept of the game for reports has {len(row.sums)} sums, not {WIDTH}")
+    return row
 
 
-__all__ = ["COLUMNS", "WIDTH", "Row", "decode", "encode", "row_of", "version"]
+def alike(a: object, b: object) -> bool:
+    """Whether two rows say the same; numbers may differ in the last digits, as machines do."""
+    mine, its = msgspec.to_builtins(a), msgspec.to_builtins(b)
+    return _alike(mine, its)
+
+
+def _alike(a: object, b: object) -> bool:
+    if isinstance(a, float | int) and isinstance(b, float | int):
+        return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_alike(one, b[key]) for key, one in a.items())
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return len(a) == len(b) and all(map(_alike, a, b))
+    return a == b
+
+
+__all__ = ["COLUMNS", "WIDTH", "Row", "alike", "decode", "encode", "row_of", "version"]

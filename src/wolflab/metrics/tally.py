@@ -28,7 +28,7 @@ from .intervals import (
 from .leadership import Null, null
 from .measure import Group, How, Key, Measure
 from .registry import MEASURES, SPLITS
-from .resampling import MANY, drawn, drawn_twice
+from .resampling import MANY, SPARSE, drawn, drawn_twice
 from .rows import COLUMNS, WIDTH, Row
 
 _SPLIT = tuple(SPLITS.values())
@@ -181,7 +181,7 @@ class _Resampled:
     """A tally's sums, resampled once for all measures; with many deals they are not, and taken as needed."""
 
     def __init__(self, tally: Tally, seed: int) -> None:
-        self._tally = tally
+        self._tally, self._seed = tally, seed
         self._deals, self._draws = tally.deals, tally.draws
         self._two, self._few = len(self._draws) >= MIN_DRAWS, 1 < len(self._draws) < MIN_DRAWS
         self._every: Floats | None = None
@@ -189,14 +189,22 @@ class _Resampled:
         if len(self._deals) <= MANY:
             self._every = every = self._shaped(tally.sums(self._deals, self._draws))
             if len(every) >= MIN_DEALS:
-                self._totals = drawn_twice(every, seed) if self._two else drawn(every, seed)
+                self._totals = self._drawn(every)
+
+    def _drawn(self, sums: Floats) -> Floats:
+        return drawn_twice(sums, self._seed) if self._two else drawn(sums, self._seed)
 
     def _shaped(self, sums: Floats) -> Floats:
         return sums if self._two else sums.sum(axis=1)
 
     def estimate(self, one: Measure, columns: Columns, missing: int) -> Estimate:
+        totals: Floats | None
         if self._every is None:
             sums, totals = self._shaped(self._tally.sums(self._deals, self._draws, columns)), None
+            there = sums.reshape(len(sums), -1).any(axis=1)
+            if MIN_DEALS <= there.sum() <= SPARSE:
+                sums = sums[there]
+                totals = self._drawn(sums)
         else:
             sums = self._every[..., columns]
             totals = None if self._totals is None else self._totals[:, columns]

@@ -75,14 +75,17 @@ class State:
 
     def shield(self, seat: int) -> None:
         """Nothing but a strike kills `seat` tonight."""
+        assert self.phase == "night"
         self.shielded |= 1 << seat
 
     def cure(self, seat: int) -> None:
         """As a shield; what becomes of a player who has both, `Ruleset.shield_and_antidote` says."""
+        assert self.phase == "night"
         self.cured |= 1 << seat
 
     def strike(self, seat: int) -> None:
         """`seat` dies tonight, shield or not."""
+        assert self.phase == "night"
         self.struck |= 1 << seat
 
     def shoot(self, seat: int, target: int) -> None:

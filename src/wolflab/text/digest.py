@@ -3,8 +3,9 @@
 A model that is told in words was asked its messages, so they are hashed. One that answers typed questions
 (`village`) was asked the question, and nobody reads its words: hashed are its fields and, so that a record
 still notices another prompt, the words of a plain question of the same shape, which uses the same templates
-and is rendered once. What stands at its default enters no hash (`wolflab.defaults`), so that a field added
-later breaks no record.
+and is rendered once. A field of a question, a ruleset or the settings that stands at its default enters no
+hash (`wolflab.defaults`), so that one added later breaks no record. Events and notes are hashed as the record
+has them.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Corrections = tuple[tuple[str, str], ...]
 
 _PLAIN: Mapping[str, Any] = {}
 
-Said = list[tuple[str, Any]]
+Fields = list[tuple[str, Any]]
 """See `wolflab.defaults.said`."""
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
@@ -65,7 +66,7 @@ def shape(question: Question) -> Shape:
     return _key(question, said(question), said(question.task), _situation(question.situation)[1])
 
 
-def _key(question: Question, told: Said, task: Said, seen: Shape) -> Shape:
+def _key(question: Question, told: Fields, task: Fields, seen: Shape) -> Shape:
     rest = [one for one in told if one[0] not in ("situation", "task", "beliefs")]
     parts = [_shape(name, value) for name, value in task]
     return seen, question.task.__class__.__name__, *parts, bool(question.beliefs), *rest

@@ -133,6 +133,8 @@ def _announcement(rules: Ruleset) -> str:
         "always": "The cause of death is not told; the role of every player who dies or is voted out is "
         "revealed",
     }[rules.reveal]
+    if rules.shooter is not None and rules.reveal == "never":
+        reveal += ", save that a shot tells who fired it"
     rest = ", but for what some may do as they leave" if "departure" in rules.due else ""
     return (
         f"The day round has phases. In the announcement phase all players hear who died in the night: "

@@ -95,7 +95,9 @@ def list_measures(console: Console) -> None:
     shown.add_column("name", no_wrap=True)
     shown.add_column("what it is", overflow="fold")
     for one in (*MEASURES.values(), *SPLITS.values()):
-        shown.add_row(one.name, rich_escape(told(one).replace("`", "")))
+        shown.add_row(
+            one.name, f"[bold]{rich_escape(one.label)}.[/] {rich_escape(told(one).replace('`', ''))}"
+        )
     console.print(shown)
     console.print("contrasts, curve and planted take all that have no “By …”; see also docs/metrics.md.")
 

@@ -25,8 +25,8 @@ The recommended player is left out. “Missing” counts days on which the Sheri
 or several.</p>"""
 
 BELIEFS = """<p class="lead">Mean reliability m at the vote, from 1 (surely a Werewolf) to 10
-(surely not), by the role of the player who judges and of the player judged. The Sheriff stands
-apart from its role. Red doubts, blue trusts.</p>"""
+(surely not). A row is the role of the players who judge, a column the role of those judged; a
+Sheriff stands apart from its role. Red doubts, blue trusts.</p>"""
 
 PLAY = """<p class="lead">Neither side wins when the game stops early: at the round limit, or
 at an assigned Sheriff's death.</p>"""

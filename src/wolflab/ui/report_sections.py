@@ -122,7 +122,7 @@ def contrasts(summary: Summary) -> str:
     ]
     return prose.CONTRASTS + table(
         "Paired differences",
-        ["difference", "metric", "", "p", "p (Holm)"],
+        ["conditions", "measure", "difference", "p", "p (Holm)"],
         rows,
         instrument=summary.instrument,
     )
@@ -222,6 +222,9 @@ def replies(summary: Summary) -> str:
 
 def reading(summary: Summary) -> str:
     """What the numbers mean."""
-    notes = (*prose.READING, ("Seed", f"{summary.seed}: the same records give the same numbers."))
+    notes = (
+        *prose.READING,
+        ("Seed of the resamples", f"{summary.seed}: the same records give the same numbers."),
+    )
     rows = "".join(f"<dt>{escape(a)}</dt><dd>{escape(b)}</dd>" for a, b in notes)
     return f'<dl class="notes">{rows}</dl>'

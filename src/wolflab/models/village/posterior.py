@@ -315,8 +315,10 @@ def _goes_on(situation: Situation) -> bool:
 
 
 def _talk(event: Event | Reflected) -> bool:
-    """Whether it is something that only happens while the game goes on."""
-    return isinstance(event, Voted) or (isinstance(event, Said) and event.where != "last words")
+    """Whether it only happens while the game goes on: what is done by day, save what may end it."""
+    if isinstance(event, VoteCounted | Shot) or (isinstance(event, Said) and event.where == "last words"):
+        return False
+    return _by_day(event)
 
 
 def _by_day(event: Event | Reflected) -> bool:

@@ -94,7 +94,6 @@ _TOPICS: tuple[tuple[str, tuple[str, ...]], ...] = (
 _COMPILED = tuple(
     (name, re.compile("|".join(rf"\b{words}\b" for words in patterns))) for name, patterns in _TOPICS
 )
-TOPICS = (*(name for name, _ in _TOPICS), "general")
 
 
 @lru_cache(1 << 12)

@@ -76,9 +76,9 @@ def _duties() -> dict[str, Duty]:
     found: dict[str, tuple[Role, Duty]] = {}
     for one in ROLES.values():
         for duty in one.duties:
-            other = found.setdefault(duty.kind, (one, duty))[0]
-            if other is not one:
-                raise ValueError(f"two roles have a duty {duty.kind!r}: {other.name} and {one.name}")
+            other, first = found.setdefault(duty.kind, (one, duty))
+            if first is not duty:
+                raise ValueError(f"there are two duties {duty.kind!r}: of {other.name} and of {one.name}")
     return {kind: duty for kind, (_, duty) in found.items()}
 
 

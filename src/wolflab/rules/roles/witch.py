@@ -48,7 +48,7 @@ def show_victim(state: State, seat: int) -> tuple[Event, ...]:
 
 
 def antidote(state: State, seat: int, action: Action) -> tuple[Event, ...]:
-    victim = _victim(state, seat)
+    victim = state.victim()  # as she was shown, whatever another Witch did meanwhile
     if isinstance(action, Answer) and action.yes and victim is not None:
         state.cure(victim)
         state.remember(seat, "antidote used", True)
