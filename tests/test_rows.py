@@ -33,7 +33,7 @@ from wolflab.metrics.tally import Tally
 from wolflab.record import GameRecord, read
 from wolflab.rules import SHERIFF, Action, Ask, Say, View, pick
 
-GOLDEN = Path(__file__).parent / "golden" / "rows.txt"
+GOLDEN = Path(__file__).with_name("counted_rows.txt")
 SAID = (
     "I am a Villager and I trust player_3.",
     "I suspect player_1. Let us vote for player_1.",
