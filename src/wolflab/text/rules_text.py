@@ -134,7 +134,7 @@ def _announcement(rules: Ruleset) -> str:
         "revealed",
     }[rules.reveal]
     if rules.shooter is not None and rules.reveal == "never":
-        reveal += ", save that a shot tells who fired it"
+        reveal += ", except that a shot tells who shot"
     rest = ", but for what some may do as they leave" if "departure" in rules.due else ""
     return (
         f"The day round has phases. In the announcement phase all players hear who died in the night: "
