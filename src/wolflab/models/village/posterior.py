@@ -139,7 +139,7 @@ class Thinker:
         # The decision that follows a deduction is about the very same events, only classified anew.
         told = [id(line.event) for line in lines]
         now = recalled and (situation.alive, situation.round)
-        same = (situation.ruleset, now, _goes_on(situation), *told, *map(_position, lines))
+        same = (situation.ruleset, now, situation.phase == "departure", *told, *map(_position, lines))
         if self._lines is None or self._lines[0] != same:
             self._lines = same, lines, self._read(situation, lines, recalled)
         survey = self._lines[2]
