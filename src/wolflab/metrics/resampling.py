@@ -39,7 +39,7 @@ DRAWS = 4000
 """Bootstrap resamples."""
 MANY = 1000
 """Deals from which percentiles are worked out instead of drawn."""
-SPARSE = 200
+SPARSE = 80
 """Deals that have anything of a measure, up to which percentiles are drawn from these alone."""
 _STEP = 1e-4
 """Of a sum, for the slope of a statistic."""
