@@ -107,9 +107,10 @@ def _kept(store: Store, number: int) -> Row:
 
 def check_row(store: Store, game: GameRow, record: GameRecord, where: str) -> None:
     """Raise RecordError where what was kept of a game for reports is not what its record says."""
-    kept = store.row(game.id)
-    now = counted(store.experiment, game.condition, record, summed(store.came_to(game.id)))
-    if kept is not None and kept.version == now.version and not alike(decode(kept.data), decode(now.data)):
+    kept, asked = store.row(game.id), asked_of(store.experiment, game.condition)
+    if kept is None or kept.version != version(asked):
+        return
+    if not alike(decode(kept.data), row_of(record, asked, summed(store.came_to(game.id)))):
         raise RecordError(
             f"{where}: the numbers kept for reports are not those of the record: either one of the two was "
             "changed, or this wolflab counts otherwise than the one that made the run; use that one, or "

@@ -311,9 +311,11 @@ def null_of_ratio(days: Sequence[Day]) -> tuple[float, float, float] | None:
             for seat in heirs:
                 value = stands[seat]
                 x, k = (0.0, counted) if value is None else (value, counted + 1)
-                before = after.get((seat, k), (0.0, 0.0, 0.0))
-                added = p, s1 + x * p, s2 + 2 * x * s1 + x * x * p
-                after[seat, k] = tuple(b + a / len(heirs) for b, a in zip(before, added, strict=True))  # type: ignore[assignment]
+                chance, one, two = after.get((seat, k), (0.0, 0.0, 0.0))
+                chance += p / len(heirs)
+                one += (s1 + x * p) / len(heirs)
+                two += (s2 + 2 * x * s1 + x * x * p) / len(heirs)
+                after[seat, k] = chance, one, two
         states = after
     mean = square = 0.0
     for (_, k), (p, s1, s2) in states.items():

@@ -10,6 +10,7 @@ from ..record import GameRecord
 from .conduct import Conduct, conduct
 from .data import CallTotals, Day, days
 from .deduction import Judgement, judgements
+from .leadership import standing_of_role
 from .measure import Group
 from .play import Label, Replies, replies
 
@@ -42,6 +43,12 @@ class Reading:
     def days(self) -> tuple[Day, ...]:
         """The finished days."""
         return tuple(day for day in days(self.record) if day.finished)
+
+    @cached_property
+    def standings(self) -> Mapping[str, float]:
+        """Role → mean standing of its holders who are not Sheriff, where there is one."""
+        found = {role: standing_of_role(self.days, role) for role in sorted(set(self.record.roles))}
+        return {role: value for role, value in found.items() if value is not None}
 
     @cached_property
     def judged(self) -> tuple[Judgement, ...]:

@@ -36,7 +36,6 @@ from .leadership import (
     ratio,
     ratio_over_peers,
     ratio_village,
-    standing_of_role,
 )
 from .measure import (
     APART,
@@ -306,8 +305,7 @@ def ratio_by_role(game: Reading) -> Parts:
 @measure("same role, no Sheriff", MEAN, "roles", unit="plain", group="sheriff", split=("role",))
 def standing_by_role(game: Reading) -> Parts:
     """Ratio's quotient of the living players of that role who are not Sheriff: the null of the Ratio."""
-    found = {role: standing_of_role(game.days, role) for role in sorted(set(game.record.roles))}
-    return {(role,): (value, 1.0) for role, value in found.items() if value is not None}
+    return {(role,): (value, 1.0) for role, value in game.standings.items()}
 
 
 @measure("difference", APART, "roles", unit="plain", group="sheriff", split=("role",), signed=True)
