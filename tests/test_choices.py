@@ -17,10 +17,10 @@ from wolflab.lab.experiment import build
 from wolflab.lab.extras import Extras
 from wolflab.metrics import summarise
 from wolflab.metrics.choices import STUDIES, Choices, choice_rows, decisions
-from wolflab.metrics.evenness import Chosen, evenness, relative_entropy
-from wolflab.metrics.intervals import wilson
 from wolflab.record import GameRecord, PastTurn
 from wolflab.rules import PASS, PRESETS, Action, Dealt, Ruleset, Say, pick
+from wolflab.stats.evenness import Chosen, evenness, relative_entropy
+from wolflab.stats.intervals import wilson
 from wolflab.ui.report import render
 
 DOCTOR = PRESETS["doctor"]

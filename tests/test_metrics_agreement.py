@@ -6,7 +6,7 @@ from math import sqrt
 
 import pytest
 
-from wolflab.metrics.agreement import (
+from wolflab.stats.agreement import (
     ONE_LABEL,
     ONE_SIDED,
     agreed,
@@ -16,7 +16,7 @@ from wolflab.metrics.agreement import (
     specific,
     two_raters,
 )
-from wolflab.metrics.intervals import wilson
+from wolflab.stats.intervals import wilson
 
 Pairs = list[tuple[int, int, int]]
 

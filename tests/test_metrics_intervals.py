@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wolflab.metrics import intervals as iv
-from wolflab.metrics import resampling
-from wolflab.metrics.comparing import _sign_flip, holm, paired
 from wolflab.metrics.published import PublishedFigure, compare, published, tables
+from wolflab.stats import intervals as iv
+from wolflab.stats import resampling
+from wolflab.stats.comparing import _sign_flip, holm, paired
 
 
 def test_wilson_agrees_with_published_values() -> None:

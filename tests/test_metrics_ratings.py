@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from wolflab.metrics.ratings import Duel, firth, openskill, rate
+from wolflab.stats.ratings import Duel, firth, openskill, rate
 
 VILLAGE = {"a": -0.7, "b": 0.1, "c": 0.6}
 WEREWOLVES = {"a": -0.2, "b": -0.1, "c": 0.3}

@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from wolflab.metrics.intervals import wilson
-from wolflab.metrics.sequential import GRID, sequence
+from wolflab.stats.intervals import wilson
+from wolflab.stats.sequential import GRID, sequence
 
 LOOKS = list(range(25, 501, 25))
 

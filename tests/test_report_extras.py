@@ -24,9 +24,9 @@ from wolflab.lab.results import summary as summary_of
 from wolflab.lab.store import Store
 from wolflab.metrics import Summary, summarise
 from wolflab.metrics.behaviours import BEHAVIOURS, SIDES
-from wolflab.metrics.comparing import holm
 from wolflab.metrics.growth import POINTS, growth
 from wolflab.metrics.interviews import QUOTED, Interview, InterviewRows, Quote, interview_rows, interviews
+from wolflab.stats.comparing import holm
 from wolflab.text.notes import Interviewed
 from wolflab.ui.arms import SOURCE, compared, marked
 from wolflab.ui.report import render, write_report

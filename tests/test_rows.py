@@ -25,13 +25,13 @@ from wolflab.lab.replay import verify_game
 from wolflab.lab.results import games, summary
 from wolflab.lab.store import KeptRow, Store
 from wolflab.metrics import Asked, Estimate, rows
-from wolflab.metrics.intervals import Statistic, quotient
 from wolflab.metrics.measure import APART, GAINED, HALVES, HEEDED, WON_OVER
 from wolflab.metrics.registry import MEASURES, SPLITS
-from wolflab.metrics.resampling import Floats, drawn, expanded, tails, worked_out
 from wolflab.metrics.tally import Tally
 from wolflab.record import GameRecord, read
 from wolflab.rules import SHERIFF, Action, Ask, Say, View, pick
+from wolflab.stats.intervals import Statistic, quotient
+from wolflab.stats.resampling import Floats, drawn, expanded, tails, worked_out
 
 GOLDEN = Path(__file__).with_name("counted_rows.txt")
 SAID = (

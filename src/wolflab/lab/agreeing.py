@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import WolflabError
-from ..metrics.agreement import TwoRaters, difference, krippendorff, share, two_raters
-from ..metrics.intervals import Estimate
+from ..stats.agreement import TwoRaters, difference, krippendorff, share, two_raters
+from ..stats.intervals import Estimate
 from .annotate import Key, KeyRow, read_key, sampled_moments
 from .judging import JudgeFile, read_judge, rule_labels, seen_by_rule
 from .label_files import Label, read_all, read_labels

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..metrics.behaviours import BEHAVIOURS, sightings
-from ..metrics.intervals import Estimate, share
 from ..record import GameRecord
+from ..stats.intervals import Estimate, share
 from ..text.notes import Thought
 from .store import Store
 

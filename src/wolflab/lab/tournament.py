@@ -42,7 +42,7 @@ class Sides(Part):
 
 
 class Stop(Part):
-    """When to stop before all deals are played, by confidence sequences alone (`metrics.sequential`).
+    """When to stop before all deals are played, by confidence sequences alone (`stats.sequential`).
 
     width: a cell stops when its win rate's interval is at most so wide. decide: everything stops when it is
     settled which of two entrants scores higher, on `part` of the game. every: deals between looks. level: of

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..metrics.behaviours import Side
-from ..metrics.sequential import Interval, sequence
 from ..metrics.tournament import (
     VERSUS,
     Decision,
@@ -24,6 +23,7 @@ from ..metrics.tournament import (
     pair_of,
     standings,
 )
+from ..stats.sequential import Interval, sequence
 from . import runner
 from .counting import rows_of
 from .experiment import Experiment

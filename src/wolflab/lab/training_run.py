@@ -32,12 +32,12 @@ from ..errors import ExperimentError, ModelError, StoreError
 from ..files import write
 from ..match import run_now
 from ..metrics.behaviours import Side
-from ..metrics.comparing import paired
-from ..metrics.intervals import Estimate
 from ..models.embedders import resolve_embedder
 from ..policy.population import checkpoint_of, members
 from ..policy.rollout import SIDES, Decisions, Ended, joined
 from ..policy.train import Learner, Log, usable
+from ..stats.comparing import paired
+from ..stats.intervals import Estimate
 from . import training_files as files
 from .store_files import TRAINING, held, must_be_new, new_directory
 from .training import TrainingSpec

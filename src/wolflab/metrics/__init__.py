@@ -4,9 +4,9 @@ This room knows finished records and nothing of how they were made: no model, no
 number is an `Estimate` that carries its n, its missing and an interval; nothing here is ever NaN.
 """
 
-from .comparing import holm
+from ..stats.comparing import holm
+from ..stats.intervals import Estimate, wilson
 from .data import CallTotals, Day, Game, days
-from .intervals import Estimate, wilson
 from .measure import Measure
 from .published import PublishedFigure, PublishedTable, Verdict, compare, published
 from .reading import Asked

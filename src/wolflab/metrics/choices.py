@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 from ..record import GameRecord, PastTurn
 from ..rules import ROLES, SHIELDS, Pass, Pick, Say
+from ..stats.comparing import paired
+from ..stats.evenness import Chosen, Evenness, evenness
+from ..stats.intervals import Estimate, share
 from ..text.reading import Claim, read
-from .comparing import paired
-from .evenness import Chosen, Evenness, evenness
-from .intervals import Estimate, share
 from .published import PublishedFigure, published
 
 

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..record import GameRecord
+from ..stats.intervals import Estimate, mean, share
 from ..text.kinds import KINDS, kind_of
 from ..text.notes import Proposed
-from .intervals import Estimate, mean, share
 
 Vectors = NDArray[np.float32]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .intervals import MIN_DEALS, Estimate, share
+from ..stats.intervals import MIN_DEALS, Estimate, share
 
 POINTS = 8
 """Points of a curve at most."""

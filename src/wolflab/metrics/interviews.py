@@ -14,10 +14,10 @@ from hashlib import blake2b
 
 from ..record import GameRecord
 from ..rules import ROLES, Said
+from ..stats.intervals import Estimate, mean, share
 from ..text.camouflage import claimed_against
 from ..text.notes import Interviewed
 from .behaviours import SIDES, Side
-from .intervals import Estimate, mean, share
 
 KIND = "interview"
 """What the record calls such a probe."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from .intervals import UNIT, Floats, Statistic, divide, quotient
+from ..stats.intervals import UNIT, Floats, Statistic, divide, quotient
 
 if TYPE_CHECKING:
     from .reading import Reading

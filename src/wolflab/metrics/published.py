@@ -16,7 +16,7 @@ from typing import Any, Literal
 import yaml
 
 from ..errors import ExperimentError
-from .intervals import Estimate, wilson
+from ..stats.intervals import Estimate, wilson
 
 Kind = Literal["mean", "share", "correlation"]
 

@@ -13,12 +13,12 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, TypeVar
 
+from ..stats.intervals import UNIT
 from .behaviours import BEHAVIOURS as KINDS
 from .behaviours import SIDES, Side, TrustTable
 from .conduct import ADVISED, NOT_ADVISED
 from .data import CallTotals, Day
 from .deduction import CONFIDENCES, Judgement, named
-from .intervals import UNIT
 from .leadership import (
     DayMetric,
     changed,

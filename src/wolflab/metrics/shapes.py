@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ..stats.intervals import Estimate
 from .data import CallTotals
-from .intervals import Estimate
 from .leadership import Null
 from .measure import Key
 from .registry import SPLITS

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..errors import ExperimentError
+from ..stats.comparing import holm
 from .choices import STUDIES
-from .comparing import holm
 from .data import CallTotals, Game
 from .published import PublishedFigure, compare, published
 from .registry import unknown

@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from .comparing import Test, difference, paired
-from .intervals import (
+from ..stats.comparing import Test, difference, paired
+from ..stats.intervals import (
     FEW_DEALS,
     MIN_DEALS,
     MIN_DRAWS,
@@ -25,10 +25,10 @@ from .intervals import (
     finished,
     over_deals_alone,
 )
+from ..stats.resampling import MANY, SPARSE, drawn, drawn_twice
 from .leadership import Null, null
 from .measure import Group, How, Key, Measure
 from .registry import MEASURES, SPLITS
-from .resampling import MANY, SPARSE, drawn, drawn_twice
 from .rows import COLUMNS, WIDTH, Row
 
 _SPLIT = tuple(SPLITS.values())

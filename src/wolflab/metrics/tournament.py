@@ -13,12 +13,12 @@ from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
+from ..stats.comparing import holm, paired
+from ..stats.intervals import NO_DATA, Estimate, Floats, divide, estimate, share
+from ..stats.ratings import Duel, Rating, Ratings, Skill, openskill, rate
+from ..stats.sequential import sequence
 from .behaviours import Side
-from .comparing import holm, paired
-from .intervals import NO_DATA, Estimate, Floats, divide, estimate, share
 from .published import compare, published
-from .ratings import Duel, Rating, Ratings, Skill, openskill, rate
-from .sequential import sequence
 
 Part = Literal["village", "werewolves", "both"]
 PARTS: tuple[Part, ...] = ("both", "village", "werewolves")

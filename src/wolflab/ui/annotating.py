@@ -18,7 +18,7 @@ from ..lab.annotate import PER_CONDITION, Key, Sample, read_key, sample, write_k
 from ..lab.judging import FILE, JudgeFile, criteria, judge_by_name
 from ..lab.label_files import write_table
 from ..lab.store import Store
-from ..metrics.intervals import Estimate
+from ..stats.intervals import Estimate
 from .annotate_page import PAGE, write_page
 from .fitted import print_fitted
 from .tables import cell

@@ -8,8 +8,8 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from ..lab.extras import Extras
-from ..metrics.comparing import holm
 from ..metrics.shapes import Contrast, Summary
+from ..stats.comparing import holm
 
 SOURCE = "(source of the pools)"
 """What stands behind the name of a condition whose games others learn from."""

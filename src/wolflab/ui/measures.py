@@ -13,10 +13,10 @@ from rich.console import Console
 from rich.markup import escape as rich_escape
 from rich.table import Table
 
-from ..metrics.intervals import Estimate
 from ..metrics.measure import Key, Measure, Section
 from ..metrics.registry import MEASURES, SPLITS
 from ..metrics.shapes import Condition, Summary
+from ..stats.intervals import Estimate
 from .report_tables import Kind, name, shown, table
 
 _COLUMNS = 8

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from ..lab.extras import Extras
 from ..metrics.choices import Choices
 from ..metrics.diversity import ROWS, Diversity
-from ..metrics.intervals import Estimate
 from ..metrics.published import published
+from ..stats.intervals import Estimate
 from .report_figures import ACCENT, INK, LINE, MUTED, SETTINGS, SOFT, Chart, Line, as_svg, bare, curves
 from .report_tables import number, p_value, shown, table
 

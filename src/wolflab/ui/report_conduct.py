@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from html import escape
 
 from ..metrics.behaviours import BEHAVIOURS, SIDES, Behaviour, Side
-from ..metrics.intervals import MIN_DEALS
 from ..metrics.measure import Measure
 from ..metrics.registry import MEASURES, SIDE_NAMES, behaviour_name
 from ..metrics.shapes import Condition, Summary
+from ..stats.intervals import MIN_DEALS
 from . import report_prose as prose
 from .measures import (
     from_zero,

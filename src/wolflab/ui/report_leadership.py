@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..metrics.intervals import Estimate
 from ..metrics.measure import Key
 from ..metrics.shapes import Condition, Summary
+from ..stats.intervals import Estimate
 from . import report_prose as prose
 from .measures import (
     down,

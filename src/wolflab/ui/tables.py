@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..lab.extras import Extras
-from ..metrics.intervals import Estimate
 from ..metrics.shapes import Condition, Summary
+from ..stats.intervals import Estimate
 from .arms import marked
 from .measures import called, costs, difference_kind, headlines, measure_name
 from .report_tables import Kind, interval, number

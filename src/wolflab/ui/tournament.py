@@ -16,8 +16,8 @@ from ..lab.store import Store, new_directory
 from ..lab.tournament import Tournament, from_flags, load, make, start
 from ..lab.tournament_games import play
 from ..lab.tournament_games import table as standings_of
-from ..metrics.intervals import Estimate
 from ..metrics.tournament import PARTS, CellRow, Standings
+from ..stats.intervals import Estimate
 from .report_tables import interval, number
 from .running import begin, games_bar, preflight, tell_unfinished
 from .tournament_page import PART_NAMES, render

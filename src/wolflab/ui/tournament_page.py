@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
-from ..metrics.intervals import Estimate
 from ..metrics.tournament import PARTS, CellRow, Standings
+from ..stats.intervals import Estimate
 from . import report_prose as prose
 from .page import FOOTER, page, sections
 from .report_figures import ACCENT, CARD, INK, MUTED, SETTINGS, Panel, Row, as_svg, forest

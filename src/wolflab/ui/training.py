@@ -26,7 +26,7 @@ from ..lab.training_board import MISSING, available
 from ..lab.training_files import POLICY, Result, Verdict, log_of, result_of, seed_folder
 from ..lab.training_run import Step, opened, run, start
 from ..metrics.behaviours import SIDES
-from ..metrics.intervals import Estimate
+from ..stats.intervals import Estimate
 from . import report_prose as prose
 from .page import page, picture
 from .report_figures import Chart, Line, curves
