@@ -3,7 +3,7 @@
     python benchmarks/latency.py
 
 The server is a process of its own (`tests/http_server.py`, which knows only the prompt's text). Prints
-wall time as a multiple of (longest chain of dependent calls × latency), see `wolflab.lab.bench.chain`,
+wall time as a multiple of (longest chain of dependent calls × latency), see `wolflab.bench.suite.chain`,
 and the client's own CPU a call: prompts, HTTP, parsing and the record on disk included.
 """
 
@@ -22,8 +22,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 import http_server
+from wolflab.bench.suite import chain
 from wolflab.lab import runner
-from wolflab.lab.bench import chain
 from wolflab.lab.experiment import build
 from wolflab.lab.store import Store
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from planting import CLEAN, main, measure, planted_in
 
 from wolflab.lab import runner
 from wolflab.lab.experiment import build
-from wolflab.lab.planting import CLEAN, main, measure, planted_in
 from wolflab.lab.store import Store
 from wolflab.text.disguise import DISGUISES
 

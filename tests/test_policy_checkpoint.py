@@ -24,8 +24,8 @@ from wolflab.agents.policy.base import Observation
 from wolflab.agents.policy.checkpoint import Checkpoint, NumpyPolicy, load, save, shipped
 from wolflab.agents.policy.layout import Batch
 from wolflab.agents.policy.network import paper, probabilities
+from wolflab.bench.policy import policy_lines
 from wolflab.errors import ModelError, StoreError
-from wolflab.lab.bench_policy import policy_lines
 from wolflab.match import run_now
 from wolflab.models.embedders import resolve_embedder
 from wolflab.models.embedders.hashing import HashingEmbedder

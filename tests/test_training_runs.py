@@ -22,10 +22,11 @@ from policy_helpers import TINY_LEARNER, checkpoint
 from wolflab.agents.policy.checkpoint import Source, located, save
 from wolflab.agents.policy.checkpoint import load as load_policy
 from wolflab.agents.policy.network import initial
+from wolflab.bench import training as bench_training
+from wolflab.bench.training import training_lines
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, ModelError, StoreError
-from wolflab.lab import bench_training, training_files, training_run
-from wolflab.lab.bench_training import training_lines
+from wolflab.lab import training_files, training_run
 from wolflab.lab.experiment import build
 from wolflab.lab.exploit import best_response, target_of
 from wolflab.lab.runner import run as play_all

@@ -12,9 +12,9 @@ from itertools import islice, permutations
 import msgspec
 import numpy as np
 import pytest
+from village_fit import FITTED_ON, Game, calibration, fit, play, wins
 
 from wolflab.errors import ModelError
-from wolflab.lab.village_fit import FITTED_ON, Game, calibration, fit, play, wins
 from wolflab.match.probes import StrawPoll
 from wolflab.models.base import Request
 from wolflab.models.village import Village

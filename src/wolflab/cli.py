@@ -279,7 +279,7 @@ def bench(
     ] = None,
 ) -> None:
     """Measure Wolflab on this machine, against references in the same run."""
-    from .lab.bench import bench as measure
+    from .bench.suite import bench as measure
 
     measure(console(), only)
 

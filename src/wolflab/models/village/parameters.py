@@ -1,6 +1,6 @@
 """The fitted numbers of `village`: integer log-likelihood tables, calibration, and their digest.
 
-They stand in ``parameters.json``, written by ``python -m wolflab.lab.village_fit``. All likelihoods are
+They stand in ``parameters.json``, written by ``python benchmarks/village_fit.py``. All likelihoods are
 milli-nats (1000 × natural logarithm). Without the file the tables are neutral (all zero), which is
 where fitting starts.
 """

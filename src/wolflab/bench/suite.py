@@ -23,17 +23,17 @@ from ..agents.language import LanguageAgent
 from ..agents.random import Random
 from ..agents.recipes import RECIPES
 from ..errors import ExperimentError
+from ..lab.experiment import build
+from ..lab.runner import run
+from ..lab.store import Store
 from ..match import Casting, Draws, Match, Player, StrawPoll, everybody, play, run_now
 from ..match.bare import play_bare
 from ..models.base import Model, Request, Response
 from ..models.catalog import resolve
 from ..record import GameRecord, read
 from ..rules import DOCTOR, SHERIFF, SHIELDS
-from .bench_policy import policy_lines
-from .bench_training import training_lines
-from .experiment import build
-from .runner import run
-from .store import Store
+from .policy import policy_lines
+from .training import training_lines
 
 ROUNDS = 3
 PARTS = ("rules", "village", "calls", "prompts", "policy", "training")

@@ -13,10 +13,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ..agents.policy.checkpoint import SUFFIX, load, save
+from ..lab.training import load as training
+from ..lab.training_files import POLICY
+from ..lab.training_games import POPULATION, Job, crew, grouped, time_of
 from ..policy.population import members
-from .training import load as training
-from .training_files import POLICY
-from .training_games import POPULATION, Job, crew, grouped, time_of
 
 SHIPPED = "small"
 """The policy that learns, and the training that made it."""

@@ -1,7 +1,7 @@
 """How well behaviours are seen: `village` plants them at a known rate, and the detectors look for them.
 
     wolflab run behaviours-planted --out RUN
-    python -m wolflab.lab.planting RUN
+    python benchmarks/planting.py RUN
 
 Sensitivity is the share of statements with a planted behaviour in which it is seen. What is seen where
 nothing was planted is a false alarm for failures and hallucinations, which `village` never shows by itself;
@@ -16,11 +16,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..metrics.behaviours import BEHAVIOURS, sightings
-from ..record import GameRecord
-from ..stats.intervals import Estimate, share
-from ..text.notes import Thought
-from .store import Store
+from wolflab.lab.store import Store
+from wolflab.metrics.behaviours import BEHAVIOURS, sightings
+from wolflab.record import GameRecord
+from wolflab.stats.intervals import Estimate, share
+from wolflab.text.notes import Thought
 
 _PLANTED = re.compile(r"\(planted: (\w+)\)")
 CLEAN = "none"

@@ -1,7 +1,7 @@
 """Fits `village`: self-play, counts by role, log-likelihood tables, calibration.
 
-    python -m wolflab.lab.village_fit [--games N] [--rounds N] [--seed S] [--out FILE]
-    python -m wolflab.lab.village_fit --strength N
+    python benchmarks/village_fit.py [--games N] [--rounds N] [--seed S] [--out FILE]
+    python benchmarks/village_fit.py --strength N
 
 Each round plays `games` games of every preset with the parameters of the round before (the first with
 neutral tables), counts how often each outcome of `parameters.SHAPES` came from each pair of roles, and
@@ -24,18 +24,18 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from ..agents.language import LanguageAgent
-from ..agents.random import Random
-from ..agents.recipes import RECIPES
-from ..match.draws import Draws
-from ..match.play import Match, run_now
-from ..match.play import play as play_match
-from ..match.player import Dealing, Player
-from ..match.probes import Probe
-from ..models.base import Request, Response
-from ..models.village import Village
-from ..models.village.likelihood import Fold, Public
-from ..models.village.parameters import (
+from wolflab.agents.language import LanguageAgent
+from wolflab.agents.random import Random
+from wolflab.agents.recipes import RECIPES
+from wolflab.match.draws import Draws
+from wolflab.match.play import Match, run_now
+from wolflab.match.play import play as play_match
+from wolflab.match.player import Dealing, Player
+from wolflab.match.probes import Probe
+from wolflab.models.base import Request, Response
+from wolflab.models.village import Village
+from wolflab.models.village.likelihood import Fold, Public
+from wolflab.models.village.parameters import (
     NEUTRAL_SUSPICION,
     PATH,
     SHAPES,
@@ -45,10 +45,10 @@ from ..models.village.parameters import (
     neutral,
     parse,
 )
-from ..models.village.worlds import role_class
-from ..rules import DOCTOR, PRESETS, ROLES, SHERIFF, WITCH, Event, Ruleset, Winner
-from ..text.notes import UNCERTAIN
-from ..text.questions import Deduce, Question, Situation
+from wolflab.models.village.worlds import role_class
+from wolflab.rules import DOCTOR, PRESETS, ROLES, SHERIFF, WITCH, Event, Ruleset, Winner
+from wolflab.text.notes import UNCERTAIN
+from wolflab.text.questions import Deduce, Question, Situation
 
 FITTED_ON = (SHERIFF, WITCH, DOCTOR)
 """The rulesets whose self-play the shipped parameters come from; other presets are played with the same."""

@@ -1,0 +1,1 @@
+"""How fast Wolflab is on this machine, beside references measured in the same run."""
