@@ -28,9 +28,9 @@ from wolflab.models.calls import NoFile
 from wolflab.models.embedders.base import Embedder, Vectors, digest_of
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.rules import Ask, Note, Ruleset, View
+from wolflab.text.asking.options import labels
+from wolflab.text.asking.prompts import messages
 from wolflab.text.notes import Content, Reflected
-from wolflab.text.options import labels
-from wolflab.text.prompts import messages
 from wolflab.text.questions import (
     AnswerQuestion,
     AskQuestions,

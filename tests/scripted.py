@@ -12,7 +12,7 @@ from wolflab.agents.language import LanguageAgent
 from wolflab.agents.recipes import RECIPES, Recipe
 from wolflab.match import Casting, Player
 from wolflab.models.base import Request, Response
-from wolflab.text.options import labels
+from wolflab.text.asking.options import labels
 from wolflab.text.questions import Choose, Deduce, Propose, Rate
 
 

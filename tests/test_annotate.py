@@ -38,11 +38,11 @@ from wolflab.lab.store import Store
 from wolflab.match import Draws, Match, Player, play, run_now
 from wolflab.record import read
 from wolflab.rules import WITCH, NightFell, Say, View
+from wolflab.text.asking.prompts import messages
+from wolflab.text.asking.rules_text import rules_text
+from wolflab.text.asking.sentences import sentence
 from wolflab.text.clean import clean
 from wolflab.text.notes import Mistake, Thought
-from wolflab.text.prompts import messages
-from wolflab.text.rules_text import rules_text
-from wolflab.text.sentences import sentence
 
 DEALS = 12
 ARMS: dict[str, Any] = {

@@ -42,8 +42,8 @@ from wolflab.lab.label_files import Label
 from wolflab.lab.store import Store
 from wolflab.metrics.behaviours import BEHAVIOURS, Sighting
 from wolflab.models.base import Request, Response, Usage
-from wolflab.text import templates
-from wolflab.text.prompts import messages
+from wolflab.text.asking import templates
+from wolflab.text.asking.prompts import messages
 from wolflab.text.questions import Judge
 from wolflab.ui.annotating import draw_sample, judge_sample, print_agreement, run_of, show_agreement
 

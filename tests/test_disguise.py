@@ -20,8 +20,7 @@ from wolflab.models.village.phrases import BANKS
 from wolflab.models.village.speech import Point, phrase
 from wolflab.rules import DOCTOR, PRESETS, ROLES, SHERIFF, WITCH, Ruleset
 from wolflab.rules.naming import completed, own_words, plural
-from wolflab.text.digest import question_digest
-from wolflab.text.disguise import (
+from wolflab.text.asking.disguise import (
     INVENTED,
     OPPOSITE,
     UNRELATED,
@@ -30,12 +29,13 @@ from wolflab.text.disguise import (
     disguised_schema,
     undisguised,
 )
-from wolflab.text.parsed import Decided, Judged
-from wolflab.text.prompts import blocks, messages
+from wolflab.text.asking.prompts import blocks, messages
+from wolflab.text.asking.rules_text import rules_text
+from wolflab.text.digest import question_digest
 from wolflab.text.questions import Decide, Deduce, Question, Situation, guessable
-from wolflab.text.reading import read
-from wolflab.text.replies import parse, schema
-from wolflab.text.rules_text import rules_text
+from wolflab.text.reading.read import read
+from wolflab.text.replies.parse import parse, schema
+from wolflab.text.replies.parsed import Decided, Judged
 
 AWKWARD = {
     "Werewolf": "elf",
@@ -64,7 +64,7 @@ HIDING = pytest.mark.parametrize(
 OWN_WORDS = re.compile(r"wol[fv]|villag|seer|(?<!body)guard|witch|doctor|hunter", re.IGNORECASE)
 
 TESTS = Path(__file__).parent
-TEMPLATES = sorted((TESTS.parent / "src" / "wolflab" / "text" / "prompts").rglob("*.txt"))
+TEMPLATES = sorted((TESTS.parent / "src" / "wolflab" / "text" / "asking" / "prompts").rglob("*.txt"))
 GOLDEN = sorted((TESTS / "golden").glob("*.txt"))
 
 
@@ -519,7 +519,7 @@ SAID += [path.read_text(encoding="utf-8") for path in (*TEMPLATES, *GOLDEN)]
 def test_no_word_of_prompts_and_built_in_talk_can_be_a_name() -> None:
     """A name is no word of the templates, of whole prompts or of the built-in player's phrases.
 
-    A word that stands in code and not in a template has to be added to `text.taken`.
+    A word that stands in code and not in a template has to be added to `text.asking.taken`.
     """
     words = {word for text in SAID for word in re.findall("[a-z]{2,}", text.lower())}
     assert len(words) > 700

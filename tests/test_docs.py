@@ -38,8 +38,8 @@ from wolflab.metrics.data import CallTotals
 from wolflab.models.catalog import resolve
 from wolflab.policy.settings import Training
 from wolflab.rules import SHERIFF, Voted, pick
+from wolflab.text.asking.prompts import STYLES
 from wolflab.text.notes import Content
-from wolflab.text.prompts import STYLES
 from wolflab.ui.tables import main_table
 
 ROOT = Path(__file__).parent.parent

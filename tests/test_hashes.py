@@ -32,9 +32,9 @@ from wolflab.models.base import Chat, Request, Response, Sampling
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.models.village import Village
 from wolflab.rules import DOCTOR, PRESETS, SHERIFF, WITCH, Ruleset
-from wolflab.text import templates
+from wolflab.text.asking import templates
+from wolflab.text.asking.prompts import messages
 from wolflab.text.digest import outline, shape
-from wolflab.text.prompts import messages
 from wolflab.text.questions import Judge, Question
 
 PACKAGE = Path(wolflab.__file__).parent
@@ -56,11 +56,11 @@ UNRELATED: dict[str, tuple[str, str]] = {
         "    interview: bool = False\n",
         "    interview: bool = False\n    loud: bool = False\n",
     ),
-    "text/disguise.py": ('"Hunter": "molvek"', '"Hunter": "grimvar"'),
-    "text/prompts/judge.txt": (r"\Z", "Take your time.\n"),
-    "text/prompts/own/succeed.txt": (r"\Z", "Think of the village.\n"),
-    "text/prompts/sections.txt": (r"\Z", "fog: There is fog.\n"),
-    "text/prompts/styles.txt": ("quiet_follower: ", "quiet_follower: Hush. "),
+    "text/asking/disguise.py": ('"Hunter": "molvek"', '"Hunter": "grimvar"'),
+    "text/asking/prompts/judge.txt": (r"\Z", "Take your time.\n"),
+    "text/asking/prompts/own/succeed.txt": (r"\Z", "Think of the village.\n"),
+    "text/asking/prompts/sections.txt": (r"\Z", "fog: There is fog.\n"),
+    "text/asking/prompts/styles.txt": ("quiet_follower: ", "quiet_follower: Hush. "),
 }
 """file → (what is replaced once, by what): nothing of it is used by the games below."""
 PRESET = (
@@ -161,11 +161,11 @@ def test_what_a_game_did_not_use_stops_no_run(edited: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("name", "edit"),
     [
-        ("deductive", ("text/prompts/own/vote_village.txt", r"\Z", "Think twice.\n")),
-        ("deductive", ("text/prompts/sections.txt", "The Sheriff: ", "Our Sheriff: ")),
-        ("deductive", ("text/rules_text.py", "Each player is secretly dealt", "Everybody is dealt")),
-        ("reflective", ("text/prompts/own/reflect.txt", r"\Z", "Think twice.\n")),
-        ("diverse", ("text/prompts/own/strategic.txt", "propose_actions: ", "propose_actions: Now: ")),
+        ("deductive", ("text/asking/prompts/own/vote_village.txt", r"\Z", "Think twice.\n")),
+        ("deductive", ("text/asking/prompts/sections.txt", "The Sheriff: ", "Our Sheriff: ")),
+        ("deductive", ("text/asking/rules_text.py", "Each player is secretly dealt", "Everybody is dealt")),
+        ("reflective", ("text/asking/prompts/own/reflect.txt", r"\Z", "Think twice.\n")),
+        ("diverse", ("text/asking/prompts/own/strategic.txt", "propose_actions: ", "propose_actions: Now: ")),
         ("deductive", ("rules/ruleset.py", 'seer_learns="role"', 'seer_learns="is_wolf"')),
     ],
     ids=lambda each: each if isinstance(each, str) else each[0],
@@ -224,8 +224,8 @@ NO_TEMPLATES = ("questionnaire", "random_advice")
 @pytest.fixture
 def marked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every template and phrase shows its name where it is used."""
-    for file in sorted((PACKAGE / "text" / "prompts").rglob("*.txt")):
-        path = str(file.relative_to(PACKAGE / "text" / "prompts").with_suffix(""))
+    for file in sorted((PACKAGE / "text" / "asking" / "prompts").rglob("*.txt")):
+        path = str(file.relative_to(PACKAGE / "text" / "asking" / "prompts").with_suffix(""))
         if path.rpartition("/")[2] in NO_TEMPLATES:
             continue
         lines = file.read_text(encoding="utf-8").strip("\n").splitlines()

@@ -27,7 +27,7 @@ from wolflab.models.embedders.base import Vectors
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.rules import DOCTOR, EVERYONE, SHERIFF, WITCH, Ask, Log, Note, Ruleset
 from wolflab.rules.engine import begin, step
-from wolflab.text.prompts import messages
+from wolflab.text.asking.prompts import messages
 from wolflab.text.questions import Question
 
 RECIPES_TO_TEST = [*RECIPES.values(), RECIPES["vanilla"].with_(style="proactive", layout="paper")]

@@ -12,7 +12,7 @@ from planting import CLEAN, main, measure, planted_in
 from wolflab.lab import runner
 from wolflab.lab.experiment import build
 from wolflab.lab.store import Store
-from wolflab.text.disguise import DISGUISES
+from wolflab.text.asking.disguise import DISGUISES
 
 PLANTED = {"impossible_ability": 0.4, "confusion": 0.4}
 

@@ -24,9 +24,9 @@ from wolflab.agents.shelf import Shelf
 from wolflab.models.base import Request
 from wolflab.models.embedders.base import Vectors
 from wolflab.rules import WITCH
+from wolflab.text.asking.templates import phrases
 from wolflab.text.notes import Reflected, Suggested
 from wolflab.text.questions import Extract
-from wolflab.text.templates import phrases
 
 SEEN, ASK = moment(WITCH, "vote", seed=3)
 ROLE = turn(SEEN, ASK).requests[0].question.situation.role

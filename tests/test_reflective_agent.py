@@ -28,11 +28,11 @@ from wolflab.match import play, run_now
 from wolflab.models.base import Request, Response
 from wolflab.record import read
 from wolflab.rules import DUTIES, PRESETS, WITCH
+from wolflab.text.asking.reflective import questionnaire
+from wolflab.text.asking.templates import phrases
 from wolflab.text.notes import Answered, Asked, Recalled, Reflected, Suggested, Thought
 from wolflab.text.questions import AnswerQuestion, AskQuestions, ChooseQuestions
-from wolflab.text.reflective import questionnaire
-from wolflab.text.replies import schema
-from wolflab.text.templates import phrases
+from wolflab.text.replies.parse import schema
 
 KINDS = ("statement", "vote", "last-words", "campaign", "elect", "lead", "succeed", *DUTIES)
 BROAD = {name: Shelf(broad_pool(rules, KINDS)) for name, rules in PRESETS.items()}

@@ -18,9 +18,9 @@ from wolflab.match import Interview, StrawPoll, play, run_now
 from wolflab.models.base import Request
 from wolflab.record import read, verify
 from wolflab.rules import PRESETS, WITCH
+from wolflab.text.asking.reflective import questionnaire
 from wolflab.text.notes import Answered, Asked, Mistake, Reflected, Suggested
 from wolflab.text.questions import Reflect
-from wolflab.text.reflective import questionnaire
 
 VIEW, ASK = moment(WITCH, "vote", seed=3)
 HUGE = "\u200b" * 100_000

@@ -26,9 +26,9 @@ from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.models.village import Village
 from wolflab.record import GameRecord, read, verify
 from wolflab.rules import DUTIES, EVERYONE, PRESETS, SHERIFF, WITCH, Ruleset, Said, Say
+from wolflab.text.asking.prompts import messages
 from wolflab.text.camouflage import claimed_against
 from wolflab.text.notes import Interviewed, Mistake, Reflected
-from wolflab.text.prompts import messages
 from wolflab.text.questions import Interview as InterviewTask
 from wolflab.text.questions import Question
 

@@ -25,9 +25,9 @@ from wolflab.agents.recall import Messages, messages, retrieve
 from wolflab.match import run_now
 from wolflab.models.embedders.base import Vectors
 from wolflab.rules import EVERYONE, WITCH, DayBroke, Dealt, Event, NightFell, Note, Said, View, Voted
+from wolflab.text.asking.templates import phrases
 from wolflab.text.notes import Answered, Recalled, Reflected
 from wolflab.text.questions import Line
-from wolflab.text.templates import phrases
 
 WAIT = Reflected("I had better wait.")
 SEER = "As the Witch, I think that Player 3 is the Seer."

@@ -15,7 +15,7 @@ from wolflab.rules import (
     Say,
     pick,
 )
-from wolflab.text.parsed import Decided, Listed, Problem, Verdict, Written
+from wolflab.text.asking.reflective import questionnaire
 from wolflab.text.questions import (
     Aids,
     AnswerQuestion,
@@ -30,8 +30,8 @@ from wolflab.text.questions import (
     Situation,
     Task,
 )
-from wolflab.text.reflective import questionnaire
-from wolflab.text.replies import parse, schema
+from wolflab.text.replies.parse import parse, schema
+from wolflab.text.replies.parsed import Decided, Listed, Problem, Verdict, Written
 
 NOW = Situation(WITCH, 0, "Witch", (), 1, "voting", tuple(range(7)), None, ())
 VOTE = ask("vote", (*(pick(seat) for seat in range(7)), PASS), phase="voting")

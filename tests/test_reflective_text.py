@@ -39,10 +39,11 @@ from wolflab.rules import (
     Voted,
     pick,
 )
+from wolflab.text.asking.prompts import blocks, messages
+from wolflab.text.asking.reflective import questionnaire
 from wolflab.text.camouflage import claimed_against, claims_of
 from wolflab.text.informative import informativeness
 from wolflab.text.notes import Reflected
-from wolflab.text.prompts import blocks, messages
 from wolflab.text.questions import (
     Aids,
     AnswerQuestion,
@@ -57,7 +58,6 @@ from wolflab.text.questions import (
     Situation,
     Task,
 )
-from wolflab.text.reflective import questionnaire
 
 SPEAK = ask("statement", None, phase="discussion")
 

@@ -190,7 +190,7 @@ import wolflab
 from rules_helpers import Game, of, one, uniform
 from test_rules_properties import check_ask, check_ending, dealt_roles, proper_audience
 from wolflab.rules import DayBroke, Learned, PackMet, Ruleset
-from wolflab.text.rules_text import rules_text
+from wolflab.text.asking.rules_text import rules_text
 
 assert wolflab.__file__.startswith(sys.argv[2]), wolflab.__file__
 cast = {"Werewolf": 1, "Sorcerer": 1, "Villager": 2, "Seer": 1, "Guard": 1, "Vigilante": 1}
@@ -279,8 +279,8 @@ from wolflab.match import Draws, Match, Player, play, run_now
 from wolflab.models.village import Village
 from wolflab.record import read, verify
 from wolflab.rules import NINE, PASS, SILENCE, Learned, Revealed, Shot, pick
-from wolflab.text.rules_text import rules_text
-from wolflab.text.sentences import sentence
+from wolflab.text.asking.rules_text import rules_text
+from wolflab.text.asking.sentences import sentence
 
 assert wolflab.__file__.startswith(sys.argv[2]), wolflab.__file__
 FROM_BEYOND.add("unveil")

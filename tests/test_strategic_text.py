@@ -14,11 +14,10 @@ import pytest
 from test_text_prompts import CANDIDATES, GOLDEN, NOW, SPEAK, VOTE, golden
 from text_helpers import ask
 from wolflab.rules import DOCTOR, PASS, SHERIFF, Ruleset, Say, pick
+from wolflab.text.asking.prompts import STYLES, blocks, messages
 from wolflab.text.digest import question_digest
 from wolflab.text.intents import Intent, intents
 from wolflab.text.notes import Candidate
-from wolflab.text.parsed import Decided, Preferred, Problem, Proposals, Written
-from wolflab.text.prompts import STYLES, blocks, messages
 from wolflab.text.questions import (
     Aids,
     Choose,
@@ -29,7 +28,8 @@ from wolflab.text.questions import (
     Task,
     Wording,
 )
-from wolflab.text.replies import parse, schema
+from wolflab.text.replies.parse import parse, schema
+from wolflab.text.replies.parsed import Decided, Preferred, Problem, Proposals, Written
 
 KILL = ask("kill", tuple(pick(seat) for seat in (1, 3, 4, 5)))
 TALK = (

@@ -29,11 +29,11 @@ from wolflab.rules import (
     Voted,
     pick,
 )
-from wolflab.text import candidates
-from wolflab.text.candidates import candidate_text, observation_text
+from wolflab.text.asking import candidates
+from wolflab.text.asking.candidates import candidate_text, observation_text
+from wolflab.text.asking.options import labels
 from wolflab.text.intents import intents, worded
 from wolflab.text.notes import UNCERTAIN, Belief, Candidate
-from wolflab.text.options import labels
 from wolflab.text.questions import Line, Situation, guessable
 
 KILL = ask("kill", (pick(1), pick(3), pick(4), PASS))

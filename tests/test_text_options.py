@@ -26,7 +26,7 @@ from wolflab.rules import (
     deal,
     pick,
 )
-from wolflab.text.options import label, labels, read_action, read_player
+from wolflab.text.asking.options import label, labels, read_action, read_player
 from wolflab.text.questions import Decide
 
 TWELVE = SHERIFF.with_(roles={"Werewolf": 3, "Villager": 7, "Seer": 1, "Guard": 1})

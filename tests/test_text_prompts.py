@@ -38,10 +38,11 @@ from wolflab.rules import (
     SheriffNamed,
     pick,
 )
+from wolflab.text.asking.prompts import STYLES, blocks, messages
+from wolflab.text.asking.reflective import questionnaire
 from wolflab.text.digest import question_digest
 from wolflab.text.intents import Intent
 from wolflab.text.notes import Belief, Candidate
-from wolflab.text.prompts import STYLES, blocks, messages
 from wolflab.text.questions import (
     Aids,
     AnswerQuestion,
@@ -63,7 +64,6 @@ from wolflab.text.questions import (
     Task,
     guessable,
 )
-from wolflab.text.reflective import questionnaire
 
 GOLDEN = Path(__file__).parent / "golden"
 WAYS = list(product(["paper", "own"], ["paper", "append"]))

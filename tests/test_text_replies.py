@@ -13,11 +13,9 @@ from hypothesis import strategies as st
 
 from text_helpers import ask, others, questions
 from wolflab.rules import DOCTOR, LEFT, PASS, RIGHT, SHERIFF, Say, pick
+from wolflab.text.asking.options import label, labels
 from wolflab.text.clean import clean
-from wolflab.text.extract import find_object
 from wolflab.text.notes import UNCERTAIN
-from wolflab.text.options import label, labels
-from wolflab.text.parsed import Listed, Preferred, Proposals, Verdict, Written
 from wolflab.text.questions import (
     AnswerQuestion,
     AskQuestions,
@@ -36,8 +34,8 @@ from wolflab.text.questions import (
     Situation,
     guessable,
 )
-from wolflab.text.reflective_replies import QUESTION_LIMIT, TEXT_LIMIT
-from wolflab.text.replies import (
+from wolflab.text.replies.extract import find_object
+from wolflab.text.replies.parse import (
     Decided,
     Judged,
     Judgement,
@@ -47,7 +45,9 @@ from wolflab.text.replies import (
     read_role,
     schema,
 )
-from wolflab.text.strategic_replies import REASONING_LIMIT
+from wolflab.text.replies.parsed import Listed, Preferred, Proposals, Verdict, Written
+from wolflab.text.replies.reflective import QUESTION_LIMIT, TEXT_LIMIT
+from wolflab.text.replies.strategic import REASONING_LIMIT
 
 TWELVE = SHERIFF.with_(roles={"Werewolf": 3, "Villager": 7, "Seer": 1, "Guard": 1})
 NOW = Situation(SHERIFF, 0, "Villager", (), 1, "voting", tuple(range(7)), None, ())

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from rules_helpers import rulesets
 from wolflab.errors import RulesetError
 from wolflab.rules import DOCTOR, PRESETS, SHERIFF, TWELVE, WITCH, Ruleset
-from wolflab.text.rules_text import rules_text
+from wolflab.text.asking.rules_text import rules_text
 
 WHERE_IT_MATTERS = {
     "sheriff_role": SHERIFF.with_(sheriff="assigned"),

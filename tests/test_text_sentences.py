@@ -44,8 +44,8 @@ from wolflab.rules import (
     Winner,
     pick,
 )
+from wolflab.text.asking.sentences import line_sentence, moderator_sentence, sentence
 from wolflab.text.questions import Line
-from wolflab.text.sentences import line_sentence, moderator_sentence, sentence
 
 POWERS = (
     "the Sheriff, who can determine the order of statements, summarize the discussion, "

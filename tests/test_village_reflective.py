@@ -47,8 +47,9 @@ from wolflab.rules import (
     preset,
 )
 from wolflab.text.advice import ACT, CALL, HIDE, HOLD, TELL, advised
+from wolflab.text.asking.reflective import questionnaire
+from wolflab.text.asking.templates import phrases
 from wolflab.text.notes import Reflected
-from wolflab.text.parsed import Decided, Listed, Problem, Verdict, Written
 from wolflab.text.questions import (
     Aids,
     AnswerQuestion,
@@ -65,11 +66,10 @@ from wolflab.text.questions import (
     Situation,
     Task,
 )
-from wolflab.text.reading import Accusation, Claim, Defence, Report, read
-from wolflab.text.reflective import questionnaire
-from wolflab.text.reflective_replies import TEXT_LIMIT
-from wolflab.text.replies import parse
-from wolflab.text.templates import phrases
+from wolflab.text.reading.read import Accusation, Claim, Defence, Report, read
+from wolflab.text.replies.parse import parse
+from wolflab.text.replies.parsed import Decided, Listed, Problem, Verdict, Written
+from wolflab.text.replies.reflective import TEXT_LIMIT
 
 VILLAGE = Village()
 NAMES = WITCH.names

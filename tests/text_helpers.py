@@ -19,10 +19,11 @@ from wolflab.rules import (
     Say,
     View,
 )
+from wolflab.text.asking.options import labels
+from wolflab.text.asking.prompts import STYLES
+from wolflab.text.asking.reflective import questionnaire
 from wolflab.text.intents import intents
 from wolflab.text.notes import Belief, Candidate, Reflected
-from wolflab.text.options import labels
-from wolflab.text.prompts import STYLES
 from wolflab.text.questions import (
     Aids,
     AnswerQuestion,
@@ -45,7 +46,6 @@ from wolflab.text.questions import (
     Wording,
     guessable,
 )
-from wolflab.text.reflective import questionnaire
 
 TASKS = (
     Decide,

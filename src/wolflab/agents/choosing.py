@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ..text.candidates import candidate_text, observation_text
+from ..text.asking.candidates import candidate_text, observation_text
 from ..text.notes import Candidate, Chosen
-from ..text.parsed import Preferred
 from ..text.questions import Choose
+from ..text.replies.parsed import Preferred
 from .found import Found
 from .policy.base import Observation
 from .policy.features import player_vector

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ..rules import Pick
 from ..text.notes import UNCERTAIN, Belief, Deduced, trust
-from ..text.parsed import Judged, Judgement
 from ..text.questions import Deduce, Situation, guessable
+from ..text.replies.parsed import Judged, Judgement
 from .found import Found
 from .memory import Memory, situation
 from .recipes import Deduction

@@ -17,10 +17,10 @@ from ..rules import PASS, Ask, Pick, Said, Say, View, pick
 from ..text.camouflage import claimed_against
 from ..text.kinds import kind_of
 from ..text.notes import Belief, Content, Interviewed, Mistake, Rated, Thought
-from ..text.parsed import Decided, Parsed, Problem, Written
-from ..text.parsed import Rated as RatedReply
 from ..text.questions import Decide, Interview, Propose, Question, Rate, Situation, Task
-from ..text.replies import parse
+from ..text.replies.parse import parse
+from ..text.replies.parsed import Decided, Parsed, Problem, Written
+from ..text.replies.parsed import Rated as RatedReply
 from .base import IO, Invalid, Reply
 from .deducing import deduce, prunes, situated
 from .found import Found

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..text.notes import Planned
-from ..text.parsed import Written
 from ..text.questions import Plan
+from ..text.replies.parsed import Written
 from .found import Found
 
 if TYPE_CHECKING:

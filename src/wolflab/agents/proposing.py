@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..rules import Action
+from ..text.asking.options import label
 from ..text.intents import Intent, chosen, intents, possible, worded
 from ..text.notes import Candidate, Proposed, Thought
-from ..text.options import label
-from ..text.parsed import Decided, Problem, Proposals
 from ..text.questions import Decide, Propose
+from ..text.replies.parsed import Decided, Problem, Proposals
 from .base import Invalid, Reply
 from .choosing import among
 from .found import Found

@@ -13,10 +13,10 @@ import numpy as np
 
 from ..models.embedders.base import Vectors
 from ..rules import Event, NightFell, Ruleset, Said, View, facts_of
+from ..text.asking.sentences import line_sentence
 from ..text.informative import OTHER, informativeness
 from ..text.notes import Reflected
 from ..text.questions import Line
-from ..text.sentences import line_sentence
 from .base import IO
 
 

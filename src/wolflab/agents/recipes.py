@@ -16,8 +16,8 @@ from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 
 from ..defaults import stated
 from ..errors import ExperimentError
+from ..text.asking.prompts import STYLES
 from ..text.kinds import KINDS
-from ..text.prompts import STYLES
 from ..text.questions import Layout, Wording
 
 COMPONENTS = (
@@ -115,7 +115,7 @@ class Recipe:
     the slip of 004 H.3; with candidates, the one taken is worded anew from its reasoning). refine: a further
     call looks at that plan with the others' eyes before a statement (ReCon).
 
-    style: one of `text.prompts.STYLES` (004 C.7). retries: further tries after an unusable reply, with the
+    style: one of `text.asking.prompts.STYLES` (004 C.7). retries: further tries after an unusable reply, with the
     reason shown (0 in 002). speech_temperature applies to statements, temperature to everything else but
     reflection's steps.
     """

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from ..models.base import Sampling
 from ..rules import Said
+from ..text.asking.reflective import questionnaire
+from ..text.asking.templates import phrases
 from ..text.notes import Answered, Asked, Recalled, Reflected, Suggested
-from ..text.parsed import Listed, Written
 from ..text.questions import (
     Aids,
     AnswerQuestion,
@@ -25,8 +26,7 @@ from ..text.questions import (
     Reflect,
     Situation,
 )
-from ..text.reflective import questionnaire
-from ..text.templates import phrases
+from ..text.replies.parsed import Listed, Written
 from .experience import choose, mask
 from .found import Found
 from .recall import Messages, messages, retrieve

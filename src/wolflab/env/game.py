@@ -16,7 +16,7 @@ from ..models.base import Model
 from ..models.embedders.base import Embedder
 from ..record import Turn
 from ..rules import Action, Event, Log, Ruleset
-from ..text.sentences import moderator_sentence
+from ..text.asking.sentences import moderator_sentence
 from .driving import Background, Learner, Moment, Put, Stepwise, pause
 from .seating import Learners, Others, casting, the_rest
 

@@ -1,6 +1,6 @@
 """The same knowledge as text: what a seat has seen and heard, a line each, and the question put to it.
 
-Sentences are those that language agents read (`text.sentences`). A `Text` space has a fixed alphabet and
+Sentences are those that language agents read (`text.asking.sentences`). A `Text` space has a fixed alphabet and
 length, so rarer characters become "?" and the oldest lines go first; `WerewolfAEC.view` has everything.
 """
 
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from ..agents.memory import remember
 from ..rules import DUTIES, Ask, Ruleset, View
-from ..text.options import labels
-from ..text.sentences import line_sentence
+from ..text.asking.options import labels
+from ..text.asking.sentences import line_sentence
 
 ALPHABET = "\n" + "".join(map(chr, [*range(0x20, 0x7F), *range(0xA1, 0x250)])) + "–—‘’“”…‹›€"
 """ASCII, Latin letters with their marks, and the signs that English prose needs."""

@@ -18,8 +18,8 @@ from ..models.calls import NO_FILE
 from ..models.catalog import check
 from ..record import GameRecord
 from ..rules import Action, facts_of
+from ..text.asking.wording import moderator_request
 from ..text.notes import Content
-from ..text.wording import moderator_request
 from .annotate import situation_of
 from .casting import Company
 from .moments import Moment, moments

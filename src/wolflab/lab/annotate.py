@@ -25,13 +25,13 @@ from ..metrics.play import label as player_label
 from ..record import GameRecord, PastTurn
 from ..record.chain import hash_of
 from ..rules import Ask, Say, View
+from ..text.asking.options import label
+from ..text.asking.rules_text import rules_text
+from ..text.asking.sentences import line_sentence
+from ..text.asking.wording import moderator_request, time_of
 from ..text.clean import clean
 from ..text.notes import Mistake, Thought
-from ..text.options import label
 from ..text.questions import Situation
-from ..text.rules_text import rules_text
-from ..text.sentences import line_sentence
-from ..text.wording import moderator_request, time_of
 from .moments import Moment, moments
 from .store import GameRow, Store
 

@@ -17,9 +17,9 @@ from ..errors import ExperimentError, StoreError
 from ..record import GameRecord, PastTurn
 from ..record.chain import hash_of
 from ..rules import DUTIES, ROLES, Action, Answer, Lead, Pass, Pick, Ruleset, Say, Winner
+from ..text.asking.options import label
 from ..text.masking import mask_pair
 from ..text.notes import Reflected
-from ..text.options import label
 from .store import Store
 
 WON = 1000

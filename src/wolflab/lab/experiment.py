@@ -21,8 +21,8 @@ from ..metrics.choices import STUDIES
 from ..metrics.registry import MEASURES
 from ..models.catalog import BUILT_IN
 from ..rules import Ruleset
-from ..text.disguise import check_disguise
-from ..text.sentences import listed
+from ..text.asking.disguise import check_disguise
+from ..text.asking.sentences import listed
 from .overrides import arms, collapse, override
 from .scenes import SCENES, tables
 from .sources import in_words, read, shipped

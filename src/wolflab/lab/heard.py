@@ -24,8 +24,8 @@ from ..models.embedders.base import Embedder, Vectors
 from ..record import GameRecord, Turn
 from ..rules import Ask, Event, Log, View
 from ..text.notes import Mistake
-from ..text.parsed import Problem
-from ..text.replies import parse
+from ..text.replies.parse import parse
+from ..text.replies.parsed import Problem
 from .casting import Company
 from .embedding_cache import CachedEmbedder, text_hash
 from .game import prepare

@@ -25,9 +25,9 @@ from ..models.budget import Budget
 from ..models.calls import Cassette, File, Silent, answer
 from ..models.catalog import BUILT_IN, resolve
 from ..text.clean import clean
-from ..text.parsed import Problem, Verdict
 from ..text.questions import Judge, Question
-from ..text.replies import parse
+from ..text.replies.parse import parse
+from ..text.replies.parsed import Problem, Verdict
 from .annotate import Key, reply_in_words, sampled_moments, situation_of
 from .call_store import CallFile, CallStore
 from .moments import Moment

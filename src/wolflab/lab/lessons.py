@@ -22,10 +22,10 @@ from ..agents.policy.base import Observation, Policy, Weights
 from ..agents.recipes import Recipe
 from ..policy.rollout import Seat
 from ..rules import PASS, Action, Ask, Pick, Ruleset, Say, View
-from ..text.acts import Accusation, Claim, Report, Suggestion
 from ..text.intents import HIDE, IDLE, Intent, intents, possible, worded
 from ..text.notes import Candidate, Proposed
-from ..text.reading import read
+from ..text.reading.acts import Accusation, Claim, Report, Suggestion
+from ..text.reading.read import read
 
 
 class Lesson(LanguageAgent):

@@ -19,7 +19,7 @@ from ..metrics.published import published
 from ..metrics.registry import unknown
 from ..models.embedders import resolve_embedder
 from ..rules import Ruleset, preset
-from ..text.disguise import DISGUISES, disguise
+from ..text.asking.disguise import DISGUISES, disguise
 
 MODEL_FREE = "random"
 """The recipe that needs no model."""

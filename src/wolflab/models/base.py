@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, Protocol
 
 from ..defaults import stated
 from ..errors import ModelError
+from ..text.asking.prompts import corrected, messages
 from ..text.digest import question_digest, words_digest
-from ..text.prompts import corrected, messages
 from ..text.questions import Question
-from ..text.replies import schema
+from ..text.replies.parse import schema
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 A `Ruleset` may show its roles under other names (`Ruleset.role_names`). This module knows the words of a
 role and of a side, forms plurals, and refuses names that could not be told apart again. Putting the shown
-names into a text, and reading them back out of one, is the business of `text.disguise`.
+names into a text, and reading them back out of one, is the business of `text.asking.disguise`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _OF_THE_GAME = """
 ballot card dawn day deal death election game moderator name night pass phase player role round seat sheriff
 speech statement tie turn vote winner
 """
-"""What the rules themselves speak of, beside what the roles do at night. Talk has more: `text.taken`."""
+"""What the rules themselves speak of, beside what the roles do at night. Talk has more: `text.asking.taken`."""
 
 _NAME = re.compile(r"[A-Za-z]++(?:[ -][A-Za-z]++)*+")
 

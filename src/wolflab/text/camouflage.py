@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..rules import Ruleset
-from .acts import Claim
-from .reading import read
+from .reading.acts import Claim
+from .reading.read import read
 
 
 def claims_of(text: str, seat: int, ruleset: Ruleset) -> tuple[str, ...]:

@@ -20,8 +20,8 @@ import msgspec
 
 from ..defaults import said, stated
 from ..rules import EVERYONE, Ask, NightFell, Ruleset
+from .asking.prompts import messages
 from .notes import UNCERTAIN, Belief
-from .prompts import messages
 from .questions import Line, Question, Situation, Task
 
 Corrections = tuple[tuple[str, str], ...]

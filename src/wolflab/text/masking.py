@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from .options import NUMBER_WORDS
+from .asking.options import NUMBER_WORDS
 
 LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 """In the order in which they are given; "the player I trust" is why there is no Player I."""

@@ -1,6 +1,6 @@
 """Typed questions: all that a model is told, before it is put into words.
 
-A prompt is rendered from a `Question` and nothing else (`text.prompts`), and each field of it changes
+A prompt is rendered from a `Question` and nothing else (`text.asking.prompts`), and each field of it changes
 the prompt. `village`, the built-in player, answers the same `Question` without its words. Nothing in a
 question comes from outside one seat's view.
 """
@@ -253,7 +253,7 @@ class Question:
     """One request to a model, typed.
 
     beliefs: the seat's latest deduction, shown back in words (004 §3.1); empty: not shown.
-    style: one of `text.prompts.STYLES`, or None. wording, layout: which templates, which order.
+    style: one of `text.asking.prompts.STYLES`, or None. wording, layout: which templates, which order.
     rules: whether the rules are told (003 §4.4.1 removes them); tips: whether strategy is hinted at
     (003 A.5 leaves hints out where behaviour is studied).
     """

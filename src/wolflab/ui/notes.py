@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..rules import Action, Answer, Lead, Pick, Say
+from ..text.asking.sentences import a_role, listed
 from ..text.notes import (
     Answered,
     Asked,
@@ -21,7 +22,6 @@ from ..text.notes import (
     Suggested,
     Thought,
 )
-from ..text.sentences import a_role, listed
 
 
 def numbers(places: Sequence[int]) -> str:

@@ -45,8 +45,8 @@ from ..rules import (
     Winner,
     facts_of,
 )
+from ..text.asking.sentences import moderator_sentence
 from ..text.notes import Content, Mistake
-from ..text.sentences import moderator_sentence
 from .notes import acted, note_lines
 
 _WINS = {

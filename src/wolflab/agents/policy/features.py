@@ -72,7 +72,7 @@ _KEY = "policy features"
 
 
 INPUTS = 1
-"""The version of all that a policy sees: this vector, and the words of `text.candidates` and `text.intents`.
+"""The version of all that a policy sees: this vector, and the words of `text.asking.candidates` and `text.intents`.
 Raise it with any change to them: a policy that learned to read otherwise is refused."""
 
 

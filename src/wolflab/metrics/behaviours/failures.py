@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ...rules import ROLES
-from ...text.acts import WEREWOLF
+from ...text.reading.acts import WEREWOLF
 from .play import Play, Statement
 from .shapes import Behaviour, Sighting
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from ...rules import DUTIES, ROLES, SHIELDS
-from ...text.reading import read
+from ...text.reading.read import read
 from .play import Musing, Play, Statement
 from .shapes import Behaviour, Sighting
 from .truth import HOLDERS, Falsehood, cited, deliberate, falsehoods, meant

@@ -44,7 +44,7 @@ from ...rules import (
     facts_of,
 )
 from ...text.notes import Belief, Deduced, Mistake, Reflected, Thought
-from ...text.reading import Accusation, Act, Claim, Report, Suggestion, read
+from ...text.reading.read import Accusation, Act, Claim, Report, Suggestion, read
 from .shapes import By, Side, Sighting
 from .signs import ME, Sign, signs_of
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ...rules import ROLES
-from ...text.reading import Suggestion, read
-from ...text.tokens import normal, seats_of
-from ...text.vocabulary import CONDITION, NAMED, SENTENCE
+from ...text.reading.read import Suggestion, read
+from ...text.reading.tokens import normal, seats_of
+from ...text.reading.vocabulary import CONDITION, NAMED, SENTENCE
 from . import wording as w
 
 ME = -1

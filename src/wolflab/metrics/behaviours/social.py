@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...rules import ROLES
-from ...text.acts import WEREWOLF, Accusation, Agreement, Defence, Report, Suggestion
-from ...text.reading import read
+from ...text.reading.acts import WEREWOLF, Accusation, Agreement, Defence, Report, Suggestion
+from ...text.reading.read import read
 from .play import SAVES, Deed, Musing, Play, Statement
 from .shapes import Behaviour, Sighting
 from .truth import HOLDERS, Falsehood, deliberate, falsehoods

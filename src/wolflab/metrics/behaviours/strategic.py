@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from ...rules import ROLES
-from ...text.acts import Defence
+from ...text.reading.acts import Defence
 from .play import SAVES, Ballot, Play, Statement
 from .shapes import Behaviour, Sighting
 from .social import TRUSTS, stood_by

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from ...rules import ROLES, How
-from ...text.acts import WEREWOLF, Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
-from ...text.vocabulary import NAMED
+from ...text.reading.acts import WEREWOLF, Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
+from ...text.reading.vocabulary import NAMED
 from .play import SAVES, Play, Statement
 from .signs import NOBODY, Sign, mentions
 

@@ -1,6 +1,6 @@
 """The patterns of `signs`: words and nothing that uses them.
 
-Written for normalised sentences (`text.tokens.normal`): lower case, a player's name as ``@`` and the seat.
+Written for normalised sentences (`text.reading.tokens.normal`): lower case, a player's name as ``@`` and the seat.
 Repeated fillers are possessive, so that hostile text costs no more than any other.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from ...text.vocabulary import MANY, ROLE
+from ...text.reading.vocabulary import MANY, ROLE
 
 STOPS = (",", ";", "~", " but ", " while ", " and then ")
 """Where a clause ends, for finding the time that belongs to it."""

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ...rules import SHIELDS
-from ...text.acts import Claim, Report, Suggestion
 from ...text.advice import ACT, CALL, HIDE, HOLD, TELL
 from ...text.masking import LETTERS
 from ...text.questions import Extract
-from ...text.reading import read
+from ...text.reading.acts import Claim, Report, Suggestion
+from ...text.reading.read import read
 from .draws import Draws
 
 NONE = "No useful experience can be used."

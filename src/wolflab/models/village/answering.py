@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from ...rules import DUTIES, ROLES, Ask
 from ...text.questions import Pairs
-from ...text.tokens import normal, seats_of
+from ...text.reading.tokens import normal, seats_of
 from .draws import Draws
 from .likelihood import HOSTILE
 from .outlook import Outlook, joined

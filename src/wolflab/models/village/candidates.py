@@ -15,10 +15,10 @@ from math import log
 from typing import TypeVar
 
 from ...rules import PASS, Action, Ask, Pick
-from ...text.acts import Act
+from ...text.asking.options import read_action
 from ...text.notes import Candidate
-from ...text.options import read_action
-from ...text.reading import read
+from ...text.reading.acts import Act
+from ...text.reading.read import read
 from .acting import Chosen, choose
 from .choices import chance, detail, strategies
 from .draws import Draws

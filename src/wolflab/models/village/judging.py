@@ -10,10 +10,10 @@ import re
 from typing import Any
 
 from ...rules import PASS, ROLES, SHIELDS, Action, Ask, Pick
-from ...text.acts import Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
-from ...text.options import read_action
+from ...text.asking.options import read_action
 from ...text.questions import Interview, Judge, Situation
-from ...text.reading import read
+from ...text.reading.acts import Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
+from ...text.reading.read import read
 from .claims import ABLE
 from .draws import Draws
 from .posterior import Posterior

@@ -14,9 +14,10 @@ import msgspec
 from ...errors import ModelError
 from ...rules import SHIELDS, Ask, Pick
 from ...text.advice import ACT, HOLD, advised
-from ...text.disguise import disguised
+from ...text.asking.disguise import disguised
+from ...text.asking.options import label
+from ...text.asking.sentences import a_role
 from ...text.intents import chosen as meant
-from ...text.options import label
 from ...text.questions import (
     AnswerQuestion,
     AskQuestions,
@@ -34,8 +35,7 @@ from ...text.questions import (
     Reflect,
     Situation,
 )
-from ...text.reflective_replies import is_free
-from ...text.sentences import a_role
+from ...text.replies.reflective import is_free
 from ..base import Chat, Request, Response
 from . import advice, candidates, thoughts
 from .acting import Chosen, at_random, choose, favoured, insisted, passed, shunning

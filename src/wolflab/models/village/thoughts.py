@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ...rules import ROLES, Action, Ask, Ruleset
-from ...text.options import read_action
+from ...text.asking.options import read_action
 from .acting import Chosen
 from .scene import Scene
 from .speech import Point, phrase, worded

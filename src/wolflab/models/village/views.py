@@ -15,9 +15,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ...rules import ROLES
-from ...text.reading import Accusation, Claim, Defence, Report, read
-from ...text.tokens import normal, seats_of
-from ...text.vocabulary import NAMED, ROLE
+from ...text.reading.read import Accusation, Claim, Defence, Report, read
+from ...text.reading.tokens import normal, seats_of
+from ...text.reading.vocabulary import NAMED, ROLE
 
 GRADES: tuple[tuple[int, str, int], ...] = (
     (0, "certainly not", 8),
@@ -43,7 +43,7 @@ _SURE = {"perhaps": 5, "likely": 6, "probably": 7, "very probably": 8, "almost c
 _SENTENCE = re.compile(r"[^.!?;\n]++[.!?;\n]*+")
 _ACCUSED = (0, 450, 650, 900)
 _DEFENDED = (0, 190, 150, 60)
-"""P(Werewolf) in thousandths for ungraded words, by strength (`text.acts`)."""
+"""P(Werewolf) in thousandths for ungraded words, by strength (`text.reading.acts`)."""
 
 
 class Views(NamedTuple):

@@ -1,0 +1,324 @@
+"""Role names in disguise: what a model is told the roles are called, and its words read back (003 §5).
+
+Do models play Werewolf as they do because they have read about Werewolf? The control keeps the rules and
+renames the roles: a Werewolf becomes a "pretty girl", or the two sides swap their names. Only the text that
+a model sees is disguised. Rules, record, reading and measures know the roles' own names alone: `disguised`
+is applied to a finished prompt, `undisguised` to a reply before anything reads it.
+
+Each is one simultaneous pass over whole words, so that two names can be swapped. Case ("WEREWOLF",
+"Werewolf", "werewolf"), number ("wolves") and the article before ("a Werewolf", "an Elf") follow the word.
+Of several words for one role ("wolf", "werewolf") the way back knows only the role's name. A word that is
+plainly a verb ("I will guard Player 3") is no role. This module knows words and nothing of a question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from types import MappingProxyType
+from typing import Any, NamedTuple, NoReturn
+
+from ...errors import RulesetError
+from ...rules import ROLES, Ruleset
+from ...rules.naming import completed, own_words, plural, shown_words
+from .rules_text import rules_text
+from .taken import forms_of, words_of_talk
+
+UNRELATED: Mapping[str, str] = MappingProxyType(
+    {
+        "Werewolf": "pretty girl",
+        "Villager": "thief",
+        "Seer": "prophet",
+        "Guard": "sentry",
+        "Witch": "pharmacist",
+        "Doctor": "florist",
+        "Hunter": "gardener",
+    }
+)
+"""003's own words for the five roles of its game, and two more. Its last three hint at what they do."""
+
+OPPOSITE: Mapping[str, str] = MappingProxyType(
+    {
+        "Werewolf": "Villager",
+        "Villager": "Werewolf",
+        "Seer": "blind beggar",
+        "Guard": "traitor",
+        "Witch": "saint",
+        "Doctor": "poisoner",
+        "Hunter": "pacifist",
+    }
+)
+"""Words of opposite meaning; the village is the "wolf pack", the Werewolves' pack the "village"."""
+
+INVENTED: Mapping[str, str] = MappingProxyType(
+    {
+        "Werewolf": "drell",
+        "Villager": "pomin",
+        "Seer": "quisto",
+        "Guard": "arvane",
+        "Witch": "oskaya",
+        "Doctor": "elbrin",
+        "Hunter": "molvek",
+    }
+)
+"""Words that mean nothing: the strictest control, because no name hints at a task."""
+
+DISGUISES: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {"unrelated": UNRELATED, "opposite": OPPOSITE, "invented": INVENTED}
+)
+"""The ready mappings by the name that an experiment may write for `role_names`."""
+
+
+def disguise(name: str, ruleset: Ruleset) -> dict[str, str]:
+    """A ready mapping for a ruleset: its roles' names alone, so that a name for a role that is added later
+    changes no game without it. name: one of `DISGUISES`.
+    """
+    return {key: word for key, word in DISGUISES[name].items() if key not in ROLES or ruleset.count(key)}
+
+
+def disguised(text: str, ruleset: Ruleset) -> str:
+    """`text` with every word for a role put as the ruleset's `role_names` have it.
+
+    The same object comes back where no role is renamed. RulesetError: a shown name is a word that the
+    prompts use otherwise (see `check_disguise`).
+    """
+    return _passes(ruleset)[0].over(text) if ruleset.role_names else text
+
+
+def undisguised(text: str, ruleset: Ruleset) -> str:
+    """`text` with the shown names put back to the roles' own; the inverse of `disguised`.
+
+    Reads any text, JSON too, in any case, with spaces, hyphens or underscores between a name's words.
+    The same object comes back where no role is renamed.
+    """
+    return _passes(ruleset)[1].over(text) if ruleset.role_names else text
+
+
+def disguised_schema(schema: dict[str, Any], ruleset: Ruleset) -> dict[str, Any]:
+    """A JSON schema with every string in it disguised: enums, keys, titles and descriptions."""
+    if not ruleset.role_names:
+        return schema
+    out = _passes(ruleset)[0]
+
+    def walk(node: Any) -> Any:
+        match node:
+            case str():
+                return out.over(node)
+            case dict():
+                return {out.over(key): walk(value) for key, value in node.items()}
+            case list():
+                return [walk(value) for value in node]
+        return node
+
+    return {key: walk(value) for key, value in schema.items()}
+
+
+def check_disguise(ruleset: Ruleset) -> None:
+    """RulesetError where a shown name is also an ordinary word of the prompts ("player", "vote").
+
+    A model could not tell which of the two is meant, and neither could the way back. Rulesets without
+    `role_names` always pass.
+    """
+    if ruleset.role_names:
+        _passes(ruleset)
+
+
+# -- the two passes ---------------------------------------------------------------------------
+
+
+class _Target(NamedTuple):
+    """What a word becomes. source: the word as prompts show it, where its capitals are its own ("DJ")."""
+
+    word: str
+    source: str
+
+
+class _Pass:
+    """One simultaneous replacement of whole words."""
+
+    def __init__(self, targets: dict[str, _Target], object_: re.Pattern[str]) -> None:
+        self.targets = targets
+        self.object = object_
+        longest_first = sorted(targets, key=lambda form: (-len(form), form))
+        forms = "|".join(form.replace("-", " ").replace(" ", r"[\s_-]{0,3}") for form in longest_first)
+        first = "".join(sorted({form[0] + form[0].upper() for form in (*targets, "a")}))
+        # The look-ahead is for speed alone: most places of a text begin no word of interest. Before a word
+        # of raw JSON there may stand an escape that ends in a letter ("\\nWolves").
+        self.pattern = re.compile(
+            rf"(?=[{first}])(?:(?<![^\W_])|(?<=\\[nrt])|(?<=\\u[0-9a-fA-F]{{4}}))"
+            r"(?:(?P<article>(?ai:an?))(?P<gap>\s{1,3}[\"'‘“*_(]{0,2}))?"
+            rf"(?P<word>(?ai:{forms}))(?![^\W_])"
+        )
+        self._by_letters = {_letters(form): form for form in targets}
+
+    def over(self, text: str) -> str:
+        """`text` with every word of the table replaced."""
+        return self.pattern.sub(self._replaced, text)
+
+    def _replaced(self, m: re.Match[str]) -> str:
+        found, article = m["word"], m["article"]
+        form = self._by_letters[_letters(found)]
+        if article is None and form in _VERBS and _is_verb(m.string, *m.span("word"), self.object):
+            return m[0]
+        target = self.targets[form]
+        word = _cased(found, target)
+        if article is None:
+            return word
+        return _article(article, word) + m["gap"] + word
+
+
+def _letters(form: str) -> str:
+    """What a form is known by, however its words are joined."""
+    return re.sub(r"[\s_-]+", "", form).lower()
+
+
+@lru_cache(64)
+def _passes(ruleset: Ruleset) -> tuple[_Pass, _Pass]:
+    """The passes from the roles' own words to the shown ones and back."""
+    shown = completed(ruleset.role_names)
+    out: dict[str, _Target] = {}
+    back: dict[str, _Target] = {}
+    for key, name in shown.items():
+        own, other = own_words(key), shown_words(name)
+        out |= dict.fromkeys(own.singular, _Target(name, ""))
+        out |= dict.fromkeys(own.plural, _Target(plural(name), ""))
+        back |= dict.fromkeys(other.singular, _Target(key, _titled(name)))
+        back |= dict.fromkeys(other.plural, _Target(plural(key), _titled(plural(name))))
+    passes = _Pass(out, _object(ruleset)), _Pass(back, _object(ruleset))
+    _check_words(*passes, ruleset)
+    return passes
+
+
+# -- case and article -------------------------------------------------------------------------
+
+
+def _titled(name: str) -> str:
+    """Each word with a capital; capitals that are there stay."""
+    return re.sub(r"(?<![A-Za-z])[a-z]", lambda m: m[0].upper(), name)
+
+
+def _cased(found: str, target: _Target) -> str:
+    if found == target.source:
+        return _titled(target.word)
+    if found.isupper() and len(_letters(found)) > 1:
+        return target.word.upper()
+    return _titled(target.word) if found[0].isupper() else target.word.lower()
+
+
+_AS_A = re.compile(r"(?:eu|uni(?!n)|use|usu|ut[ei]|ub|ur[aeiu]|one|once|ewe)", re.IGNORECASE)
+_AS_AN = re.compile(r"(?:[aeiou]|hour|hono|heir|honest)", re.IGNORECASE)
+
+
+def _article(found: str, word: str) -> str:
+    """ "a" or "an" for `word`, in the case of the article that stood there."""
+    new = "an" if _AS_AN.match(word) and not _AS_A.match(word) else "a"
+    if found[0].islower():
+        return new
+    shouted = found == "AN" or (found == "A" and word.isupper())
+    return new.upper() if shouted else new.title()
+
+
+# -- verbs ------------------------------------------------------------------------------------
+
+_VERBS = frozenset(
+    {
+        "guard",
+        "doctor",
+        "judge",
+        "nurse",
+        "cook",
+        "watch",
+        "scout",
+        "pilot",
+        "spy",
+        "fool",
+        "guide",
+        "butcher",
+    }
+)
+"""Names of roles that are verbs too."""
+
+_NEAR = 40
+_HELPED = re.compile(
+    r"(?:\b(?:to|will|would|can|could|shall|should|must|may|might|cannot|did|do|does|please|never|i|we)|"
+    r"\blet['’]s|n['’]t|['’]ll|['’]d)(?: (?:not|never|also|always|only|just|still))?\s{1,3}$",
+    re.IGNORECASE,
+)
+"""Before a verb."""
+_OPENING = re.compile(r"(?:^|[.!?:;,\"'(]\s{0,3}|\b(?:and|or|then|so)\s{1,3})$", re.IGNORECASE)
+"""Where a command may begin."""
+_WHOM = "player|me|him|her|them|us|you|myself|yourself|someone|somebody|anyone|anybody|everyone|nobody|no one"
+_IDIOM = re.compile(r"\s{1,3}(?:against|down|up)\b", re.IGNORECASE)
+_WATCHFUL = re.compile(r"\b(?:on|off)[ -]$", re.IGNORECASE)
+
+
+def _object(ruleset: Ruleset) -> re.Pattern[str]:
+    """Whom a command is about: a player's name or a pronoun."""
+    names = "|".join(map(re.escape, ruleset.names))
+    return re.compile(rf"\s{{1,3}}(?:{names}|{_WHOM})(?![^\W\d_])", re.IGNORECASE)
+
+
+def _is_verb(text: str, start: int, end: int, object_: re.Pattern[str]) -> bool:
+    """Whether the word at [start, end) is a verb or an idiom's part: "to guard", "guard Player 3!"."""
+    before, after = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
+    if text[start].islower() and (_HELPED.search(before) or _WATCHFUL.search(before) or _IDIOM.match(after)):
+        return True
+    return _OPENING.search(before) is not None and object_.match(after) is not None
+
+
+# -- words that are taken ---------------------------------------------------------------------
+
+_ALSO_SAID = (
+    "Uncertain. Pass. Yes, no, left, right, nobody. The Sheriff, the moderator, your teammate. "
+    "A statement, a speech, a vote, an announcement, a name, a role, a night, a day, a round, a phase."
+)
+"""Words of prompts that stand in the code and not in a template."""
+
+
+def _check_words(out: _Pass, back: _Pass, ruleset: Ruleset) -> None:
+    """Look for shown names among what is left of the prompts' words without the roles' own, and in talk."""
+    said = (_ALSO_SAID, rules_text(ruleset, "own"), rules_text(ruleset, "paper"), *_templates())
+    rest = [out.pattern.sub("\n", text) for text in said]
+    for text in rest:
+        taken = back.pattern.search(text)
+        if taken:
+            _refuse(taken["word"], "a word that the prompts use for something else")
+    prompts, talk = forms_of(rest), words_of_talk()
+    for form in back.targets:
+        if _letters(form) in prompts:
+            _refuse(form, "a form of a word that the prompts use for something else")
+        if _letters(form) in talk:
+            _refuse(form, "an everyday word that players need when they talk")
+
+
+def _refuse(word: str, why: str) -> NoReturn:
+    raise RulesetError("role_names", f"{word!r} is {why}; take another name")
+
+
+@lru_cache(1)
+def _templates() -> tuple[str, ...]:
+    def texts(folder: Traversable) -> list[str]:
+        found: list[str] = []
+        for entry in folder.iterdir():
+            if entry.is_dir():
+                found += texts(entry)
+            elif entry.name.endswith(".txt"):
+                found.append(entry.read_text(encoding="utf-8"))
+        return found
+
+    return tuple(texts(files("wolflab.text.asking") / "prompts"))
+
+
+__all__ = [
+    "INVENTED",
+    "OPPOSITE",
+    "UNRELATED",
+    "check_disguise",
+    "disguise",
+    "disguised",
+    "disguised_schema",
+    "undisguised",
+]

@@ -1,0 +1,155 @@
+"""The instructions of a reflective player's steps (003 Table 3), of its interview and of a judge.
+
+Each component of the pipeline owns some parts of a prompt and no others, so that removing one changes
+these parts alone (003 §4.4.1).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from ...rules import ROLES
+from ..questions import (
+    Aids,
+    AnswerQuestion,
+    AskQuestions,
+    ChooseQuestions,
+    Decide,
+    Extract,
+    Interview,
+    Judge,
+    Pairs,
+    Question,
+    Reflect,
+    Situation,
+    Wording,
+)
+from .options import labels
+from .sentences import a_role
+from .strategic import considered
+from .templates import phrases, render
+from .wording import counted, moderator_request, numbered, pack_note, reasons, without_blank_lines
+
+_ALIKE = {"Doctor": "Guard"}
+"""Roles without questions of their own that have another's duty; the others think as Villagers do."""
+
+
+@lru_cache(64)
+def questionnaire(role: str, wording: Wording) -> tuple[str, ...]:
+    """The nine predefined questions of a role: six for all, three of its own (003 Table 2)."""
+    written = phrases(f"{wording}/questionnaire")
+    own = role if f"{role} 1" in written else _ALIKE.get(role, "Villager")
+    if own == "Villager" and role in ROLES and ROLES[role].wolf:
+        own = "Werewolf"
+    kept = [phrase.template for key, phrase in written.items() if key.rsplit(" ", 1)[0] in ("all", own)]
+    return tuple(kept)
+
+
+def reflective(question: Question, common: dict[str, str]) -> str:
+    """The instruction of any task but a plain decision, a deduction or a rating.
+
+    common: $time, $name and $a_role.
+    """
+    now, task, wording = question.situation, question.task, question.wording
+    match task:
+        case Decide(_, Aids()):
+            return _respond(now, task, wording, common)
+        case Interview(_, claimed):
+            return render("interview", **common, claimed=a_role(claimed))
+        case Judge():
+            return _judge(now, task, common)
+        case ChooseQuestions() | AskQuestions() | AnswerQuestion() | Reflect() | Extract():
+            return _step(now, task, wording, common)
+    raise AssertionError(task)
+
+
+def _step(
+    now: Situation,
+    task: ChooseQuestions | AskQuestions | AnswerQuestion | Reflect | Extract,
+    wording: Wording,
+    common: dict[str, str],
+) -> str:
+    words = phrases(f"{wording}/reflective")
+    asked = moderator_request(now, task.ask)
+    match task:
+        case ChooseQuestions(_, candidates, count):
+            listing = "\n".join(f"{number}. {one}" for number, one in enumerate(candidates, 1))
+            return render(
+                f"{wording}/choose_questions",
+                **common,
+                request=asked,
+                questions=listing,
+                count=counted(count),
+            )
+        case AskQuestions(_, chosen, count):
+            listing = "\n".join([words["chosen"].template, *(f"- {one}" for one in chosen)])
+            text = render(
+                f"{wording}/ask_questions",
+                **common,
+                request=asked,
+                chosen=listing if chosen else "",
+                more=words["more" if chosen else "more_free"].template,
+                count=counted(count),
+                questions="question" if count == 1 else "questions",
+            )
+        case AnswerQuestion(_, question, messages, earlier):
+            found = words["messages"].substitute(count=counted(len(messages)))
+            text = render(
+                f"{wording}/answer",
+                **common,
+                request=asked,
+                question=question,
+                earlier=_pairs(words["earlier"].template, earlier),
+                messages=f"{found}\n{numbered(now, messages)}" if messages else "",
+            )
+        case Reflect(_, answers):
+            text = render(
+                f"{wording}/reflect",
+                **common,
+                request=asked,
+                role=now.role,
+                in_heart=" and the following in heart" if answers else "",
+                answers=_pairs(words["reflect_answers"].template, answers),
+            )
+        case Extract(_, reflection, bad, good):
+            listing = "\n".join(f"- {one}" for one in good)
+            text = render(
+                f"{wording}/extract", **common, request=asked, reflection=reflection, bad=bad, good=listing
+            )
+    return without_blank_lines(text)
+
+
+def _pairs(heading: str, pairs: Pairs) -> str:
+    if not pairs:
+        return ""
+    return "\n".join([heading, *(f"- {question} {answer}" for question, answer in pairs)])
+
+
+def _respond(now: Situation, task: Decide, wording: Wording, common: dict[str, str]) -> str:
+    ask, aids, thinks = task.ask, task.aids or Aids(), reasons(task)
+    words = phrases(f"{wording}/reflective")
+    fields = [words["field_reasoning"].template] if thinks else []
+    if ask.options is None:
+        fields.append(words["field_statement"].template)
+    else:
+        fields.append(words["field_action"].substitute(options=", ".join(labels(ask, now.ruleset))))
+    values = {
+        **common,
+        "request": moderator_request(now, ask),
+        "note": pack_note(now, ask.kind, wording),
+        "answers": _pairs(words["answers"].template, aids.answers),
+        "reflection": words["reflection"].substitute(text=aids.reflection) if aids.reflection else "",
+        "suggestion": words["suggestion"].substitute(text=aids.suggestion) if aids.suggestion else "",
+        "think": words["think" if thinks else "no_think"].template,
+        "considered": considered(now, task, wording),
+    }
+    if wording == "own":
+        values["fields"] = "\n".join(fields)
+    return without_blank_lines(render(f"{wording}/respond", **values))
+
+
+def _judge(now: Situation, task: Judge, common: dict[str, str]) -> str:
+    fields = ",\n".join(f'"{name}": "yes or no"' for name, _ in task.criteria)
+    criteria = "\n".join(f"- {name}: {definition}" for name, definition in task.criteria)
+    asked = moderator_request(now, task.ask)
+    return render("judge", **common, request=asked, reply=task.reply, criteria=criteria, fields=fields)

@@ -1,0 +1,232 @@
+"""Each event of the game as a sentence, from one seat's point of view or the moderator's.
+
+These are the facts and statements of prompts, transcripts and screens (002 Table 4, 004 App. E.7).
+A sentence says "you" to its viewer. Nothing reads sentences back: whoever needs the facts has the
+events. The viewer must be in the event's audience; that is the view's business and not checked here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from ...rules import (
+    DUTIES,
+    Answer,
+    CandidatesNamed,
+    Chose,
+    DayBroke,
+    Dealt,
+    Event,
+    FirstSpeaker,
+    GameEnded,
+    Learned,
+    NightFell,
+    PackMet,
+    Pick,
+    Revealed,
+    Ruleset,
+    Said,
+    SheriffDrawn,
+    SheriffNamed,
+    Shot,
+    SpeakersDrawn,
+    VictimShown,
+    VoteCounted,
+    Voted,
+    Winner,
+)
+from ..clean import clean
+from ..notes import Reflected
+from ..questions import Line
+
+_POWERS = (
+    "who can determine the order of statements, summarize the discussion, "
+    "and provide advice for voting at last"
+)
+
+
+def a_role(name: str) -> str:
+    """A role with its article: "a Seer"; "not a Werewolf" stays as it is."""
+    if name.startswith(("not ", "a ", "an ")):
+        return name
+    return f"an {name}" if name[:1] in "AEIOU" else f"a {name}"
+
+
+def listed(names: Sequence[str], word: str = "and") -> str:
+    """Names in a row: "player_1, player_2 and player_3"; "nobody" for none."""
+    if not names:
+        return "nobody"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
+
+
+def when(round: int, phase: str) -> str:
+    """The time of an event or an ask: "night 1 round", "day 2 round", "day 2 voting phase"."""
+    if phase == "night":
+        return f"night {round} round"
+    if phase in ("day", "discussion"):
+        return f"day {round} round"
+    return f"day {round} {phase} phase"
+
+
+def sentence(
+    event: Event | Reflected, seat: int | None, ruleset: Ruleset, round: int = 0, phase: str = ""
+) -> str:
+    """`event` as the player in `seat` was told of it; None is the moderator, who sees all.
+
+    round, phase: when it happened, named in front unless `round` is 0 (before the first night) or the
+    event names its own time. Statements are cleaned (idempotent), so the result is always one line.
+    """
+    words = _words(event, seat, ruleset)
+    if isinstance(event, DayBroke):
+        return f"Day {event.round} announcement: {words}"
+    if isinstance(event, (NightFell, GameEnded)) or not round:
+        return words[0].upper() + words[1:] if words[:3] in ("you", "the") else words
+    return f"In {when(round, phase)}, {words}"
+
+
+def line_sentence(line: Line, seat: int | None, ruleset: Ruleset) -> str:
+    """A line of the information record as a sentence, without its number."""
+    return sentence(line.event, seat, ruleset, line.round, line.phase)
+
+
+def moderator_sentence(event: Event, round: int, ruleset: Ruleset) -> str:
+    """`event` in the moderator's transcript, where the round's heading already tells the time.
+
+    round: the round in which it happened; only events before the first night (0) are worded apart.
+    """
+    words = sentence(event, None, ruleset)
+    if round or isinstance(event, (Dealt, PackMet)):
+        return words
+    return f"Before the first night, {words[0].lower() + words[1:] if words.startswith('The ') else words}"
+
+
+def _words(event: Event | Reflected, seat: int | None, ruleset: Ruleset) -> str:
+    match event:
+        case Reflected(text=text):
+            return f'you thought to yourself: "{clean(text, max(len(text), 16))}"'
+        case Dealt() | PackMet() | Chose() | Learned() | VictimShown():
+            return _secret(event, seat, ruleset)
+        case Said():
+            return _said(event, seat, ruleset)
+        case Voted() | VoteCounted():
+            return _vote(event, seat, ruleset)
+        case SheriffDrawn() | CandidatesNamed() | SheriffNamed() | FirstSpeaker() | SpeakersDrawn():
+            return _office(event, seat, ruleset)
+        case NightFell(round):
+            return f"Night {round} began."
+        case DayBroke(_, deaths):
+            names = [ruleset.names[dead] for dead in deaths]
+            if not names:
+                return "No player was killed."
+            return f"{listed(names)} {'was' if len(names) == 1 else 'were'} killed."
+        case Shot(one, target):
+            return _shot(one, target, seat, ruleset)
+        case Revealed(dead, role):
+            return f"it was revealed that {ruleset.names[dead]} was {a_role(role)}."
+        case GameEnded(outcome):
+            if outcome.winner is Winner.NOBODY:
+                return f"The game is over and nobody wins: {outcome.reason.value}."
+            return f"The game is over and the {outcome.winner.value} wins: {outcome.reason.value}.".replace(
+                "werewolves wins", "Werewolves win"
+            )
+    assert_never(event)
+
+
+def _who(one: int, seat: int | None, ruleset: Ruleset) -> str:
+    return "you" if one == seat else ruleset.names[one]
+
+
+def _secret(
+    event: Dealt | PackMet | Chose | Learned | VictimShown, seat: int | None, ruleset: Ruleset
+) -> str:
+    names = ruleset.names
+    match event:
+        case Dealt(one, role):
+            if one == seat:
+                return f"You are {names[one]}. You are {a_role(role)}."
+            return f"{names[one]} is {a_role(role)}."
+        case PackMet(seats):
+            mates = [names[one] for one in seats if one != seat]
+            if seat is None:
+                return f"The Werewolves are {listed(mates)}."
+            if not mates:
+                return "You have no teammate among the Werewolves."
+            return f"Your teammate{'s are' if len(mates) > 1 else ' is'} {listed(mates)}."
+        case Chose(one, kind, action):
+            who = _who(one, seat, ruleset)
+            if seat is not None and one != seat:
+                who = f"your teammate {names[one]}"
+            duty = DUTIES[kind]
+            if isinstance(action, Pick):
+                return f"{who} chose to {duty.verb} {names[action.seat]}."
+            if isinstance(action, Answer):
+                return f"{who} {duty.past if action.yes else 'did not ' + duty.verb}."
+            return f"{who} chose nobody to {duty.verb}."
+        case Learned(one, target, what):
+            return f"{_who(one, seat, ruleset)} saw that {names[target]} is {a_role(what)}."
+        case VictimShown(one, victim):
+            told = "you were" if one == seat else f"{names[one]} was"
+            return f"{told} told that the Werewolves are killing {names[victim]}."
+    assert_never(event)
+
+
+def _shot(one: int, target: int, seat: int | None, ruleset: Ruleset) -> str:
+    """By whom, whose card it gives away, and at whom."""
+    who, role = _who(one, seat, ruleset), ruleset.shooter
+    if role is not None and one != seat:
+        who += f", {f'the {role.name}' if ruleset.count(role.name) == 1 else a_role(role.name)},"
+    out = "you are" if target == seat else f"{ruleset.names[target]} is"
+    return f"{who} shot {_who(target, seat, ruleset)}: {out} out of the game."
+
+
+def _said(event: Said, seat: int | None, ruleset: Ruleset) -> str:
+    who = _who(event.seat, seat, ruleset)
+    text = clean(event.text, max(len(event.text), 16))
+    how = {"election": " when running for Sheriff", "last words": " as last words"}.get(event.where, "")
+    return f'{who} said{how}: "{text}"' if text else f"{who} said nothing{how}."
+
+
+def _vote(event: Voted | VoteCounted, seat: int | None, ruleset: Ruleset) -> str:
+    names = ruleset.names
+    match event:
+        case Voted(voter, target, what):
+            who = _who(voter, seat, ruleset)
+            purpose = " to be the Sheriff" if what == "elect" else ""
+            if target is None:
+                return f"{who} did not vote{' for a Sheriff' if what == 'elect' else ''}."
+            return f"{who} voted for {names[target]}{purpose}."
+        case VoteCounted(out, tied):
+            shared = listed([names[t] for t in tied])
+            if out is None:
+                why = f", because {shared} had equally many votes" if tied else ""
+                return f"no player was voted out{why}."
+            if tied:
+                return f"{names[out]} was voted out, drawn by lot because {shared} had equally many votes."
+            return f"{names[out]} had the most votes and was voted out."
+    assert_never(event)
+
+
+def _office(
+    event: SheriffDrawn | CandidatesNamed | SheriffNamed | FirstSpeaker | SpeakersDrawn,
+    seat: int | None,
+    ruleset: Ruleset,
+) -> str:
+    names = ruleset.names
+    match event:
+        case SheriffDrawn(one):
+            return f"the moderator secretly drew {names[one]} to become the Sheriff."
+        case CandidatesNamed(seats):
+            row = listed([names[one] for one in seats])
+            return f"{row} {'is' if len(seats) == 1 else 'are'} running for Sheriff, to speak in this order."
+        case SheriffNamed(one, "succeeded"):
+            return f"the previous Sheriff selected {names[one]} as the next Sheriff, {_POWERS}."
+        case SheriffNamed(one, "drawn"):
+            return f"{names[one]} was drawn by lot as the Sheriff, {_POWERS}."
+        case SheriffNamed(one):
+            return f"after discussion and a vote, {names[one]} was selected as the Sheriff, {_POWERS}."
+        case FirstSpeaker(sheriff, first):
+            return f"the Sheriff ({names[sheriff]}) chose {names[first]} to make a statement first."
+        case SpeakersDrawn(seats):
+            return f"the order of speech is {', '.join(names[one] for one in seats)}."
+    assert_never(event)

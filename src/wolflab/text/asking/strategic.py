@@ -1,0 +1,138 @@
+"""The instructions of a player that thinks ahead, proposes and chooses (004 §4.2, App. C.6; ReCon and Atomic,
+004 §5.1): the words of an action (`text.asking.acting`) in other forms.
+
+What stays the same over the calls of one turn comes first, what differs last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...rules import Ask
+from ..clean import clean
+from ..intents import Intent, worded
+from ..notes import Candidate
+from ..questions import Choose, Decide, Plan, Propose, Question, Situation, Wording
+from .acting import body, close_of, fields_of, form
+from .options import labels
+from .sentences import a_role
+from .templates import phrases, render
+from .wording import counted, moderator_request, pack_note, reasons, without_blank_lines
+
+
+def strategic(question: Question, common: dict[str, str]) -> str:
+    """The instruction of a plan, a proposal, a choice, or a decision that follows a plan or an intent.
+
+    common: $time, $name and $a_role.
+    """
+    now, task, wording = question.situation, question.task, question.wording
+    match task:
+        case Plan():
+            return _plan(now, task, wording, common)
+        case Propose():
+            return _propose(now, task, wording, common)
+        case Choose():
+            return _choose(now, task, wording, common)
+        case Decide(ask):
+            parts = [body(now, ask, wording, common), considered(now, task, wording)]
+            fields = fields_of(now, ask, wording, reasons(task))
+            return "\n".join([*parts, form(wording, fields, close_of(ask, wording))])
+    raise AssertionError(task)
+
+
+def considered(now: Situation, task: Decide, wording: Wording) -> str:
+    """What a decision is to follow: the seat's plan, the intent it has picked; empty for neither."""
+    words = phrases(f"{wording}/strategic")
+    told = []
+    if task.plan:
+        told.append(words["plan"].substitute(text=_quoted(task.plan)))
+    if task.intent is not None:
+        told.append(words["intent"].substitute(intent=_intent(now, task.intent, wording)))
+    return "\n".join(told)
+
+
+def _intent(now: Situation, intent: Intent, wording: Wording) -> str:
+    return phrases(f"{wording}/strategic")[intent.kind].substitute(
+        worded=worded(intent, now.ruleset),
+        name=now.ruleset.names[intent.seat] if intent.seat is not None else "nobody",
+        a_role=a_role(intent.role or now.role),
+    )
+
+
+def _plan(now: Situation, task: Plan, wording: Wording, common: dict[str, str]) -> str:
+    words = phrases(f"{wording}/strategic")
+    text = render(
+        f"{wording}/plan",
+        **common,
+        request=moderator_request(now, task.ask),
+        note=pack_note(now, task.ask.kind, wording),
+        earlier=words["plan_earlier"].substitute(text=_quoted(task.earlier)) if task.earlier else "",
+        task=words[f"plan_{task.perspective}"].template,
+    )
+    return without_blank_lines(text)
+
+
+def _propose(now: Situation, task: Propose, wording: Wording, common: dict[str, str]) -> str:
+    """One candidate, the first, is asked for as an action is; the others by how they are to differ."""
+    words, ask = phrases(f"{wording}/strategic"), task.ask
+    parts = [body(now, ask, wording, common)]
+    if task.earlier:
+        parts += [words["earlier"].template, _listed(task.earlier, ask, wording)]
+        differ = "differ" if task.count > 1 else "differ_one"
+        parts.append(words[differ].substitute(count=counted(task.count)))
+    elif task.count > 1:
+        things = "statements" if ask.options is None else "actions"
+        parts.append(words[f"propose_{things}"].substitute(count=counted(task.count)))
+    fields, close = fields_of(now, ask, wording), close_of(ask, wording)
+    if task.count > 1:
+        entry = ",\n".join(fields)
+        fields = [f'"candidates": [\n{{\n{entry}\n}}\n]']
+        entries = phrases(f"{wording}/phrases")["entries"].substitute(count=counted(task.count))
+        close = f"{entries} {close}"
+    return "\n".join([*parts, form(wording, fields, close)])
+
+
+def _choose(now: Situation, task: Choose, wording: Wording, common: dict[str, str]) -> str:
+    words, count = phrases(f"{wording}/phrases"), len(task.candidates)
+    fields = [words["reply_reasoning"].template, words["reply_choice"].substitute(count=count)]
+    return without_blank_lines(
+        render(
+            f"{wording}/choose",
+            **common,
+            request=moderator_request(now, _open(task, now)),
+            note=pack_note(now, task.ask.kind, wording),
+            candidates=_listed(task.candidates, task.ask, wording),
+            form=form(wording, fields, words["close_choice"].template),
+        )
+    )
+
+
+def _open(task: Choose, now: Situation) -> Ask:
+    """The ask with no options but those that are candidates."""
+    if task.ask.options is None:
+        return task.ask
+    proposed = {one.action for one in task.candidates}
+    words = labels(task.ask, now.ruleset)
+    return replace(
+        task.ask,
+        options=tuple(o for o, said in zip(task.ask.options, words, strict=True) if said in proposed),
+    )
+
+
+def _listed(candidates: tuple[Candidate, ...], ask: Ask, wording: Wording) -> str:
+    """Candidates by number, each with its reasoning; a statement stands in quotation marks."""
+    words = phrases(f"{wording}/strategic")
+    lines = []
+    for number, one in enumerate(candidates, 1):
+        action = _quoted(one.action)
+        if ask.options is None:
+            action = f'"{action}"' if action else words["silence"].template
+        lines.append(words["candidate"].substitute(number=number, action=action))
+        if one.reasoning:
+            lines.append(words["why"].substitute(text=_quoted(one.reasoning)))
+    return "\n".join(lines)
+
+
+def _quoted(text: str) -> str:
+    """`text` as it may stand between quotation marks: one cleaned line, whole."""
+    return clean(text, max(len(text), 16))

@@ -1,0 +1,1 @@
+"""Reading English Werewolf talk: claims, reports, accusations, defences and suggestions."""

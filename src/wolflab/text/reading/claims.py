@@ -1,0 +1,317 @@
+"""Role claims in free words: the speaker's own, and those that the speaker tells of.
+
+Written for normalised sentences (see `text.reading.tokens`); used by `text.reading` on what its exact patterns
+leave. A claim is a frame (a verb of being, holding or revealing, an apposition, an announcement) with the
+role behind it, and only filling words between the two. It knows words, and no game.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...rules import ROLES
+from .vocabulary import MANY, NAMED, PLURALS, ROLE
+
+_ADJECTIVES = (
+    "the|a|an|your|our|this|that|village(?:'s)?|town(?:'s)?|one|and|just|simply|merely|plain|old|simple|"
+    "ordinary|"
+    "regular|humble|true|real|actual|genuine|loyal|honest|good|innocent|proud|lowly|mere|basic|vanilla|"
+    "normal|"
+    "boring|dear|faithful|trusty|trusted|friendly|neighbou?rhood|local|resident|very|own|actually|indeed|"
+    "truly|"
+    "really|being|as|of|role|card|part|poor|little|legit|confirmed|powerless|common|here|now|also|lone|"
+    "only|sole|"
+    "nothing|more|but|than|definitely|certainly|unfortunately|sadly|in|fact|to|be|tired|100|lonely|still|"
+    "i|am|was|so|truth|dang|damn|freaking|bloody|super|literally|basically|both|truthful|appointed|acting|"
+    "devoted|dedicated|sworn|worried|unremarkable|garden-variety|run-of-the-mill|title|office|position|"
+    "power"
+)
+_NEGATIVES = "not|no|never|neither|nor|hardly"
+_FILL = rf"(?P<fill>(?:(?:{_ADJECTIVES}|{_NEGATIVES}),? )*+)"
+_END = (
+    rf"(?P<role>{ROLE})(?!'s|-| (?:hunters?|teams?|side|reads?|is\b|are\b|should|who is|lover|believer|"
+    rf"claims? (?:is|was|by|from|of)|"
+    r"(?:is|was) (?:@|dead)|or\b))"
+)
+_HELD = (
+    rf"(?P<held>{ROLE})(?:'s)?(?= (?:card|role|slot|part|job|powers?|gift|potions?|sight|eyes|mantle|"
+    rf"lantern)\b| (?:this|in this) (?:game|time|round)|$|[,.;~])"
+)
+_SELF = r"(?: myself| me)?"
+_OWN_FRAMES = (
+    rf"\bi(?:,? (?:too|also|for one|have|had|do|did|can|could|would|will|must|should|hereby|now|openly|"
+    rf"really|alone|"
+    rf"actually|honestly|have to|need to|want to|am going to|am forced to|am ready to|am willing to|may "
+    rf"as well|"
+    rf"might as well|can safely|can now|just|always|simply|in fact|indeed|truly|swear|truthfully|"
+    rf"secretly|guess|"
+    rf"tell you|promise|assure you|think it is time to|think i will|will now|have nothing to hide|"
+    rf"finally))*+,? "
+    r"(?:am|was|were|been|be|happen to be|turn out to be|remain|stand (?:here|before you)|speak|(?:come|"
+    r"came|step|stepped|am coming|am "
+    r"stepping|stand|stood) (?:out|forward|clean|forth)|(?:hard-?|soft-?|full-?|hard |soft |full "
+    r")?(?:claim|reveal|declare|"
+    r"confess|admit|announce|out|disclose|state|say|profess)|am (?:claiming|revealing|outing|declaring|"
+    r"speaking|here|"
+    rf"telling you)|serve|work|act){_SELF}",
+    r"\b(?:call|count|consider|name|mark|put) me(?: in| down)?",
+    r"\b(?:card|role|slip|paper)(?: that)? i (?:drew|got|hold|have|was (?:dealt|given|handed)|pulled|"
+    r"received)(?: is| was| says| said| reads|,)",
+    r"\bmy (?:\w+ ){0,2}(?:role|card|identity|position|claim|alignment|job|profession|calling|class|slot|"
+    r"hand|title)"
+    r"(?: here| in this game| this game| this time)?,?(?: is| was| says| reads| said| happens to be| has "
+    r"been| =|,)",
+    r"\b(?:dealt|gave|handed|made|assigned|given|named|sent) me",
+    r"\b(?:this is|it is me,|it is i,|you are (?:looking at|talking to|speaking to|hearing from|"
+    r"listening to|"
+    r"dealing with|about to (?:hang|lynch|kill|eliminate|vote out))|i,|yours truly,|me,)",
+    r"(?:^|[,;~] ?|\b(?:and|but|so|speaking|position|capacity|role|duty|ability|power|job|work) )(?:as|"
+    r"being)"
+    r"(?= (?:the|this|your|our|a|an)\b)",
+    r"^(?:(?:(?:yeah|yes|so|ok|okay|well|fine|listen|guys|hi|hello|alright|sorry|look|and|no|nope|nah|"
+    r"truth is|"
+    r"honestly)\b|,) ?)*+(?:am|im|was|rolled|drew|claiming|been|nothing but|nothing more than|no one but|"
+    r"just|only|merely|simply|not|neither|dealt|hardclaiming)\b",
+    rf"(?:^|[,;~] ?|\b(?:and|but|just|so) )not(?= (?:a |an |the |your )?(?:{ROLE}))",
+)
+_HOLDS = (
+    r"\bi (?:do |did |really |actually |also |just )*+(?:(?P<nohold>not|never) )?(?:hold|have|got|have "
+    r"got|drew|have drawn|pulled|"
+    r"rolled|received|carry|play|am playing|landed|am holding|was (?:dealt|given|assigned|handed|named|"
+    r"made|chosen)|"
+    r"have been (?:dealt|given|assigned|handed|chosen)|got (?:dealt|given|handed)|wear|bear|keep|am)(?: "
+    r"with| up with)?"
+)
+_OWN = re.compile("|".join(rf"(?:{frame}),? " for frame in _OWN_FRAMES).join(("(?:", ")")) + _FILL + _END)
+_AS = re.compile(r"(?:as|being) (?:the|this|your|our|a|an)\b[^,]*$")
+_HOLD = re.compile(rf"{_HOLDS} {_FILL}{_HELD}")
+_OPENING = (
+    r"(?:(?:yeah|yes|so|ok|okay|well|fine|listen|guys|hi|hello|hey|all|alright|right|sorry|look|folks|"
+    r"everyone|time to|"
+    r"everybody|friends|honest|honestly|truth|true|real|village|town|your|the|a|an|just|plain|simple|"
+    r"vanilla|humble|"
+    r"actual|only|here|and|but|proud|hard|soft|full|ordinary|regular|@\d+ here|i am @\d+|,) ?,? ?)*+"
+)
+_ANNOUNCED = re.compile(
+    rf"(?:^|[,;~]) ?{_OPENING}(?P<role>{ROLE})(?: (?:over )?here| speaking| talking| reporting| checking "
+    rf"in| on duty|"
+    r" at your service| in the house| claim(?:ing)?| reveal(?:ing)?| present| signing in|,? (?:nothing "
+    r"(?:else|more|special|fancy)|no powers?|that is (?:all|it)|end of story|plain and simple|through "
+    r"and through))(?=$|[,.;~]| (?:and|with|so|i|but|yes|we|guys|from|for)\b)"
+)
+_ALONE = re.compile(
+    rf"^(?:(?:i )?(?:have to|must|will|want to|need to|should|might as well|am going to|am|let me|time "
+    rf"to|ok|okay)[^,~]*"
+    rf"\b(?:reveal\w*|claim\w*|confess\w*|come clean|come out|honest|open)\b[^~]*?|truth is|full "
+    rf"disclosure|my role|my claim|"
+    rf"confession|(?:full |hard |soft |role )?claim(?:[^~@]*)|role reveal|reveal)"
+    rf",? ?, (?:the |a |an |your |i am |plain |just )*+(?P<role>{ROLE})(?=,|$)"
+)
+_BARE = re.compile(rf"^(?:just |only |plain |a |the |your |simple |vanilla )*(?P<role>{ROLE})$")
+_AMONG = re.compile(
+    r"\bi am (?:not|no) (?:one of|among|with|part of|on|in) (?:the |you )?(?P<wolves>wolves|werewolves|"
+    r"wolf (?:team|side|pack)|werewolf (?:team|side|pack))"
+)
+_YOUR = re.compile(
+    rf"\byour (?:\w+ )?(?P<role>{ROLE}) (?:speaking|speaks|here|reporting|saw|checked|says|is telling|"
+    rf"has spoken|is speaking|"
+    rf"has (?:seen|found|checked|a result|results|news))|"
+    rf"\b(?:the|your|our) (?:real |true |actual |only )?(?P<is>{ROLE}) (?:is|happens to be|was|has "
+    rf"always been) "
+    r"(?:me|i|yours truly|myself|right here|standing|speaking)\b|"
+    rf"\b(?P<at>{ROLE})\b[^~@]*\byou are (?:looking at|hearing from|talking to|listening to) (?:her|him|"
+    rf"them|it|one|me)\b|"
+    rf"\b(?:the|a) (?P<that>{ROLE}),? (?:that|which|and that) (?:is|would be) me\b"
+)
+_BECAUSE = re.compile(
+    rf"\b(?:the|a) (?:real |true )?(?P<role>{ROLE})(?: here)?[^~;]{{0,40}}?,? (?:because|since|as|cause|"
+    rf"for|and|but) i am"
+    r"(?P<not> not(?: one)?)?(?: the real one| one| it)?$"
+)
+_WISH = re.compile(rf"\b(?:wish|if only) i (?:were|was|am) (?:the |a )?(?P<role>{ROLE}),? but i am not")
+_NOT_ONE = re.compile(rf"\b(?P<role>{ROLE})\b[^~;]*\bi am (?:not|no) one\b")
+_NOT_ME = re.compile(rf"\bthe (?P<role>{ROLE}) is not me\b")
+_SERIES = re.compile(
+    rf"^(?:,? ?(?:and |or |nor |but )?(?:(?P<no>not|no|nor|neither|never)|(?P<yes>just|only)|or|and)) "
+    rf"(?:a |an |the |your |even |plain )*(?P<role>{ROLE})"
+)
+_BEFORE = re.compile(
+    r"(?:\b(?:he|she|they|you|we|@\d+|everyone|people|somebody|nobody|some|who|anyone)(?: \w+)?(?: \w+)? "
+    r"(?:think|thinks|thought|say|says|said|saying|believe|believes|claims?|claimed|assumes?|suspects?|"
+    r"calls?|wants?|"
+    r"insists?|decided|told)(?: that| me| to)*|"
+    r"\b(?:wish|pretend|imagine|would say|could say|could claim|though|not say|not saying|never said|if|"
+    r"whether|when|"
+    r"should i say|only if|as if|like|call me what|yeah right|sure|yeah sure|oh sure|of course) ?(?:that|"
+    r"and)?),? ?$"
+)
+_GAP = r"(?:(?! (?:i|we|if|whether|not the|said|is|are) )(?! @),? [\w'-]+){0,9}?"
+_CLAIMING = (
+    r"(?:counter-?|hard-?|soft-?|fake-?)?(?:claim(?:s|ed|ing)?|c(?:ome|omes|ame|oming) (?:out|forward|"
+    r"clean)|step(?:s|ped|ping) (?:up|forward)|"
+    r"reveal(?:s|ed|ing)?|declar(?:e|es|ed|ing)|announc(?:e|es|ed|ing)|out(?:s|ed|ing)|hint(?:s|ed|"
+    r"ing)?(?: at)?|"
+    r"impl(?:y|ies|ied|ying)|insist(?:s|ed|ing)?|sw(?:ears?|ore|earing)|profess(?:es|ed|ing)?|assert(?:s|"
+    r"ed|ing)?|"
+    r"alleg(?:e|es|ed|ing)|maintain(?:s|ed|ing)?|proclaim(?:s|ed|ing)?|confess(?:es|ed)?|admit(?:s|ted)?|"
+    r"identif(?:y|ies|ied|ying)|portray(?:s|ed|ing)?|present(?:s|ed|ing)?|introduc(?:e|es|ed|ing)|sa(?:y|"
+    r"ys|id|ying)|"
+    r"t(?:ells?|old|elling) (?:us|everyone|everybody|me|the \w+)|call(?:s|ed|ing)?|(?:wants?|would have|"
+    r"expects?|asks?) "
+    r"(?:us|everyone|you|me|the \w+)(?: all)?(?: to)? (?:believe|think)|has us believe|"
+    r"(?P<sham>pretend(?:s|ed|ing)?|pos(?:e|es|ed|ing)|fak(?:e|es|ed|ing)|impersonat\w+|masquerad\w+|"
+    r"passes off))"
+)
+_AS_WHAT = (
+    r"(?:,? (?:today|yesterday|now|openly|at|that|to|be|being|been|have|himself|herself|themselves|"
+    r"themself|yourself|as|he|she|"
+    r"they|is|are|was|were|a|an|the|our|your|real|true|only|one|just|simply|plain|simple|ordinary|humble|"
+    r"of|role|i|am|"
+    r"out|it|might|may|must|has|some|kind|sort|quite|village|vanilla|regular|both|all))*+"
+)
+_THEIRS = re.compile(
+    rf"(?P<who>{MANY}|\bhe|\bshe|\bthey|\byou)(?:'s)?{_GAP}(?: (?:is|are|was|were))? "
+    rf"{_CLAIMING}{_AS_WHAT} (?P<role>{ROLE})"
+    r"(?!'s| (?:should|must|will|would|has|is|was|can|could|might|saved|check|to\b|protected|died|hunt))"
+)
+_CLAIM_BY = re.compile(
+    rf"\b(?P<r1>{ROLE})(?:-| )?(?: ?role ?)?claim(?:ed|s)? (?:from|by|of|made by|belongs to|came from|"
+    rf"is) (?P<w1>{MANY})|"
+    rf"\b(?P<ra>{ROLE})(?: |-)claims?,? (?P<wa>{MANY})(?=$|[;~.,])|"
+    rf"\b(?:two|three|both|2|3) (?:people|players|of you|of us|persons|folks)?,? ?(?:who )?(?:have |are "
+    rf")?(?:now )?claim\w*(?: to be)?(?: the)? (?P<rb>{ROLE}),? (?P<wb>{MANY})|"
+    rf"\bclaims? (?:of|to) (?:be |being )?(?:the |a |an )?(?P<r2>{ROLE}) (?:from|by|made by) "
+    rf"(?P<w2>{MANY})|"
+    rf"(?P<w3>{MANY})(?:'s| and (?:his|her|their)| with (?:his|her|their)| (?:is|was|are) (?:the|a|"
+    rf"our)(?: only| first| second)?|"
+    rf" has (?:a|the)) (?:\w+ )?(?P<r3>{ROLE})(?: |-)(?:claim|claimant|reveal|counter-?claim|story|act|"
+    rf"gambit)|"
+    rf"\b(?:self-proclaimed|self-declared|self-styled|so-called|alleged|supposed|would-be|claimed|"
+    rf"claiming|purported|false|fake|phony|"
+    rf"presumed|ostensible) (?P<r4>{ROLE}),? (?P<w4>{MANY})|"
+    rf"(?P<w5>{MANY}),? (?:is )?(?:the|our|a) (?:self-proclaimed|self-declared|self-styled|so-called|"
+    rf"alleged|supposed|"
+    rf"would-be|claimed|purported|false|fake|phony) (?P<r5>{ROLE})|"
+    rf"\b(?:two|both|three|competing|rival) (?:\w+ )?(?P<r6>{ROLE})(?: claims?| claimants?)?,? (?:namely "
+    rf"|in )?(?P<w6>{MANY})|"
+    rf"(?P<w7>{MANY})(?:,| as)? claimed (?P<r7>{ROLE})|"
+    rf"\b(?P<w9>his|her|their) (?:\w+ )?(?P<r9>{ROLE})(?: |-)(?:claim|act|story|reveal)|"
+    rf"\b(?:claiming|claimed|revealed as) (?:to be )?(?:the )?(?P<r8>{ROLE}) (?:is|was|are) (?P<w8>{MANY})"
+)
+
+
+_ANY = re.compile(rf"\b{ROLE}")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A claim found. `who`: seats as text ("@2 and @4"), a pronoun, or empty for the speaker's own;
+    `sham`: the verb says that it is pretence; `start` and `end`: what to strike out."""
+
+    who: str
+    role: str
+    denied: bool
+    sham: bool
+    start: int
+    end: int
+
+
+def own_claims(text: str) -> Iterator[Found]:
+    """Claims and denials that the speaker makes of themself."""
+    if not _ANY.search(text):
+        return
+    for pattern in (
+        _OWN,
+        _HOLD,
+        _ANNOUNCED,
+        _ALONE,
+        _YOUR,
+        _WISH,
+        _BECAUSE,
+        _BARE,
+        _AMONG,
+        _NOT_ONE,
+        _NOT_ME,
+    ):
+        for match in pattern.finditer(text):
+            groups = match.groupdict()
+            word = next(v for k in ("role", "held", "is", "that", "at", "wolves") if (v := groups.get(k)))
+            negated = bool(re.search(rf"\b(?:{_NEGATIVES})\b", groups.get("fill") or ""))
+            negated = (
+                negated
+                or bool(groups.get("nohold") or groups.get("not"))
+                or pattern in (_WISH, _NOT_ONE, _NOT_ME)
+            )
+            negated = (
+                negated or bool(re.search(r"\b(?:not|never)(?: \w+)?,? $", text[: match.start("fill")]))
+                if "fill" in groups
+                else negated
+            )
+            if pattern is _AMONG:
+                word, negated = "werewolf", True
+            if _excluded(pattern, match, word, text):
+                continue
+            yield Found("", NAMED[word], negated, False, match.start(), match.end())
+            end = match.end()
+            while more := _SERIES.search(text[end:]):
+                denied = bool(more["no"]) or (negated and not more["yes"])
+                if more["role"] not in PLURALS and (more["no"] or more["yes"] or negated):
+                    yield Found("", NAMED[more["role"]], denied, False, end, end + more.end())
+                end += more.end()
+
+
+def _excluded(pattern: re.Pattern[str], match: re.Match[str], word: str, text: str) -> bool:
+    if word in PLURALS and not re.search(r"\bone of (?:the|you|your|our) $", match[0][: -len(word)]):
+        return True
+    if pattern in (_WISH, _NOT_ONE, _NOT_ME):
+        return False
+    if _BEFORE.search(text[: match.start()]):
+        return True
+    wolf = ROLES[NAMED[word]].wolf
+    if pattern is _OWN and re.search(
+        r"\bi (?:could|can|might|may|would|should)(?! not| never)\b[^,]* be\b", match[0]
+    ):
+        return True
+    if (
+        pattern is _OWN
+        and wolf
+        and re.match(
+            r"(?:call|name|mark|count|consider|"
+            r"put)",
+            match[0].strip(", ~"),
+        )
+    ):
+        return True
+    if pattern in (_ANNOUNCED, _ALONE, _BARE) and wolf:
+        return True
+    if pattern is _HOLD and wolf and not re.match(r" (?:card|role)", text[match.end() :]):
+        return True
+    if pattern is _OWN and wolf and match[0].lstrip(",~ ").startswith("not") and "@" in text[: match.start()]:
+        return True
+    if pattern is _OWN and _AS.search(match[0]):
+        after = text[match.end() :]
+        if re.match(r", @\d+ (?:should|would|could|must|has|ought|might|will)\b", after):
+            return True
+        return wolf or not re.match(r"$|[,.;~]| (?:i|my|myself|and|here|it|we|this)\b", after)
+    return False
+
+
+def others_claims(text: str) -> Iterator[Found]:
+    """Village roles that others claim, as the speaker tells."""
+    if not _ANY.search(text):
+        return
+    for match in _CLAIM_BY.finditer(text):
+        which = next(k for k in "123456789ab" if match["w" + k])
+        word = match["r" + which]
+        if not ROLES[NAMED[word]].wolf:
+            sham = re.search(r"\b(?:fake|false|phony)\b", match[0]) is not None
+            yield Found(match["w" + which], NAMED[word], False, sham, *match.span("r" + which))
+    for match in _THEIRS.finditer(text):
+        word = match["role"]
+        if ROLES[NAMED[word]].wolf or (word in PLURALS and "@" not in match["who"]):
+            continue
+        denied = bool(re.search(r"\b(?:not|never|no|denies|denied)\b", match[0]))
+        sham = match["sham"] is not None or "fake" in match[0]
+        yield Found(match["who"], NAMED[word], denied, sham, match.end("who"), match.end())

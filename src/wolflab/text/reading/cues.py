@@ -1,0 +1,386 @@
+"""Suspicion and trust told in ways for which `text.reading` has no pattern of its own.
+
+Written for normalised sentences (see `text.reading.tokens`), after the exact patterns have taken their share. A
+sentence is cut into clauses. In each, the turns of phrase of `text.reading.lexicon` are found, and each is scoped:
+a negation before it in the clause turns it round or drops it; an attitude ("suspect") that has another
+player for its subject is not the speaker's; what follows a verb of saying is somebody else's; what stands
+under a condition or an open question tells nothing. What remains is told of a player: a predicate of its
+subject, an attitude of its object, a pronoun of the player whom the clause before spoke of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .clauses import Clause, clauses, is_subject, spoken_in
+from .grammar import (
+    ATTACKS,
+    CALLED,
+    CARRIES,
+    COPULAS,
+    CROWD,
+    FILLERS,
+    HEDGED,
+    MINE,
+    NEGATIONS,
+    NOUNS,
+    OBJECTS,
+    OPEN,
+    OWNING,
+    PARTS,
+    PEOPLE,
+    PRONOUNS,
+    PSEUDO,
+    RAISED,
+    ROLES_GOOD,
+    SAYING,
+    SHERIFF,
+    STANDING_FOR,
+    STOPS,
+    THEIRS,
+    THOUGHTS,
+    TOLD_OF,
+    VERBAL,
+    VERBS,
+    YOURS,
+)
+from .lexicon import (
+    ATTITUDE,
+    DROPS,
+    EITHER,
+    FLIPS,
+    GENERAL,
+    LEXICON,
+    LINKED,
+    NEEDS,
+    NEUTRAL,
+    NOUN,
+    PREDICATE,
+    Entry,
+    match,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """A stance: `seats` are suspected (`bad`) or trusted; strength 1 (hint) to 3."""
+
+    seats: tuple[int, ...]
+    bad: bool
+    strength: int
+
+
+def stances(text: str, full: str, last: tuple[int, ...]) -> Iterator[Cue]:
+    """The stances told in a normalised sentence. `full`: the same, nothing struck out, position for
+    position. `last`: the seats to which pronouns refer."""
+    text = PSEUDO.sub(_space, SHERIFF.sub(_space, RAISED.sub(_space, text)))
+    called = CALLED.search(full)
+    you = (int(called[1][1:]),) if called is not None else ()
+    mine, nearest = True, last
+    for clause in clauses(text, full):
+        named = [seats for _, seats in sorted(clause.groups.items())]
+        if not clause.tokens:
+            last = spoken_in(clause) or last
+            nearest = named[-1] if named else nearest
+            continue
+        topic = spoken_in(clause)
+        of = nearest if clause.tokens[0] in ("who", "whose", "whom") else last
+        yield from _cues(clause, of, you or last, mine)
+        nearest = named[-1] if named else nearest
+        for token in clause.tokens:
+            if token in MINE:
+                mine = True
+            elif token == "@" or token in THEIRS:
+                mine = False
+        last = topic or last
+
+
+def spoken_of(text: str, last: tuple[int, ...]) -> tuple[int, ...]:
+    """Of whom a sentence speaks, for the pronouns of the next: its last subject, or else the last named."""
+    topic: tuple[int, ...] = ()
+    for clause in clauses(text, text):
+        subject = next((seats for at, seats in clause.groups.items() if is_subject(clause, at)), ())
+        topic = subject or topic or next(iter(clause.groups.values()), ())
+    return topic or last
+
+
+def _space(match: re.Match[str]) -> str:
+    return " " * (match.end() - match.start())
+
+
+def _cues(clause: Clause, last: tuple[int, ...], you: tuple[int, ...], mine: bool) -> Iterator[Cue]:
+    tokens = clause.tokens
+    if OPEN.search(" ".join(tokens)):
+        return
+    hedged = bool(HEDGED.search(" ".join(tokens)))
+    at, bound = 0, 0
+    while at < len(tokens):
+        cue, end = None, 0
+        for entry in LEXICON.get(tokens[at], ()):
+            if here := match(entry, tokens, at):
+                cue = _scoped(entry, clause, at, here, bound, last, you, mine)
+                if cue is not None or entry.negated == DROPS:
+                    end = here
+                    break
+        if not end:
+            at += 1
+            continue
+        if cue is not None and not cue.bad and "or" in tokens[end:]:
+            return  # "loyal villagers or Werewolves"
+        if cue is not None:
+            yield Cue(cue.seats, cue.bad, 1 if hedged else cue.strength)
+        at, bound = end, end if cue is not None else bound
+
+
+def _quoted(clause: Clause, at: int, mine: bool) -> bool:
+    """Does what stands at `at` belong to somebody else's words?"""
+    whose, saying = mine, False
+    for index in range(at):
+        token = clause.tokens[index]
+        if token in MINE:
+            whose = True
+        elif token in THEIRS or (token == "@" and is_subject(clause, index)):
+            whose = False
+        elif token == "called" and index and clause.tokens[index - 1] in COPULAS:
+            continue  # "is called deflection"
+        elif token in SAYING and not whose and index and clause.tokens[index - 1] not in OWNING:
+            after = clause.tokens[index + 1] if index + 1 < len(clause.tokens) else ""
+            saying = saying or after not in ("something", "nothing", "things", "too", "very", "so")
+        if token in ("i", "we") and not saying:
+            saying = False
+    return saying
+
+
+def _scoped(
+    entry: Entry,
+    clause: Clause,
+    at: int,
+    end: int,
+    bound: int,
+    last: tuple[int, ...],
+    you: tuple[int, ...],
+    mine: bool,
+) -> Cue | None:
+    """The stance of an entry found at tokens `at` to `end`; `bound`: where the entry before it ended."""
+    tokens = clause.tokens
+    if _quoted(clause, at, mine):
+        return None
+    negated = any(token in NEGATIONS for token in tokens[max(bound, at - 12) : at])
+    bad = entry.bad
+    if entry.negated == FLIPS and negated:
+        bad = not bad
+    elif (entry.negated == DROPS and negated) or (entry.negated == NEEDS and not negated):
+        return None
+    elif entry.negated == EITHER and not negated:
+        bad = not bad
+    seats = _target(entry, clause, at, end, last, you, mine)
+    if not seats:
+        return None
+    return Cue(seats, bad, entry.strength)
+
+
+def _target(
+    entry: Entry,
+    clause: Clause,
+    at: int,
+    end: int,
+    last: tuple[int, ...],
+    you: tuple[int, ...],
+    mine: bool,
+) -> tuple[int, ...]:
+    tokens = clause.tokens
+    if entry.kind == NEUTRAL:
+        return ()
+    if entry.kind == GENERAL:
+        before = [index for index in clause.groups if index < at]
+        if before:
+            return clause.groups[before[-1]]
+        return next(iter(clause.groups.values()), last)
+    if (
+        tokens[at] == "suspect"
+        and tokens[end : end + 1]
+        and tokens[end] in VERBAL
+        and entry.kind == PREDICATE
+    ):
+        return ()  # the verb
+    if not entry.bad and entry.kind == PREDICATE and _attributive(tokens, at, end):
+        return ()
+    if entry.kind == LINKED and not _linked(tokens, at, end):
+        return ()
+    if tokens[at] == "caught" and tokens[at + 1 : at + 2] == ["@"]:
+        return clause.groups[at + 1]  # "@5 caught @6 lying"
+    if entry.kind in (PREDICATE, LINKED):
+        return () if _generic(tokens, at, end) else _subject_of(clause, at, end, last, you)
+    if entry.kind == ATTITUDE and (not _agent(clause, at, mine) or _thought_of(tokens, end)):
+        return ()
+    if entry.kind == ATTITUDE and any(token in ("had", "used") for token in tokens[max(0, at - 2) : at]):
+        return ()
+    if entry.kind == NOUN and at and tokens[at - 1] == "@" and tokens[at].endswith("s"):
+        return ()  # the verb: "@3 doubts"
+    if entry.kind == NOUN and tokens[end - 1] in NOUNS and _hunted(tokens, at):
+        return ()  # "he warned us about the wolf"
+    if entry.kind == NOUN and at >= 2 and tokens[at - 1] in ("'s", "his", "her", "their", "your"):
+        return ()
+    for index in range(at, len(tokens)):
+        token = tokens[index]
+        if token == "@":
+            return clause.groups[index]
+        if index > at and (token in PRONOUNS or (token == "there" and index == end)):
+            return last
+        if index > at and token in YOURS:
+            return you
+    before = [index for index in clause.groups if index < at]
+    if before and entry.kind == ATTITUDE and not any(token in MINE for token in tokens[before[-1] : at]):
+        return ()
+    if before:
+        return clause.groups[before[-1]]
+    if entry.kind == NOUN and any(token in PRONOUNS for token in tokens[:at]):
+        return last
+    return last if {"it", "this", "that"}.intersection(tokens[end : end + 2]) else ()
+
+
+def _thought_of(tokens: list[str], end: int) -> bool:
+    """Does a verb follow the player on whom an attitude ends ("I believe @5 is …": no belief in @5)?"""
+    return tokens[end - 1] == "@" and end < len(tokens) and tokens[end] in TOLD_OF
+
+
+def _linked(tokens: list[str], at: int, end: int) -> bool:
+    """Is the adjective at `at` said of somebody ("seems fine"), and not of a thing ("a good idea")?"""
+    if end < len(tokens) and tokens[end] not in STOPS:
+        return False
+    index = at - 1
+    while index >= 0 and tokens[index] in FILLERS:
+        if tokens[index] == "been":
+            return True
+        index -= 1
+    return index >= 0 and (tokens[index] in COPULAS or (tokens[index] == "@" and index == at - 1))
+
+
+def _attributive(tokens: list[str], at: int, end: int) -> bool:
+    """Is a word of praise said of people in general or of somebody else ("threw an innocent man to us")?"""
+    if end - at > 1 or tokens[end : end + 1] == [] or tokens[end] not in PEOPLE:
+        return False
+    return not COPULAS.intersection(tokens[max(0, at - 6) : at])
+
+
+def _generic(tokens: list[str], at: int, end: int) -> bool:
+    """Does a noun speak of wolves or villagers as such, or of one that was caught?"""
+    if any(token in ("whoever", "anyone", "whichever", "those") for token in tokens[:at]):
+        return True
+    if end - at > 2:
+        return False
+    if tokens[end - 1] in ("wolves", "werewolves") and not COPULAS.intersection(tokens[max(0, at - 5) : at]):
+        return tokens[max(0, at - 2) : at] != ["of", "the"] and "with" not in tokens[max(0, at - 2) : at]
+    if tokens[end - 1] in ROLES_GOOD and not COPULAS.intersection(tokens[max(0, at - 6) : at]):
+        return True
+    if tokens[end - 1] not in NOUNS:
+        return False
+    if (
+        end < len(tokens)
+        and (tokens[end] in VERBS or tokens[end].endswith("ed"))
+        and end - at < 3
+        and "@" not in tokens[end : end + 2]
+    ):
+        return True
+    return _hunted(tokens, at)
+
+
+def _hunted(tokens: list[str], at: int) -> bool:
+    """Is what stands at `at` the object of a hunt or a word of warning ("we must find the wolf")?"""
+    index = at - 1
+    while index >= 0 and tokens[index] in (
+        "a",
+        "an",
+        "the",
+        "one",
+        "first",
+        "second",
+        "last",
+        "real",
+        "other",
+        "our",
+        "of",
+        "at",
+        "least",
+        "his",
+        "fellow",
+    ):
+        index -= 1
+    return index >= 0 and tokens[index] in OBJECTS
+
+
+def _agent(clause: Clause, at: int, mine: bool) -> bool:
+    """Is an attitude at `at` the speaker's? The nearest subject before it says so."""
+    for index in range(at - 1, -1, -1):
+        token = clause.tokens[index]
+        if token in MINE:
+            return True
+        if token == "you" and clause.tokens[index + 1] in ("can", "should", "would", "could", "have", "must"):
+            return True
+        if token in THEIRS or (token == "@" and is_subject(clause, index)):
+            return False
+    return mine or not (at or clause.tokens[at].endswith("ed"))  # "…, and blamed @6": whoever it was
+
+
+def _subject_of(
+    clause: Clause, at: int, end: int, last: tuple[int, ...], you: tuple[int, ...]
+) -> tuple[int, ...]:
+    """Who is or does what stands at `at`."""
+    tokens = clause.tokens
+    fallback: tuple[int, ...] = ()
+    it = False
+    for index in range(at - 1, -1, -1):
+        token = tokens[index]
+        if token == "@":
+            if is_subject(clause, index):
+                return clause.groups[index]
+            if _attacked(tokens, index):
+                return ()
+            if not fallback or (index and tokens[index - 1] == "by"):
+                fallback = clause.groups[index]
+        elif token in PRONOUNS and tokens[index - 1] == "of" and index > 1 and tokens[index - 2] in PARTS:
+            return ()
+        elif token in PRONOUNS and not fallback:
+            return () if _attacked(tokens, index) else last
+        elif token in YOURS and not fallback:
+            return you
+        elif token in STANDING_FOR:
+            it = True
+        elif _of_self(tokens, index, at):
+            if tokens[index + 1] in ("am", "was"):
+                return fallback
+            break
+    if fallback:
+        return fallback
+    if any(
+        token in ("everyone", "everybody", "people", "others", "somebody", "someone") for token in tokens[:at]
+    ):
+        return ()
+    for index in range(at, len(tokens)):
+        if tokens[index] == "@":
+            return clause.groups[index]
+        if index >= end and tokens[index] in ("him", "her", "them", "his", "their", "there"):
+            return last
+        if index >= end and tokens[index] == "you":
+            return you
+    if tokens[0] in ("i", "we") and not clause.groups and {"find", "found", "consider"} & {*tokens[1:2]}:
+        return last  # "…, which I find strange"
+    if clause.groups or any(token in CROWD and not it for token in tokens[:at]):
+        return ()
+    return last if it or at == 0 or len(tokens) < 5 or tokens[0] in CARRIES else ()
+
+
+def _of_self(tokens: list[str], index: int, at: int) -> bool:
+    """Does the "I" or "we" at `index` take what stands at `at`, and not merely think it of somebody?"""
+    if tokens[index] not in ("i", "we"):
+        return False
+    if index < at - 1 and tokens[index + 1] not in ("am", "have", "was", "will", "do"):
+        return False
+    return not THOUGHTS.intersection(tokens[index:at])
+
+
+def _attacked(tokens: list[str], at: int) -> bool:
+    """Is the player at `at` the one that a push or a case is aimed at ("the case against @2 is thin")?"""
+    return at > 1 and tokens[at - 1] in ("on", "against", "at", "about", "for") and tokens[at - 2] in ATTACKS

@@ -1,0 +1,191 @@
+"""Small words by what they do in a sentence: negations, pronouns, verbs of saying, bounds of clauses.
+
+For `text.reading.cues`. It knows English, and no game.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .vocabulary import MANY
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+PSEUDO = re.compile(
+    r"\bno (?:doubt|question|wonder|surprise)\b(?! (?:about|that i trust))|\bnot (?:only|just|solely|"
+    r"simply|blindly|exclusively)\b|\bso far\b|"
+    r"\bcan not (?:help but|shake|ignore|wait)\b|\b(?:not (?:going to|gonna|about to)|will not|would not|"
+    r"can not|no|never|to not) lie\b(?! (?:about|to))|\bnever mind\b|\bnot to mention\b|"
+    r"\bmore (?:than|so than) (?=@)|\bat least\b|\bi do not know about you\b|\bdo not know why but\b|"
+    r"\bno more than\b|"
+    r"\bnothing but\b|\bnone other than\b|\bnot the only one\b|\bnot surprised\b|\bnot shy\b"
+)
+"""What looks like a negation and is none."""
+
+SHERIFF = re.compile(
+    r"\b(?:former|next|new|our|the|as) (?:the )?sheriff\b|\bas far as i (?:am concerned|can tell)\b"
+)
+
+RAISED = re.compile(
+    rf"\b(?:everyone|everybody|anyone|anybody|all|nobody|no-one)(?: \w+)?,? (?:except|but|besides|other than|"
+    rf"apart from)(?: for)? {MANY}|"
+    rf"\b(?:(?:raised |made |shared |mentioned |voiced |pointed out )by|(?:dis)?agree with) {MANY}(?:'s)?|"
+    rf"{MANY}'s (?=(?:concern|suspicion|accusation|worr|doubt|observation)s?(?: that| about| on| of|$))"
+)
+"""Whose suspicion is shared: not who is suspected."""
+
+CALLED = re.compile(r"(?:^|[,~] ?)(@\d+)(?=,|$)")
+"""A player who is spoken to."""
+
+BOUNDARY = _set(
+    "but while because although though yet since so whereas therefore hence then which cause cuz coz as "
+    "given "
+    "considering unlike until when whenever after before plus except and or ; ,"
+)
+
+NEGATIONS = _set(
+    "not never no hardly without nothing nobody none cannot neither nor less barely scarcely "
+    "rarely seldom unlikely lacks lack lacking zero impossible refuse doubt"
+)
+
+MINE = _set("i we me us my our let myself")
+
+THEIRS = _set(
+    "he she they it who everyone everybody people somebody someone some anyone nobody others wolves "
+    "werewolves "
+    "seer doctor guard witch you villagers"
+)
+
+PRONOUNS = _set("he she they him her them his their himself herself that-one themself")
+
+YOURS = _set("you your yourself u ur")
+
+SAYING = _set(
+    "said says say saying claim claims claimed claiming accuse accuses accused accusing suspect suspects "
+    "suspected suspecting think thinks thought thinking believe believes believed believing told tells "
+    "tell "
+    "telling wants want wanted call calls called calling defend defends defended defending vouch vouches "
+    "vouched trust trusts trusted doubts doubted suggest suggests suggested suggesting report reports "
+    "reported insist insists insisted ask asks asked mention mentions "
+    "mentioned argue argues argued questioned questions named finds considers considered sees regards"
+)
+
+PREPOSITIONS = _set(
+    "on for against of to with at about from over towards toward by behind around into than like versus "
+    "after before onto between in under regarding concerning"
+)
+
+OPEN = re.compile(
+    r"\b(?:can not (?:say|tell|place|decide|figure)|not (?:(?:see|understand|know|get) (?:why|how|what)|"
+    r"sure|saying|convinced(?! by| of)|certain|"
+    r"enough|over ?look|forget|"
+    r"necessarily|accus\w+|claiming|calling)|unsure|undecided|too (?:early|soon)|no (?:strong )?(?:read|"
+    r"opinion|idea)|"
+    r"hard to (?:tell|say|read)|never said|whether|(?<!wolf )(?<!one )(?<!person )(?<!player )who(?= "
+    r"(?:might|could|is|are|we|do|to|among|the "
+    r"wol\w+))|what (?:if|do|"
+    r"does|did|is|are|was|were)|why (?:do|does|did|is|are)|wonder\w*|thoughts|curious(?! (?:how|that))|"
+    r"(?:to|will|should|let us|must|we) hear|hear from|other players|each of you|(?:share|any|their|your|"
+    r"everyone's|our|other|further) (?:\w+ ){0,2}(?:suspicions?|concerns?|suspicious)|it would be|"
+    r"(?:he|she|they|it|i|we|@) (?:would|could) have|had @\d+ been|supposed|(?<!acting )(?<!acts "
+    r")(?<!talks )(?<!behaves )(?<!acted )as if|suppose|either way|"
+    r"tooth|rip|congrat\w*|(?:should|could|will|please|let us|must|seer|i would|may|might) (?:\w+ "
+    r")?(?:check|verify|protect|save|peek|inspect|investigate)\b|was killed|died|night kill|(?:to|please|"
+    r"should|must|you|will) (?:explain|respond)|ask(?! @ why)|asking|"
+    r"not (?:yet )?been \w+ or \w+|"
+    r"(?:only|just|merely|simply) (?:asking|questioning|curious)|sufficient (?:grounds|evidence|reason)|"
+    r"would like to know|tell us|pretend game|if)\b"
+)
+
+HEDGED = re.compile(
+    r"\b(?:might|may|could|perhaps|possibly|maybe|guess|bit|little|somewhat|slightly|eyes?|watch\w*|"
+    r"observ\w+|attention|focus|concern\w*|wary)\b"
+)
+
+CROWD = _set(
+    "wolves werewolves players others everyone everybody we us our my me myself i one somebody someone "
+    "anyone "
+    "nobody people us there none"
+)
+
+COPULAS = _set(
+    "is are was were be been looks look seems seem feels feel sounds sound reads read appears appear as "
+    "being "
+    "find consider call think like were = feel"
+)
+
+FILLERS = _set(
+    "a an the very pretty quite probably really so more most also still perfectly totally fully completely "
+    "definitely certainly clearly likely rather far not never both all just to me be at least been looking "
+    "no in my book mostly fairly entirely 100"
+)
+
+STOPS = _set("to in for by with at on now here today so far from as or and if this than enough i right")
+
+OBJECTS = _set(
+    "about warn warned catch caught catching find finding found hang lynch lynched kill killed eliminate "
+    "eliminated hunt "
+    "hunting by "
+    "against between called calling call calls for another expose exposed vote voted voting accuse "
+    "accused fight "
+    "identify get getting got keep keeping win beat defeat among amongst with become versus "
+    "poison poisoned shot shoot exposed"
+)
+
+ROLES_GOOD = _set("seer doctor guard witch prophet")
+
+NOUNS = _set(
+    "innocent wolf werewolf wolves werewolves scum mafia villager villagers seer doctor guard witch "
+    "enemy killer liar"
+)
+
+VERBS = _set(
+    "has may used knows chose would does will should can could might must needs wants always never to is "
+    "was saved saves died "
+    "protected checked dies die died"
+)
+
+ATTACKS = _set(
+    "push pushes wagon bandwagon train case attack attacks accusation accusations pressure heat votes "
+    "vote lies "
+    "pile-on smear campaign argument suspicion charge charges frame-up"
+)
+
+THOUGHTS = _set("think say believe bet sure convinced certain feel guess know call calling sense")
+
+CARRIES = _set(
+    "is are was were has have had does did do keeps kept looks seems sounds feels acts just also still "
+    "even "
+    "clearly obviously probably definitely not never always too very whose who and then very"
+)
+TOLD_OF = _set(
+    "is are was were has have had does did might may could must would will can keeps seems looks sounds "
+    "wants knows"
+)
+"""Behind a player, these tell something of the player."""
+STANDING_FOR = _set("it that this man guy fellow woman lady dude chap girl boy")
+"""What refers back to a player without being a pronoun of persons."""
+OWNING = _set("'s his her their your my the a an this that no any our")
+"""Before a "claim" or a "vote", these make a noun of it."""
+PERCEIVING = _set(
+    "noticed realised realized noticing believed hoped wished wanted figured suspected feared doubted "
+    "claimed "
+    "decided concluded assumed guessed agreed heard noted remembered convinced worried concerned surprised "
+    "discovered learned observed hoping thinking saying meaning wondering being regarding considering given"
+)
+"""Words in -ed and -ing behind which a player is a subject of their own."""
+DEGREE = _set(
+    "not is are was were be been am never seems looks feels sounds acts acting seem look feel quite too"
+)
+"""Behind these a "so" says how much, and begins no clause."""
+VERBAL = _set("me us him her them you @ it that myself i we he she they everyone everybody anyone somebody")
+"""Behind "suspect", these make a verb of it."""
+PEOPLE = _set(
+    "man men woman women person people folk folks player players soul souls villager villagers townie "
+    "townies "
+    "reaction reactions one ones victim victims bystander bystanders blood"
+)
+PARTS = _set("one some any none which neither either most few two many")

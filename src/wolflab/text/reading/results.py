@@ -1,0 +1,147 @@
+"""What a night's check showed, told in free words: "my magic showed @2 as human", "1 - good, 12 - wolf".
+
+Written for normalised sentences (see `text.reading.tokens`); used by `text.reading` where its exact patterns find
+no result. A sentence that tells of a check is searched for pairs of players and verdicts that have nothing
+but linking words between them. It knows words, and no game.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ...rules import ROLES
+from .vocabulary import MANY, NAMED, ROLE
+
+_BAD = (
+    r"red|black|guilty|evil|bad|mafia|positive|wolf's|wolfish|corrupted?|dark|tainted|hostile|fangs|"
+    r"one of them|one of the (?:were)?wolves|on the evil side|the enemy|a monster|fur"
+)
+_GOOD = (
+    r"green|white|gold|good|clean|clear(?:ed)?|innocent|human|village|town|negative|safe|harmless|pure|"
+    r"fine|"
+    r"one of us|on our side|on the good side|village-aligned|gold water|nothing(?! to)|okay|ok|certified|"
+    r"nothing (?:evil|wrong|bad|suspicious|wolfish|dark)"
+)
+_VERDICT = rf"(?P<bad>{_BAD})\b|(?P<role>{ROLE})|(?P<good>{_GOOD})\b"
+_LINK = (
+    r"(?:,? (?:,|is|are|was|were|came|comes?|back|up|as|turned|out|to|be|the|a|an|result|results|shows?|"
+    r"showed|reads?|"
+    r"reading|read|and|he|she|they|it|got|both|also|definitely|100|my|that|being|heart|very|again|who|"
+    r"check|"
+    r"night|tonight|last|then|not|no|never|on|of|=|->|-+>?|\d+|n\d|absolutely|really|all|right|answer|"
+    r"verdict|saw|see|"
+    r"found|in|fact|one|other|i|learned|discovered|indeed|completely|totally|for|real|certified|plain|"
+    r"pure|have|has|been|"
+    r"him|her|them|only|just|clearly|sleeping|like|baby|has cleared|cleared|revealed|proved|proven|"
+    r"testing|tested)\b|,? ?->|,? ?=|,)*"
+)
+_PAIR = re.compile(
+    rf"(?P<whom>{MANY})(?:'s (?:card|heart|soul|nature|true nature|alignment|result|role|"
+    rf"aura))?(?P<link>{_LINK}),? ?(?:{_VERDICT})"
+)
+_ON = re.compile(
+    rf"(?:{_VERDICT})(?: (?:check|result|results|read|reading|peek|vision|verdict|one|report|card|answer|"
+    rf"scan|"
+    rf"inspection|water|bill of health))* (?:on|for|about|from|to) (?P<whom>{MANY})"
+)
+_IS = re.compile(rf"\b(?:the )?(?:{_VERDICT}),? (?:it )?is (?P<whom>{MANY})")
+_LONE = re.compile(
+    rf"^(?:,? ?(?:it|he|she|they|the|result|came|back|up|turned|out|is|was|are|verdict|answer|and|saw|i|"
+    rf"read|as|a|an|good|bad|"
+    rf"news|,|not|no|shows?|showed|to|be|colou?r|that|one|card|said|says|looks|my|absolutely|definitely|"
+    rf"100|heart|pure|very|"
+    rf"their|his|her|alignment|role|result was)\b,? ?)*?(?:{_VERDICT})(?P<end>(?:,? (?:card|result|heart|"
+    rf"check|all|for sure|as|can|be|through|and|through|again|side|"
+    rf"one|here|folks|guys|everyone|everybody|snow|day|night)\b)*)$"
+)
+_MAGIC = (
+    r"(?:check(?:s|ed)?|peeks?|visions?|investigations?|inspections?|results?|magic|crystal ball|crystal|"
+    r"dreams?|readings?|scans?|"
+    r"sight|second sight|gift|orb|tarot|cards|divination|seeing|night action|ability|power|look|lookups?|"
+    r"insight|eye|findings?)"
+)
+_OWN = re.compile(
+    r"\b(?:i|we)\b(?:,? (?!@|he\b|she\b|they\b|you\b|think\b|believe\b|suspect\b|trust\b|vot\w*\b|"
+    r"agree\b|doubt\b)[\w'-]+){0,5}? "
+    r"(?:check(?:ed)?|peek(?:ed)?|peeped|inspect(?:ed)?|investigate[d]?|scan(?:ned)?|divine[d]?|"
+    r"look(?:ed)? (?:at|into|in)|"
+    r"examined?|vetted|probed|turned my|pointed my|gazed|used my|cast my|went for|saw|seen|dreamt|"
+    r"dreamed|tested|verified|"
+    r"learned|learnt|discovered|found|peered|gave @\d+ the)\b|"
+    rf"(?:^|[,;~] ?|\b(?:both|all|two|one|first|second|of|from|by|in|and|with|here are|these are|told|"
+    rf"was|that) )(?:of )?my (?:[\w']+ ){{0,2}}{_MAGIC}\b|"
+    r"\b(?:moon|spirits?|stars?|gods?|cards|orb|crystal(?: ball)?|fates?|vision|dream|magic|moderator|"
+    r"tarot|bones|ancestors)"
+    r" (?:showed|shows|shown|told|tells|revealed to|gave|has shown|have shown|whispered to|has told|have "
+    r"told) me\b|"
+    rf"^(?:[\w']+ )?(?:{_MAGIC})(?: so far| were| are| in order| for| is|,)|\b(?:yesterday|last night|"
+    rf"tonight)(?:'s)? (?:check|investigation|inspection|peek|result|vision)|"
+    r"^(?:\w+ )?(?:seer|prophet) (?:here|claim|reveal|speaking|result)|^used my|\bnight (?:\d|one|two|"
+    r"three),? @|\bn\d(?:,| |-)|^(?:peeked|checked|inspected|investigated|scanned|looked at) @"
+)
+_WHOSE = re.compile(
+    r"(?P<who>@\d+)(?:'s (?:[\w']+ ){0,2}(?:checks?|visions?|results?|investigations?|peeks?|"
+    r"inspections?|findings?|readings?)\b|"
+    r"[^~;@]*? (?:claim|introduc|reveal|came out|come out|says|said|announc|declar|report|has a|have a|"
+    r"got a|with a|had a))"
+)
+HIS_CHECK = re.compile(
+    rf"\b(?:his|her|their) (?:[\w']+ )?{_MAGIC} (?:on|of|for|at|into|showed|shows|said|"
+    rf"says)\b"
+)
+"""Somebody else's check, told with a pronoun."""
+_CUT = re.compile(
+    r",? (?:and |but |so )?(?:honestly|personally|i (?:also |really )?(?:think|believe|suspect|trust|"
+    r"lean|vote|say|propose|suggest|want)|"
+    r"because|which means|so (?:let|we|i|vote)|let us|please|therefore|but (?:i|we)|vote|we (?:should|"
+    r"must|need))\b.*$"
+)
+NEGATED = re.compile(r"\b(?:not|no|never|hardly|neither|cannot)\b(?! (?:doubt|question))")
+
+
+def whose(text: str) -> str | None:
+    """Whose check a sentence tells of: "" the speaker's, a player as "@2", None nobody's."""
+    other = _WHOSE.search(text)
+    own = _OWN.search(text)
+    if other is not None and (own is None or other.start() < own.start()):
+        return other["who"] if re.search(rf"\b{_MAGIC}\b", text) else None
+    return "" if own is not None else None
+
+
+def verdicts(text: str) -> Iterator[tuple[str, str, int, int]]:
+    """(players, what, start, end) for every result in `text`; what: a role's name, "Werewolf" or "good"."""
+    cut = _CUT.search(text)
+    text = text[: cut.start()] if cut else text
+    taken = 0
+    for match in sorted(
+        [*_PAIR.finditer(text), *_ON.finditer(text), *_IS.finditer(text)],
+        key=lambda match: (match.start(), -match.end()),
+    ):
+        if match.start() < taken:
+            continue
+        before = match["link"] if match.re is _PAIR else text[max(0, match.start() - 12) : match.start()]
+        what = verdict(match, before)
+        if what:
+            taken = match.end()
+            yield match["whom"], what, match.start(), match.end()
+
+
+def lone(text: str) -> str:
+    """The verdict of a sentence that names nobody: "It's red.", "Good."; empty when there is none."""
+    match = _LONE.search(text)
+    return verdict(match, match.group(0)[: _at(match) - match.start()]) if match is not None else ""
+
+
+def _at(match: re.Match[str]) -> int:
+    return next(match.start(name) for name in ("bad", "role", "good") if match[name] is not None)
+
+
+def verdict(match: re.Match[str], before: str) -> str:
+    """What the verdict matched says, `before` being the words in front that may deny it."""
+    negated = NEGATED.search(before) is not None
+    role = NAMED.get(match["role"] or "", "")
+    bad = match["bad"] is not None or (bool(role) and ROLES[role].wolf)
+    if role and not bad:
+        return "" if negated else role
+    return "good" if bad == negated else "Werewolf"

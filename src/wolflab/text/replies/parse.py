@@ -1,0 +1,259 @@
+"""Replies of models: what shape is asked for, and what is made of the text that comes back.
+
+`schema` gives the JSON schema for a question, `parse` reads a reply: pure, tolerant, never raising on
+any text, never giving an action that the ask does not list. Whether to ask again is the agent's affair.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+from ...rules import ROLES, Ruleset
+from ..asking.disguise import disguised_schema, undisguised
+from ..asking.options import read_player
+from ..asking.wording import reasons
+from ..clean import clean
+from ..notes import UNCERTAIN
+from ..questions import Choose, Decide, Deduce, Judge, Propose, Question, Rate
+from .extract import find_object
+from .forms import acting_fields, object_schema, text_schema
+from .parsed import (
+    REASONING,
+    Decided,
+    Judged,
+    Judgement,
+    Parsed,
+    Problem,
+    Rated,
+    field_of,
+    number_of,
+    text_of,
+)
+from .reflective import is_free, read_free, read_verdict
+from .strategic import REASONING_LIMIT, read_decided, read_preferred, read_proposals, strategic_schema
+
+# -- what is asked for ------------------------------------------------------------------------
+
+
+def schema(question: Question) -> dict[str, Any] | None:
+    """The JSON schema of the reply: every property required, ranges as enums (servers differ there).
+
+    None where the reply is plain text.
+    """
+    form = _schema(question)
+    return None if form is None else disguised_schema(form, question.situation.ruleset)
+
+
+def _schema(question: Question) -> dict[str, Any] | None:
+    if is_free(question):
+        return None
+    ruleset = question.situation.ruleset
+    match question.task:
+        case Decide(ask) as task:
+            return object_schema(acting_fields(ask, ruleset, reasons(task)))
+        case Propose() | Choose() as task:
+            return strategic_schema(task, ruleset)
+        case Rate(_, targets):
+            score = {"type": "integer", "enum": list(range(1, 11))}
+            return object_schema({ruleset.names[seat]: score for seat in targets})
+        case Deduce() as task:
+            return _judgements_schema(task, ruleset)
+        case Judge(_, _, criteria):
+            label = text_schema("yes", "no")
+            return object_schema({"reasoning": text_schema()} | {name: label for name, _ in criteria})
+    raise AssertionError(question.task)
+
+
+def _judgements_schema(task: Deduce, ruleset: Ruleset) -> dict[str, Any]:
+    attributes = {
+        "role": text_schema(*task.guesses),
+        "reasoning": text_schema(),
+        "confidence": {"type": "integer", "enum": list(range(5, 11))},
+        "evidence": {"type": "array", "items": {"type": "integer"}},
+    }
+    kept = {name: form for name, form in attributes.items() if name == "role" or name in task.attributes}
+    return object_schema({ruleset.names[seat]: object_schema(kept) for seat in task.targets})
+
+
+# -- reading it -------------------------------------------------------------------------------
+
+
+def parse(question: Question, text: str) -> Parsed | Problem:
+    """What `text` answers to `question`, or why it answers nothing. Never raises."""
+    ruleset, task = question.situation.ruleset, question.task
+    text = undisguised(text, ruleset)
+    if is_free(question):
+        return read_free(question, text)
+    if not text.strip():
+        return Problem("the reply is empty; answer with the JSON object asked for")
+    if isinstance(task, Propose):
+        return read_proposals(task, text, ruleset)
+    if isinstance(task, Choose):
+        return read_preferred(task, text, ruleset)
+    found = find_object(text)
+    if found is None:
+        return Problem("the reply holds no JSON object; answer with the JSON object asked for")
+    match task:
+        case Decide(ask):
+            return read_decided(found, ask, ruleset)
+        case Deduce():
+            return _judged(question, task, found)
+        case Rate():
+            return _rated(question, task, found)
+        case Judge():
+            return read_verdict(task, found)
+    raise AssertionError(task)
+
+
+# -- judgements -------------------------------------------------------------------------------
+
+
+def _judged(question: Question, task: Deduce, found: dict[str, Any]) -> Judged | Problem:
+    ruleset = question.situation.ruleset
+    exact = {target: found.get(ruleset.names[target]) for target in task.targets}
+    entries = _by_target(found, task.targets, ruleset, "role") if None in exact.values() else exact
+    judgements, rejected = [], {}
+    for target in task.targets:
+        one = _judgement(target, entries.get(target), task, ruleset)
+        if isinstance(one, Judgement):
+            judgements.append(one)
+        else:
+            rejected[target] = one
+    if not judgements:
+        return Problem(". ".join(rejected.values()) or "nobody was to be judged")
+    return Judged(tuple(judgements), MappingProxyType(rejected))
+
+
+def _by_target(
+    found: dict[str, Any], targets: tuple[int, ...], ruleset: Ruleset, inner: str
+) -> dict[int, Any]:
+    """Target → its value. With one target, a single value under another name that is no other player's,
+    or the value's own fields at the top, is taken for it.
+    """
+    values: dict[int, Any] = {}
+    strangers = []
+    for key, value in _entries(found, targets, ruleset):
+        seat = read_player(str(key), ruleset)
+        if seat in targets:
+            values.setdefault(seat, value)
+        elif seat is None:
+            strangers.append(value)
+    if not values and len(targets) == 1:
+        if field_of(found, (inner,)) is not None and not isinstance(field_of(found, (inner,)), dict):
+            return {targets[0]: found}
+        if len(found) == 1 and len(strangers) == 1:
+            return {targets[0]: strangers[0]}
+        if len(found) == 1 and isinstance(next(iter(found.values())), dict):
+            return {targets[0]: next(iter(found.values()))}
+    return values
+
+
+def _entries(found: dict[str, Any], targets: tuple[int, ...], ruleset: Ruleset) -> list[tuple[str, Any]]:
+    """Key and value of each player, also inside one wrapping object or a list of named entries."""
+    entries = list(found.items())
+    if any(read_player(str(key), ruleset) in targets for key, _ in entries):
+        return entries
+    for value in found.values():
+        if isinstance(value, dict) and any(read_player(str(k), ruleset) in targets for k in value):
+            return list(value.items())
+        if isinstance(value, list):
+            named = [
+                (text_of(field_of(v, ("player", "name", "target"))), v) for v in value if isinstance(v, dict)
+            ]
+            if any(read_player(name, ruleset) in targets for name, _ in named):
+                return named
+    return entries
+
+
+def _judgement(target: int, value: Any, task: Deduce, ruleset: Ruleset) -> Judgement | str:
+    name = ruleset.names[target]
+    if isinstance(value, str):
+        value = {"role": value}
+    if not isinstance(value, dict):
+        return f"{name}: no judgement given"
+    role = read_role(text_of(field_of(value, ("role", "identity"))), task.guesses)
+    if role is None:
+        return f"{name}: the role is none of {', '.join(task.guesses)}"
+    confidence = 0
+    if "confidence" in task.attributes:
+        given = number_of(field_of(value, ("confidence", "certainty")))
+        if given is None:
+            return f"{name}: the confidence is not a number from 5 to 10"
+        confidence = max(5, min(10, given))
+    evidence = _evidence(field_of(value, ("evidence", "citations"))) if "evidence" in task.attributes else ()
+    reasoning = ""
+    if "reasoning" in task.attributes:
+        reasoning = clean(text_of(field_of(value, REASONING)), REASONING_LIMIT)
+    return Judgement(target, role, confidence, evidence, reasoning)
+
+
+@lru_cache(1 << 12)
+def read_role(text: str, guesses: tuple[str, ...]) -> str | None:
+    """The one of `guesses` that `text` names: any case, plurals, aliases, Doctor for Guard; or None.
+
+    "not a Werewolf" names no role and is None, as is a text that names two.
+    """
+    flat = text[:200].casefold()
+    if re.search(r"\b(?:not|non|isn't)\b", flat):
+        return None
+    named = set()
+    for guess in guesses:
+        if any(re.search(rf"\b{re.escape(word)}\b", flat) for word in _role_words(guess, guesses)):
+            named.add(guess)
+    return named.pop() if len(named) == 1 else None
+
+
+def _role_words(guess: str, guesses: tuple[str, ...]) -> set[str]:
+    if guess == UNCERTAIN:
+        return {"uncertain", "unknown", "unsure", "undecided"}
+    words = {guess}
+    if guess in ROLES:
+        words |= {ROLES[guess].plural, *ROLES[guess].aliases}
+        shields = {"Guard", "Doctor"}
+        if guess in shields and not shields <= set(guesses):
+            for other in shields & set(ROLES):
+                words |= {other, ROLES[other].plural, *ROLES[other].aliases}
+    return {word.casefold() for word in words}
+
+
+def _evidence(value: Any) -> tuple[int, ...]:
+    """The integers cited, in order, without repeats; anything else is ignored."""
+    if isinstance(value, int):
+        value = [value]
+    if not isinstance(value, list):
+        return ()
+    cited = [one for one in value if isinstance(one, int) and not isinstance(one, bool) and 0 <= one < 10**6]
+    return tuple(dict.fromkeys(cited))
+
+
+# -- ratings ----------------------------------------------------------------------------------
+
+
+def _rated(question: Question, task: Rate, found: dict[str, Any]) -> Rated | Problem:
+    ruleset = question.situation.ruleset
+    scores = {}
+    for seat, value in _by_target(found, task.targets, ruleset, "score").items():
+        if isinstance(value, dict):
+            value = field_of(value, ("score", "reliability", "rating", "trust"))
+        score = number_of(value)
+        if score is not None and 1 <= score <= 10:
+            scores[seat] = score
+    if not scores:
+        names = ", ".join(ruleset.names[seat] for seat in task.targets)
+        return Problem(f"the reply gives no score from 1 to 10 for any of {names}")
+    return Rated(MappingProxyType({seat: scores[seat] for seat in task.targets if seat in scores}))
+
+
+__all__ = [
+    "Decided",
+    "Judged",
+    "Judgement",
+    "Problem",
+    "Rated",
+    "parse",
+    "read_role",
+    "schema",
+]

@@ -1,0 +1,258 @@
+"""Replies in plain text: plans, questions, answers, reflections, suggestions, the `paper` wording's response.
+
+003 separates questions by '#' and marks what is said aloud by "My concise talking content:". Pure and
+tolerant: a JSON object with the text inside is taken too, any text is allowed, none raises.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from difflib import SequenceMatcher
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+from ...rules import Ruleset, Say
+from ..asking.options import labels, read_action
+from ..asking.wording import reasons
+from ..clean import clean, is_silence
+from ..questions import (
+    AnswerQuestion,
+    AskQuestions,
+    ChooseQuestions,
+    Decide,
+    Extract,
+    Interview,
+    Judge,
+    Plan,
+    Question,
+    Reflect,
+)
+from .extract import find_object, without_thinking
+from .parsed import REASONING, Decided, Listed, Problem, Verdict, Written, field_of, text_of
+from .strategic import REASONING_LIMIT
+
+TEXT_LIMIT = 1200
+"""Characters of an answer, a reflection or a suggestion that are kept."""
+QUESTION_LIMIT = 300
+_READ = 20_000
+_PIECES = 60
+"""Pieces of a list of questions that are looked at."""
+_ALIKE = 0.72
+"""How like a candidate a repeated question must be (difflib's ratio)."""
+
+_NOTHING = ("null", "none", "nil", "n/a", "undefined")
+"""What stands for no text."""
+
+_STEPS = (ChooseQuestions, AskQuestions, AnswerQuestion, Reflect, Extract, Interview, Plan)
+
+
+def is_free(question: Question) -> bool:
+    """Whether the reply is to be plain text, for which there is no schema."""
+    task = question.task
+    if isinstance(task, _STEPS):
+        return True
+    return isinstance(task, Decide) and task.aids is not None and question.wording == "paper"
+
+
+def read_free(question: Question, text: str) -> Listed | Written | Decided | Problem:
+    """What a plain-text reply says, or why it says nothing."""
+    task = question.task
+    plain = _plain(text)
+    if not any(char.isalnum() for char in plain) or plain.strip(" .").casefold() in _NOTHING:
+        return Problem("the reply is empty; answer in plain text")
+    match task:
+        case ChooseQuestions():
+            return _chosen(task, plain, question.situation.ruleset)
+        case AskQuestions():
+            return _asked(task, plain)
+        case Extract():
+            return _suggestion(plain)
+        case Decide():
+            return _responded(question, task, plain)
+        case Plan():
+            return _written(plain, REASONING_LIMIT)
+        case _:
+            return _written(plain)
+
+
+def _written(text: str, limit: int = TEXT_LIMIT) -> Written | Problem:
+    said = clean(text, limit)
+    if not any(char.isalnum() for char in said):
+        return Problem("the reply is empty; answer in plain text")
+    return Written(said)
+
+
+def _plain(text: str) -> str:
+    """The text itself: no thinking aloud, no code fence, and of a JSON object its text or its list."""
+    text = without_thinking(text[:_READ]).strip()
+    if text[:1] == "{" or text[:7] == "```json":
+        found = find_object(text)
+        for value in (found or {}).values():
+            if isinstance(value, list):
+                return " # ".join(_item(one) for one in value[:_PIECES])
+        texts = {str(key): text_of(value) for key, value in (found or {}).items()}
+        said = [text for key, text in texts.items() if key.casefold() not in REASONING]
+        longest = max(said, key=len, default="") or max(texts.values(), key=len, default="")
+        if longest or _OBJECT.match(text):
+            return longest
+    return re.sub(r"```\w*", "", text)
+
+
+_OBJECT = re.compile(r"(?:```json\s*+)?\{\s*+[\"'}]")
+"""How a JSON object begins, cut short or not; "{Player 3} lies" is none."""
+
+
+def _item(value: object) -> str:
+    return text_of(next(iter(value.values()), "")) if isinstance(value, dict) else text_of(value)
+
+
+# -- questions --------------------------------------------------------------------------------
+
+_LEAD = re.compile(r"\A[\s\-*•·>\"']*+(?:(?:question|q)?\s*\(?\d{1,2}[.):]\s*)?[\s\-*•\"']*", re.IGNORECASE)
+
+
+_HOW_MANY = re.compile(r"\b\d{1,2}(?=\s++(?:most\s++)?(?:important\s++)?questions?\b)", re.IGNORECASE)
+"""A number of questions ("the 5 questions are …"), which is not the number of one."""
+
+
+_NUMBERED = (
+    r"players?|days?|nights?|rounds?|seats?|werew(?:olf|olves)|wolf|wolves|seers?|guards?|doctors?|"
+    r"witch(?:es)?|villagers?|p"
+)
+"""What has numbers of its own."""
+
+
+@lru_cache(64)
+def _no_question(player_name: str) -> re.Pattern[str]:
+    """Numbers in prose that are no question's: "Player 2, 3 and 6", "on day 1"."""
+    called = re.escape(player_name.partition("{")[0].strip(" _-#"))
+    return re.compile(
+        rf"\b(?:{_NUMBERED}{f'|{called}' if called else ''})(?:[ _\-]|\s*+#\s*+)?\d{{1,3}}\b"
+        r"(?:\s*+(?:,(?:\s*+(?:and|or)\b)?|&|\b(?:and|or|to)\b)\s*+\d{1,3}\b)*+",
+        re.IGNORECASE,
+    )
+
+
+def _pieces(text: str) -> list[str]:
+    """What stands between '#'s or on lines of its own, without bullets and numbers."""
+    found = []
+    for piece in re.split(r"#|\n|(?<=\?)\s++(?=[A-Z])", text)[:_PIECES]:
+        piece = clean(_LEAD.sub("", piece), QUESTION_LIMIT).strip(" \"'")
+        if any(char.isalpha() for char in piece):
+            found.append(piece)
+    return found
+
+
+def _chosen(task: ChooseQuestions, text: str, ruleset: Ruleset) -> Listed | Problem:
+    text = _HOW_MANY.sub("", text)
+    prose = _no_question(ruleset.player_name).sub(" ", text)
+    if not re.search(r"[a-z]{3}", re.sub(r"(?i)\b(?:and|questions?|numbers?|are|the|no)\b", "", text)):
+        numbers = [int(n) for n in re.findall(r"\d{1,3}", prose)]
+    else:
+        numbers = [number for piece in _candidates_in(text) if (number := _like(piece, task.candidates))]
+        if len(numbers) < task.count:
+            numbers += [int(n) for n in re.findall(r"(?m)(?:^|[#,\s])\(?(\d{1,2})(?=[.):,\s#]|$)", prose)]
+    kept = [n for n in dict.fromkeys(numbers) if 1 <= n <= len(task.candidates)][: task.count]
+    if len(kept) < task.count:
+        return Problem(
+            f"the reply names {len(kept)} of the listed questions; name {task.count} of them by number"
+        )
+    return Listed(tuple(task.candidates[n - 1] for n in kept))
+
+
+def _candidates_in(text: str) -> list[str]:
+    """Pieces between '#'s and line ends; a candidate may hold two sentences, so '?' parts nothing."""
+    return [clean(_LEAD.sub("", one), 2 * QUESTION_LIMIT) for one in re.split(r"#|\n", text)[:_PIECES]]
+
+
+def _like(piece: str, candidates: tuple[str, ...]) -> int | None:
+    """The number, from 1, of the candidate that `piece` repeats."""
+    words = _words(piece)
+    if not words:
+        return None
+    ratios = [SequenceMatcher(None, words, _words(one), autojunk=False).ratio() for one in candidates]
+    best = max(range(len(ratios)), key=ratios.__getitem__)
+    return best + 1 if ratios[best] >= _ALIKE else None
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[a-z']+", text.casefold())[:80]
+
+
+def _asked(task: AskQuestions, text: str) -> Listed | Problem:
+    known = {" ".join(_words(one)) for one in task.chosen}
+    pieces = [one for one in _pieces(text) if len(_words(one)) >= 3]
+    if any("?" in one for one in pieces):
+        pieces = [one for one in pieces if "?" in one]
+    kept = [one for one in dict.fromkeys(pieces) if " ".join(_words(one)) not in known]
+    if not kept:
+        return Problem(f"the reply asks no further question; ask {task.count}, parted by '#'")
+    return Listed(tuple(kept[: task.count]))
+
+
+# -- suggestions ------------------------------------------------------------------------------
+
+_NONE = re.compile(r"no (?:useful )?experience (?:can|could)(?: not)? be used", re.IGNORECASE)
+_BEST = re.compile(r"the best way\b.*", re.IGNORECASE | re.DOTALL)
+_OR = re.compile(r",? or (?:to )?(?:pass|not)\b.*", re.IGNORECASE | re.DOTALL)
+
+
+def _suggestion(text: str) -> Written | Problem:
+    """From "The best way" on, without an "or pass" that takes it back; "" where there is none."""
+    if _NONE.search(text):
+        return Written("")
+    best = _BEST.search(text)
+    said = _written(best[0] if best else text)
+    return Written(_OR.sub(".", said.text)) if best and isinstance(said, Written) else said
+
+
+# -- the response -----------------------------------------------------------------------------
+
+_CONTENT = re.compile(r"(?:my\s++)?(?:concise\s++)?talking\s++content\s*+(?:is\b)?\s*+:?", re.IGNORECASE)
+_PROCESS = re.compile(r"\A\s*+(?:my\s++)?step[- ]by[- ]step\s++thought\s++process\s*+:?", re.IGNORECASE)
+
+
+def _responded(question: Question, task: Decide, text: str) -> Decided | Problem:
+    """The `paper` wording's final response: thoughts, then what is said (003 Table 3)."""
+    marks = list(_CONTENT.finditer(text))
+    thinks = reasons(task)
+    if not marks and thinks:
+        return Problem('the reply has no "My concise talking content:"; put what you say or choose after it')
+    said = text[marks[-1].end() :] if marks else text
+    thought = _PROCESS.sub("", text[: marks[-1].start()]) if marks and thinks else ""
+    said = clean(re.sub(r"(?m)^\s*[-*•·]\s*", "", said).replace("<EOS>", "")).strip(" '")
+    reasoning = clean(thought, REASONING_LIMIT)
+    if task.ask.options is not None:
+        ruleset = question.situation.ruleset
+        action = read_action(said, task.ask, ruleset)
+        if isinstance(action, str):
+            return Problem(f"{action}; choose one of: {', '.join(labels(task.ask, ruleset))}")
+        return Decided(action, reasoning)
+    if is_silence(said):
+        return Decided(Say(""), reasoning)
+    if not any(char.isalnum() for char in said):
+        return Problem("nothing is said; say something, or (silence) to stay silent")
+    return Decided(Say(said), reasoning)
+
+
+# -- a judge's verdict ------------------------------------------------------------------------
+
+_YES = re.compile(r"\W*(?:yes|true|1)\b", re.IGNORECASE)
+_NO = re.compile(r"\W*(?:no|false|0)\b", re.IGNORECASE)
+
+
+def read_verdict(task: Judge, found: Mapping[str, Any]) -> Verdict | Problem:
+    """The labels of a judge's JSON object; every criterion has to be answered."""
+    labelled, given = {}, {str(key).strip().casefold(): value for key, value in found.items()}
+    for name, _ in task.criteria:
+        value = text_of(given.get(name.casefold()))
+        if _YES.match(value):
+            labelled[name] = True
+        elif _NO.match(value):
+            labelled[name] = False
+        else:
+            return Problem(f'"{name}" is not answered with yes or no')
+    reasoning = clean(text_of(field_of(found, REASONING)), REASONING_LIMIT)
+    return Verdict(MappingProxyType(labelled), reasoning)

@@ -1,0 +1,325 @@
+"""Replies that act, propose and choose: an action or a statement, several candidates, one of them (004 C.6).
+
+Tolerant, as all reading of replies is: candidates come as a list, as an object keyed by number or by action,
+as objects in a row, with or without reasonings, and a choice as a number or in the candidate's own words.
+Pure; any text is allowed and none raises; never an action that the ask does not list.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from ...rules import Ask, Ruleset, Say
+from ..asking.options import NUMBER_WORDS, label, labels, mentions, read_action
+from ..clean import clean, is_silence
+from ..questions import Choose, Propose
+from .extract import find_object, without_thinking
+from .forms import acting_fields, object_schema, text_schema
+from .parsed import (
+    ACTION,
+    REASONING,
+    STATEMENT,
+    Decided,
+    Preferred,
+    Problem,
+    Proposals,
+    bare,
+    field_of,
+    text_of,
+)
+
+REASONING_LIMIT = 2000
+"""Characters of a reasoning that are kept."""
+_READ = 40_000
+_ENTRIES = 24
+"""Candidates of one reply that are looked at."""
+_DEPTH = 4
+"""How deep in a reply candidates are looked for."""
+_FAILURES = 12
+"""Places at which JSON is tried and is none."""
+
+_DECODER = json.JSONDecoder(strict=False)
+_MANY = (
+    "candidates",
+    "actions",
+    "options",
+    "statements",
+    "proposals",
+    "choices",
+    "strategies",
+    "alternatives",
+    "answers",
+    "responses",
+)
+"""What a list of candidates is called."""
+_ONE = frozenset((*ACTION, *STATEMENT, "candidate", "proposal"))
+"""What a candidate's action is called."""
+
+
+def strategic_schema(task: Propose | Choose, ruleset: Ruleset) -> dict[str, Any]:
+    """The JSON schema of a proposal (one candidate stands for itself) or of a choice."""
+    if isinstance(task, Choose):
+        numbers = list(range(1, len(task.candidates) + 1))
+        return object_schema({"reasoning": text_schema(), "choice": {"type": "integer", "enum": numbers}})
+    one = object_schema(acting_fields(task.ask, ruleset))
+    return one if task.count == 1 else object_schema({"candidates": {"type": "array", "items": one}})
+
+
+def read_decided(found: Mapping[str, Any], ask: Ask, ruleset: Ruleset) -> Decided | Problem:
+    """The action or statement of one object, with its reasoning."""
+    reasoning = clean(text_of(field_of(found, REASONING)), REASONING_LIMIT)
+    if ask.options is None:
+        value = field_of(found, STATEMENT)
+        if not isinstance(value, str):
+            return Problem('the reply has no "statement" of text; put what you say aloud there')
+        statement = clean(value)
+        if is_silence(statement):
+            return Decided(Say(""), reasoning)
+        if not any(char.isalnum() for char in statement):
+            return Problem('the "statement" is empty; say something, or "(silence)" to stay silent')
+        return Decided(Say(statement), reasoning)
+    value = field_of(found, ACTION)
+    if isinstance(value, dict):
+        value = field_of(value, ACTION) or field_of(value, ("name",))
+    if value is None:
+        return Problem(f'the reply has no "action"; choose one of: {", ".join(labels(ask, ruleset))}')
+    action = read_action(text_of(value), ask, ruleset)
+    return Problem(action) if isinstance(action, str) else Decided(action, reasoning)
+
+
+# -- candidates -------------------------------------------------------------------------------
+
+
+def read_proposals(task: Propose, text: str, ruleset: Ruleset) -> Proposals | Problem:
+    """The legal, different candidates of a reply, in its order: at most as many as were asked for.
+
+    Of two with the same action the first stays; what repeats an earlier candidate word for word is none.
+    """
+    ask = task.ask
+    earlier = {_words(one.action): number for number, one in reversed(list(enumerate(task.earlier, 1)))}
+    kept: dict[str, Decided] = {}
+    problem: Problem | None = None
+    for entry in _entries(text, ask, ruleset):
+        one = read_decided(entry, ask, ruleset)
+        if isinstance(one, Problem):
+            problem = problem or one
+            continue
+        said = _words(label(one.action, ask.kind, ruleset))
+        if said in earlier:
+            problem = Problem(f"it repeats candidate {earlier[said]}; propose another")
+            continue
+        kept.setdefault(said, one)
+        if len(kept) == task.count:
+            break
+    if kept:
+        return Proposals(tuple(kept.values()))
+    return problem or Problem("the reply holds no candidate; answer with the JSON object asked for")
+
+
+@lru_cache(1 << 12)
+def _words(text: str) -> str:
+    """What two texts have in common that differ in case and punctuation alone."""
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def _entries(text: str, ask: Ask, ruleset: Ruleset) -> list[Mapping[str, Any]]:
+    """Every object in a reply that may be a candidate, in order."""
+    asked = _as_asked(text, "statement" if ask.options is None else "action")
+    if asked is not None:
+        return asked[:_ENTRIES]
+    text = without_thinking(text[:_READ])
+    for values in (_values(text), [find_object(text)]):
+        found: list[Mapping[str, Any]] = []
+        for value in values:
+            found += _flat(value, ask, ruleset)
+        if found:
+            return found[:_ENTRIES]
+    return []
+
+
+def _as_asked(text: str, name: str) -> list[Mapping[str, Any]] | None:
+    """The candidates of a reply that has exactly the form that was asked for: most have, and quickly read."""
+    if text[:1] != "{" or len(text) > _READ:
+        return None
+    try:
+        found = msgspec.json.decode(text, type=dict[str, Any])
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return None
+    many = found.get("candidates")
+    if isinstance(many, list) and all(
+        isinstance(one, dict) and isinstance(one.get(name), str) for one in many
+    ):
+        return many
+    return [found] if isinstance(found.get(name), str) and found.keys() <= {"reasoning", name} else None
+
+
+def _values(text: str) -> list[Any]:
+    """The JSON objects and lists in `text`, one after the other; inside what is broken, its whole parts."""
+    values: list[Any] = []
+    at = failures = 0
+    while len(values) < _ENTRIES and failures < _FAILURES:
+        opening = re.compile(r"[\[{]").search(text, at)
+        if opening is None:
+            break
+        try:
+            value, at = _DECODER.raw_decode(text, opening.start())
+        except (ValueError, RecursionError):  # no JSON, a number of thousands of digits, or too deep
+            at, failures = opening.start() + 1, failures + 1
+        else:
+            values.append(value)
+    return values
+
+
+def _flat(value: Any, ask: Ask, ruleset: Ruleset, depth: int = 0) -> Iterator[Mapping[str, Any]]:
+    """The candidates in a JSON value, whatever they are wrapped in."""
+    if depth > _DEPTH:
+        return
+    if isinstance(value, str):
+        yield {"action": value}
+    elif isinstance(value, list):
+        for one in value[:_ENTRIES]:
+            if isinstance(one, dict | list) or (isinstance(one, str) and depth < 2):
+                yield from _flat(one, ask, ruleset, depth + 1)
+    elif isinstance(value, dict):
+        yield from _of_object(value, ask, ruleset, depth)
+
+
+def _of_object(found: dict[str, Any], ask: Ask, ruleset: Ruleset, depth: int) -> Iterator[Mapping[str, Any]]:
+    """The candidates in an object: itself, a list in it, or values keyed by number or by action."""
+    names = {bare(str(key)): key for key in reversed(list(found))}
+    wrapped = [found[names[name]] for name in _MANY if isinstance(names.get(name), str)]
+    wrapped = [one for one in wrapped if isinstance(one, dict | list)]
+    numbered = _by_number(found, ruleset)
+    keyed = _by_action(found, ask, ruleset)
+    if wrapped:
+        for one in wrapped:
+            yield from _flat(one, ask, ruleset, depth + 1)
+    elif numbered:
+        for one in numbered:
+            yield from _flat(one, ask, ruleset, depth + 1)
+    elif keyed:
+        yield from keyed
+    elif any(name in _ONE and found[key] is not None for name, key in names.items()):
+        yield _renamed(found, names)
+    else:
+        for one in found.values():
+            if isinstance(one, dict | list):
+                yield from _flat(one, ask, ruleset, max(depth + 1, 2))
+
+
+def _renamed(found: dict[str, Any], names: Mapping[str, str]) -> Mapping[str, Any]:
+    """A candidate with its action under a name that a reply's action has."""
+    for name in ("candidate", "proposal"):
+        if name in names and "action" not in names and "statement" not in names:
+            return {**found, "action": found[names[name]]}
+    return found
+
+
+_NUMBERED = re.compile(r"(?P<stem>.*?)[\W_]*(?P<number>\d{1,2})[\W_]*", re.DOTALL)
+
+
+def _by_number(found: dict[str, Any], ruleset: Ruleset) -> list[Any]:
+    """Values under "1", "candidate 2" or "action_3", with what "reasoning_3" says beside it."""
+    groups: dict[int, Any] = {}
+    for key, value in found.items():
+        match = _NUMBERED.fullmatch(str(key)[:60])
+        if match is None or mentions(str(key)[:60], ruleset):
+            continue
+        number, stem = int(match["number"]), bare(match["stem"])
+        if isinstance(value, dict | list):
+            groups[number] = value
+        elif isinstance(groups.get(number, {}), dict):
+            name = "reasoning" if stem in REASONING else "action"
+            groups.setdefault(number, {})[name] = value
+    return [groups[number] for number in sorted(groups)]
+
+
+def _by_action(found: dict[str, Any], ask: Ask, ruleset: Ruleset) -> list[Mapping[str, Any]]:
+    """Values under the actions' own words: {"kill player_2": "the Seer must go"}."""
+    if ask.options is None:
+        return []
+    own = {_words(one): one for one in labels(ask, ruleset)}
+    entries: list[Mapping[str, Any]] = []
+    for key, value in found.items():
+        action = own.get(_words(str(key)[:80]))
+        if action is not None:
+            why = field_of(value, REASONING) if isinstance(value, dict) else value
+            entries.append({"action": action, "reasoning": text_of(why)})
+    return entries
+
+
+# -- a choice ---------------------------------------------------------------------------------
+
+_CHOICE = ("choice", "candidate", "number", "chosen", "choose", "selected", "selection", "best", "preferred")
+_OTHERS = (*ACTION, *STATEMENT)
+_NUMBER = re.compile(
+    r"(?:the\s++)?(?:(?:action|statement)\s++)?(?:candidate|number|option|choice|action|statement|no)?"
+    rf"[\s.:_#(]*+(?:(?P<digits>\d{{1,3}})|(?P<word>{'|'.join(NUMBER_WORDS)}))\b[\s.)]*+",
+    re.IGNORECASE,
+)
+_LED = re.compile(r"(?:(?:action|statement)\s++)?(?:candidate\s*+)?#?(\d{1,2})\s*+[:.)-]\s", re.IGNORECASE)
+"""The number before a candidate's words: "2: do not vote"."""
+_CITED = re.compile(r"\b(?:candidate|option|number)\s*+#?(\d{1,2})\b", re.IGNORECASE)
+
+
+def read_preferred(task: Choose, text: str, ruleset: Ruleset) -> Preferred | Problem:
+    """Which candidate a reply takes: by number, or by its own words."""
+    plain = without_thinking(text[:_READ])
+    found = find_object(plain)
+    if found is None:
+        value, reasoning = plain[:REASONING_LIMIT], ""
+    else:
+        value = field_of(found, _CHOICE)
+        value = field_of(found, _OTHERS) if value is None else value
+        reasoning = clean(text_of(field_of(found, REASONING)), REASONING_LIMIT)
+    if isinstance(value, dict):
+        value = field_of(value, (*_CHOICE, *_OTHERS))
+    if isinstance(value, float) and value == value and abs(value) < 100:
+        value = int(value)
+    number = _preferred(text_of(value).strip(" \n\t\"'*"), task, ruleset)
+    return number if isinstance(number, Problem) else Preferred(number, reasoning)
+
+
+def _preferred(said: str, task: Choose, ruleset: Ruleset) -> int | Problem:
+    """The number, from 0, of the candidate that `said` names."""
+    count = len(task.candidates)
+    numbered = _NUMBER.fullmatch(said)
+    if numbered is not None:
+        digits, word = numbered["digits"], numbered["word"]
+        number = int(digits) if digits else NUMBER_WORDS.index(word.casefold()) + 1
+        if 1 <= number <= count:
+            return number - 1
+        return Problem(f"there is no candidate {number}; choose a number from 1 to {count}")
+    words = [_words(one.action) for one in task.candidates]
+    if said and _words(said) in words:
+        return words.index(_words(said))
+    led = _LED.match(said)
+    cited = {int(led[1])} if led else {int(one) for one in _CITED.findall(said[:REASONING_LIMIT])}
+    if len(cited) == 1 and 1 <= min(cited) <= count:
+        return min(cited) - 1
+    return _in_words(said, words, task, ruleset)
+
+
+def _in_words(said: str, words: list[str], task: Choose, ruleset: Ruleset) -> int | Problem:
+    """The one candidate whose action `said` tells in words of its own, or whose statement it repeats."""
+    problem = Problem(f'the reply has no "choice"; choose a number from 1 to {len(words)}')
+    if not any(char.isalnum() for char in said):
+        return problem
+    if task.ask.options is None:
+        flat = _words(said)
+        near = [n for n, one in enumerate(words) if len(one) > 20 and (one in flat or flat in one)]
+        silent = is_silence(clean(said)) and "" in words
+        if silent:
+            return words.index("")
+        return near[0] if len(near) == 1 and len(flat) > 20 else problem
+    action = read_action(said, task.ask, ruleset)
+    if isinstance(action, str):
+        return problem
+    flat = _words(label(action, task.ask.kind, ruleset))
+    return words.index(flat) if flat in words else Problem(f'"{clean(said, 80)}" is none of the candidates')
