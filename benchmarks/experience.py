@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wolflab.agents.experience import Experience, Nearness, Pool
-from wolflab.lab.experience import calibrate, embedded
-from wolflab.lab.experience_file import open_file, write
+from wolflab.lab.experience.pool import calibrate, embedded
+from wolflab.lab.experience.pool_file import open_file, write
 from wolflab.match import run_now
 from wolflab.models.embedders import resolve_embedder
 

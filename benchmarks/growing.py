@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from wolflab.lab import runner
-from wolflab.lab.experiment import build
-from wolflab.lab.pools import EmbedderOf, Pools, provide
-from wolflab.lab.store import GameRow, Store
+from wolflab.lab.experience.run_pools import EmbedderOf, Pools, provide
+from wolflab.lab.plans.experiment import build
+from wolflab.lab.runs import runner
+from wolflab.lab.storage.store import GameRow, Store
 from wolflab.record import GameRecord
 
 

@@ -23,9 +23,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 import http_server
 from wolflab.bench.suite import chain
-from wolflab.lab import runner
-from wolflab.lab.experiment import build
-from wolflab.lab.store import Store
+from wolflab.lab.plans.experiment import build
+from wolflab.lab.runs import runner
+from wolflab.lab.storage.store import Store
 
 
 def serve(latency: float, pipe: Connection) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from wolflab.lab.store import Store
+from wolflab.lab.storage.store import Store
 from wolflab.metrics.behaviours import BEHAVIOURS, sightings
 from wolflab.record import GameRecord
 from wolflab.stats.intervals import Estimate, share

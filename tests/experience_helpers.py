@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from wolflab.agents.base import IO, Invalid, Reply
 from wolflab.agents.experience import Experience, Nearness, Pool
-from wolflab.lab import experience as lab
-from wolflab.lab.experience import Made, Selection
+from wolflab.lab.experience import pool as lab
+from wolflab.lab.experience.pool import Made, Selection
 from wolflab.match import Draws, Match, everybody, play, run_now
 from wolflab.models.base import Usage
 from wolflab.models.embedders import resolve_embedder

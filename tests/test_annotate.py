@@ -19,11 +19,9 @@ from hypothesis import strategies as st
 
 from scripted import Scripted, table_of
 from wolflab.errors import RecordError, StoreError, WolflabError
-from wolflab.lab import runner
-from wolflab.lab.annotate import Item, Sample, read_key, sample, sampled_moments, write_key
-from wolflab.lab.experiment import build
-from wolflab.lab.judging import question_of
-from wolflab.lab.label_files import (
+from wolflab.lab.labels.annotate import Item, Sample, read_key, sample, sampled_moments, write_key
+from wolflab.lab.labels.judging import question_of
+from wolflab.lab.labels.label_files import (
     CELL,
     REASONS,
     Label,
@@ -33,8 +31,10 @@ from wolflab.lab.label_files import (
     unguarded,
     write_table,
 )
-from wolflab.lab.moments import moments
-from wolflab.lab.store import Store
+from wolflab.lab.plans.experiment import build
+from wolflab.lab.runs import runner
+from wolflab.lab.runs.moments import moments
+from wolflab.lab.storage.store import Store
 from wolflab.match import Draws, Match, Player, play, run_now
 from wolflab.record import read
 from wolflab.rules import WITCH, NightFell, Say, View

@@ -22,11 +22,10 @@ from rich.console import Console
 import http_server
 from scripted import number
 from wolflab.errors import CassetteMismatch, ModelError, ServerError, StoreError, WolflabError
-from wolflab.lab import judging, runner
-from wolflab.lab.agreeing import Agreement, agree, agreement
-from wolflab.lab.annotate import Key, KeyRow, Sample, sample, write_key
-from wolflab.lab.experiment import build
-from wolflab.lab.judging import (
+from wolflab.lab.labels import judging
+from wolflab.lab.labels.agreeing import Agreement, agree, agreement
+from wolflab.lab.labels.annotate import Key, KeyRow, Sample, sample, write_key
+from wolflab.lab.labels.judging import (
     REASONABLE,
     JudgedItem,
     JudgeFile,
@@ -38,8 +37,10 @@ from wolflab.lab.judging import (
     read_judge,
     rule_labels,
 )
-from wolflab.lab.label_files import Label
-from wolflab.lab.store import Store
+from wolflab.lab.labels.label_files import Label
+from wolflab.lab.plans.experiment import build
+from wolflab.lab.runs import runner
+from wolflab.lab.storage.store import Store
 from wolflab.metrics.behaviours import BEHAVIOURS, Sighting
 from wolflab.models.base import Request, Response, Usage
 from wolflab.text.asking import templates

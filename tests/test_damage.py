@@ -25,12 +25,12 @@ from test_run import cli, experiment, looking, records
 from wolflab import cli as command_line
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, RecordError, StoreError, WolflabError
-from wolflab.lab import runner
-from wolflab.lab.experiment import build, load
-from wolflab.lab.packing import pack
-from wolflab.lab.replay import verify_game
-from wolflab.lab.store import Store
-from wolflab.lab.training_run import opened
+from wolflab.lab.plans.experiment import build, load
+from wolflab.lab.runs import runner
+from wolflab.lab.runs.replay import verify_game
+from wolflab.lab.storage.packing import pack
+from wolflab.lab.storage.store import Store
+from wolflab.lab.training.run import opened
 from wolflab.record import read
 from wolflab.record.chain import Chain, begins_with
 from wolflab.ui import running, tournament, training

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from wolflab.lab.differences import Arm, baseline_of, differences, sources
-from wolflab.lab.experiment import Experiment, build, load, shipped
+from wolflab.lab.plans.experiment import Experiment, build, load, shipped
+from wolflab.lab.results.differences import Arm, baseline_of, differences, sources
 
 REFLECTIVE: dict[str, Any] = {"model": "village", "recipe": "reflective"}
 POOL: dict[str, Any] = {"games_of": "source", "games": 2}

@@ -13,12 +13,12 @@ from metrics_helpers import run as planted_run
 from report_helpers import Page, section
 from wolflab.agents.recipes import recipe
 from wolflab.errors import ExperimentError
-from wolflab.lab import runner
-from wolflab.lab.experiment import build
-from wolflab.lab.extras import Extras, extras_of_all
-from wolflab.lab.results import compared
-from wolflab.lab.store import Store
-from wolflab.lab.studies import candidates_of, studied
+from wolflab.lab.plans.experiment import build
+from wolflab.lab.results.extras import Extras, extras_of_all
+from wolflab.lab.results.studies import candidates_of, studied
+from wolflab.lab.results.summaries import compared
+from wolflab.lab.runs import runner
+from wolflab.lab.storage.store import Store
 from wolflab.metrics import summarise
 from wolflab.metrics.diversity import Offer, added, diversity_rows, offers
 from wolflab.record import GameRecord, PastTurn

@@ -28,10 +28,10 @@ from test_architecture import DOORS, ROOMS
 from wolflab.agents.recipes import RECIPES, Deduction, Proposal, Recipe, Reflection
 from wolflab.cli import app
 from wolflab.fields import Part
-from wolflab.lab.casting import Company
-from wolflab.lab.experiment import Experiment, build, load, shipped
-from wolflab.lab.specs import Budget
-from wolflab.lab.training import Evaluation, TrainingSpec
+from wolflab.lab.plans.experiment import Experiment, build, load, shipped
+from wolflab.lab.plans.specs import Budget
+from wolflab.lab.runs.casting import Company
+from wolflab.lab.training.plan import Evaluation, TrainingSpec
 from wolflab.match import Draws, Match, everybody, play, run_now
 from wolflab.metrics import summarise
 from wolflab.metrics.data import CallTotals

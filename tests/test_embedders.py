@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from embedding_server import EmbeddingServer, serving, vector_of
 from wolflab.errors import BudgetExceeded, ModelError, ServerError, StoreError
-from wolflab.lab.embedding_cache import CachedEmbedder, EmbeddingCache, text_hash
+from wolflab.lab.storage.embedding_cache import CachedEmbedder, EmbeddingCache, text_hash
 from wolflab.match import run_now
 from wolflab.models.base import Usage
 from wolflab.models.budget import Budget, Price

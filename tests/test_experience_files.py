@@ -27,12 +27,13 @@ from experience_helpers import (
     made_of,
 )
 from wolflab.errors import ModelError, StoreError, WolflabError
-from wolflab.lab import experience as lab
-from wolflab.lab import experience_file, runner
-from wolflab.lab.experience import Made, Selection
-from wolflab.lab.experience_file import open_file, write
-from wolflab.lab.experiment import build as build_experiment
-from wolflab.lab.store import Store
+from wolflab.lab.experience import pool as lab
+from wolflab.lab.experience import pool_file as experience_file
+from wolflab.lab.experience.pool import Made, Selection
+from wolflab.lab.experience.pool_file import open_file, write
+from wolflab.lab.plans.experiment import build as build_experiment
+from wolflab.lab.runs import runner
+from wolflab.lab.storage.store import Store
 from wolflab.match import run_now
 from wolflab.models.embedders import Embedder, resolve_embedder
 from wolflab.ui.experience import build_pool, inspect_pool

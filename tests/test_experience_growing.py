@@ -19,15 +19,16 @@ import pytest
 from experience_helpers import HASHING, Reflecting, built, game, games
 from wolflab.agents.experience import Pool
 from wolflab.errors import ModelError, StoreError, WolflabError
-from wolflab.lab import experience as lab
-from wolflab.lab import experience_growing, runner
-from wolflab.lab.experience import Selection
-from wolflab.lab.experience_growing import Growing, open_pool
-from wolflab.lab.experiment import build
-from wolflab.lab.place import Place
-from wolflab.lab.pools import Pools
-from wolflab.lab.replay import verify_game
-from wolflab.lab.store import Store
+from wolflab.lab.experience import growing as experience_growing
+from wolflab.lab.experience import pool as lab
+from wolflab.lab.experience.growing import Growing, open_pool
+from wolflab.lab.experience.pool import Selection
+from wolflab.lab.experience.run_pools import Pools
+from wolflab.lab.plans.experiment import build
+from wolflab.lab.runs import runner
+from wolflab.lab.runs.replay import verify_game
+from wolflab.lab.storage.place import Place
+from wolflab.lab.storage.store import Store
 from wolflab.match import run_now
 from wolflab.models.embedders import Vectors, resolve_embedder
 from wolflab.models.embedders.hashing import HashingEmbedder

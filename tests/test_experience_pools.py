@@ -23,12 +23,12 @@ from experience_helpers import (
 )
 from wolflab.agents.experience import Nearness, Pool, mask
 from wolflab.errors import ExperimentError, StoreError
-from wolflab.lab import experience as lab
-from wolflab.lab.experience import Selection
-from wolflab.lab.experience_games import experiences_of, gather, in_words, last_day, left_out, score
-from wolflab.lab.experiment import build as experiment
-from wolflab.lab.packing import pack
-from wolflab.lab.store import Store
+from wolflab.lab.experience import pool as lab
+from wolflab.lab.experience.from_games import experiences_of, gather, in_words, last_day, left_out, score
+from wolflab.lab.experience.pool import Selection
+from wolflab.lab.plans.experiment import build as experiment
+from wolflab.lab.storage.packing import pack
+from wolflab.lab.storage.store import Store
 from wolflab.match import run_now
 from wolflab.models.embedders import PAPER_EMBEDDER, share_above
 from wolflab.record import GameRecord

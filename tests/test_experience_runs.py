@@ -18,14 +18,15 @@ from rich.console import Console
 
 from embedding_server import EmbeddingServer
 from wolflab.errors import ExperimentError, ModelError, StoreError
-from wolflab.lab import experience, runner
-from wolflab.lab.again import again
-from wolflab.lab.experiment import build
-from wolflab.lab.place import Place
-from wolflab.lab.pools import Pools
-from wolflab.lab.replay import verify_game
-from wolflab.lab.results import games, summary
-from wolflab.lab.store import Store
+from wolflab.lab.experience import pool as experience
+from wolflab.lab.experience.run_pools import Pools
+from wolflab.lab.plans.experiment import build
+from wolflab.lab.results.summaries import games, summary
+from wolflab.lab.runs import runner
+from wolflab.lab.runs.again import again
+from wolflab.lab.runs.replay import verify_game
+from wolflab.lab.storage.place import Place
+from wolflab.lab.storage.store import Store
 from wolflab.metrics.behaviours import trust_tables
 from wolflab.models.embedders import resolve_embedder
 from wolflab.text.notes import Answered, Interviewed, Reflected, Suggested

@@ -10,11 +10,11 @@ from rich.console import Console
 
 from wolflab.agents.recipes import Recipe
 from wolflab.errors import ExperimentError, ModelError, WolflabError
-from wolflab.lab import tournament
-from wolflab.lab.casting import Company
-from wolflab.lab.experiment import Experiment, build, load, shipped
-from wolflab.lab.place import Place
-from wolflab.lab.training import load as load_training
+from wolflab.lab.plans import tournament
+from wolflab.lab.plans.experiment import Experiment, build, load, shipped
+from wolflab.lab.runs.casting import Company
+from wolflab.lab.storage.place import Place
+from wolflab.lab.training.plan import load as load_training
 from wolflab.match import Dealing
 from wolflab.ui.running import list_experiments
 

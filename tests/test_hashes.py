@@ -24,9 +24,9 @@ from test_run import over_http
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.recipes import RECIPES, Recipe, recipe
 from wolflab.errors import ModelError
-from wolflab.lab import runner
-from wolflab.lab.experiment import build
-from wolflab.lab.store import Store
+from wolflab.lab.plans.experiment import build
+from wolflab.lab.runs import runner
+from wolflab.lab.storage.store import Store
 from wolflab.match import Draws, Interview, Match, Player, ReliabilityProbe, StrawPoll, play, run_now
 from wolflab.models.base import Chat, Request, Response, Sampling
 from wolflab.models.embedders.hashing import HashingEmbedder
@@ -52,7 +52,7 @@ UNRELATED: dict[str, tuple[str, str]] = {
     ),
     "models/base.py": ("    top_p: float", "    top_k: int | None = None\n    top_p: float"),
     "text/questions.py": ("    tips: bool = False\n", '    tips: bool = False\n    weather: str = ""\n'),
-    "lab/experiment.py": (
+    "lab/plans/experiment.py": (
         "    interview: bool = False\n",
         "    interview: bool = False\n    loud: bool = False\n",
     ),
@@ -178,7 +178,7 @@ def test_what_a_game_used_is_noticed(name: str, edit: tuple[str, str, str], tmp_
 
 
 def test_a_run_of_the_older_format_is_refused_with_the_version_to_use(tmp_path: Path) -> None:
-    old = changed(tmp_path / "old", ("lab/call_store.py", 'VERSION = "3"', 'VERSION = "2"'))
+    old = changed(tmp_path / "old", ("lab/storage/call_store.py", 'VERSION = "3"', 'VERSION = "2"'))
     (tmp_path / "e.yaml").write_text("name: e\nplayers: {others: {recipe: random}}\ndeals: 1\n")
     assert wolf(old, "run", str(tmp_path / "e.yaml"), "--out", str(tmp_path / "run")).returncode == 0
     for command in (["verify"], ["report"], ["run", "--resume"]):

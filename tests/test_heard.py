@@ -17,12 +17,12 @@ import yaml
 from rich.console import Console
 
 import http_server
-from wolflab.lab import runner
-from wolflab.lab.experiment import build
-from wolflab.lab.extras import extras
-from wolflab.lab.heard import MANY, MANY_DECISIONS, Ledger, Tally, of_record
-from wolflab.lab.results import summary
-from wolflab.lab.store import Store
+from wolflab.lab.plans.experiment import build
+from wolflab.lab.results.extras import extras
+from wolflab.lab.results.heard import MANY, MANY_DECISIONS, Ledger, Tally, of_record
+from wolflab.lab.results.summaries import summary
+from wolflab.lab.runs import runner
+from wolflab.lab.storage.store import Store
 from wolflab.text.notes import Mistake
 from wolflab.ui.report import render
 from wolflab.ui.running import list_errors, report_run, run_experiment
@@ -236,7 +236,7 @@ def test_decisions_of_a_stopped_game_are_counted_as_far_as_they_were_taken(tmp_p
 
 
 def test_reasons_are_escaped_on_the_page(tmp_path: Path) -> None:
-    from wolflab.lab.extras import Extras, Troubled
+    from wolflab.lab.results.extras import Extras, Troubled
     from wolflab.metrics import summarise
 
     trouble = Troubled("<model>", 60, 60, "a <b>reason</b>", 1)

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from wolflab.lab import runner
-from wolflab.lab.experiment import build, load
-from wolflab.lab.replay import verify_game
-from wolflab.lab.results import summary
-from wolflab.lab.store import GameRow, Store
+from wolflab.lab.plans.experiment import build, load
+from wolflab.lab.results.summaries import summary
+from wolflab.lab.runs import runner
+from wolflab.lab.runs.replay import verify_game
+from wolflab.lab.storage.store import GameRow, Store
 from wolflab.metrics.data import days
 from wolflab.rules import NINE, PASS, TWELVE, DayBroke, Pick, Said, Shot, VoteCounted, Voted
 from wolflab.ui.report import render

@@ -9,9 +9,9 @@ import pytest
 
 from test_run import experiment
 from wolflab.errors import ExperimentError
-from wolflab.lab import runner
-from wolflab.lab.results import compared, summary
-from wolflab.lab.store import Store
+from wolflab.lab.results.summaries import compared, summary
+from wolflab.lab.runs import runner
+from wolflab.lab.storage.store import Store
 from wolflab.metrics.play import village_won
 from wolflab.metrics.shapes import Summary
 from wolflab.rules import ROLES

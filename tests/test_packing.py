@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 import http_server
 from test_run import experiment, over_http
 from wolflab.errors import RecordError, StoreError
-from wolflab.lab import runner
-from wolflab.lab.experiment import build
-from wolflab.lab.export import export_run
-from wolflab.lab.packing import CallRow, Packed, Total, Unpacked, pack, total, unpack
-from wolflab.lab.replay import verify_game
-from wolflab.lab.store import Store, asker
+from wolflab.lab.plans.experiment import build
+from wolflab.lab.runs import runner
+from wolflab.lab.runs.export import export_run
+from wolflab.lab.runs.replay import verify_game
+from wolflab.lab.storage.packing import CallRow, Packed, Total, Unpacked, pack, total, unpack
+from wolflab.lab.storage.store import Store, asker
 from wolflab.models.base import Response, Usage
 from wolflab.record.chain import Chain
 

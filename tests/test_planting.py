@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from planting import CLEAN, main, measure, planted_in
 
-from wolflab.lab import runner
-from wolflab.lab.experiment import build
-from wolflab.lab.store import Store
+from wolflab.lab.plans.experiment import build
+from wolflab.lab.runs import runner
+from wolflab.lab.storage.store import Store
 from wolflab.text.asking.disguise import DISGUISES
 
 PLANTED = {"impossible_ability": 0.4, "confusion": 0.4}

@@ -15,13 +15,13 @@ from rich.console import Console
 from metrics_helpers import run
 from report_helpers import Page, section
 from wolflab.errors import ExperimentError
-from wolflab.lab import runner
-from wolflab.lab.experiment import build
-from wolflab.lab.extras import Extras, extras, extras_of_all
-from wolflab.lab.results import compared as compared_runs
-from wolflab.lab.results import games
-from wolflab.lab.results import summary as summary_of
-from wolflab.lab.store import Store
+from wolflab.lab.plans.experiment import build
+from wolflab.lab.results.extras import Extras, extras, extras_of_all
+from wolflab.lab.results.summaries import compared as compared_runs
+from wolflab.lab.results.summaries import games
+from wolflab.lab.results.summaries import summary as summary_of
+from wolflab.lab.runs import runner
+from wolflab.lab.storage.store import Store
 from wolflab.metrics import Summary, summarise
 from wolflab.metrics.behaviours import BEHAVIOURS, SIDES
 from wolflab.metrics.growth import POINTS, growth

@@ -18,12 +18,12 @@ import pytest
 from metrics_helpers import game as scripted
 from metrics_helpers import records
 from wolflab.errors import RecordError, StoreError
-from wolflab.lab import counting, runner
-from wolflab.lab.experiment import build
-from wolflab.lab.packing import pack
-from wolflab.lab.replay import verify_game
-from wolflab.lab.results import games, summary
-from wolflab.lab.store import KeptRow, Store
+from wolflab.lab.plans.experiment import build
+from wolflab.lab.results.summaries import games, summary
+from wolflab.lab.runs import counting, runner
+from wolflab.lab.runs.replay import verify_game
+from wolflab.lab.storage.packing import pack
+from wolflab.lab.storage.store import KeptRow, Store
 from wolflab.metrics import Asked, Estimate, rows
 from wolflab.metrics.measure import APART, GAINED, HALVES, HEEDED, WON_OVER
 from wolflab.metrics.registry import MEASURES, SPLITS
@@ -263,7 +263,7 @@ def test_a_run_that_cannot_be_written_is_counted_each_time(
     def refused(path: Path) -> Any:
         raise sqlite3.OperationalError("attempt to write a readonly database")
 
-    monkeypatch.setattr("wolflab.lab.store.writer", refused)
+    monkeypatch.setattr("wolflab.lab.storage.store.writer", refused)
     assert numbers(path) == numbers(run)
     with Store.open_for_reading(path) as store:
         assert store.versions() == {}

@@ -17,11 +17,11 @@ import yaml
 
 import http_server
 from wolflab.errors import StoreError
-from wolflab.lab import runner
-from wolflab.lab.experiment import Experiment, build
-from wolflab.lab.packing import unpack
-from wolflab.lab.replay import requests, verify_game
-from wolflab.lab.store import Store, new_directory
+from wolflab.lab.plans.experiment import Experiment, build
+from wolflab.lab.runs import runner
+from wolflab.lab.runs.replay import requests, verify_game
+from wolflab.lab.storage.packing import unpack
+from wolflab.lab.storage.store import Store, new_directory
 from wolflab.record.chain import begins_with
 from wolflab.rules import Winner
 

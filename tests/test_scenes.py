@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from wolflab.errors import ExperimentError
-from wolflab.lab.experiment import build, load
-from wolflab.lab.runner import run
-from wolflab.lab.scenes import names, two_seers
-from wolflab.lab.store import Store
-from wolflab.lab.studies import studied
+from wolflab.lab.plans.experiment import build, load
+from wolflab.lab.plans.scenes import names, two_seers
+from wolflab.lab.results.studies import studied
+from wolflab.lab.runs.runner import run
+from wolflab.lab.storage.store import Store
 from wolflab.match import Dealing
 from wolflab.metrics.choices import STUDIES
 from wolflab.rules import PASS, PRESETS, ROLES, Ask, Pick, Say

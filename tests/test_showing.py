@@ -13,11 +13,11 @@ from rich.console import Console
 
 import http_server
 from wolflab.errors import ExperimentError, RecordError, ServerError
-from wolflab.lab import runner
-from wolflab.lab.again import NEAR, again
-from wolflab.lab.experiment import build
-from wolflab.lab.pools import Pools
-from wolflab.lab.store import GameRow, Store
+from wolflab.lab.experience.run_pools import Pools
+from wolflab.lab.plans.experiment import build
+from wolflab.lab.runs import runner
+from wolflab.lab.runs.again import NEAR, again
+from wolflab.lab.storage.store import GameRow, Store
 from wolflab.rules import Said
 from wolflab.text.notes import Answered, Interviewed, Recalled, Suggested, Thought
 from wolflab.ui.notes import message_numbers, numbers
@@ -108,7 +108,7 @@ def test_past_turns_of_a_pool_from_a_file_keep_their_own_names(store: Store, tmp
 
 
 def place_of(store: Store) -> Any:
-    from wolflab.lab.place import Place
+    from wolflab.lab.storage.place import Place
 
     return Place.of(game_of(store, "taught"))
 

@@ -16,12 +16,13 @@ from wolflab.agents.policy.checkpoint import save
 from wolflab.agents.policy.checkpoint import shipped as shipped_policies
 from wolflab.agents.policy.network import small
 from wolflab.agents.recipes import RECIPES, recipe
-from wolflab.lab import runner, tournament
-from wolflab.lab.experiment import Experiment, build, load, shipped
-from wolflab.lab.extras import extras
-from wolflab.lab.policies import named
-from wolflab.lab.results import summary
-from wolflab.lab.store import Store
+from wolflab.lab.plans import tournament
+from wolflab.lab.plans.experiment import Experiment, build, load, shipped
+from wolflab.lab.plans.policies import named
+from wolflab.lab.results.extras import extras
+from wolflab.lab.results.summaries import summary
+from wolflab.lab.runs import runner
+from wolflab.lab.storage.store import Store
 from wolflab.metrics.published import published
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.rules import PRESETS

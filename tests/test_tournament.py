@@ -22,12 +22,8 @@ from wolflab.agents.policy.checkpoint import load as load_policy
 from wolflab.agents.policy.checkpoint import located
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, ModelError, StoreError
-from wolflab.lab import call_store, runner
-from wolflab.lab import store as store_module
-from wolflab.lab.experiment import build
-from wolflab.lab.replay import verify_game
-from wolflab.lab.store import Store
-from wolflab.lab.tournament import (
+from wolflab.lab.plans.experiment import build
+from wolflab.lab.plans.tournament import (
     FILE,
     Stop,
     Tournament,
@@ -38,7 +34,12 @@ from wolflab.lab.tournament import (
     plan_of,
     start,
 )
-from wolflab.lab.tournament_games import play, progress, table
+from wolflab.lab.runs import runner
+from wolflab.lab.runs.replay import verify_game
+from wolflab.lab.runs.tournament_games import play, progress, table
+from wolflab.lab.storage import call_store
+from wolflab.lab.storage import store as store_module
+from wolflab.lab.storage.store import Store
 from wolflab.metrics.tournament import Result, Standings, standings
 from wolflab.ui.tournament import chosen, print_standings
 from wolflab.ui.tournament_page import render
@@ -492,7 +493,7 @@ def walked(stop: Stop, games: list[Result], deals: int = 400) -> Any:
 
 
 def plan_like(made: Tournament) -> Any:
-    from wolflab.lab.tournament import Plan
+    from wolflab.lab.plans.tournament import Plan
 
     return Plan(made.pairs, made.stop)
 

@@ -13,8 +13,8 @@ from wolflab.agents.policy.base import Policy
 from wolflab.agents.policy.checkpoint import NumpyPolicy
 from wolflab.agents.policy.network import small
 from wolflab.agents.recipes import recipe
-from wolflab.lab.lessons import Lesson, intent_of
-from wolflab.lab.training_games import EmbedInStep
+from wolflab.lab.training.games import EmbedInStep
+from wolflab.lab.training.lessons import Lesson, intent_of
 from wolflab.match import Draws, Match, Player, play, run_now
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.models.village import Village

@@ -12,7 +12,7 @@ from policy_helpers import DIMENSIONS, checkpoint
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.policy.checkpoint import NumpyPolicy
 from wolflab.agents.recipes import recipe
-from wolflab.lab.training_games import EmbedInStep
+from wolflab.lab.training.games import EmbedInStep
 from wolflab.match import Draws, Match, Player, play, run_now
 from wolflab.match.io import UNREAD
 from wolflab.models.embedders.hashing import HashingEmbedder

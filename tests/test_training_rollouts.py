@@ -16,7 +16,7 @@ from wolflab.agents.policy.base import Policy
 from wolflab.agents.policy.checkpoint import NumpyPolicy
 from wolflab.agents.policy.layout import Batch
 from wolflab.agents.recipes import recipe
-from wolflab.lab.training_games import EmbedInStep
+from wolflab.lab.training.games import EmbedInStep
 from wolflab.match import Dealing, Draws, Match, Player, play, run_now
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.models.village import Village

@@ -26,18 +26,19 @@ from wolflab.bench import training as bench_training
 from wolflab.bench.training import training_lines
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, ModelError, StoreError
-from wolflab.lab import training_files, training_run
-from wolflab.lab.experiment import build
-from wolflab.lab.exploit import best_response, target_of
-from wolflab.lab.runner import run as play_all
-from wolflab.lab.sources import shipped
-from wolflab.lab.specs import PlayerSpec
-from wolflab.lab.store import Store
-from wolflab.lab.training import FOLDER, TrainingSpec, load, make, resized, side_of
-from wolflab.lab.training_files import log_of
-from wolflab.lab.training_frozen import frozen
-from wolflab.lab.training_games import Job
-from wolflab.lab.training_run import FILE, Step, opened, run, start
+from wolflab.lab.plans.experiment import build
+from wolflab.lab.plans.sources import shipped
+from wolflab.lab.plans.specs import PlayerSpec
+from wolflab.lab.runs.runner import run as play_all
+from wolflab.lab.storage.store import Store
+from wolflab.lab.training import files as training_files
+from wolflab.lab.training import run as training_run
+from wolflab.lab.training.exploit import best_response, target_of
+from wolflab.lab.training.files import log_of
+from wolflab.lab.training.frozen import frozen
+from wolflab.lab.training.games import Job
+from wolflab.lab.training.plan import FOLDER, TrainingSpec, load, make, resized, side_of
+from wolflab.lab.training.run import FILE, Step, opened, run, start
 from wolflab.models.embedders import resolve_embedder
 from wolflab.policy.settings import PPO
 from wolflab.policy.shares import Sampler, part_of

@@ -72,7 +72,7 @@ def _plain(text: str) -> str:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[Store]:
-    from .lab.store import Store
+    from .lab.storage.store import Store
 
     with Store.open_for_reading(path) as store:
         yield store
@@ -240,7 +240,7 @@ def export(
     to: Annotated[Path, typer.Argument(help="A directory; one JSON-lines file a game, and calls.jsonl.")],
 ) -> None:
     """Write a run's records and calls as JSON lines."""
-    from .lab.export import export_run
+    from .lab.runs.export import export_run
 
     with _reading(run) as store:
         typer.echo(f"{export_run(store, to)} games written to {to}")
@@ -312,7 +312,7 @@ def experience_build(
     overwrite: Overwrite = False,
 ) -> None:
     """Collect what the players of finished games thought and did."""
-    from .lab.experience import Selection
+    from .lab.experience.pool import Selection
     from .ui.experience import build_pool
 
     chosen = Selection(tuple(condition), skip, games, side, shuffle)  # type: ignore[arg-type]  # checked there
@@ -378,7 +378,7 @@ def annotate_judge(
     run: Moved = None,
 ) -> None:
     """Let a model label the sample; what it has answered is kept and not asked again."""
-    from .lab.overrides import with_settings
+    from .lab.plans.overrides import with_settings
     from .ui.annotating import judge_sample
 
     found = judge_sample(
@@ -404,4 +404,4 @@ cli_training.add_to(app)
 
 
 if TYPE_CHECKING:
-    from .lab.store import Store
+    from .lab.storage.store import Store

@@ -39,7 +39,7 @@ def tournament(
     show: Annotated[Optional[Path], typer.Option(help="Only show this run's tables.")] = None,  # noqa: UP045
 ) -> None:
     """Play everybody against everybody on both sides, then print win rates and ratings."""
-    from .lab.store import Store
+    from .lab.storage.store import Store
     from .ui import tournament as ui
 
     screen = console()

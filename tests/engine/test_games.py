@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from wolflab.lab import runner
-from wolflab.lab.experiment import build
-from wolflab.lab.replay import verify_game
-from wolflab.lab.results import summary
-from wolflab.lab.store import Store
+from wolflab.lab.plans.experiment import build
+from wolflab.lab.results.summaries import summary
+from wolflab.lab.runs import runner
+from wolflab.lab.runs.replay import verify_game
+from wolflab.lab.storage.store import Store
 from wolflab.rules import Pick
 
 pytestmark = pytest.mark.engine

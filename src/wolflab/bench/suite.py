@@ -23,9 +23,9 @@ from ..agents.language import LanguageAgent
 from ..agents.random import Random
 from ..agents.recipes import RECIPES
 from ..errors import ExperimentError
-from ..lab.experiment import build
-from ..lab.runner import run
-from ..lab.store import Store
+from ..lab.plans.experiment import build
+from ..lab.runs.runner import run
+from ..lab.storage.store import Store
 from ..match import Casting, Draws, Match, Player, StrawPoll, everybody, play, run_now
 from ..match.bare import play_bare
 from ..models.base import Model, Request, Response

@@ -13,9 +13,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ..agents.policy.checkpoint import SUFFIX, load, save
-from ..lab.training import load as training
-from ..lab.training_files import POLICY
-from ..lab.training_games import POPULATION, Job, crew, grouped, time_of
+from ..lab.training.files import POLICY
+from ..lab.training.games import POPULATION, Job, crew, grouped, time_of
+from ..lab.training.plan import load as training
 from ..policy.population import members
 
 SHIPPED = "small"

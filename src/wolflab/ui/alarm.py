@@ -14,9 +14,9 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from ..lab.extras import troubled
-from ..lab.heard import MANY, Ledger
-from ..lab.store import Store
+from ..lab.results.extras import troubled
+from ..lab.results.heard import MANY, Ledger
+from ..lab.storage.store import Store
 
 _GAMES = 64
 """Finished games after which players that never wait are trusted: to look costs them more than to play."""

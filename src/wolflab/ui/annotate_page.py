@@ -1,7 +1,7 @@
 """The labelling page: one file that a rater opens in a browser, with no server and no network.
 
 Items, styles and script are inside it, and a content policy forbids every request. Labels are kept in
-the browser and come back as a CSV file that `lab.label_files` reads. It gets items, never their key.
+the browser and come back as a CSV file that `lab.labels.label_files` reads. It gets items, never their key.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from pathlib import Path
 
 import msgspec
 
-from ..lab.annotate import Item
-from ..lab.label_files import REASONS
+from ..lab.labels.annotate import Item
+from ..lab.labels.label_files import REASONS
 
 PAGE = "annotate.html"
 

@@ -13,11 +13,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ..lab.agreeing import RULE, Agreement, agree
-from ..lab.annotate import PER_CONDITION, Key, Sample, read_key, sample, write_key
-from ..lab.judging import FILE, JudgeFile, criteria, judge_by_name
-from ..lab.label_files import write_table
-from ..lab.store import Store
+from ..lab.labels.agreeing import RULE, Agreement, agree
+from ..lab.labels.annotate import PER_CONDITION, Key, Sample, read_key, sample, write_key
+from ..lab.labels.judging import FILE, JudgeFile, criteria, judge_by_name
+from ..lab.labels.label_files import write_table
+from ..lab.storage.store import Store
 from ..stats.intervals import Estimate
 from .annotate_page import PAGE, write_page
 from .fitted import print_fitted

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from ..lab.extras import Extras
+from ..lab.results.extras import Extras
 from ..metrics.shapes import Contrast, Summary
 from ..stats.comparing import holm
 

@@ -13,9 +13,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from ..errors import ExperimentError
-from ..lab import experience
-from ..lab.experience import Inspected, Selection
-from ..lab.store import Store
+from ..lab.experience import pool as experience
+from ..lab.experience.pool import Inspected, Selection
+from ..lab.storage.store import Store
 
 
 def build_pool(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 
-from ..lab.extras import Extras
+from ..lab.results.extras import Extras
 from ..metrics.shapes import Summary
 from . import report_choices as choices
 from . import report_conduct as conducted
@@ -40,7 +40,7 @@ def write_report(
 ) -> Path:
     """Write the page to `path` and return it.
 
-    notes: further sentences; experiment: the file that was run; extras: what `lab.extras` reads from a run.
+    notes: further sentences; experiment: the file that was run; extras: what `lab.results.extras` reads from a run.
     """
     target = Path(path)
     target.write_text(render(summary, notes, experiment, extras), encoding="utf-8")

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from ..lab.extras import Extras
+from ..lab.results.extras import Extras
 from ..metrics.choices import Choices
 from ..metrics.diversity import ROWS, Diversity
 from ..metrics.published import published

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from ..lab.extras import Extras
+from ..lab.results.extras import Extras
 from ..metrics.behaviours import SIDES
 from ..metrics.growth import Growth
 from ..metrics.interviews import InterviewRows, Quote

@@ -24,19 +24,19 @@ from rich.progress import (
 from rich.table import Table
 
 from ..errors import ExperimentError, ModelError, RecordError, WolflabError
-from ..lab import runner
-from ..lab.call_store import CallFile
-from ..lab.casting import Company, listing, reach
-from ..lab.counting import finished
-from ..lab.experiment import Experiment, build, load, shipped
-from ..lab.game import prepare, rules_of
-from ..lab.heard import Ledger
-from ..lab.place import Place
-from ..lab.replay import verify_game
-from ..lab.sources import has_entrants
-from ..lab.store import Store, asker, new_directory
-from ..lab.tournament import is_tournament
-from ..lab.training import FOLDER
+from ..lab.plans.experiment import Experiment, build, load, shipped
+from ..lab.plans.sources import has_entrants
+from ..lab.plans.tournament import is_tournament
+from ..lab.results.heard import Ledger
+from ..lab.runs import runner
+from ..lab.runs.casting import Company, listing, reach
+from ..lab.runs.counting import finished
+from ..lab.runs.game import prepare, rules_of
+from ..lab.runs.replay import verify_game
+from ..lab.storage.call_store import CallFile
+from ..lab.storage.place import Place
+from ..lab.storage.store import Store, asker, new_directory
+from ..lab.training.plan import FOLDER
 from ..match import play
 from .alarm import Alarm, HeardStore
 from .terminal import GamePrinter, show_errors, show_unusable
@@ -161,8 +161,8 @@ def tell_unfinished(console: Console, store: Store, command: str) -> None:
 
 def report_run(console: Console, store: Store, out: Path | None) -> None:
     """Print the main table and write the report."""
-    from ..lab.extras import extras
-    from ..lab.results import summary
+    from ..lab.results.extras import extras
+    from ..lab.results.summaries import summary
     from .arms import compared
     from .report import write_report
     from .tables import print_summary
@@ -183,8 +183,8 @@ def report_run(console: Console, store: Store, out: Path | None) -> None:
 
 def compare_runs(console: Console, stores: Sequence[Store], out: Path) -> None:
     """Print several runs' conditions side by side and write one report for them."""
-    from ..lab.extras import extras_of_all
-    from ..lab.results import compared
+    from ..lab.results.extras import extras_of_all
+    from ..lab.results.summaries import compared
     from .report import write_report
     from .tables import print_summary
 

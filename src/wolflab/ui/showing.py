@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.markup import escape
 
 from ..errors import ExperimentError, RecordError
-from ..lab.again import again
-from ..lab.game import keys
-from ..lab.place import Place
-from ..lab.replay import requests
-from ..lab.store import GameRow, Store
+from ..lab.runs.again import again
+from ..lab.runs.game import keys
+from ..lab.runs.replay import requests
+from ..lab.storage.place import Place
+from ..lab.storage.store import GameRow, Store
 from ..rules import Ruleset
 from .terminal import show_record
 from .trust import show_trust

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..lab.extras import Extras
+from ..lab.results.extras import Extras
 from ..metrics.shapes import Condition, Summary
 from ..stats.intervals import Estimate
 from .arms import marked

@@ -16,7 +16,7 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from ..lab.heard import Unusable
+from ..lab.results.heard import Unusable
 from ..record import GameRecord, PastTurn, Turn
 from ..rules import (
     EVERYONE,

@@ -12,10 +12,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..errors import ExperimentError
-from ..lab.store import Store, new_directory
-from ..lab.tournament import Tournament, from_flags, load, make, start
-from ..lab.tournament_games import play
-from ..lab.tournament_games import table as standings_of
+from ..lab.plans.tournament import Tournament, from_flags, load, make, start
+from ..lab.runs.tournament_games import play
+from ..lab.runs.tournament_games import table as standings_of
+from ..lab.storage.store import Store, new_directory
 from ..metrics.tournament import PARTS, CellRow, Standings
 from ..stats.intervals import Estimate
 from .report_tables import interval, number

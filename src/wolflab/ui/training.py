@@ -20,11 +20,11 @@ from rich.progress import (
 from rich.table import Table
 
 from ..errors import StoreError
-from ..lab.exploit import best_response, target_of
-from ..lab.training import TrainingSpec, load, side_of
-from ..lab.training_board import MISSING, available
-from ..lab.training_files import POLICY, Result, Verdict, log_of, result_of, seed_folder
-from ..lab.training_run import Step, opened, run, start
+from ..lab.training.board import MISSING, available
+from ..lab.training.exploit import best_response, target_of
+from ..lab.training.files import POLICY, Result, Verdict, log_of, result_of, seed_folder
+from ..lab.training.plan import TrainingSpec, load, side_of
+from ..lab.training.run import Step, opened, run, start
 from ..metrics.behaviours import SIDES
 from ..stats.intervals import Estimate
 from . import report_prose as prose

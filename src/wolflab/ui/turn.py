@@ -9,7 +9,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from ..lab.again import Again
+from ..lab.runs.again import Again
 from ..rules import Action, Ruleset
 from ..text.notes import Answered, Asked, Content, Reflected, Suggested, Thought
 from .notes import acted, message_numbers, note_lines

@@ -1,0 +1,264 @@
+"""From finished games to experiences: what was reflected, what was done, and how the game ended (003 §3.4).
+
+Pure functions of records, and the choice of the games and sides that a pool is made from. Vectors and files
+are not known here.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, get_args, get_type_hints
+
+from ...agents.experience import Experience
+from ...errors import ExperimentError, StoreError
+from ...record import GameRecord, PastTurn
+from ...record.chain import hash_of
+from ...rules import DUTIES, ROLES, Action, Answer, Lead, Pass, Pick, Ruleset, Say, Winner
+from ...text.asking.options import label
+from ...text.masking import mask_pair
+from ...text.notes import Reflected
+from ..storage.store import Store
+
+WON = 1000
+"""What a winner's score counts down from (003 Eq. 4)."""
+
+Source = Store | GameRecord
+
+
+def score(won: bool, last_day: int) -> int:
+    """s of 003 Eq. 4: winning counts, and winning soon; else losing late."""
+    return WON - last_day if won else last_day
+
+
+def last_day(record: GameRecord) -> int:
+    """T of 003 Eq. 4: the last day that broke (0 if none did)."""
+    return record.facts.round - (record.facts.phase == "night")
+
+
+def left_out(record: GameRecord) -> str | None:
+    """Why nothing is learned from a game: "unfinished", "void" or "nobody won"; None if something is."""
+    outcome = record.outcome
+    if outcome is None:
+        return "unfinished"
+    if outcome.void:
+        return "void"
+    return "nobody won" if outcome.winner is Winner.NOBODY else None
+
+
+def in_words(kind: str, action: Action, seat: int, ruleset: Ruleset) -> str:
+    """What the player in `seat` said or did in a decision of that kind, as one would tell it."""
+    match action:
+        case Say(text):
+            return text or "I say nothing."
+        case Pass():
+            return "I choose to pass."
+        case Pick(chosen):
+            myself = " (myself)" if chosen == seat else ""
+            return f"I choose to {label(action, kind, ruleset)}{myself}."
+        case Answer(yes):
+            verb = DUTIES[kind].verb if kind in DUTIES else "agree"
+            return f"I choose {'to' if yes else 'not to'} {verb}."
+        case Lead(left):
+            return f"I choose to let the player on my {'left' if left else 'right'} speak first."
+    return f"I choose {label(action, kind, ruleset)}."
+
+
+def experiences_of(record: GameRecord) -> list[Experience]:
+    """Every decision that was reflected on and validly answered, in the order of the game (003 Eq. 3).
+
+    The dead score with their side. Names are masked in reflection and response together. Empty for a game
+    that `left_out` names a reason for.
+    """
+    if left_out(record) is not None:
+        return []
+    outcome, roles, day = record.outcome, record.roles, last_day(record)
+    wolves_won = outcome is not None and outcome.winner is Winner.WEREWOLVES
+    found = []
+    for turn in record.turns:
+        reflection = _reflection(turn)
+        if turn.seat < 0 or turn.invalid is not None or turn.action is None or not reflection:
+            continue
+        role = roles[turn.seat]
+        response = in_words(turn.kind, turn.action, turn.seat, record.ruleset)
+        found.append(
+            Experience(
+                *mask_pair(reflection, response, record.ruleset.names),
+                score(ROLES[role].wolf == wolves_won, day),
+                role,
+                turn.kind,
+                game_key(record),
+                str(record.header["deal"]),
+                turn.seat,
+                turn.ask,
+            )
+        )
+    return found
+
+
+def game_key(record: GameRecord) -> str:
+    """A game among those of its experiment: its condition, and the key of its draws.
+
+    Conditions share deals and draws, so that without the condition two games would be one.
+    """
+    condition, play = str(record.header.get("condition", "")), str(record.header["play"])
+    return f"{condition}|{play}" if condition else play
+
+
+def _reflection(turn: PastTurn) -> str:
+    """The turn's reflection, the last one if there are several."""
+    texts = [note.text for _, note in turn.notes if isinstance(note, Reflected)]
+    return texts[-1].strip() if texts else ""
+
+
+# -- which games, and what of them -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a pool is made from.
+
+    conditions: of the runs' games, those of these conditions; empty: of all. skip, games: of the games that
+    can be used, in their order, leave out so many and take so many (None: all). Pools of 10, 20, 30 and 40
+    games with the same `skip` are nested; other skips give other draws. side: whose experience, by how the
+    game ended. shuffle: a key by which (response, score) are dealt anew to the reflections, so that what a
+    reflection finds has nothing to do with it. among: whether they are dealt among all reflections or among
+    those of the same role and kind of decision.
+    """
+
+    conditions: tuple[str, ...] = ()
+    skip: int = 0
+    games: int | None = None
+    side: Literal["all", "winners", "losers"] = "all"
+    shuffle: str | None = None
+    among: Literal["all", "kind"] = "all"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "conditions", tuple(self.conditions))
+        for name in ("side", "among"):
+            known = get_args(get_type_hints(Selection)[name])
+            if getattr(self, name) not in known:
+                raise ExperimentError(
+                    f"experience, {name}: got {getattr(self, name)!r}; use one of {', '.join(known)}"
+                )
+        if self.skip < 0:
+            raise ExperimentError(f"experience, skip: got {self.skip}; use 0 or more")
+        if self.games is not None and self.games < 1:
+            raise ExperimentError(f"experience, games: got {self.games}; use 1 or more")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values; what is as by default is left out."""
+        plain = asdict(Selection())
+        return {name: value for name, value in asdict(self).items() if value != plain[name]}
+
+
+EVERYTHING = Selection()
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Experiences in game order, and where they come from.
+
+    games: how many games were used. left_out: why others were not, with their number; "not asked for" are
+    those beyond the selection. runs: the experiments and conditions that the used games belong to.
+    """
+
+    experiences: tuple[Experience, ...]
+    games: int
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    runs: tuple[str, ...] = ()
+
+
+def gather(sources: Iterable[Source], selection: Selection = EVERYTHING) -> Gathered:
+    """The experiences of a selection from runs, single records, or both, in the order given.
+
+    A game given twice counts once; forks are left out. Raises StoreError for a condition that no source has,
+    and if there are fewer games than were asked for.
+    """
+    missing: Counter[str] = Counter()
+    seen: set[str] = set()
+    met: set[str] = set()
+    runs: dict[str, None] = {}
+    used = usable = 0
+    found: list[Experience] = []
+    for condition, record, why in _games(sources):
+        met.add(condition)
+        if selection.conditions and condition not in selection.conditions:
+            continue
+        why = why or (None if record is None else left_out(record))
+        if record is not None and why is None and hash_of(record.lines[-1]) in seen:
+            why = "given twice"
+        if record is None or why is not None:
+            missing[why or "unfinished"] += 1
+            continue
+        seen.add(hash_of(record.lines[-1]))
+        usable += 1
+        if usable <= selection.skip or used == selection.games:
+            missing["not asked for"] += 1
+            continue
+        used += 1
+        runs[f"{record.header.get('experiment', 'a game')}, {condition or 'without condition'}"] = None
+        found += _of_side(experiences_of(record), selection.side)
+    _check(selection, met, usable)
+    if selection.shuffle is not None:
+        found = shuffled(found, selection.shuffle, selection.among == "kind")
+    return Gathered(tuple(found), used, dict(sorted(missing.items())), tuple(runs))
+
+
+def _games(sources: Iterable[Source]) -> Iterator[tuple[str, GameRecord | None, str | None]]:
+    """(condition, record, why it has none) of every game."""
+    for source in sources:
+        if isinstance(source, GameRecord):
+            yield str(source.header.get("condition", "")), source, None
+            continue
+        for row in source.games():
+            if row.branch:
+                yield row.condition, None, "a fork"
+            elif row.status in ("done", "void"):
+                yield row.condition, source.record(row.id), None
+            else:
+                yield row.condition, None, "failed" if row.status == "failed" else "unfinished"
+
+
+def _of_side(found: list[Experience], side: str) -> list[Experience]:
+    if side == "all":
+        return found
+    return [one for one in found if (one.score > WON // 2) == (side == "winners")]
+
+
+def _check(selection: Selection, met: set[str], usable: int) -> None:
+    unknown = [one for one in selection.conditions if one not in met]
+    if unknown:
+        raise StoreError(
+            f"experience: no game of a condition {unknown[0]!r}; there are {', '.join(sorted(met)) or 'none'}"
+        )
+    wanted = selection.skip + (selection.games or 0)
+    if usable < wanted:
+        raise StoreError(
+            f"experience: {usable} games can be used, and {wanted} are needed (skip {selection.skip}, games "
+            f"{selection.games}); play more, or ask for fewer"
+        )
+
+
+def shuffled(experiences: Sequence[Experience], key: str, same_kind: bool = False) -> list[Experience]:
+    """The same reflections and the same responses with their scores, put together by lot.
+
+    same_kind: reflections keep responses of their own role and kind. Where an experience comes from (game,
+    deal, seat, ask) goes with the response: that is what a player is shown, and what must not come from its
+    own deal. Role and kind go with the reflection, by which it is found.
+    """
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for place, one in enumerate(experiences):
+        groups.setdefault(one.key if same_kind else (), []).append(place)
+    dealt = list(experiences)
+    for group, places in groups.items():
+        drawn = list(places)
+        random.Random("/".join((key, *group))).shuffle(drawn)
+        for place, other in zip(places, drawn, strict=True):
+            mine = experiences[place]
+            dealt[place] = replace(
+                experiences[other], reflection=mine.reflection, role=mine.role, kind=mine.kind
+            )
+    return dealt

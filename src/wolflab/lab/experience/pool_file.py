@@ -1,0 +1,282 @@
+"""A pool of experience as one file that can be copied: SQLite, written once and never changed.
+
+`meta` holds what the pool is, `blocks` what there is of each role and kind of decision, `experiences` the
+texts and scores in their order (`row`: which of the block's vectors is theirs), `vectors` the vectors of
+each block, one behind the other. Every block has a digest, so that damage is found when the block is read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...agents.experience import Held, Key, Nearness, Pool
+from ...agents.experience_block import Block, Entry
+from ...errors import ModelError, StoreError
+from ...models.embedders import digest_of
+
+FORMAT = 1
+"""Raised whenever a reader of the old one would misread the new."""
+FORMAT_GROWING = 2
+"""A pool that grows (`experience_growing`): it shares the kind of file, not its tables."""
+APPLICATION = 0x574F4C46
+"""Tells a pool from any other SQLite file."""
+
+_SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE blocks (
+  id INTEGER PRIMARY KEY, role TEXT NOT NULL, kind TEXT NOT NULL, first INTEGER NOT NULL, n INTEGER NOT NULL,
+  vectors INTEGER NOT NULL, digest TEXT NOT NULL, UNIQUE (role, kind));
+CREATE TABLE experiences (
+  id INTEGER PRIMARY KEY, block INTEGER NOT NULL, row INTEGER NOT NULL, reflection TEXT NOT NULL,
+  response TEXT NOT NULL, score INTEGER NOT NULL, game TEXT NOT NULL, deal TEXT NOT NULL,
+  seat INTEGER NOT NULL, ask TEXT NOT NULL);
+CREATE TABLE vectors (
+  block INTEGER NOT NULL, part INTEGER NOT NULL, data BLOB NOT NULL, UNIQUE (block, part));
+"""
+_PART = 4096
+"""Vectors in one row of the table: no blob grows beyond what SQLite takes."""
+_LITTLE = np.dtype("<f4")
+
+
+class Opened(NamedTuple):
+    """A pool from a file, with what the file says of where it comes from."""
+
+    pool: Pool
+    origins: tuple[dict[str, Any], ...]
+
+
+# -- writing ---------------------------------------------------------------------------------------
+
+
+def write(
+    pool: Pool, path: Path, origins: Sequence[Mapping[str, Any]] = (), *, overwrite: bool = False
+) -> None:
+    """Write a pool; the file appears whole or not at all.
+
+    Raises StoreError if there is a file already (unless `overwrite`), and where none can be written.
+    """
+    must_be_free(path, overwrite)
+    with fresh_file(path, FORMAT) as db:
+        db.executescript(_SCHEMA)
+        db.execute("BEGIN")
+        _write(db, pool, origins)
+        db.execute("COMMIT")
+
+
+@contextmanager
+def fresh_file(path: Path, version: int) -> Iterator[sqlite3.Connection]:
+    """A new SQLite file to be filled, which takes its name once it is whole and on the disk.
+
+    Raises StoreError where none can be written.
+    """
+    fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        fresh.unlink(missing_ok=True)
+        with closing(sqlite3.connect(fresh, isolation_level=None)) as db:
+            db.execute("PRAGMA page_size=16384")
+            db.execute(f"PRAGMA application_id={APPLICATION}")
+            db.execute(f"PRAGMA user_version={version}")
+            db.execute("PRAGMA journal_mode=OFF")  # a file that breaks off is thrown away
+            yield db
+        _sync(fresh)
+        os.replace(fresh, path)
+    except (sqlite3.Error, OSError) as error:
+        raise StoreError(
+            f"{path}: the pool cannot be written there ({error}); name a file in a directory that exists and "
+            "has room"
+        ) from None
+    finally:
+        _remove(fresh)
+
+
+def must_be_free(path: Path, overwrite: bool) -> None:
+    """StoreError if a pool cannot take this name: to be told before the work, not after it."""
+    if path.is_dir():
+        raise StoreError(f"{path} is a directory; name a file for the pool")
+    if path.exists() and not overwrite:
+        raise StoreError(f"{path} exists already; name another file for the pool, or delete that one first")
+    if not path.absolute().parent.is_dir():
+        raise StoreError(f"{path}: there is no directory {path.absolute().parent}; make it first")
+
+
+def _write(db: sqlite3.Connection, pool: Pool, origins: Sequence[Mapping[str, Any]]) -> None:
+    meta = {
+        "digest": pool.digest,
+        "embedder": pool.embedder,
+        "dimensions": pool.dimensions,
+        "nearness": asdict(pool.nearness),
+        "origins": [dict(one) for one in origins],
+    }
+    db.executemany(
+        "INSERT INTO meta VALUES (?, ?)",
+        [(key, json.dumps(value, sort_keys=True, ensure_ascii=False)) for key, value in meta.items()],
+    )
+    first = 1
+    for number, (key, held) in enumerate(pool.held.items(), 1):
+        block = pool.block(*key)
+        assert block is not None
+        db.execute(
+            "INSERT INTO blocks VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (number, *key, first, held.n, len(block.vectors), held.digest),
+        )
+        db.executemany(
+            "INSERT INTO experiences VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                (first + at, number, row, *entry)
+                for at, (row, entry) in enumerate(zip(block.rows.tolist(), block.entries, strict=True))
+            ),
+        )
+        for part, start in enumerate(range(0, len(block.vectors), _PART)):
+            data = np.ascontiguousarray(block.vectors[start : start + _PART], _LITTLE)
+            db.execute("INSERT INTO vectors VALUES (?, ?, ?)", (number, part, data.data))
+        first += held.n
+
+
+def _sync(path: Path) -> None:
+    """Make sure that it is on the disk before it takes the place of another."""
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def _remove(path: Path) -> None:
+    """What is left of a file that was not finished; if even that fails, the reason was told already."""
+    if path.is_file():
+        path.unlink()
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+def open_file(path: Path) -> Opened:
+    """The pool in a file. Its blocks are read when they are first asked for.
+
+    Raises StoreError for what is missing, no pool, of another format or damaged.
+    """
+    path = path.absolute()
+    if path.is_dir():
+        raise StoreError(
+            f"{path} is a directory, and a pool is a file; make one with: wolflab experience build"
+        )
+    if not path.is_file():
+        raise StoreError(f"{path}: there is no such pool; make one with: wolflab experience build")
+    with readable(path), closing(_connect(path)) as db:
+        check_format(db, path, FORMAT)
+        meta = {key: json.loads(value) for key, value in db.execute("SELECT key, value FROM meta")}
+        places: dict[Key, _Place] = {}
+        held: dict[Key, Held] = {}
+        for role, kind, *place, digest in db.execute(
+            "SELECT role, kind, id, first, n, vectors, digest FROM blocks"
+        ):
+            places[role, kind] = _Place(*map(int, place))
+            held[role, kind] = Held(places[role, kind].n, str(digest))
+        dimensions = int(meta["dimensions"])
+        embedder, origins = dict(meta["embedder"]), tuple(dict(one) for one in meta["origins"])
+        digest_of(embedder)
+
+        def read(key: Key) -> Block:
+            return _read_block(path, places[key], dimensions, held[key].digest)
+
+        pool = Pool(embedder, dimensions, held, read, Nearness(**meta["nearness"]))
+        if pool.digest != meta["digest"]:
+            raise ValueError("its blocks are not those that it was written with")
+    return Opened(pool, origins)
+
+
+class _Place(NamedTuple):
+    """Where a block stands in the file, and how large it is."""
+
+    id: int
+    first: int
+    n: int
+    vectors: int
+
+
+def _read_block(path: Path, place: _Place, dimensions: int, digest: str) -> Block:
+    with readable(path), closing(_connect(path)) as db:
+        (size,) = db.execute(
+            "SELECT total(length(data)) FROM vectors WHERE block = ?", (place.id,)
+        ).fetchone()
+        if size != place.vectors * dimensions * _LITTLE.itemsize:
+            raise ValueError("a block's vectors are not all there")
+        known: dict[str, str] = {}
+        entries: list[Entry] = []
+        rows: list[int] = []
+        for row, reflection, response, score, game, deal, seat, ask in db.execute(
+            "SELECT row, reflection, response, score, game, deal, seat, ask FROM experiences "
+            "WHERE id >= ? AND id < ? AND block = ? ORDER BY id",
+            (place.first, place.first + place.n, place.id),
+        ):
+            rows.append(row)
+            # Keys and short answers come again and again: each is kept once.
+            response, game, deal, ask = (known.setdefault(one, one) for one in (response, game, deal, ask))
+            entries.append(Entry(reflection, response, score, game, deal, seat, ask))
+        vectors = np.empty((place.vectors, dimensions), np.float32)
+        at = 0
+        for (data,) in db.execute("SELECT data FROM vectors WHERE block = ? ORDER BY part", (place.id,)):
+            part = np.frombuffer(data, _LITTLE).reshape(-1, dimensions)
+            vectors[at : at + len(part)] = part
+            at += len(part)
+        if len(entries) != place.n:
+            raise ValueError("some of its experiences are missing")
+        block = Block(entries, vectors, np.array(rows, np.int32))
+        if block.digest != digest:
+            raise ValueError("a block is not what was written")
+        return block
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    # Never changed once written: no locks are needed, and a read-only disk will do.
+    return sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+
+
+def format_of(path: Path) -> int | None:
+    """The format of the pool in a file; None where there is no pool that could be read."""
+    if not path.is_file():
+        return None
+    try:
+        with closing(_connect(path.absolute())) as db:
+            if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+                return None
+            return int(db.execute("PRAGMA user_version").fetchone()[0])
+    except sqlite3.Error:
+        return None
+
+
+def check_format(db: sqlite3.Connection, path: Path, wanted: int) -> None:
+    """StoreError for what is no pool, or one of another format than `wanted`."""
+    if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+        raise StoreError(f"{path} is no pool of experience; make one with: wolflab experience build")
+    found = db.execute("PRAGMA user_version").fetchone()[0]
+    if found != wanted:
+        raise StoreError(
+            f"{path} is a pool of format {found}, and this wolflab reads {FORMAT} and {FORMAT_GROWING}; use "
+            "the version that made it, or build it anew"
+        )
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Turns what goes wrong with a damaged file into a StoreError."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreError(
+            f"{path} is no pool of experience, or damaged ({error}); copy it back from where it is whole, or "
+            "build it anew"
+        ) from None
+    except (TypeError, ValueError, LookupError, OverflowError, ModelError) as error:
+        raise StoreError(
+            f"{path} is damaged ({error}); copy it back from where it is whole, or build it anew"
+        ) from None

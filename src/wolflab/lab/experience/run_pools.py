@@ -1,0 +1,315 @@
+"""The pools of experience that a run's players look into: made of its own games, or taken in from a file.
+
+They lie in the run's directory, so that a copied run is whole. A pool is made once, before the first game
+that needs it, from games in the order of the experiment; it never changes after that. A pool that grows is
+one file, to which each barrier adds a state (`experience_growing`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from ...agents.experience import Pool
+from ...agents.shelf import Shelf
+from ...errors import ExperimentError, RecordError
+from ...files import copied
+from ...models.embedders import Embedder, require_same
+from ..plans.experiment import Experiment
+from ..plans.specs import ExperienceSpec
+from ..storage.place import Place
+from ..storage.store import GameRow, Store
+from .growing import Growing, open_pool
+from .pool import NothingToLearn, Selection, build, extend, load
+
+FOLDER = "pools"
+_AT_HAND = 32
+"""Pools kept in memory; a growing one leaves its earlier states behind."""
+EmbedderOf = Callable[[str | Mapping[str, Any]], Embedder]
+
+
+class At(NamedTuple):
+    """Where a game finds its pool. deals: which state of a growing one; None for a file that is one pool."""
+
+    path: Path
+    deals: int | None = None
+
+
+class Pools:
+    """The pools of one run. `home`: the run's directory; None for a game that is not kept, which can use
+    pools from files alone.
+    """
+
+    def __init__(self, experiment: Experiment, home: Path | None) -> None:
+        self.experiment, self.home = experiment, home
+        self._open: OrderedDict[At, Pool | None] = OrderedDict()
+        self._growing: dict[Path, Growing] = {}
+
+    def at(self, spec: ExperienceSpec, place: Place) -> At | None:
+        """Where the pool for a game's player lies or will lie; None where it has none yet."""
+        if spec.pool is not None:
+            given = Path(spec.pool)
+            own = f"{given.stem}-{_short(spec.pool)}.pool"
+            return At(given if self.home is None else self.home / FOLDER / own)
+        if self.home is None:
+            raise ExperimentError(
+                "experience: one game alone has no games to learn from; name a pool's file, or run it as an "
+                "experiment"
+            )
+        made = [spec.games_of or place.condition, spec.of, spec.share, spec.embedder, spec.draws]
+        mark = _short(json.dumps(made, sort_keys=True))
+        if spec.grow is not None:
+            barrier = self._barrier(spec.grow, place)
+            name = f"{_plain(place.condition)}-growing-{mark}.pool"
+            return At(self.home / FOLDER / name, barrier) if barrier else None
+        name = f"{_plain(str(spec.games_of))}-{spec.games or 'all'}-games-{draw_of(spec, place.repeat) + 1}"
+        return At(self.home / FOLDER / f"{name}-{mark}.pool")
+
+    def path(self, spec: ExperienceSpec, place: Place) -> Path | None:
+        """The file of `at`."""
+        at = self.at(spec, place)
+        return None if at is None else at.path
+
+    def _barrier(self, every: int, place: Place) -> int:
+        """How many deals of its condition a growing pool holds at a place."""
+        first = self.experiment.conditions[place.condition].first_deal
+        return (place.deal - first) // every * every
+
+    def shelf(self, spec: ExperienceSpec, place: Place, deal: str, embedder: Embedder) -> Shelf | None:
+        """The pool as a game may see it; ModelError where another embedder made it."""
+        at = self.at(spec, place)
+        if at is None or _empty(at.path).exists():
+            return None
+        if at not in self._open:
+            self._open[at] = self._opened(at, embedder)
+            while len(self._open) > _AT_HAND:
+                self._open.popitem(last=False)
+        self._open.move_to_end(at)
+        pool = self._open[at]
+        if pool is None:
+            return None
+        window = None if spec.window is None else (spec.window[0], spec.window[1])
+        return Shelf(pool, spec.epsilon, spec.limit, spec.good, window, None if spec.same_deal else deal)
+
+    def _opened(self, at: At, embedder: Embedder) -> Pool | None:
+        if at.deals is None:
+            pool: Pool | None = load(at.path, embedder)
+        else:
+            growing = self.growing(at.path)
+            require_same(growing.embedder, embedder, f"the pool {at.path}")
+            for other in [one for one in self._open if one.path == at.path]:
+                del self._open[other]  # games go on from state to state: the one before is not needed again
+            pool = growing.pool(at.deals)
+        if pool is not None:
+            pool.preload()  # a first search would otherwise hold up every other game
+        return pool
+
+    def growing(self, path: Path) -> Growing:
+        """The growing pool in a file that is there."""
+        if path not in self._growing:
+            self._growing[path] = Growing(path)
+        return self._growing[path]
+
+    def check(self, embedder: EmbedderOf) -> None:
+        """Read every pool that is taken in from a file, so that what is wrong with it is said now."""
+        for condition in self.experiment.conditions:
+            for spec in self.experiment.experience(condition):
+                if spec.pool is not None:
+                    own = self.at(spec, Place(condition, 0, 0))
+                    there = own is not None and own.path.exists()
+                    load(own.path if own is not None and there else Path(spec.pool), embedder(spec.embedder))
+
+    def verify(self, place: Place, players: Sequence[Mapping[str, Any]], where: str) -> None:
+        """RecordError unless the pools that a game's header names are those that lie here, unchanged.
+
+        players: as in the header. All of a pool is read, so that no digest is taken at its word.
+        """
+        here: list[tuple[ExperienceSpec, At, Content | None]] = []
+        for spec in self.experiment.experience(place.condition):
+            at = self.at(spec, place)
+            if at is not None and not _empty(at.path).exists():
+                here.append((spec, at, content(at) if at.path.is_file() else None))
+        for player in players:
+            told = player.get("experience")
+            if told is None or any(_same(told, spec, found) for spec, _, found in here):
+                continue
+            missing = [str(at.path) for _, at, _ in here if not at.path.is_file()]
+            if missing:
+                raise RecordError(
+                    f"{where}: {', '.join(missing)} is missing, a pool that its players learned from (digest "
+                    f"{str(told.get('digest'))[:40]}): copy it back"
+                )
+            lies = "; ".join(f"{at.path} holds {found or 'nothing'}" for _, at, found in here)
+            raise RecordError(
+                f"{where}: its players had the pool {str(told.get('digest'))[:40]}, and "
+                f"{lies or 'the run has none for them'}: the file was changed or swapped after the game; "
+                "copy the right one back"
+            )
+
+    # -- which games it takes -------------------------------------------------------------
+
+    def ready(self, rows: Sequence[GameRow]) -> list[GameRow]:
+        """The planned games whose players have all the games that they learn from. rows: all of the run."""
+        first_open: dict[str, int] = {}
+        for row in rows:
+            if not row.branch and row.status not in ("done", "void"):
+                first_open[row.condition] = min(row.deal, first_open.get(row.condition, row.deal))
+        specs = {name: self.experiment.experience(name) for name in self.experiment.conditions}
+        return [
+            row
+            for row in rows
+            if row.status == "planned"
+            and all(self._over(spec, Place.of(row), first_open) for spec in specs[row.condition])
+        ]
+
+    def _over(self, spec: ExperienceSpec, place: Place, first_open: Mapping[str, int]) -> bool:
+        """Whether what a player learns from is over. first_open: each condition's first deal that is not."""
+        if spec.pool is not None:
+            return True
+        if spec.grow is None:
+            return str(spec.games_of) not in first_open
+        return first_open.get(place.condition, place.deal) >= self._end(spec.grow, place)
+
+    def _end(self, every: int, place: Place) -> int:
+        """The first deal that a growing pool no longer holds."""
+        return self.experiment.conditions[place.condition].first_deal + self._barrier(every, place)
+
+    def _needed(self, rows: Sequence[GameRow], spec: ExperienceSpec, place: Place) -> list[GameRow]:
+        if spec.grow is None:
+            return [one for one in rows if one.condition == spec.games_of and not one.branch]
+        mine = [one for one in rows if one.condition == place.condition and not one.branch]
+        return [one for one in mine if one.deal < self._end(spec.grow, place)]
+
+    def sources(self, rows: Sequence[GameRow], spec: ExperienceSpec, place: Place) -> list[GameRow]:
+        """The games that a pool is made of, in game order.
+
+        Draws part the source's games among them, game by game; a smaller pool is the beginning of a larger.
+        """
+        done = [one for one in self._needed(rows, spec, place) if one.status == "done"]
+        done.sort(key=lambda one: (one.deal, one.repeat))
+        if spec.grow is not None:
+            return done
+        return done[draw_of(spec, place.repeat) :: spec.draws][: spec.games]
+
+
+async def provide(store: Store, pools: Pools, rows: Sequence[GameRow], embedder: EmbedderOf) -> None:
+    """Make or take in every pool that the planned games `rows` need and that is not there yet."""
+    everything = store.games()
+    for row in rows:
+        place = Place.of(row)
+        for spec in pools.experiment.experience(row.condition):
+            at = pools.at(spec, place)
+            if at is None or (at.deals is None and (at.path.exists() or _empty(at.path).exists())):
+                continue
+            if spec.pool is not None:
+                copied(spec.pool, at.path)
+                continue
+            at.path.parent.mkdir(exist_ok=True)
+            sources = pools.sources(everything, spec, place)
+            if at.deals is not None:
+                await _grow(store, pools, spec, place, sources, embedder(spec.embedder))
+                continue
+            records = [store.record(one.id) for one in sources]
+            kept = Selection(side=_side(spec), shuffle=_lot(spec, at.path.stem))
+            try:
+                await build(records, embedder(spec.embedder), at.path, kept, share=spec.share)
+            except NothingToLearn:
+                _empty(at.path).touch()
+
+
+async def _grow(
+    store: Store,
+    pools: Pools,
+    spec: ExperienceSpec,
+    place: Place,
+    sources: Sequence[GameRow],
+    embedder: Embedder,
+) -> None:
+    """Add the state that a game needs, unless it is there. sources: all the games that it is made of."""
+    at = pools.at(spec, place)
+    assert at is not None
+    assert at.deals is not None
+    growing = pools.growing(at.path) if at.path.exists() else Growing.create(at.path, embedder.describe())
+    if at.deals in growing.deals:
+        return
+    had = growing.deals[-1] if growing.deals else 0
+    first = pools.experiment.conditions[place.condition].first_deal
+    fresh = [store.record(one.id) for one in sources if one.deal - first >= had]
+    kept = Selection(side=_side(spec), shuffle=_lot(spec, f"{at.path.stem}-{at.deals}"))
+    await extend(growing, at.deals, fresh, embedder, kept, share=spec.share)
+
+
+def _side(spec: ExperienceSpec) -> Literal["all", "losers"]:
+    return "losers" if spec.of == "losers" else "all"
+
+
+class Content(NamedTuple):
+    """What a pool holds in fact. epsilon: its own, for players who are given none."""
+
+    digest: str
+    n: int
+    epsilon: float
+
+    def __str__(self) -> str:
+        return f"the pool {self.digest} (ε {self.epsilon:.4f})"
+
+
+def _same(told: Mapping[str, Any], spec: ExperienceSpec, found: Content | None) -> bool:
+    """Whether a header's words are true of what lies there."""
+    if found is None or (told.get("digest"), told.get("experiences")) != (found.digest, found.n):
+        return False
+    return spec.epsilon is not None or told.get("epsilon") == found.epsilon
+
+
+def content(at: At) -> Content | None:
+    """What lies there, all of it read; None for a state that holds nothing. StoreError if it is damaged."""
+    stat = at.path.stat()
+    return _content(at, (stat.st_mtime_ns, stat.st_size))
+
+
+@lru_cache(256)
+def _content(at: At, stamp: tuple[int, int]) -> Content | None:
+    """`content`; stamp: of the file, so that one that has changed is read anew."""
+    if at.deals is None:
+        pool: Pool | None = open_pool(at.path).pool
+    else:
+        pool = _grown(at.path, stamp).pool(at.deals)
+    if pool is None:
+        return None
+    for key in pool.held:
+        pool.block(*key)
+    return Content(pool.digest, len(pool), pool.epsilon)
+
+
+@lru_cache(2)
+def _grown(path: Path, stamp: tuple[int, int]) -> Growing:
+    return Growing(path)
+
+
+def draw_of(spec: ExperienceSpec, repeat: int) -> int:
+    """Which of its pools a game has, by its repeat."""
+    return repeat % spec.draws
+
+
+def _lot(spec: ExperienceSpec, name: str) -> str | None:
+    """By which lot responses are dealt anew; None for not at all."""
+    return name if spec.of == "shuffled" else None
+
+
+def _empty(path: Path) -> Path:
+    """Stands for a pool that came to nothing: no game of its source was won, so its players learn nothing."""
+    return path.with_suffix(".empty")
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._]+", "_", text)
+
+
+def _short(text: str) -> str:
+    return blake2b(text.encode(), digest_size=4).hexdigest()

@@ -1,0 +1,389 @@
+"""Replies drawn for labelling, blinded: what a rater sees, and apart from it the key to what it was.
+
+A rater sees what the player knew, what it was asked and what it answered; never which condition, model
+or recipe it was, nor how the game went on. The protocol is that of 003 §4.4.2: so many replies of each
+variant, each called reasonable or not.
+
+Draws are keyed by deal, repeat and ask and not by condition, so that variants are judged on the same
+cards and at the same moments wherever their games still run alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import blake2b
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...agents.memory import remember, situation
+from ...errors import StoreError, WolflabError
+from ...metrics.play import label as player_label
+from ...record import GameRecord, PastTurn
+from ...record.chain import hash_of
+from ...rules import Ask, Say, View
+from ...text.asking.options import label
+from ...text.asking.rules_text import rules_text
+from ...text.asking.sentences import line_sentence
+from ...text.asking.wording import moderator_request, time_of
+from ...text.clean import clean
+from ...text.notes import Mistake, Thought
+from ...text.questions import Situation
+from ..runs.moments import Moment, moments
+from ..storage.store import GameRow, Store
+
+PER_CONDITION = 50
+"""Replies of each variant in 003 Fig. 4."""
+KEY_FILE, KEY_FORMAT = "key.json", 2
+_UNTIED = 1
+"""The format of keys that do not say of which games they are: read, and only their places are compared."""
+SILENT = "(says nothing)"
+_LOOKED_AT = 200
+"""Games that are read to say what there is, where nothing of what was asked for was found."""
+
+_LETTERS = "bcdfghjkmnpqrstvwxz"
+"""No vowels and no digits: an id spells no word, and no spreadsheet takes it for a number."""
+_ID_LETTERS = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One reply as a rater sees it.
+
+    player: its name at the table ("player_3"). time: when it was asked, in words. known: what it knew,
+    one numbered sentence a line, oldest first. asked: what the moderator wanted of it, with the options.
+    reply: the choice in words, or what was said aloud. reasoning: what it thought beside, empty unless
+    `sample` was told to show it. rules: of its game, as players are told them.
+    """
+
+    id: str
+    player: str
+    role: str
+    time: str
+    known: tuple[str, ...]
+    asked: str
+    reply: str
+    reasoning: str = ""
+    rules: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRow:
+    """Where an item comes from. variant: the condition; who: model and recipe; ask: as in the record.
+
+    head: the last hash of its game's chain, which no other game has, also not the same one played anew.
+    """
+
+    id: str
+    variant: str
+    game: int
+    deal: int
+    repeat: int
+    ask: str
+    who: str
+    head: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What stays hidden until the labels are in. run: the run's directory; rows in the items' order."""
+
+    run: str
+    experiment: str
+    seed: int
+    rows: tuple[KeyRow, ...]
+
+    @property
+    def code(self) -> str:
+        """A name for this very set of items, for files that belong to it."""
+        return _letters("\n".join(sorted(row.id for row in self.rows)), 6)
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The variants in the order of the experiment."""
+        known = dict.fromkeys(row.variant for row in sorted(self.rows, key=lambda row: row.game))
+        return tuple(known)
+
+    def row(self, item: str) -> KeyRow | None:
+        """The row of that item."""
+        return next((row for row in self.rows if row.id == item), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Items in the shuffled order in which raters meet them, and their key.
+
+    short: variants with fewer replies than asked for → how many they gave.
+    """
+
+    items: tuple[Item, ...]
+    key: Key
+    short: tuple[tuple[str, int], ...] = ()
+
+
+# -- drawing ----------------------------------------------------------------------------------
+
+
+def sample(
+    store: Store,
+    per_condition: int = PER_CONDITION,
+    seed: int = 1,
+    kinds: Collection[str] | None = None,
+    recipes: Collection[str] | None = None,
+    reasoning: bool = False,
+) -> Sample:
+    """Draw `per_condition` replies from the finished games of each condition.
+
+    Games take turns, one reply each, in an order drawn by deal: as many deals as possible are met, and
+    long games weigh no more than short ones. kinds: only replies to such asks ("vote", "statement" …).
+    recipes: only players of these (where a variant plays on one side alone). Replies that could not be
+    used count too; forks, probes and players without a model do not. reasoning: show what was thought,
+    which can give a variant away. WolflabError when a run or a choice has no such reply.
+    """
+    if per_condition < 1:
+        raise WolflabError(f"annotate: got {per_condition} replies a condition; ask for 1 or more")
+    chosen: list[tuple[GameRow, PastTurn, GameRecord]] = []
+    short = []
+    for condition in store.experiment.conditions:
+        rows = [row for row in store.games() if row.condition == condition and _over(row)]
+        found = _drawn(store, rows, per_condition, seed, kinds, recipes)
+        if len(found) < per_condition:
+            short.append((condition, len(found)))
+        chosen += found
+    if not chosen:
+        raise WolflabError(_nothing(store, kinds, recipes))
+    made = [
+        _item_and_key(store, row, moment, record, seed, reasoning)
+        for row, record, these in _by_game(chosen)
+        for moment in moments(record, f"{store.path.name}, game {row.id}")
+        if moment.turn.ask in these
+    ]
+    made.sort(key=lambda pair: _rank(seed, "order", pair[0].id))
+    items, keys = tuple(item for item, _ in made), tuple(key for _, key in made)
+    if len({item.id for item in items}) < len(items):
+        raise WolflabError(f"annotate: two replies got the same id under seed {seed}; take another seed")
+    name = store.experiment.name
+    return Sample(items, Key(str(store.path.absolute()), name, seed, keys), tuple(short))
+
+
+def _over(row: GameRow) -> bool:
+    return row.status in ("done", "void") and not row.branch
+
+
+def _drawn(
+    store: Store,
+    rows: Iterable[GameRow],
+    wanted: int,
+    seed: int,
+    kinds: Collection[str] | None,
+    recipes: Collection[str] | None,
+) -> list[tuple[GameRow, PastTurn, GameRecord]]:
+    """Up to `wanted` replies, the games taking turns. Only as many records are read as are needed."""
+    queue = sorted(rows, key=lambda row: _rank(seed, row.deal, row.repeat))
+    pools: dict[int, list[tuple[PastTurn, GameRecord]]] = {}
+    found: list[tuple[GameRow, PastTurn, GameRecord]] = []
+    turn = 0
+    while queue and len(found) < wanted:
+        for row in queue[:]:
+            if row.id not in pools:
+                record = store.record(row.id)
+                pool = sorted(
+                    _candidates(record, kinds, recipes),
+                    key=lambda past: _rank(seed, row.deal, row.repeat, past.ask),
+                )
+                pools[row.id] = [(past, record) for past in pool]
+            if turn >= len(pools[row.id]):
+                queue.remove(row)
+                continue
+            found.append((row, *pools[row.id][turn]))
+            if len(found) == wanted:
+                break
+        turn += 1
+    return found
+
+
+def _candidates(
+    record: GameRecord, kinds: Collection[str] | None, recipes: Collection[str] | None
+) -> Iterator[PastTurn]:
+    """The replies that a model gave: whoever moves without asking one is no language agent."""
+    for turn in record.turns:
+        if turn.seat < 0 or not turn.calls or (kinds is not None and turn.kind not in kinds):
+            continue
+        if recipes is None or player_label(record.player(turn.seat, turn.at)).recipe in recipes:
+            yield turn
+
+
+def _by_game(
+    chosen: Sequence[tuple[GameRow, PastTurn, GameRecord]],
+) -> Iterator[tuple[GameRow, GameRecord, set[str]]]:
+    for _, group in groupby(sorted(chosen, key=lambda one: one[0].id), key=lambda one: one[0].id):
+        these = list(group)
+        yield these[0][0], these[0][2], {turn.ask for _, turn, _ in these}
+
+
+def _nothing(store: Store, kinds: Collection[str] | None, recipes: Collection[str] | None) -> str:
+    rows = [row for row in store.games() if _over(row)]
+    if not rows:
+        return f"{store.path} has no finished game to sample from; go on with: wolflab run --resume"
+    turns = [turn for row in rows[:_LOOKED_AT] for turn in _candidates(store.record(row.id), None, None)]
+    if not turns:
+        return f"{store.path}: no model played here, so there is no reply to label"
+    asked = f"of kind {', '.join(sorted(kinds))}" if kinds else ""
+    played = f"by {', '.join(sorted(recipes))}" if recipes else ""
+    what = " ".join(word for word in (asked, played) if word)
+    known = []
+    if kinds:
+        known.append(f"its replies are of the kinds {', '.join(sorted({turn.kind for turn in turns}))}")
+    if recipes:
+        known.append(f"those who play are {', '.join(sorted(_recipes(store, rows)))}")
+    return f"{store.path}: there is no reply {what}; {'; '.join(known)}"
+
+
+def _recipes(store: Store, rows: Sequence[GameRow]) -> set[str]:
+    """The recipes of a model's players."""
+    records = [store.record(row.id) for row in rows[:_LOOKED_AT]]
+    seats = [one for record in records for one in record.header.get("players", ())]
+    return {one.recipe for one in map(player_label, seats) if one.model}
+
+
+def _rank(*purpose: object) -> bytes:
+    return blake2b("|".join(map(str, purpose)).encode(), digest_size=8, person=b"annotate").digest()
+
+
+def _letters(text: str, length: int = _ID_LETTERS) -> str:
+    number = int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
+    found = ""
+    for _ in range(length):
+        number, place = divmod(number, len(_LETTERS))
+        found += _LETTERS[place]
+    return found
+
+
+# -- what a rater sees ------------------------------------------------------------------------
+
+
+def situation_of(view: View, ask: Ask) -> Situation:
+    """Everything that the seat had seen, whatever its agent made of it: no note of its own, no deduction.
+
+    All lines are among the facts: for a third person nothing is still to be judged by the player. Roles
+    have their own names, also where the players were told others: that would give the variant away.
+    """
+    rules = view.ruleset.with_(role_names={}) if view.ruleset.role_names else view.ruleset
+    bare = view._replace(ruleset=rules, notes=(), cache={})
+    found = situation(bare, remember(bare, prune=False), ask, "append")
+    return replace(found, facts=found.lines, pending=())
+
+
+def _item_and_key(
+    store: Store, row: GameRow, moment: Moment, record: GameRecord, seed: int, reasoning: bool
+) -> tuple[Item, KeyRow]:
+    turn, ask = moment.turn, moment.ask
+    head = hash_of(record.lines[-1])
+    place = (store.experiment.name, store.experiment.seed, row.condition, row.deal, row.repeat, ask.id)
+    # With the game's own hash: labels of another run of the same experiment must not fit.
+    code = _letters(f"{seed}|{'|'.join(map(str, place))}|{head}")
+    who = str(player_label(record.player(turn.seat, turn.at)))
+    key = KeyRow(code, row.condition, row.id, row.deal, row.repeat, ask.id, who, head)
+    return item_of(moment, code, reasoning), key
+
+
+def item_of(moment: Moment, code: str, reasoning: bool = False) -> Item:
+    """The item that `moment` makes, under the id `code`."""
+    ask, rules = moment.ask, moment.view.ruleset
+    now = situation_of(moment.view, ask)
+    thoughts = [note.text for _, note in moment.turn.notes if isinstance(note, Thought)]
+    return Item(
+        code,
+        rules.names[ask.seat],
+        now.role,
+        time_of(now).rstrip(","),
+        tuple(f"[{line.number}] {line_sentence(line, now.seat, rules)}" for line in now.lines),
+        moderator_request(now, ask),
+        reply_in_words(moment),
+        " ".join(thoughts) if reasoning else "",
+        rules_text(now.ruleset, "own"),
+    )
+
+
+def reply_in_words(moment: Moment) -> str:
+    """The action in words, what was said aloud, or how a reply that could not be used began."""
+    turn, ask = moment.turn, moment.ask
+    if turn.invalid is not None:
+        written = [note.reply for _, note in turn.notes if isinstance(note, Mistake)]
+        began = clean(written[-1]) if written else ""
+        return f"(no usable reply: {turn.invalid})" + (f" It wrote: {began}" if began else "")
+    if isinstance(turn.action, Say):
+        return turn.action.text or SILENT
+    assert turn.action is not None
+    return label(turn.action, ask.kind, moment.view.ruleset)
+
+
+def sampled_moments(key: Key, store: Store) -> dict[str, Moment]:
+    """Item id → its moment, rebuilt from the run. StoreError when this is not the run it was drawn from."""
+    games = {row.id: row for row in store.games()}
+    found: dict[str, Moment] = {}
+    for game, group in groupby(sorted(key.rows, key=lambda row: row.game), key=lambda row: row.game):
+        wanted = {row.ask: row for row in group}
+        told = next(iter(wanted.values()))
+        place = (told.variant, told.deal, told.repeat)
+        row = games.get(game)
+        if row is None or (row.condition, row.deal, row.repeat) != place:
+            raise StoreError(
+                f"{store.path} is not the run that this sample was drawn from (game {game} is another); "
+                "name the right one with --run"
+            )
+        record = store.record(game)
+        if told.head not in ("", hash_of(record.lines[-1])):
+            raise StoreError(
+                f"{store.path} is not the run that this sample was drawn from: its game {game} was played "
+                "otherwise (the same experiment, run anew?); name the right one with --run"
+            )
+        for moment in moments(record, f"{store.path.name}, game {game}"):
+            if moment.ask.id in wanted:
+                found[wanted[moment.ask.id].id] = moment
+    lost = next((row for row in key.rows if row.id not in found), None)
+    if lost is not None:
+        raise StoreError(
+            f"{store.path}, game {lost.game}: there is no reply to {lost.ask}; the run has been changed "
+            "since the sample was drawn; draw a new one"
+        )
+    return found
+
+
+# -- the key's file ---------------------------------------------------------------------------
+
+
+def write_key(key: Key, directory: Path) -> Path:
+    """Write key.json; it must not be there yet (labels already given would be lost with it)."""
+    path = directory / KEY_FILE
+    data = {"wolflab annotation key": KEY_FORMAT, **asdict(key)}
+    try:
+        with path.open("xb") as file:
+            file.write(msgspec.json.format(msgspec.json.encode(data), indent=1) + b"\n")
+    except FileExistsError:
+        raise WolflabError(
+            f"{directory} already holds a sample ({KEY_FILE}); name another directory with -o"
+        ) from None
+    return path
+
+
+def read_key(directory: Path) -> Key:
+    """The key of the sample in `directory`; WolflabError when there is none or it cannot be read."""
+    path = directory / KEY_FILE
+    try:
+        data: dict[str, Any] = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+        version = data.pop("wolflab annotation key", None)
+        if version in (_UNTIED, KEY_FORMAT):
+            return msgspec.convert(data, Key)
+    except FileNotFoundError:
+        raise WolflabError(
+            f"{directory} holds no sample (no {KEY_FILE}); draw one with: wolflab annotate sample RUN -o DIR"
+        ) from None
+    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+        raise WolflabError(f"{path}: not the key of a sample ({error}); draw the sample again") from None
+    raise WolflabError(
+        f"{path}: format {str(version)[:20]}, this wolflab reads up to {KEY_FORMAT}; draw the sample again"
+    )

@@ -1,0 +1,323 @@
+"""A model as a judge of sampled replies, and the detectors' rule as another.
+
+The judge is told what the judged player knew, what was asked and what was answered, through the same
+typed question and parser as any player; it is not told who played. Its calls are on file like any game's, in
+a directory beside the sample: what was answered is not asked again, and a verdict follows from its calls.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...errors import NotFiled, StoreError, WolflabError
+from ...files import write
+from ...match import run_now
+from ...metrics.behaviours import BEHAVIOURS, UNREASONABLE, sightings
+from ...models.base import Model, Request, Sampling, Usage
+from ...models.budget import Budget
+from ...models.calls import Cassette, File, Silent, answer
+from ...models.catalog import BUILT_IN, resolve
+from ...text.clean import clean
+from ...text.questions import Judge, Question
+from ...text.replies.parse import parse
+from ...text.replies.parsed import Problem, Verdict
+from ..runs.moments import Moment
+from ..runs.work import How, check_models, work
+from ..storage.call_store import CallFile, CallStore
+from ..storage.store import Store
+from .annotate import Key, reply_in_words, sampled_moments, situation_of
+
+Criterion = tuple[str, str]
+"""(name, definition), answered with yes or no."""
+
+REASONABLE: Criterion = (
+    "reasonable",
+    "the reply makes sense for this player in this situation. It is not reasonable if it tells of what did "
+    "not happen or of abilities that nobody has here, if it forgets a role that the player knows, or if it "
+    "is a move that a sensible player with this role would not make",
+)
+"""003 §4.4.2: hallucinations, forgotten roles and counter-intuitive actions are not reasonable."""
+
+
+AT_ONCE = 64
+"""Questions in work at once; calls in flight are limited for each endpoint as well."""
+FILE = "verdicts.jsonl"
+"""What a judge has said, a line a verdict, for people to read; made from its calls by every judging."""
+_ASKER = "item/"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedItem:
+    """One item's verdict. labels: by criterion; None, with the reason in `invalid`, when no reply was usable.
+
+    attempts: calls made.
+    """
+
+    item: str
+    labels: Mapping[str, bool] | None
+    reasoning: str = ""
+    invalid: str = ""
+    attempts: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeFile:
+    """What one judge has said so far. path: its directory. model: its name as written in experiments.
+
+    usage: tokens and USD of all calls. waiting: items without a verdict; why: what stopped the first of them,
+    where this judging met it.
+    """
+
+    path: Path
+    model: str
+    criteria: tuple[Criterion, ...]
+    verdicts: tuple[JudgedItem, ...]
+    usage: Usage = field(default_factory=Usage)
+    waiting: int = 0
+    why: str = field(default="", compare=False)
+
+    @property
+    def rater(self) -> str:
+        """What the judge is called among the raters."""
+        return f"judge {self.model}"
+
+    @property
+    def instrument(self) -> bool:
+        """Whether the judge is the built-in player: it shows that the instruments work, and no more."""
+        return self.model.partition("(")[0] == BUILT_IN
+
+    @property
+    def invalid(self) -> int:
+        """Items for which no usable reply came."""
+        return sum(verdict.labels is None for verdict in self.verdicts)
+
+
+def criteria(behaviours: bool | Collection[str] = False) -> tuple[Criterion, ...]:
+    """ "reasonable", and with `behaviours` all of `metrics.behaviours` or those named."""
+    if behaviours is False:
+        return (REASONABLE,)
+    names = list(BEHAVIOURS) if behaviours is True else list(behaviours)
+    for name in names:
+        if name not in BEHAVIOURS:
+            raise WolflabError(f"there is no behaviour {name!r}; known are {', '.join(BEHAVIOURS)}")
+    return (REASONABLE, *((name, BEHAVIOURS[name].definition) for name in names))
+
+
+def judge_home(directory: Path, model: str, asked: Collection[Criterion] = (REASONABLE,)) -> Path:
+    """Where a model's judging of the sample in `directory` is kept."""
+    slug = re.sub(r"[^A-Za-z0-9._-]++", "-", model).strip("-.") or "model"
+    return directory / f"judge-{slug}{'-behaviours' if len(asked) > 1 else ''}"
+
+
+# -- judging ----------------------------------------------------------------------------------
+
+
+async def judge_by_name(
+    key: Key,
+    store: Store,
+    spec: str | Mapping[str, Any],
+    directory: Path,
+    asked: tuple[Criterion, ...] = (REASONABLE,),
+    retries: int = 2,
+    limits: tuple[int | None, float | None] = (None, None),
+    watch: Callable[[int, int], None] = lambda over, planned: None,
+) -> JudgeFile:
+    """`judge` by the model that `spec` names, as an experiment would.
+
+    directory: the sample's, where the judge's own is made. limits: tokens and USD, what was spent before
+    counted in.
+    """
+    budget = Budget(*limits)
+    model = resolve(spec, budget)
+    try:
+        with begin(judge_home(directory, model.name, asked), key, model, asked, retries) as home:
+            budget.spent_tokens, budget.spent_usd = home.spent()
+            return await judge(key, store, model, home, asked, retries, watch=watch)
+    finally:
+        await model.close()
+
+
+def begin(path: Path, key: Key, model: Model, asked: tuple[Criterion, ...], retries: int = 2) -> CallStore:
+    """A judge's directory, new or gone on with; StoreError for one that was begun otherwise."""
+
+    def plain(value: object) -> str:
+        return msgspec.json.encode(value, order="sorted").decode()
+
+    decides = {
+        "sample": key.code,
+        "model": model.name,
+        "settings": plain(model.describe()),
+        "criteria": plain(asked),
+        "retries": str(retries),
+        "typed": plain(model.typed),
+    }
+    return CallStore.begin(path, decides)
+
+
+async def judge(
+    key: Key,
+    store: Store,
+    model: Model,
+    home: CallStore,
+    asked: tuple[Criterion, ...] = (REASONABLE,),
+    retries: int = 2,
+    at_once: int = AT_ONCE,
+    watch: Callable[[int, int], None] = lambda over, planned: None,
+) -> JudgeFile:
+    """Put every sampled reply to `model`; calls that are on file answer at once. Returns all verdicts.
+
+    store: the run that the sample was drawn from. home: the judge's directory. A reply that cannot be used is
+    asked for again with the reason, `retries` times, then kept as invalid. watch: called with (items judged,
+    items). A spent budget and a failing server leave items waiting, to be judged by another call; any other
+    ModelError, and a request that no longer fits the one on file, is raised at the end.
+    """
+    moments = sampled_moments(key, store)
+    items = [_Judged(row.id, moments[row.id], model, home, asked, retries) for row in key.rows]
+    if not all(one.answered for one in items):
+        await check_models([model])
+
+    def over() -> None:
+        watch(sum(one.verdict is not None for one in items), len(items))
+
+    watch(0, len(items))
+    await work(items, at_once, over)
+    home.adapted([model])
+    failed = next((one for one in items if one.how == "failed"), None)
+    if failed is not None:
+        raise WolflabError(failed.why)
+    found = _found(home, model.name, asked, [one.verdict for one in items])
+    found = replace(found, why=next((one.why for one in items if one.why), ""))
+    lines = [msgspec.json.encode(_line(one)) + b"\n" for one in found.verdicts]
+    write(home.path / FILE, b"".join(lines))
+    return found
+
+
+class _Judged:
+    """One item as an asker (`work.Asker`)."""
+
+    def __init__(
+        self,
+        item: str,
+        moment: Moment,
+        model: Model,
+        home: CallStore,
+        asked: tuple[Criterion, ...],
+        retries: int,
+    ) -> None:
+        self.item, self.moment, self.model, self.asked, self.retries = item, moment, model, asked, retries
+        filed = home.filed(_ASKER + item)
+        self.file = CallFile(home, _ASKER + item, filed)
+        self.answered = bool(filed)
+        self.verdict: JudgedItem | None = None
+        self.how: How | None = None
+        self.why = ""
+
+    async def go(self) -> None:
+        """Ask until there is a verdict."""
+        self.verdict = await _ask(self.item, self.moment, self.file, self.model, self.asked, self.retries)
+        self.file.keep()
+
+    def stop(self, how: How, why: str) -> None:
+        """Keep why there is none."""
+        self.how, self.why = how, why
+
+
+async def _ask(
+    item: str, moment: Moment, file: File, model: Model, asked: tuple[Criterion, ...], retries: int
+) -> JudgedItem:
+    question = question_of(moment, asked)
+    corrections: tuple[tuple[str, str], ...] = ()
+    reason = ""
+    for attempt in range(retries + 1):
+        place = f"judge/{item}|{moment.ask.id}|judge|{attempt}"
+        _, response = await answer(file, model, Request(question, place, Sampling(), corrections))
+        found = parse(question, response.text)
+        if isinstance(found, Verdict):
+            return JudgedItem(item, dict(found.labels), found.reasoning, "", attempt + 1)
+        reason = found.reason if isinstance(found, Problem) else "the reply is no verdict"
+        corrections = (*corrections, (response.text, reason))
+    return JudgedItem(item, None, "", reason, retries + 1)
+
+
+def question_of(moment: Moment, asked: tuple[Criterion, ...] = (REASONABLE,)) -> Question:
+    """The question that puts a reply before a judge: what its player knew, and nothing of how it played."""
+    task = Judge(moment.ask, clean(reply_in_words(moment)), asked)
+    return Question(situation_of(moment.view, moment.ask), task, layout="append")
+
+
+def _found(
+    home: CallStore, model: str, asked: tuple[Criterion, ...], verdicts: Sequence[JudgedItem | None]
+) -> JudgeFile:
+    usage = sum((one for by in home.spent_by().values() for _, one, _ in by.values()), Usage())
+    given = tuple(one for one in verdicts if one is not None)
+    return JudgeFile(home.path, model, asked, given, usage, len(verdicts) - len(given))
+
+
+def _line(verdict: JudgedItem) -> dict[str, Any]:
+    value = msgspec.to_builtins(verdict)
+    return {name: one for name, one in value.items() if one or name in ("item", "labels")}
+
+
+def read_judge(path: Path, key: Key, moments: Mapping[str, Moment]) -> JudgeFile:
+    """What a judge has said, from the calls in its directory; no model is asked. moments: the sample's.
+
+    StoreError for a judging of another sample, CassetteMismatch for calls of other prompts.
+    """
+    with CallStore.open_for_reading(path) as home:
+        told = {name: home.meta(name) or "" for name in ("sample", "model", "criteria", "retries", "typed")}
+        if not all(told.values()):
+            raise StoreError(f"{path} is no judge's directory; move it out of the sample's")
+        if told["sample"] != key.code:
+            raise StoreError(f"{path}: these are verdicts on another sample; move it to that one's directory")
+        asked = msgspec.json.decode(told["criteria"], type=tuple[Criterion, ...])
+        silent = Silent(told["model"], msgspec.json.decode(told["typed"]), {})
+
+        def verdict(item: str) -> JudgedItem | None:
+            tape = Cassette(home.filed(_ASKER + item))
+            try:
+                return run_now(_ask(item, moments[item], tape, silent, asked, int(told["retries"])))
+            except NotFiled:
+                return None
+
+        return _found(home, told["model"], asked, [verdict(row.id) for row in key.rows])
+
+
+# -- the rule ---------------------------------------------------------------------------------
+
+
+def seen_by_rule(key: Key, store: Store, thoughts: bool = False) -> dict[str, frozenset[str]]:
+    """Item → the behaviours that the detectors sighted in it.
+
+    thoughts: also those that only show in what the player noted for itself, which raters are not shown.
+    """
+    found: dict[str, frozenset[str]] = {}
+    for game, group in groupby(sorted(key.rows, key=lambda row: row.game), key=lambda row: row.game):
+        seen: dict[str, set[str]] = {}
+        for one in sightings(store.record(game)):
+            if thoughts or one.by != "thought":
+                seen.setdefault(one.ask, set()).add(one.behaviour)
+        for row in group:
+            found[row.id] = frozenset(seen.get(row.ask, ()))
+    return found
+
+
+def rule_labels(
+    key: Key, store: Store, moments: Mapping[str, Moment], thoughts: bool = False
+) -> dict[str, bool]:
+    """The rule as a rater: item → reasonable.
+
+    Not reasonable is a reply that could not be used, and one in which the detectors sighted a
+    hallucination or a failure (`metrics.behaviours.UNREASONABLE`). It sees nothing else: its "reasonable"
+    only says that nothing of that kind was found. moments: the sample's.
+    """
+    return {
+        item: moments[item].turn.invalid is None and not seen & UNREASONABLE
+        for item, seen in seen_by_rule(key, store, thoughts).items()
+    }

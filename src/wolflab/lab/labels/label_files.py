@@ -1,0 +1,220 @@
+"""Label files: the table that raters fill in, and the labels that come back, from a spreadsheet or the page.
+
+A spreadsheet changes more than what was typed: it takes text for formulas, saves with semicolons or in
+another encoding, writes TRUE for yes and leaves empty rows. What is written here cannot become a formula;
+what is read here may have been through any of that, and what still cannot be understood is refused with
+its row. It knows ids and labels, not what an item is about.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...errors import WolflabError
+from .annotate import Item, Key
+
+REASONS: Mapping[str, str] = {
+    "hallucination": "it speaks of what did not happen, or does what the rules do not allow",
+    "forgets-roles": "it forgets a role that it knows, its own or another's",
+    "counter-intuitive": "it is no move of a player of that role in that situation",
+    "unusable": "it does not answer what was asked",
+    "other": "something else; say what in the comment",
+}
+"""Why a reply is not reasonable: 003 §4.4.2's three examples, and what they leave over."""
+
+SHOWN = ("id", "player", "role", "time", "known", "asked", "reply", "reasoning")
+FILLED = ("reasonable", "reason", "comment")
+"""The columns that a rater fills in: yes or no; for no, one of `REASONS`; whatever there is to add."""
+
+NAME = 80
+"""Characters of a rater's name: it heads a column of every table."""
+CELL = 32_000
+"""Characters of a cell; spreadsheets cut at 32,767."""
+
+_SHOWN = 40
+"""Characters of a cell that a message quotes."""
+
+_YES = frozenset(("yes", "y", "true", "1", "reasonable", "ja", "oui", "si", "wahr", "vrai"))
+_NO = frozenset(("no", "n", "false", "0", "unreasonable", "not reasonable", "nein", "non", "falsch", "faux"))
+_FORMULA = re.compile(r"[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One rater's word on one item. reason: one of `REASONS` or empty, only for what is not reasonable."""
+
+    item: str
+    rater: str
+    reasonable: bool
+    reason: str = ""
+    comment: str = ""
+
+
+def guarded(text: str) -> str:
+    """`text` as a cell that no spreadsheet takes for a formula: an apostrophe is put before its start.
+
+    Cells that begin with = + - @ (or their wide forms), a tab or a line end are dangerous (OWASP, "CSV
+    injection"). An apostrophe of the text's own is doubled.
+    """
+    return f"'{text}" if _FORMULA.match(text) or text.startswith("'") else text
+
+
+def unguarded(text: str) -> str:
+    """What `guarded` was given. A spreadsheet may have eaten the apostrophe: then the text is as it is."""
+    return text[1:] if text.startswith("'") else text
+
+
+def write_table(items: Sequence[Item], path: Path) -> Path:
+    """Write the items as a table with empty label columns, in their order (UTF-8 with a mark, for Excel).
+
+    Cells longer than a spreadsheet holds lose the oldest of what was known, and say so.
+    """
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+    shown = [name for name in SHOWN if name != "reasoning" or any(item.reasoning for item in items)]
+    writer.writerow([*shown, *FILLED])
+    for item in items:
+        cells = {
+            "id": item.id,
+            "player": item.player,
+            "role": item.role,
+            "time": item.time,
+            "known": _within("\n".join(item.known)),
+            "asked": item.asked,
+            "reply": item.reply,
+            "reasoning": item.reasoning,
+        }
+        writer.writerow([*(guarded(cells[name]) for name in shown), *("" for _ in FILLED)])
+    path.write_bytes(out.getvalue().encode("utf-8-sig"))
+    return path
+
+
+def _within(known: str) -> str:
+    if len(known) <= CELL:
+        return known
+    kept = known[-CELL:]
+    return "(earlier lines left out: too long for a cell; the page has them)\n" + kept[kept.find("\n") + 1 :]
+
+
+# -- reading what came back -------------------------------------------------------------------
+
+
+def read_labels(path: Path, key: Key) -> tuple[Label, ...]:
+    """The labels in `path`, in the file's order. Rows without a label are items not judged yet.
+
+    The rater is the column `rater` where it is filled, else the file's name. WolflabError, with the row:
+    an id that the sample does not have, a label that is neither yes nor no, a reason that is none of
+    `REASONS` or stands beside yes, an item labelled twice by one rater, a file that is no such table.
+    """
+    ids = {row.id for row in key.rows}
+    labels: list[Label] = []
+    seen: dict[tuple[str, str], int] = {}
+    wrong: list[str] = []
+    for number, cells in _rows(path):
+        found = _label(cells, ids, path.stem)
+        if isinstance(found, str):
+            wrong.append(f"row {number}: {found}")
+        elif found is not None:
+            before = seen.setdefault((found.rater, found.item), number)
+            if before != number:
+                wrong.append(
+                    f"row {number}: {found.rater} labelled {found.item} before, in row {before}; keep one"
+                )
+            labels.append(found)
+    if wrong:
+        more = f" (and {len(wrong) - 1} more rows)" if len(wrong) > 1 else ""
+        raise WolflabError(f"{path}, {wrong[0]}{more}")
+    return tuple(labels)
+
+
+def read_all(paths: Sequence[Path], key: Key) -> tuple[Label, ...]:
+    """The labels of several files. WolflabError where two files hold the same rater's word on an item."""
+    found: dict[tuple[str, str], Path] = {}
+    labels: list[Label] = []
+    for path in paths:
+        for label in read_labels(path, key):
+            other = found.setdefault((label.rater, label.item), path)
+            if other != path:
+                raise WolflabError(
+                    f"{path}: {label.rater} labelled {label.item} in {other} too; keep one of the files, "
+                    "or rename it if another rater filled it in"
+                )
+            labels.append(label)
+    return tuple(labels)
+
+
+def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
+    """(row as a spreadsheet numbers it, cells by column) of each row that is not empty."""
+    text = _text(path)
+    head = text.split("\n", 1)[0]
+    if re.match(r"sep=.", head):  # a line of Excel's own
+        text = text.partition("\n")[2]
+        head = text.split("\n", 1)[0]
+    mark = max(",;\t", key=head.count)
+    try:
+        table = list(csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True))
+    except csv.Error as error:
+        raise WolflabError(f"{path}: not a table ({error}); save it as CSV") from None
+    names = [name.strip().casefold() for name in table[0]] if table else []
+    for needed in ("id", "reasonable"):
+        if names.count(needed) != 1:
+            raise WolflabError(
+                f"{path}: no column {needed!r} in its first row; use the table or the page of this sample"
+            )
+    rows = []
+    for number, cells in enumerate(table[1:], 2):
+        if any(cell.strip() for cell in cells):
+            rows.append((number, dict(zip(names, cells, strict=False))))
+    return rows
+
+
+def _text(path: Path) -> str:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise WolflabError(f"there is no label file {path}") from None
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        encodings = ["utf-16"]
+    else:
+        encodings = ["utf-8-sig", "cp1252", "latin-1"]
+    for encoding in encodings:
+        try:
+            return data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    raise WolflabError(f"{path}: not a text file; save it as CSV in UTF-8")
+
+
+def _label(cells: Mapping[str, str], ids: set[str], stem: str) -> Label | str | None:
+    """One row's label; None where nothing was filled in; a sentence for what is wrong with it."""
+    item = unguarded(cells.get("id", "").strip()).casefold()
+    word, reason, comment = (unguarded(cells.get(name, "").strip()) for name in FILLED)
+    if item not in ids:
+        return f"the id {_quoted(item)} is none of this sample's; is this another sample's file?"
+    if not word:
+        return f"{item} has a reason but no label; fill in reasonable: yes or no" if reason else None
+    said = word.casefold()
+    if said not in _YES | _NO:
+        return f"{item} is labelled {_quoted(word)}; write yes or no"
+    kind = reason.casefold().replace(" ", "-")
+    if kind and kind not in REASONS:
+        return f"{item} has the reason {_quoted(reason)}; use one of {', '.join(REASONS)}"
+    if kind and said in _YES:
+        return f"{item} is called reasonable and has the reason {kind}; a reason is for what is not"
+    rater = unguarded(cells.get("rater", "").strip()) or stem
+    if len(rater) > NAME or not rater.isprintable():
+        return (
+            f"the rater's name {_quoted(rater)} fits in no table; write {NAME} characters at most, in one "
+            "line (without a column rater it is the file's name)"
+        )
+    return Label(item, rater, said in _YES, kind, comment)
+
+
+def _quoted(cell: str) -> str:
+    """What a cell holds, as far as a sentence can show it."""
+    return repr(cell) if len(cell) <= _SHOWN else f"{cell[:_SHOWN]!r} … ({len(cell):,} characters)"

@@ -1,0 +1,361 @@
+"""Experiments: one YAML file says who plays what, how often, under which conditions.
+
+Validated before anything runs; every problem is an `ExperimentError` that names the field and what to
+write instead. See ``docs/experiments.md`` for the format with examples.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from pydantic import Field, PrivateAttr, ValidationError, model_validator
+
+from ...errors import ExperimentError, RulesetError
+from ...fields import Part
+from ...metrics.choices import STUDIES
+from ...metrics.registry import MEASURES
+from ...models.catalog import BUILT_IN
+from ...rules import Ruleset
+from ...text.asking.disguise import check_disguise
+from ...text.asking.sentences import listed
+from .overrides import arms, collapse, override
+from .scenes import SCENES, tables
+from .sources import in_words, read, shipped
+from .specs import (
+    MODEL_FREE,
+    MOST,
+    MOST_WORKERS,
+    Budget,
+    Condition,
+    CurveSpec,
+    ExperienceSpec,
+    FolderName,
+    MeasureName,
+    Planted,
+    PlayerSpec,
+    Published,
+    Rules,
+    among,
+    ruleset_of,
+)
+
+_REACHED_BY = frozenset(
+    ("base_url", "api_key_env", "max_in_flight", "timeout", "retries", "longest_wait", "price")
+)
+"""Settings of a model that do not decide what it answers."""
+_DECIDES = {"seed", "scene", "straw_polls", "reliability_probe", "interview"}
+"""Fields that decide what is played and asked, beside rules and players."""
+
+
+class Experiment(Part):
+    """A whole experiment; see the module."""
+
+    name: FolderName
+    title: str = ""
+    source: str = ""
+    """What it reproduces: paper, table or figure."""
+    rules: Rules = "sheriff"
+    players: dict[str, PlayerSpec]
+    conditions: dict[str, Condition] = Field(default_factory=lambda: {"all": Condition()})
+    seed: int = 1
+    deals: int = Field(default=10, ge=1, le=MOST)
+    repeats: int = Field(default=1, ge=1, le=MOST)
+    scene: Literal["first-night", "two-seers"] | None = None
+    """A situation that every game starts with (`lab.plans.scenes`)."""
+    redraw_void: bool = True
+    """Play a further deal for every void game, until the planned number of games counts."""
+    straw_polls: Literal[0, 1, 2] = 0
+    """Polls before the Sheriff speaks: 1 measures DC, 2 also measures the poll against itself."""
+    reliability_probe: bool = False
+    interview: bool = False
+    """Ask whoever has just claimed a role that it does not hold for its reason (003 A.4)."""
+    behaviours: bool = False
+    """Count behaviours and trust in the report, by rules on text and record."""
+    choices: Annotated[list[str], among(STUDIES)] = Field(default_factory=list)
+    """What the report tells of what was chosen (names in `metrics.choices.STUDIES`)."""
+    watched: str | None = None
+    """The seat whose own wins the report gives, by its name (004: one player among six others)."""
+    diversity: bool = False
+    """Measure in the report how different candidates are (004 Table 9)."""
+    concurrency: int = Field(default=16, ge=1)
+    """Games in flight at once (calls in flight are limited per endpoint)."""
+    workers: int = Field(default=1, ge=1, le=MOST_WORKERS)
+    """Processes, for games that never wait for a server."""
+    budget: Budget = Budget()
+    published: Published = Field(default_factory=list)
+    """Published tables to set beside ours (names in `metrics/published.yaml`)."""
+    village: dict[str, Any] | None = None
+    """What `--village` changes, so that the experiment runs on the built-in player."""
+    planted: Planted | None = None
+    """A known effect that the analysis must recover."""
+    baseline: str | None = None
+    """The condition that the others are compared with; the first, unless said."""
+    contrasts: list[MeasureName] = Field(default_factory=list)
+    """Further measures that conditions are compared on."""
+    curve: CurveSpec | None = None
+    """Conditions along one quantity, as curves."""
+    _rulesets: dict[str, Ruleset] = PrivateAttr(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _conditions(self) -> Experiment:
+        if not self.conditions:
+            raise ValueError("conditions: at least one is needed")
+        for name in self.conditions:
+            self._check_names(name)
+            self.cast(name)
+        for name in self.conditions:
+            self._check_experience(name)
+            needs = () if self.scene is None else SCENES[self.scene].needs
+            if not all(self.ruleset(name).count(role) for role in needs):
+                raise ValueError(
+                    f"scene: {self.scene} needs {listed([f'a {role}' for role in needs])} in {name}; "
+                    "change rules.roles, or remove scene"
+                )
+            if self.watched is not None and self.watched not in self.ruleset(name).names:
+                seats = listed(self.ruleset(name).names)
+                raise ValueError(f"watched: there is no seat {self.watched!r} in {name}; it has {seats}")
+        if self.diversity and not any(self.proposers(name) for name in self.conditions):
+            raise ValueError(
+                "diversity: nobody proposes several candidates; use the recipe diverse, or remove it"
+            )
+        if self.baseline is not None and self.baseline not in self.conditions:
+            raise ValueError(
+                f"baseline: there is no condition {self.baseline!r}; known are {', '.join(self.conditions)}"
+            )
+        for drawn in [*self.curve.points, self.curve.baseline] if self.curve else []:
+            if drawn is not None and drawn not in self.conditions:
+                raise ValueError(
+                    f"curve: there is no condition {drawn!r}; known are {', '.join(self.conditions)}"
+                )
+        for name in self.planted.conditions if self.planted else ():
+            if name not in self.conditions:
+                known = ", ".join(self.conditions)
+                raise ValueError(f"planted.conditions: there is no condition {name!r}; known are {known}")
+            if self.planted is not None and self.planted.player not in self.cast(name):
+                raise ValueError(
+                    f"planted.player: nobody is called {self.planted.player!r} in {name}; "
+                    f"known are {', '.join(self.cast(name))}"
+                )
+        try:
+            self.truths()
+        except (TypeError, ValueError):
+            knob = self.planted.knob if self.planted else ""
+            raise ValueError(f"planted.knob: {knob!r} is not set to a number in every condition") from None
+        self._check_measures()
+        return self
+
+    def _check_measures(self) -> None:
+        """What is counted only where it is asked for must be asked for."""
+        named = {
+            "contrasts": self.contrasts,
+            "planted.measure": [self.planted.measure] if self.planted else [],
+            "curve.measures": self.curve.measures if self.curve else [],
+        }
+        for where, measures in named.items():
+            lacking: dict[str, list[str]] = {}
+            for measure in dict.fromkeys(measures):
+                needed = MEASURES[measure].needs
+                if needed is not None and not needed.there(self):
+                    lacking.setdefault(needed.words, []).append(measure)
+            for line, them in lacking.items():
+                raise ValueError(
+                    f"{where}: {', '.join(them)}: counted only with {line}; add that line, or take this out"
+                )
+
+    def _check_experience(self, name: str) -> None:
+        """What a condition learns from must be there, and enough of it."""
+        for spec in self.experience(name):
+            source = spec.games_of
+            if source is None:
+                continue
+            if source not in self.conditions:
+                raise ValueError(
+                    f"conditions.{name}: experience.games_of: there is no condition {source!r}; known are "
+                    f"{', '.join(self.conditions)}"
+                )
+            if source == name or any(self.experience(source)):
+                others = [one for one in self.conditions if one != name and not any(self.experience(one))]
+                raise ValueError(
+                    f"conditions.{name}: experience.games_of is {source!r}; use a condition without "
+                    f"experience: {', '.join(others) or 'add one'}"
+                )
+            if not any(
+                one.recipe != MODEL_FREE and one.resolved_recipe().teaches
+                for one in self.cast(source).values()
+            ):
+                raise ValueError(
+                    f"conditions.{name}: nobody in {source} writes reflections, so nothing can be learned "
+                    "from its games; let its players reflect"
+                )
+            repeats = self.conditions[name].repeats or self.repeats
+            if repeats % spec.draws:
+                raise ValueError(
+                    f"conditions.{name}: {repeats} repeats cannot be shared evenly by {spec.draws} draws; "
+                    "make repeats a multiple of draws"
+                )
+            there = len(self.places(source))
+            if (spec.games or 1) * spec.draws > there:
+                raise ValueError(
+                    f"conditions.{name}: {spec.draws} pools of {spec.games or 1} games are to be made of "
+                    f"{source}, which plays {there}; give conditions.{source} more deals"
+                )
+
+    def experience(self, condition: str) -> list[ExperienceSpec]:
+        """What the players of a condition may learn from."""
+        return [one.experience for one in self.cast(condition).values() if one.experience is not None]
+
+    def proposers(self, condition: str) -> list[PlayerSpec]:
+        """The players of a condition whose model proposes two candidates or more."""
+        cast = [one for one in self.cast(condition).values() if one.recipe != MODEL_FREE]
+        stages = [(one, one.resolved_recipe().propose) for one in cast]
+        return [one for one, made in stages if made and made.source == "model" and made.candidates > 1]
+
+    def places(self, condition: str) -> list[tuple[int, int]]:
+        """(deal, repeat) of a condition's planned games, deal by deal."""
+        one = self.conditions[condition]
+        deals = range(one.first_deal, one.first_deal + (one.deals or self.deals))
+        return [(deal, repeat) for deal in deals for repeat in range(one.repeats or self.repeats)]
+
+    @property
+    def built_in(self) -> bool:
+        """Whether no model but the built-in player is asked anything."""
+        models = [one.model for name in self.conditions for one in self.cast(name).values()]
+        return {one["model"] if isinstance(one, dict) else one for one in models} <= {None, BUILT_IN}
+
+    def truths(self) -> dict[str, float]:
+        """The planted effect's true value by condition (0 where the knob is not turned)."""
+        found = {}
+        for name in self.planted.conditions if self.planted else ():
+            model = self.cast(name)[self.planted.player].model if self.planted else None
+            setting = model.get(self.planted.knob, 0.0) if self.planted and isinstance(model, dict) else 0.0
+            found[name] = float(setting)
+        return found
+
+    def ruleset(self, condition: str) -> Ruleset:
+        """The ruleset of one condition."""
+        if condition not in self._rulesets:
+            base = {"preset": self.rules} if isinstance(self.rules, str) else dict(self.rules)
+            self._rulesets[condition] = ruleset_of({**base, **self.conditions[condition].rules})
+        return self._rulesets[condition]
+
+    def identity(self, condition: str) -> str:
+        """A hash of all that decides a condition's games and is not at its default.
+
+        How its servers are reached, how much is played and at what price is no part of it: that may be
+        edited before a run is resumed.
+        """
+        players = {place: spec.told() for place, spec in self.cast(condition).items()}
+        for spec in players.values():
+            if isinstance(spec.get("model"), dict):
+                spec["model"] = {k: v for k, v in spec["model"].items() if k not in _REACHED_BY}
+        what = {
+            "rules": self.ruleset(condition).stated(),
+            "players": players,
+            **self.model_dump(include=_DECIDES, exclude_defaults=True),
+            "learns from": [
+                [self.identity(one.games_of), self.places(one.games_of)]
+                for one in self.experience(condition)
+                if one.games_of
+            ],
+        }
+        return blake2b(msgspec.json.encode(what, order="sorted"), digest_size=16).hexdigest()
+
+    def _check_names(self, condition: str) -> None:
+        """What the players are called must not be what roles are called, or what the prompts say."""
+        rules = self.ruleset(condition)
+        written = {**(self.rules if isinstance(self.rules, dict) else {}), **self.conditions[condition].rules}
+        if self.scene is not None and SCENES[self.scene].renames and "player_name" in written:
+            raise ValueError(
+                f"rules.player_name: scene {self.scene} calls the players otherwise in every deal; leave out "
+                "one of the two"
+            )
+        for one in tables(self.scene, rules):
+            check_disguise(one)
+
+    def _own(self, condition: str, place: str) -> Mapping[str, Any]:
+        """What is written for a place itself, here or in a condition."""
+        mine = self.players.get(place)
+        written = {} if mine is None else mine.model_dump(exclude_unset=True)
+        return {**written, **self.conditions[condition].players.get(place, {})}
+
+    def cast(self, condition: str) -> dict[str, PlayerSpec]:
+        """Who plays in one condition: place (seat, "sheriff", role, side, "others") → player."""
+        merged: dict[str, Any] = {k: v.model_dump(exclude_unset=True) for k, v in self.players.items()}
+        for place, change in self.conditions[condition].players.items():
+            merged[place] = {**merged.get(place, merged.get("others", {})), **change}
+        for place, spec in merged.items():
+            # A policy among what others have is not inherited by a place whose recipe chooses without one, or
+            # among other candidates.
+            own = self._own(condition, place)
+            if "policy" in spec and "policy" not in own and _chooses(spec) != _chooses(merged["others"]):
+                merged[place] = {name: value for name, value in spec.items() if name != "policy"}
+        rules = self.ruleset(condition)
+        known = ["others", "sheriff", "werewolves", "village", *(r.name for r in rules.cast), *rules.names]
+        for place in merged:
+            if place not in known:
+                raise ValueError(
+                    f"players: there is no place {place!r} under these rules; use one of {', '.join(known)}"
+                )
+        if "sheriff" in merged and rules.sheriff == "none":
+            raise ValueError("players.sheriff: these rules have no Sheriff; set rules.sheriff")
+        try:
+            return {place: PlayerSpec(**spec) for place, spec in merged.items()}
+        except ValidationError as error:
+            raise ValueError(f"condition {condition!r}: {in_words(error)}") from None
+
+
+def _chooses(spec: Mapping[str, Any]) -> str | None:
+    """Who proposes the candidates that a player's policy chooses among; None without a policy, "" where that
+    cannot be told yet.
+    """
+    try:
+        bare = PlayerSpec(**{name: value for name, value in spec.items() if name != "policy"})
+        stage = None if bare.recipe == MODEL_FREE else bare.resolved_recipe().propose
+        return None if stage is None or stage.choose != "policy" else stage.source
+    except ValidationError:
+        return ""
+
+
+def load(source: str | Path, overrides: Sequence[str] = (), village: bool = False) -> Experiment:
+    """Read an experiment: a path, or the name of a shipped one.
+
+    overrides: ``place.to.change=value`` with YAML values; a first part that is no field of the file is
+    taken as a player ("sheriff.model=…"). village: apply the file's `village` part.
+    """
+    data, where = read(source, "experiment")
+    return build(data, overrides, village, where)
+
+
+def build(
+    data: dict[str, Any], overrides: Sequence[str] = (), village: bool = False, where: str = "experiment"
+) -> Experiment:
+    """An experiment from plain values; see `load`. A tournament's are turned into its cells."""
+    if "entrants" in data:
+        from .tournament import make
+
+        return make(data, overrides, village, where).experiment(where)
+    data = copy.deepcopy(data)
+    if village and isinstance(data.get("village"), dict):
+        data = {**data, **data["village"], "village": None}
+        village = False
+    written = arms(data)
+    for change in overrides:
+        override(data, change, Experiment, "players")
+    collapse(data, written)
+    try:
+        made = Experiment(**data)
+        if village and not made.built_in:
+            raise ExperimentError("it has no 'village' part, so it cannot run on the built-in player as is")
+        return made
+    except ValidationError as error:
+        raise ExperimentError(f"{where}: {in_words(error)}") from None
+    except (RulesetError, ExperimentError, TypeError) as error:
+        raise ExperimentError(f"{where}: {error}") from None
+
+
+__all__ = ["Experiment", "build", "load", "shipped"]

@@ -1,0 +1,157 @@
+"""Overrides of an experiment's plain values: ``-o place.to.change=value``, before they are validated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import yaml
+from pydantic import BaseModel
+
+from ...errors import ExperimentError
+
+_NAMES = {
+    "model": "model",
+    "fixed_model": "model",
+    "embedder": "embedder",
+    "recipe": "name",
+    "fixed": "name",
+    "baseline": "name",
+    "network": "name",
+}
+"""Fields that may be a name alone, and what the name is called once there are settings beside it."""
+
+
+def override(data: dict[str, Any], change: str, spec: type[BaseModel], elsewhere: str | None) -> None:
+    """Apply one ``place.to.change=value``.
+
+    spec: what the file is validated by.
+    elsewhere: the field whose parts may be named without it ("players"); None: every change names a field.
+
+    What it sets wins over every condition, but for the number of games: a condition that says its own
+    needs it (another learns from its games).
+    """
+    path, equals, text = change.partition("=")
+    if not equals or not path:
+        raise ExperimentError(f"override {change!r}: write it as place.to.change=value")
+    if not text.strip():
+        raise ExperimentError(f"override {change!r}: no value is given; write null where none is meant")
+    try:
+        value = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        value = text
+    keys = path.split(".")
+    if keys[0] not in spec.model_fields:
+        if elsewhere is None:
+            raise ExperimentError(
+                f"override {change!r}: there is no field {keys[0]!r}; {_meant(spec, keys[0], change)}"
+            )
+        keys = [elsewhere, *keys]
+    elif elsewhere is not None and keys[0] == "village" and len(keys) > 1:
+        raise ExperimentError(
+            f"override {change!r}: the field village is what --village changes; for the player of that name "
+            f"write {elsewhere}.{change}"
+        )
+    if isinstance(data.get("rules"), str) and keys[0] == "rules" and len(keys) > 1:
+        data["rules"] = {"preset": data["rules"]}
+    players = data.setdefault("players", {}) if elsewhere == "players" else {}
+    conditions = data.get("conditions")
+    if keys[0] == "players" and len(keys) > 2 and isinstance(players, dict) and keys[1] not in players:
+        others = players.get("others")
+        players[keys[1]] = dict(others) if isinstance(others, dict) else {}
+    _set(data, keys, value, path)
+    if len(keys) == 1 and keys[0] in ("deals", "repeats"):
+        return
+    for condition in conditions.values() if isinstance(conditions, dict) else ():
+        node = condition
+        for key in keys[:-1]:
+            node = node.get(key) if isinstance(node, dict) else None
+        if isinstance(node, dict):
+            node.pop(keys[-1], None)
+
+
+def _meant(spec: type[BaseModel], name: str, change: str) -> str:
+    """What to write in place of a field that is not there."""
+    homes = list(_homes(spec, name))
+    if not homes:
+        homes = get_close_matches(name, spec.model_fields, n=1)
+    if not homes:
+        return f"known are {', '.join(spec.model_fields)}"
+    return "did you mean " + " or ".join(home + change.removeprefix(name) for home in homes) + "?"
+
+
+def _homes(spec: type[BaseModel], name: str, under: str = "") -> Iterator[str]:
+    """Where parts of it have a field of that name."""
+    for field, one in spec.model_fields.items():
+        if isinstance(one.annotation, type) and issubclass(one.annotation, BaseModel):
+            yield from _homes(one.annotation, name, f"{under}{field}.")
+        if under and field == name:
+            yield under + field
+
+
+def with_settings(model: str, changes: Sequence[str]) -> str | dict[str, Any]:
+    """A model's name with settings written as ``name=value`` (YAML values)."""
+    if not changes:
+        return model
+    spec: dict[str, Any] = {"model": model}
+    for change in changes:
+        name, equals, text = change.partition("=")
+        if not equals or not name:
+            raise ExperimentError(f"setting {change!r}: write it as name=value")
+        try:
+            spec[name] = yaml.safe_load(text)
+        except (yaml.YAMLError, ValueError, RecursionError):
+            spec[name] = text
+    return spec
+
+
+def _set(data: dict[str, Any], keys: list[str], value: Any, path: str) -> None:
+    node = data
+    for key in keys[:-1]:
+        child = node.setdefault(key, {})
+        if isinstance(child, str) and key in _NAMES:
+            child = node[key] = {_NAMES[key]: child}
+        if not isinstance(child, dict):
+            raise ExperimentError(f"override {path!r}: {key} is {child!r}, which has no fields to change")
+        node = child
+    node[keys[-1]] = value
+
+
+def arms(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What each condition changes, without parts in which nothing is left to change."""
+    conditions = data.get("conditions")
+    return {name: _filled(c) for name, c in conditions.items()} if isinstance(conditions, dict) else {}
+
+
+def _filled(value: Any) -> Any:
+    """`value` without mappings that hold nothing (an arm's `false` and `0` are something)."""
+    if not isinstance(value, dict):
+        return value
+    inner = {key: _filled(one) for key, one in value.items()}
+    return {key: one for key, one in inner.items() if one not in ({}, None)}
+
+
+def collapse(data: dict[str, Any], written: Mapping[str, Any]) -> None:
+    """Keep one of several conditions that overrides have made the same; `written`: as in the file.
+
+    A planted effect goes with its condition.
+    """
+    conditions = data.get("conditions")
+    if not isinstance(conditions, dict):
+        return
+    now = arms(data)
+    kept: list[str] = []
+    for name in conditions:
+        if not any(now[one] == now[name] and written[one] != written[name] for one in kept):
+            kept.append(name)
+    planted = data.get("planted")
+    if (
+        len(kept) < len(conditions)
+        and isinstance(planted, dict)
+        and isinstance(planted.get("conditions"), list)
+    ):
+        gone = set(conditions) - set(kept)
+        left = [name for name in planted["conditions"] if name not in gone]
+        data["planted"] = {**planted, "conditions": left} if left else None
+    data["conditions"] = {name: conditions[name] or {} for name in kept}

@@ -1,0 +1,161 @@
+"""The policies of a run's players, by the name of a shipped one or by a file. The run keeps a copy.
+
+So a copied run is whole, and goes on and plays back as it began although the file elsewhere, or the policy
+that ships under that name, has changed since. By its digest a copy that was lost or exchanged is told, before
+anybody plays by the wrong one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...agents.policy.checkpoint import (
+    BY_DEFAULT,
+    RECIPE_FOR,
+    SUFFIX,
+    Checkpoint,
+    NumpyPolicy,
+    load,
+    located,
+    shipped,
+)
+from ...agents.recipes import MOST_CANDIDATES, RECIPES, recipe
+from ...errors import ExperimentError, ModelError, StoreError
+from ...files import copied, write
+from .specs import MODEL_FREE, PlayerSpec
+
+FOLDER = "policies"
+DIGESTS = "frozen.json"
+"""The file beside the policies that a run keeps, with their digests as they were when it began."""
+
+
+def named(spec: PlayerSpec) -> str | None:
+    """The policy that a player chooses by: the one that it names, or its recipe's; None where it has none."""
+    if spec.recipe == MODEL_FREE:
+        return None
+    recipe = spec.resolved_recipe()
+    if not recipe.weighs or recipe.propose is None:
+        return None
+    return spec.policy or BY_DEFAULT[recipe.propose.source]
+
+
+def by_name(given: str) -> dict[str, Any]:
+    """The fields of the player that a flag names: RECIPE[@MODEL], or POLICY[@MODEL], shipped or a file.
+
+    A policy says who proposes its candidates, how many, and which embedder it reads with. Raises ModelError
+    for a file that is no policy, ExperimentError for what names neither recipe nor policy, and for an @
+    without a model.
+    """
+    file, suffix, _ = given.rpartition(SUFFIX)
+    path = file + suffix  # an @ in a file's path is its own
+    name, at, model = given[len(path) :].partition("@")
+    name = path + name
+    if at and not model:
+        raise ExperimentError(f"{given}: no model stands after @; write {name}@MODEL, or {name} alone")
+    own = {"model": model} if model else {}
+    if name in RECIPES or name == MODEL_FREE:
+        return {"recipe": name, **own}
+    if not name.endswith(SUFFIX) and name not in shipped():
+        raise ExperimentError(
+            f"{given}: there is no recipe and no policy {name!r}; known are the recipes {MODEL_FREE}, "
+            f"{', '.join(RECIPES)}, the policies {', '.join(shipped())}, and any file ending in {SUFFIX}"
+        )
+    policy = load(name)
+    return {"recipe": _recipe_for(policy), "embedder": policy.reads, "policy": name, **own}
+
+
+def _recipe_for(policy: Checkpoint) -> str | dict[str, Any]:
+    """The recipe with as many candidates as the policy was trained to weigh, as those who learn have it."""
+    name = f"{RECIPE_FOR[policy.source]}-004"
+    usual = recipe(name).propose
+    assert usual is not None
+    count = min(policy.candidates, MOST_CANDIDATES)
+    if policy.source == "intents" or count == usual.candidates:
+        return name
+    return {"name": name, "propose": {"candidates": count}}
+
+
+class Policies:
+    """Policies by name or path, each loaded once. home: the run's directory, None for a game that is not
+    kept; reading: nothing is to be kept there.
+    """
+
+    def __init__(self, home: Path | None, reading: bool) -> None:
+        self._home, self._reading = home, reading
+        self._open: dict[str, NumpyPolicy] = {}
+
+    def policy(self, name: str) -> NumpyPolicy:
+        """The policy of that name or in that file; ModelError where there is none."""
+        if name not in self._open:
+            self._open[name] = NumpyPolicy(self._checkpoint(name))
+        return self._open[name]
+
+    def _checkpoint(self, name: str) -> Checkpoint:
+        """The run's copy, which is made if the run has none yet."""
+        if self._home is None:
+            return load(name)
+        short = blake2b(name.encode(), digest_size=4).hexdigest()
+        own = self._home / FOLDER / f"{Path(name).stem}-{short}{SUFFIX}"
+        digests = digests_in(own.parent)
+        if own.name in digests:
+            return require(own, digests[own.name])
+        if own.exists() and not _alike(own, name):
+            raise lost(own.parent / DIGESTS, f"it does not tell of {own.name}")
+        found = load(name)  # what cannot be read is refused under the name that was given
+        if not self._reading:
+            found = keep(name, own)
+            remember(own.parent, {**digests, own.name: found.digest})
+        return found
+
+
+def keep(name: str, own: Path) -> Checkpoint:
+    """Copy the policy of that name, or in that file, into a run."""
+    copied(located(name), own)
+    return load(own)
+
+
+def require(own: Path, digest: str | None) -> Checkpoint:
+    """A run's copy; StoreError where it is missing, or is another policy than when the run began."""
+    if not own.is_file():
+        raise lost(own, "it is missing")
+    try:
+        found = load(own)
+    except ModelError as error:
+        raise lost(own, f"it cannot be played ({error})") from None
+    if found.digest != digest:
+        raise lost(own, "it is another policy than when the run began")
+    return found
+
+
+def _alike(own: Path, name: str) -> bool:
+    try:
+        return load(own).digest == load(name).digest
+    except ModelError:
+        return False
+
+
+def remember(folder: Path, digests: Mapping[str, str]) -> None:
+    """Write down the digests of the policies that are kept in a folder."""
+    write(folder / DIGESTS, json.dumps(digests, indent=2).encode())
+
+
+def digests_in(folder: Path) -> dict[str, str]:
+    """What `remember` wrote there; empty where it wrote nothing."""
+    file = folder / DIGESTS
+    if not file.exists():
+        return {}
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=dict[str, str])
+    except (OSError, msgspec.DecodeError):
+        raise lost(file, "it is damaged") from None
+
+
+def lost(file: Path, what: str) -> StoreError:
+    """A kept policy that cannot be gone on with, with what can be done about it."""
+    return StoreError(f"{file}: {what}; copy it back from where it is whole, or start a new run")

@@ -1,0 +1,119 @@
+"""Files that say what to run: found by path or by a shipped name, read, and refused in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from ...errors import ExperimentError
+
+
+def shipped(folder: str = "") -> dict[str, str]:
+    """The files that come with Wolflab, in `folder` of its experiments: name → text."""
+    inside = f"/{folder}" if folder else ""
+    place = resources.files("wolflab").joinpath(f"experiments{inside}")
+    if not place.is_dir():
+        place = resources.files("wolflab").joinpath(f"../../experiments{inside}")
+    if not place.is_dir():
+        return {}
+    found = sorted(place.iterdir(), key=lambda entry: entry.name)
+    return {
+        one.name.removesuffix(".yaml"): one.read_text(encoding="utf-8")
+        for one in found
+        if one.name.endswith(".yaml")
+    }
+
+
+_KINDS = (("experiment", "", "run"), ("tournament", "", "tournament"), ("training", "training", "train"))
+"""What ships, in which folder, and the command that runs it."""
+
+
+def read(source: str | Path, what: str, folder: str = "") -> tuple[dict[str, Any], str]:
+    """The fields of a file, or of a shipped one, and what to call it in messages.
+
+    what: "experiment", "tournament", "training". A key that stands twice is an error.
+    """
+    text, where = _text(source, what, folder)
+    try:
+        data = yaml.load(text, _Strict)
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date or a number that is none
+        words = " ".join(str(error).split()).replace("<unicode string>", where)
+        raise ExperimentError(f"{where}: not YAML: {words}") from None
+    except ExperimentError as error:
+        raise ExperimentError(f"{where}: {error}") from None
+    except RecursionError:
+        raise ExperimentError(f"{where}: nested too deeply for {_a(what)}") from None
+    if not isinstance(data, dict):
+        raise ExperimentError(f"{where}: {_a(what)} is a mapping of fields, starting with name:")
+    return data, where
+
+
+def _text(source: str | Path, what: str, folder: str) -> tuple[str, str]:
+    path = Path(source)
+    if path.is_file():
+        try:
+            return path.read_text(encoding="utf-8"), str(source)
+        except UnicodeDecodeError:
+            raise ExperimentError(f"{source}: not a text in UTF-8; {_a(what)} is a YAML file") from None
+    known = shipped(folder)
+    name = path.name.removesuffix(".yaml")
+    if name in known and (str(source) == name or path.parent.name in ("experiments", folder)):
+        return known[name], f"{what} {name}"
+    for other, place, command in _KINDS:
+        if (
+            other != what
+            and name in shipped(place)
+            and has_entrants(shipped(place)[name]) == (other == "tournament")
+        ):
+            raise ExperimentError(f"{name} is a shipped {other}; it is run by: wolflab {command} {name}")
+    alike = [name for name, text in known.items() if has_entrants(text) == (what == "tournament")]
+    raise ExperimentError(
+        f"there is no file {str(source)!r} and no shipped {what} of that name; shipped are {', '.join(alike)}"
+    )
+
+
+def has_entrants(text: str) -> bool:
+    """Whether a shipped file has entrants, and is for `wolflab tournament`."""
+    return "\nentrants:" in text
+
+
+def _a(what: str) -> str:
+    return f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
+
+
+class _Strict(yaml.SafeLoader):
+    """Refuses a mapping with a key twice: the first of them would be lost without a word."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        """See the class."""
+        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        for key in keys:
+            if keys.count(key) > 1:
+                line = node.start_mark.line + 1
+                raise ExperimentError(f"{key!r} stands twice in the mapping at line {line}; name each once")
+        return super().construct_mapping(node, deep)
+
+
+def in_words(error: ValidationError, page: str = "docs/experiments.md") -> str:
+    """The first thing that is wrong, as a sentence with its field, and how many more there are. page: where
+    the fields are explained.
+    """
+    # An unknown field comes first: the field that it was meant for is then only missing.
+    first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+    place = ".".join(str(part) for part in first["loc"] if part not in ("str", "dict[str,any]"))
+    message = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "extra_forbidden":
+        message = f"there is no such field; see {page}"
+    elif first["type"] == "missing":
+        message = "this field is needed"
+    elif (
+        "input" in first and isinstance(first["input"], str | int | float) and first["type"] != "value_error"
+    ):
+        message = f"got {first['input']!r}; {message[0].lower()}{message[1:]}"
+    more = f" (and {len(error.errors()) - 1} more)" if len(error.errors()) > 1 else ""
+    return f"{place + ': ' if place else ''}{message}{more}"

@@ -1,0 +1,259 @@
+"""The parts of an experiment: players, what past games may teach them, conditions, curves, plants.
+
+Validated where it is written; turning it into players is `casting`'s work.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from ...agents.experience import GOOD, LIMIT
+from ...agents.recipes import Recipe, recipe
+from ...errors import ExperimentError, ModelError, RulesetError
+from ...fields import Part
+from ...metrics.published import published
+from ...metrics.registry import unknown
+from ...models.embedders import resolve_embedder
+from ...rules import Ruleset, preset
+from ...text.asking.disguise import DISGUISES, disguise
+
+MODEL_FREE = "random"
+"""The recipe that needs no model."""
+
+
+def _folder_name(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+        raise ValueError(
+            f"got {name!r}; use letters, digits, dots, dashes and underscores (it names a folder)"
+        )
+    return name
+
+
+def _published(names: list[str]) -> list[str]:
+    for name in names:
+        published(name)
+    return names
+
+
+def _rules(value: str | dict[str, Any]) -> str | dict[str, Any]:
+    ruleset_of(value)
+    return value
+
+
+FolderName = Annotated[str, AfterValidator(_folder_name)]
+Rules = Annotated[str | dict[str, Any], AfterValidator(_rules)]
+"""A preset's name, or a mapping; see `ruleset_of`."""
+Published = Annotated[list[str], AfterValidator(_published)]
+"""Names of published tables."""
+
+
+def among(known: Collection[str]) -> AfterValidator:
+    """A check that every name of a list is one of `known`."""
+
+    def check(names: list[str]) -> list[str]:
+        for name in names:
+            if name not in known:
+                raise ValueError(f"there is no {name!r}; known are {', '.join(known)}")
+        return names
+
+    return AfterValidator(check)
+
+
+def _a_measure(name: str) -> str:
+    if (wrong := unknown(name)) is not None:
+        raise ValueError(wrong)
+    return name
+
+
+MeasureName = Annotated[str, AfterValidator(_a_measure)]
+"""A measure that has one number a condition."""
+
+
+def ruleset_of(value: str | Mapping[str, Any]) -> Ruleset:
+    """A ruleset from a preset's name, or from a mapping {preset: …, switch: value, …}."""
+    if isinstance(value, str):
+        return preset(value)
+    changes = dict(value)
+    names = changes.get("role_names")
+    if not isinstance(names, str):
+        return preset(changes.pop("preset", "sheriff")).with_(**changes)
+    if names not in DISGUISES:
+        known = ", ".join(DISGUISES)
+        raise RulesetError("role_names", f"no mapping is called {names!r}; use {known}, or write one")
+    del changes["role_names"]
+    plain = preset(changes.pop("preset", "sheriff")).with_(**changes)
+    return plain.with_(role_names=disguise(names, plain))
+
+
+class ExperienceSpec(Part):
+    """Where a reflective player's experience comes from, and how it is looked up (003 §3.4).
+
+    One of: `pool`, a file made by `wolflab experience build`; `games_of`, a condition of the same
+    experiment, whose games are played first; `grow`, the games of its own condition played so far, a new
+    pool being taken every `grow` deals (in the order of deals, so that concurrency changes nothing).
+    games: with `games_of`, how many of its games make a pool. draws: how many separate pools of that size are
+    drawn; a game with repeat r uses pool r mod draws. A larger `games` with the same draws holds the
+    smaller pools' games (nested). of: what is kept: "all", "losers" (of the losing side alone), or
+    "shuffled" (responses with their scores dealt anew among the reflections). embedder: for pools that this
+    run makes. epsilon: ε of 003 Eq. 6; None is the pool's own, which lets through `share` of the pairs.
+    limit, good, window: see `agents.experience.choose`. same_deal: games of the same deal may be found.
+    """
+
+    pool: str | None = None
+    games_of: str | None = None
+    grow: int | None = Field(default=None, ge=1)
+    games: int | None = Field(default=None, ge=1)
+    draws: int = Field(default=1, ge=1)
+    of: Literal["all", "losers", "shuffled"] = "all"
+    embedder: str | dict[str, Any] = "hashing"
+    epsilon: float | None = Field(default=None, ge=-1, le=1)
+    share: float | None = Field(default=None, gt=0, le=1)
+    limit: int = Field(default=LIMIT, ge=2)
+    good: int = Field(default=GOOD, ge=1)
+    window: tuple[int, int] | None = None
+    same_deal: bool = False
+
+    @model_validator(mode="after")
+    def _check(self) -> ExperienceSpec:
+        given = [name for name in ("pool", "games_of", "grow") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError(f"{' and '.join(given) or 'nothing'} given; use one of pool, games_of, grow")
+        if given[0] != "games_of" and (self.games or self.draws > 1):
+            raise ValueError("games and draws belong to games_of; remove them")
+        if given[0] == "pool" and (self.of != "all" or self.share is not None):
+            raise ValueError("a pool from a file is taken as it is; of and share are for building")
+        if self.window is not None and self.window[0] > self.window[1]:
+            raise ValueError(
+                f"experience.window: {list(self.window)} runs backwards; write the lower score first"
+            )
+        _embedder(self.embedder)
+        return self
+
+
+def _embedder(spec: str | dict[str, Any]) -> str | dict[str, Any]:
+    try:
+        resolve_embedder(spec)
+    except ModelError as error:
+        raise ValueError(str(error)) from None
+    return spec
+
+
+def _named(model: str | dict[str, Any]) -> str | dict[str, Any]:
+    if isinstance(model, dict) and "model" not in model:
+        raise ValueError("a model given as a mapping needs its name under 'model'")
+    return model
+
+
+EmbedderField = Annotated[str | dict[str, Any], AfterValidator(_embedder)]
+"""An embedder that can be made."""
+ModelField = Annotated[str | dict[str, Any], AfterValidator(_named)]
+"""A model's name, or settings that say of which."""
+
+
+class PlayerSpec(Part):
+    """One kind of player: a model (name, or mapping with settings) and a recipe (name, or mapping).
+
+    embedder: by which a reflective player finds its messages again, or the one that its policy was trained
+    with. experience: what it may learn from. policy: a checkpoint's file, or the name of a shipped one; None
+    is the one that ships for the recipe.
+    """
+
+    model: str | dict[str, Any] | None = None
+    recipe: str | dict[str, Any] = "deductive"
+    embedder: str | dict[str, Any] = "hashing"
+    experience: ExperienceSpec | None = None
+    policy: str | None = Field(default=None, min_length=1)
+
+    @model_validator(mode="after")
+    def _check(self) -> PlayerSpec:
+        if self.recipe == MODEL_FREE:
+            if self.model is not None:
+                raise ValueError("recipe random takes no model; remove it")
+            return self
+        made = self.resolved_recipe()
+        _embedder(self.embedder)
+        if self.policy is not None and not made.weighs:
+            raise ValueError(
+                f"policy: recipe {made.name} chooses without a policy; use the recipe strategic, or remove it"
+            )
+        if self.experience is not None and made.reflect is None:
+            raise ValueError(f"experience: recipe {made.name} does not reflect; use the recipe reflective")
+        if self.model is None:
+            raise ValueError(
+                "a model is missing; write model: village, or the name of any other (wolflab models)"
+            )
+        _named(self.model)
+        return self
+
+    def resolved_recipe(self) -> Recipe:
+        """The recipe with its changed fields."""
+        try:
+            if isinstance(self.recipe, str):
+                return recipe(self.recipe)
+            fields = dict(self.recipe)
+            if "name" not in fields:
+                raise ValueError("a recipe given as a mapping needs the name it starts from under 'name'")
+            return recipe(fields.pop("name")).with_(**fields)
+        except ExperimentError as error:
+            raise ValueError(str(error)) from None
+
+    def told(self) -> dict[str, Any]:
+        """What is not at its default, as plain values; the recipe with its fields, for what a name stands for
+        may change.
+        """
+        recipe = self.recipe if self.recipe == MODEL_FREE else self.resolved_recipe().stated()
+        return {**self.model_dump(mode="json", exclude_defaults=True), "recipe": recipe}
+
+
+MOST = 10_000_000
+"""Deals, repeats, or the number of a deal."""
+MOST_WORKERS = 1024
+"""Processes that play."""
+
+
+class Budget(Part):
+    """Where a run stops cleanly: tokens (prompt + completion) and USD, over all its models."""
+
+    tokens: int | None = Field(default=None, gt=0)
+    usd: float | None = Field(default=None, gt=0)
+
+
+class Condition(Part):
+    """One arm of an experiment: what it changes of `rules` and of `players`.
+
+    deals, repeats: how much of it is played, where that is not as in the rest. first_deal: the number of
+    its first deal; games whose experience is to be collected are given deals of their own with it.
+    """
+
+    rules: dict[str, Any] = Field(default_factory=dict)
+    players: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    deals: int | None = Field(default=None, ge=1, le=MOST)
+    repeats: int | None = Field(default=None, ge=1, le=MOST)
+    first_deal: int = Field(default=0, ge=0, le=MOST)
+
+
+class Planted(Part):
+    """A known effect: its measure, the knob that sets it, and the conditions that it is set in."""
+
+    measure: MeasureName = "persuasion"
+    knob: str = ""
+    player: str = "others"
+    conditions: list[str]
+    """In which it is set: the truth of each is the knob's value in `players.<player>.model` there."""
+
+
+class CurveSpec(Part):
+    """Conditions along one quantity, drawn as curves in the report (003 Fig. 3).
+
+    x: what the quantity is. points: condition → its value. baseline: a condition drawn as a dashed line.
+    measures: a panel each.
+    """
+
+    x: str
+    points: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = Field(min_length=1)
+    measures: list[MeasureName] = Field(min_length=1)
+    baseline: str | None = None

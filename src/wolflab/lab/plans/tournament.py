@@ -1,0 +1,366 @@
+"""Tournaments: everybody against everybody, on both sides, on the same deals (004's protocol).
+
+A tournament is a file with entrants instead of players and conditions. It becomes an ordinary experiment
+whose conditions are its cells: in "A vs B", A plays every seat of the village and B every Werewolf. So
+whatever works on a run (resuming, verifying, budgets, showing games, the report) works on a tournament's.
+Beside the run's `experiment.yaml` stands `tournament.yaml`: the tournament as it was resolved. See
+``docs/tournament.md``.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from ...errors import ExperimentError, RulesetError, StoreError
+from ...fields import Part
+from ...metrics.tournament import VERSUS, Pair, pair_of
+from ..storage.store import Store
+from .experiment import Experiment, build
+from .overrides import override
+from .policies import by_name
+from .sources import in_words, read
+from .specs import MODEL_FREE, MOST, MOST_WORKERS, Budget, PlayerSpec, Published, Rules
+
+FILE = "tournament.yaml"
+_LOOKS = "looks"
+"""Under this name a run keeps what decides where it looks: its rule for stopping, and its last deal."""
+
+
+class Sides(Part):
+    """Who plays which side; None: everybody."""
+
+    village: list[str] | None = None
+    werewolves: list[str] | None = None
+
+
+class Stop(Part):
+    """When to stop before all deals are played, by confidence sequences alone (`stats.sequential`).
+
+    width: a cell stops when its win rate's interval is at most so wide. decide: everything stops when it is
+    settled which of two entrants scores higher, on `part` of the game. every: deals between looks. level: of
+    the sequences.
+    """
+
+    width: float | None = Field(default=None, gt=0, lt=1)
+    decide: list[str] | None = None
+    part: Literal["both", "village", "werewolves"] = "both"
+    every: int = Field(default=50, ge=1, le=MOST)
+    level: float = Field(default=0.95, gt=0.5, lt=1)
+
+    @model_validator(mode="after")
+    def _check(self) -> Stop:
+        if (self.width is None) == (self.decide is None):
+            raise ValueError("use one of width (such as 0.1) and decide (two entrants)")
+        if self.decide is not None and len(set(self.decide)) != 2:
+            raise ValueError(f"decide: got {self.decide}; name two different entrants")
+        if self.width is not None and self.part != "both":
+            raise ValueError("part belongs to decide; remove it")
+        return self
+
+
+class Tournament(Part):
+    """A whole tournament; see the module and ``docs/tournament.md``."""
+
+    name: str
+    title: str = ""
+    source: str = ""
+    rules: Rules = "doctor"
+    entrants: dict[str, PlayerSpec]
+    model: str | dict[str, Any] | None = None
+    """Of the entrants that name none."""
+    sides: Sides = Sides()
+    mirror: bool = True
+    """Whether an entrant meets itself."""
+    seed: int = 1
+    deals: int = Field(default=100, ge=1, le=MOST)
+    repeats: int = Field(default=1, ge=1, le=MOST)
+    stop: Stop | None = None
+    concurrency: int = Field(default=16, ge=1)
+    workers: int = Field(default=1, ge=1, le=MOST_WORKERS)
+    budget: Budget = Budget()
+    behaviours: bool = False
+    published: Published = Field(default_factory=list)
+    """Published round robins to set beside ours."""
+    called: dict[str, str] = Field(default_factory=dict)
+    """Entrant → its name in those tables."""
+    village: dict[str, Any] | None = None
+    """What `--village` changes, so that it runs on the built-in player."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spelled_out(cls, data: Any) -> Any:
+        """A recipe alone is an entrant; the tournament's model is that of whoever names none."""
+        if not isinstance(data, dict):
+            return data
+        if isinstance(data.get("rules"), dict):
+            data = {**data, "rules": {"preset": "doctor", **data["rules"]}}
+        if not isinstance(data.get("entrants"), dict):
+            return data
+        made = {}
+        for name, given in data["entrants"].items():
+            one: Any = {"recipe": given} if isinstance(given, str) else given
+            if isinstance(one, dict) and one.get("model") is None and one.get("recipe") != MODEL_FREE:
+                one = {**one, "model": data.get("model")}
+            made[name] = one
+        return {**data, "entrants": made}
+
+    @model_validator(mode="after")
+    def _check(self) -> Tournament:
+        for name in self.entrants:
+            if not re.fullmatch(r"\S(?:.{0,58}\S)?", name) or VERSUS in name:
+                raise ValueError(
+                    f"entrants: {name!r} cannot be a name; use one line of at most 60 characters "
+                    f"without {VERSUS!r}"
+                )
+        if len(self.entrants) < 2:
+            raise ValueError(
+                f"entrants: a tournament needs two or more, and there is {len(self.entrants) or 'none'}"
+            )
+        for side in ("village", "werewolves"):
+            self._check_names(f"sides.{side}", getattr(self.sides, side))
+        self._check_names("called", list(self.called))
+        if not self.pairs:
+            raise ValueError("sides: nobody meets anybody; name more entrants, or leave out mirror: false")
+        idle = [name for name in self.entrants if not any(name in pair for pair in self.pairs)]
+        if idle:
+            raise ValueError(f"sides: {', '.join(idle)} would not play at all; give it a side, or remove it")
+        if self.stop is not None:
+            self._check_stop(self.stop)
+        return self
+
+    def _check_names(self, where: str, names: Sequence[str] | None) -> None:
+        if names is None:
+            return
+        if not names and where != "called":
+            raise ValueError(
+                f"{where}: nobody plays this side; name an entrant, or leave the field out for everybody"
+            )
+        for name in names:
+            if name not in self.entrants:
+                known = ", ".join(self.entrants)
+                raise ValueError(f"{where}: there is no entrant {name!r}; known are {known}")
+            if list(names).count(name) > 1:
+                raise ValueError(f"{where}: {name} is named twice; name it once")
+
+    def _check_stop(self, stop: Stop) -> None:
+        self._check_names("stop.decide", stop.decide)
+        learning = [n for n, one in self.entrants.items() if one.experience and one.experience.games_of]
+        if learning:
+            raise ValueError(
+                f"stop: {learning[0]} learns from games that an early stop might leave unplayed; give it a "
+                "pool, or leave out stop"
+            )
+        for name in stop.decide or ():
+            for side, at in (("village", 0), ("werewolves", 1)):
+                if stop.part in ("both", side) and not any(pair[at] == name for pair in self.pairs):
+                    raise ValueError(
+                        f"stop.decide: {name} does not play the side {side}; set stop.part to a side that "
+                        "both play"
+                    )
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The cells, village by village."""
+        everybody = list(self.entrants)
+        return tuple(
+            (a, b)
+            for a in (everybody if self.sides.village is None else self.sides.village)
+            for b in (everybody if self.sides.werewolves is None else self.sides.werewolves)
+            if self.mirror or a != b
+        )
+
+    def experiment(self, where: str = "tournament") -> Experiment:
+        """The experiment that plays it: a condition a cell. where: named in an error."""
+        players = {
+            name: one.model_dump(mode="json", exclude_unset=True) for name, one in self.entrants.items()
+        }
+        same = ("name", "title", "source", "rules", "seed", "deals", "repeats", "concurrency", "workers")
+        data: dict[str, Any] = {name: getattr(self, name) for name in same}
+        data |= {
+            "players": {},
+            "conditions": {
+                f"{a}{VERSUS}{b}": {"players": {"village": players[a], "werewolves": players[b]}}
+                for a, b in self.pairs
+            },
+            "budget": self.budget.model_dump(exclude_unset=True),
+            "behaviours": self.behaviours,
+        }
+        if self.stop is not None:
+            data["redraw_void"] = False  # looks are taken at deals, and a replacement would have another's
+        return build(data, where=where)
+
+
+# -- reading ----------------------------------------------------------------------------------
+
+
+def load(source: str | Path, overrides: Sequence[str] = (), village: bool = False) -> Tournament:
+    """Read a tournament: a path, or the name of a shipped one.
+
+    overrides: as for an experiment ("deals=10"); a first part that is no field of the file is taken as an
+    entrant ("vanilla.model=…"). village: apply the file's `village` part.
+    """
+    data, where = read(source, "tournament")
+    if "entrants" not in data:
+        raise ExperimentError(
+            f"{where}: a tournament is a mapping with entrants: {{name: player, …}}; an experiment is run "
+            "by: wolflab run"
+        )
+    return make(data, overrides, village, where)
+
+
+def make(
+    data: Mapping[str, Any],
+    overrides: Sequence[str] = (),
+    village: bool = False,
+    where: str = "tournament",
+) -> Tournament:
+    """A tournament from plain values; see `load`."""
+    values: dict[str, Any] = copy.deepcopy(dict(data))
+    part = values.get("village")
+    if village and isinstance(part, dict):
+        values = {**values, **part, "village": None}
+    entrants = values.get("entrants")
+    if not isinstance(entrants, dict):
+        raise ExperimentError(f"{where}: entrants is {entrants!r}; use a mapping {{name: player, …}}")
+    values["entrants"] = {k: {"recipe": v} if isinstance(v, str) else v for k, v in entrants.items()}
+    for change in overrides:
+        first = change.partition("=")[0].partition(".")[0]
+        known = first in Tournament.model_fields
+        if not known and first not in values.get("entrants", {}):
+            raise ExperimentError(
+                f"override {change!r}: {first!r} is neither a field of a tournament nor an entrant; entrants "
+                f"are {', '.join(values.get('entrants', {}))}"
+            )
+        override(values, change, Tournament, "entrants")
+    try:
+        made = Tournament(**values)
+    except ValidationError as error:
+        raise ExperimentError(f"{where}: {in_words(error, 'docs/tournament.md')}") from None
+    except (RulesetError, ExperimentError, TypeError) as error:
+        raise ExperimentError(f"{where}: {error}") from None
+    if not made.experiment(where).built_in and village:
+        raise ExperimentError(
+            f"{where}: with --village everybody is the built-in player; leave all models out (an entrant's, "
+            "@MODEL, -o …model=…), and give a file that names one a part village: {model: village}"
+        )
+    return made
+
+
+def from_flags(
+    entrants: Sequence[str], model: str | None, rules: str | None, deals: int | None
+) -> dict[str, Any]:
+    """Plain values of a tournament written as flags. entrants: ``[NAME=]PLAYER`` each (see `by_name`)."""
+    found: dict[str, Any] = {}
+    for given in entrants:
+        name, named, player = given.rpartition("=")
+        if player.startswith("@") or not player or player.endswith("@") or (named and not name):
+            raise ExperimentError(
+                f"--entrant {given}: write it as RECIPE, NAME=RECIPE or NAME=RECIPE@MODEL (vanilla@village), "
+                "or with a policy's name or file in the recipe's place"
+            )
+        called = name or player
+        if called in found:
+            raise ExperimentError(
+                f"--entrant {given}: {called} is there already; give this one another name: NAME={player}"
+            )
+        found[called] = by_name(player)
+    data: dict[str, Any] = {"name": "tournament", "entrants": found, "model": model or "village"}
+    return data | ({} if rules is None else {"rules": rules}) | ({} if deals is None else {"deals": deals})
+
+
+# -- in a run's directory ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run's directory says about its tournament."""
+
+    pairs: tuple[Pair, ...]
+    stop: Stop | None = None
+    tables: tuple[str, ...] = ()
+    called: Mapping[str, str] = field(default_factory=dict)
+
+
+def start(path: Path, tournament: Tournament) -> Store:
+    """A new run of a tournament, in an empty directory."""
+    beside, facts = {FILE: tournament.written()}, {_LOOKS: _looks(tournament)}
+    return Store.create(path, tournament.experiment(), beside, facts)
+
+
+def is_tournament(store: Store) -> bool:
+    """Whether a run began as a tournament, and has its file still."""
+    return store.meta(_LOOKS) is not None and (store.path / FILE).is_file()
+
+
+def plan_of(store: Store) -> Plan:
+    """The tournament behind a run: its file, or, for an experiment whose conditions are cells, their names.
+
+    Raises StoreError for any other run, and for a file that no longer says what the run began with.
+    """
+    file = store.path / FILE
+    if is_tournament(store):
+        made = load(file)
+        _check_begun(store, made, file)
+        return Plan(made.pairs, made.stop, tuple(made.published), made.called)
+    pairs = []
+    for name in store.experiment.conditions:
+        pair = pair_of(name)
+        if pair is None:
+            raise StoreError(
+                f"{store.path} is no tournament: its condition {name!r} is no pair of entrants; show it by: "
+                f"wolflab report {store.path}"
+            )
+        pairs.append(pair)
+    looks = json.loads(store.meta(_LOOKS) or "{}")
+    return Plan(tuple(pairs), Stop(**looks["stop"]) if looks else None)
+
+
+def _looks(made: Tournament) -> str:
+    """The rule for stopping and the last deal: from these follow the deals at which a run looks."""
+    if made.stop is None:
+        return "{}"
+    stop = made.stop.model_dump(mode="json", exclude_none=True)
+    return json.dumps({"deals": made.deals, "stop": stop}, sort_keys=True)
+
+
+def _check_begun(store: Store, made: Tournament, file: Path) -> None:
+    """StoreError where a run's file is no longer the tournament that its games belong to."""
+    undo = "undo the change, or start a new run"
+    begun, now = store.experiment, made.experiment(str(file))
+    if list(now.conditions) != list(begun.conditions):
+        other = sorted(set(now.conditions) ^ set(begun.conditions))
+        which = f"{other[0]!r} is a pair only in one of them" if other else "the pairs stand in another order"
+        raise StoreError(
+            f"{file}: entrants, sides or mirror are no longer those of experiment.yaml, by which the run "
+            f"goes ({which}); {undo}"
+        )
+    for name in ("deals", "repeats"):
+        here, there = getattr(made, name), getattr(begun, name)
+        if here != there:
+            raise StoreError(
+                f"{file}: {name} is {here} here and {there} in experiment.yaml, by which the run goes; write "
+                "the same number in both"
+            )
+    for name in begun.conditions:
+        if now.identity(name) != begun.identity(name):
+            raise StoreError(
+                f"{file}: entrants, rules or seed of {name!r} are no longer those of experiment.yaml, by "
+                f"which the run goes; {undo}"
+            )
+    looks = store.meta(_LOOKS)
+    if looks != _looks(made):
+        raise StoreError(
+            f"{file}: where a run looks at its games cannot change once it has begun, and it began with "
+            f"{'no stop' if looks == '{}' else looks}; {undo}"
+        )
+
+
+__all__ = ["Plan", "Stop", "Tournament", "from_flags", "is_tournament", "load", "make", "plan_of", "start"]

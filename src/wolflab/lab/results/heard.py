@@ -1,0 +1,322 @@
+"""Which replies of a run could not be used, by player, of games that are over and of games that are not.
+Beside them, how many decisions were taken for a player by what stands in for an unusable reply: of a player
+that makes ten calls a decision, one unusable call in ten can mean that it decides nothing.
+
+A finished game's record notes them. Of an unfinished one only the calls are there, without the questions
+that they answer. So it is played again up to where its calls end, and each reply on file is read once more as
+the players read it. No model is asked, no text is embedded anew, and nothing is written down.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from ...agents.base import IO, Agent, Invalid, Reply
+from ...errors import CassetteMismatch, WolflabError
+from ...match import Casting, Dealing, Player, play, run_now
+from ...metrics.play import Label, label
+from ...models.base import Model, Request, Response, Usage
+from ...models.calls import Filed, Silent
+from ...models.embedders.base import Embedder, Vectors
+from ...record import GameRecord, Turn
+from ...rules import Ask, Event, Log, View
+from ...text.notes import Mistake
+from ...text.replies.parse import parse
+from ...text.replies.parsed import Problem
+from ..runs.casting import Company
+from ..runs.game import prepare
+from ..storage.embedding_cache import CachedEmbedder, text_hash
+from ..storage.place import Place
+from ..storage.store import GameRow, Store
+
+MANY = 50
+"""Replies from which a rate of unusable ones is taken for more than bad luck."""
+MANY_DECISIONS = 20
+"""The same for decisions. Each takes several calls, and one whose reply could be mended was asked again."""
+SHOWN = 200
+"""How much of an unusable reply is kept, in characters (as much as a `Mistake` keeps)."""
+
+
+class Unusable(NamedTuple):
+    """One reply that could not be used. model: who gave it; attempt: from 0; reply: how it began."""
+
+    model: str
+    seat: int
+    ask: str
+    step: str
+    attempt: int
+    reason: str
+    reply: str
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a player's replies come to. replies: calls answered; reasons: why so many could not be used.
+
+    decisions: turns that took a call, probes among them; stand_ins: why so many of these had no usable reply,
+    so that something stood in for it.
+    """
+
+    replies: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    decisions: int = 0
+    stand_ins: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def unusable(self) -> int:
+        """Replies that could not be used."""
+        return self.reasons.total()
+
+    @property
+    def mostly_unusable(self) -> bool:
+        """Whether more than half of a fair number of replies could not be used."""
+        return self.replies >= MANY and 2 * self.unusable > self.replies
+
+    @property
+    def mostly_stood_in_for(self) -> bool:
+        """Whether more than half of a fair number of decisions were stand-ins."""
+        return self.decisions >= MANY_DECISIONS and 2 * self.stand_ins.total() > self.decisions
+
+    def decided(self, invalid: str | None) -> None:
+        """Count a decision. invalid: why there was no usable reply to it, or None."""
+        self.decisions += 1
+        if invalid is not None:
+            self.stand_ins[invalid] += 1
+
+    def add(self, other: Tally) -> None:
+        """Take in another's replies and decisions."""
+        self.replies += other.replies
+        self.reasons.update(other.reasons)
+        self.decisions += other.decisions
+        self.stand_ins.update(other.stand_ins)
+
+
+@dataclass(frozen=True, slots=True)
+class Overheard:
+    """What an unfinished game's calls hold. tallies: of the replies that were read, and of the decisions that
+    they were enough for, by player; filed: how many calls there are.
+    """
+
+    tallies: Mapping[Label, Tally]
+    unusable: tuple[Unusable, ...]
+    filed: int
+
+    @property
+    def read(self) -> int:
+        """How many replies were read."""
+        return sum(one.replies for one in self.tallies.values())
+
+
+class Ledger:
+    """The tally of a run that may be going on: games that are over are read once. Close it when done."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._company = Company(store.experiment, store.path, reading=True)
+        self._over: dict[int, Mapping[Label, Tally]] = {}
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the run's vectors."""
+        self._company.close_cache()
+
+    def tally(self) -> dict[Label, Tally]:
+        """By player, over all games with calls on file, forks left out."""
+        found: dict[Label, Tally] = {}
+        for row in self._store.games():
+            if row.branch:
+                continue
+            for player, one in self._game(row).items():
+                found.setdefault(player, Tally()).add(one)
+        return found
+
+    def _game(self, row: GameRow) -> Mapping[Label, Tally]:
+        if row.id in self._over:
+            return self._over[row.id]
+        if row.status in ("done", "void"):
+            self._over[row.id] = of_record(self._store.record(row.id))
+            return self._over[row.id]
+        return self.unfinished(row).tallies
+
+    def unfinished(self, row: GameRow) -> Overheard:
+        """The replies on file of a game that is not over; of those asked for at once, all but a few are read.
+
+        What cannot be played again (calls of another version, say) is not read.
+        """
+        filed = self._store.calls(row.id)
+        ear = _Ear(filed)
+        if filed:
+            try:
+                match = prepare(self._company, Place.of(row), ear)
+                heard = replace(match, casting=ear.casting(match.casting), watch=ear.watch, write=False)
+                run_now(play(heard))
+            except (_EndOfCalls, WolflabError):
+                pass
+        return ear.heard()
+
+
+def by_model(tallies: Mapping[Label, Tally]) -> dict[str, Tally]:
+    """The tallies of each model, however its players think."""
+    found: dict[str, Tally] = {}
+    for player, one in tallies.items():
+        found.setdefault(player.model, Tally()).add(one)
+    return found
+
+
+def of_record(record: GameRecord) -> dict[Label, Tally]:
+    """A finished game's replies by player, as its record tells them. Agents without a model have none."""
+    found: dict[Label, Tally] = {}
+    for turn in (*record.turns, *record.probes):
+        if turn.seat < 0 or not turn.made:
+            continue
+        one = found.setdefault(label(record.player(turn.seat, turn.at)), Tally())
+        one.replies += turn.made
+        one.decided(turn.invalid)
+        one.reasons.update(content.reason for _, content in turn.notes if isinstance(content, Mistake))
+    return found
+
+
+class _EndOfCalls(Exception):
+    """What is asked for is not on file: here the game stopped."""
+
+
+class _Ear:
+    """`match.File` over the calls of a game that stopped: reads each as it is asked for."""
+
+    def __init__(self, filed: Mapping[str, Filed]) -> None:
+        self._filed = filed
+        self._labels: list[Label] = []
+        self._heard: dict[str, tuple[Label, Unusable | None]] = {}
+        self._decided: list[tuple[Label, str | None]] = []
+        self.ended = False
+        """Whether anybody asked for a call that is not on file."""
+
+    def get(self, request: Request) -> Filed:
+        """The call on file, judged; `_EndOfCalls` where there is none."""
+        filed = self._filed.get(request.key)
+        if filed is None:
+            raise _EndOfCalls
+        seat = request.question.situation.seat
+        player, text = self._labels[seat], filed.response.text
+        answer = parse(request.question, text)
+        unusable = None
+        if isinstance(answer, Problem):
+            _, ask, step, attempt = request.key.rsplit("|", 3)
+            unusable = Unusable(player.model, seat, ask, step, int(attempt), answer.reason, text[:SHOWN])
+        self._heard[request.key] = player, unusable
+        return filed
+
+    def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
+        """Never reached: `get` answers or raises."""
+        raise AssertionError(f"{request.key} was asked of a model while a game was only read")
+
+    def casting(self, casting: Casting) -> Casting:
+        """The same players, who stop where the calls end instead of asking anybody."""
+
+        def seat(dealing: Dealing) -> Sequence[Player]:
+            players = casting(dealing)
+            self._labels = [label(one.describe()) for one in players]
+            return [
+                replace(
+                    one,
+                    agent=_Stopping(one.agent, self),
+                    model=None if one.model is None else Silent.of(one.model),
+                    embedders={what: _Kept(each) for what, each in one.embedders.items()},
+                )
+                for one in players
+            ]
+
+        return seat
+
+    def watch(self, events: Sequence[Event], log: Log, turns: Sequence[Turn]) -> None:
+        """`match.Match.watch`: with the batch over in which calls ended, so is the game."""
+        if self.ended:
+            raise _EndOfCalls
+        self._decided += [(self._labels[one.ask.seat], one.invalid) for one in turns if one.calls]
+
+    def forget(self) -> None:
+        """The call read last answered another request than the one it was read for."""
+        self._heard.popitem()
+
+    def heard(self) -> Overheard:
+        """What was read, in the order of the game."""
+        tallies: dict[Label, Tally] = {}
+        for player, unusable in self._heard.values():
+            one = tallies.setdefault(player, Tally())
+            one.replies += 1
+            if unusable is not None:
+                one.reasons[unusable.reason] += 1
+        for player, invalid in self._decided:
+            tallies.setdefault(player, Tally()).decided(invalid)
+        return Overheard(
+            tallies, tuple(one for _, one in self._heard.values() if one is not None), len(self._filed)
+        )
+
+
+class _Stopping:
+    """An agent whose turn ends with its calls, so that the others asked at the same time are still heard."""
+
+    instant = True
+
+    def __init__(self, agent: Agent, ear: _Ear) -> None:
+        self._agent, self._ear = agent, ear
+        self.name = agent.name
+
+    async def reply(self, view: View, ask: Ask, io: IO) -> Reply:
+        try:
+            return await self._agent.reply(view, ask, io)
+        except _EndOfCalls:
+            self._ear.ended = True
+            return Reply(Invalid("its calls end here"))
+        except CassetteMismatch:
+            self._ear.forget()
+            raise
+
+    def describe(self) -> dict[str, Any]:
+        return self._agent.describe()
+
+
+class _Kept:
+    """An embedder that gives what the run has kept, and ends the turn where a vector would cost anything."""
+
+    instant = True
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.name, self.version, self.usage = embedder.name, embedder.version, Usage()
+
+    @property
+    def dimensions(self) -> int | None:
+        return self._embedder.dimensions
+
+    @property
+    def digest(self) -> str:
+        return self._embedder.digest
+
+    def describe(self) -> dict[str, Any]:
+        return self._embedder.describe()
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        one = self._embedder
+        if isinstance(one, CachedEmbedder) and not _all_kept(one, texts):
+            raise _EndOfCalls
+        return await one.embed(texts)
+
+    async def close(self) -> None:
+        pass
+
+
+def _all_kept(embedder: CachedEmbedder, texts: Iterable[str]) -> bool:
+    hashes = list({text_hash(text) for text in texts})
+    return len(embedder.cache.get(embedder.digest, hashes)) == len(hashes)
+
+
+__all__ = ["MANY", "MANY_DECISIONS", "Ledger", "Overheard", "Tally", "Unusable", "by_model", "of_record"]

@@ -1,0 +1,111 @@
+"""From a store to what the metrics compute from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ...errors import StoreError
+from ...metrics.data import Game
+from ...metrics.shapes import Curve
+from ...metrics.summary import Summary, summarise
+from ..experience.run_pools import draw_of
+from ..plans.experiment import Experiment
+from ..runs.counting import by_model, rows_of
+from ..storage.store import Store
+from .differences import baseline_of
+
+
+def games(store: Store) -> Iterator[Game]:
+    """Every planned game of a run, whatever became of it, with its row. Forks are left out: they are no
+    sample.
+    """
+    experiment = store.experiment
+    drawn = {
+        name: next((one for one in experiment.experience(name) if one.draws > 1), None)
+        for name in experiment.conditions
+    }
+    planned = [one for one in store.games() if not one.branch]
+    for one, row in zip(planned, rows_of(store, planned), strict=True):
+        spec = drawn[one.condition]
+        yield Game(
+            one.condition,
+            one.deal,
+            one.repeat,
+            one.status,
+            one.error or None,
+            row,
+            by_model(store.came_to(one.id)),
+            0 if spec is None else draw_of(spec, one.repeat),
+            experiment.watched or "",
+        )
+
+
+def _instrument(store: Store) -> bool | None:
+    """As the games say (None), or, while none is over, as the experiment says."""
+    over = any(one.status in ("done", "void") for one in store.games())
+    return None if over else store.experiment.built_in
+
+
+def summary(store: Store) -> Summary:
+    """All numbers of a run, with the published tables that its experiment names."""
+    experiment = store.experiment
+    return summarise(
+        games(store),
+        title=experiment.title or experiment.name,
+        description=experiment.source,
+        instrument=_instrument(store),
+        published=experiment.published,
+        planted=None
+        if experiment.planted is None
+        else {
+            "measure": experiment.planted.measure,
+            "knob": experiment.planted.knob,
+            "values": experiment.truths(),
+        },
+        baseline=baseline_of(experiment),
+        contrasts=experiment.contrasts,
+        curve=_curve(experiment),
+    )
+
+
+def _curve(experiment: Experiment) -> Curve | None:
+    given = experiment.curve
+    if given is None:
+        return None
+    points = tuple(sorted(given.points.items(), key=lambda point: point[1]))
+    return Curve(given.x, points, tuple(given.measures), given.baseline)
+
+
+def compared(stores: Sequence[Store]) -> Summary:
+    """Several runs side by side, each condition under its run's name, compared on the deals they share.
+
+    Raises StoreError for fewer than two runs, and for runs that did not deal the same cards.
+    """
+    if len(stores) < 2:
+        raise StoreError("compare takes two runs or more; one alone is shown by: wolflab report RUN")
+    if len({store.path.resolve() for store in stores}) < len(stores):
+        raise StoreError("compare was given one run twice; name different runs")
+    first = stores[0]
+    for store in stores:
+        if _cards(store) != _cards(first):
+            raise StoreError(
+                f"{store.path} did not deal the same cards as {first.path} (its seed or its roles differ), "
+                "so that their games cannot be paired; run one again with the other's seed and rules"
+            )
+    titles = dict.fromkeys(store.experiment.title or store.experiment.name for store in stores)
+    found = (
+        replace(game, condition=f"{store.path.name}: {game.condition}")
+        for store in stores
+        for game in games(store)
+    )
+    contrasts = dict.fromkeys(name for store in stores for name in store.experiment.contrasts)
+    description = " · ".join(titles)
+    return summarise(found, title="Runs compared", description=description, contrasts=tuple(contrasts))
+
+
+def _cards(store: Store) -> tuple[int, list[tuple[str, int]]]:
+    """What decides a run's deals."""
+    experiment = store.experiment
+    rules = experiment.ruleset(next(iter(experiment.conditions)))
+    return experiment.seed, list(rules.roles.items())

@@ -1,0 +1,152 @@
+"""One recorded turn taken once more, with a component of the player removed (003 §4.4.1, Table 4).
+
+The seat knows what it knew then; its model is asked anew, and nothing is written down.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ...agents.base import Invalid, Reply
+from ...agents.language import LanguageAgent
+from ...errors import RecordError, ServerError
+from ...match import Dealing, Draws, LiveIO, Player, at_once
+from ...models.calls import NO_FILE
+from ...models.catalog import check
+from ...record import GameRecord
+from ...rules import Action, facts_of
+from ...text.asking.wording import moderator_request
+from ...text.notes import Content
+from ..labels.annotate import situation_of
+from .casting import Company
+from .moments import Moment, moments
+from ..storage.place import Place
+from ..storage.store import GameRow, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """A turn as it was recorded, and as it was taken once more.
+
+    request: what the moderator asked, in words. action, invalid, notes: of the turn taken anew; all None
+    where nothing was removed.
+    """
+
+    moment: Moment
+    request: str
+    action: Action | None = None
+    invalid: str | None = None
+    notes: tuple[tuple[str, Content], ...] | None = None
+
+
+NEAR = 8
+"""Turns that are listed for one that there is not."""
+
+
+def moment_of(record: GameRecord, turn: str, where: str) -> Moment:
+    """The recorded turn of that ask ("2/vote/3"); RecordError lists those that are most like it."""
+    found = {one.ask.id: one for one in moments(record, where)}
+    if turn not in found:
+        given = turn.split("/")
+
+        def unlike(ask: str) -> int:
+            round, kind = ask.split("/")[:2]
+            return 2 * (kind not in given) + (round != given[0])
+
+        near = sorted(found, key=unlike)
+        more = f" (and {len(near) - NEAR} more)" if len(near) > NEAR else ""
+        raise RecordError(
+            f"{where}: there is no turn {turn!r}; a turn is round/kind/seat, such as "
+            f"{', '.join(near[:NEAR])}{more}"
+        )
+    return found[turn]
+
+
+def again(store: Store, row: GameRow, turn: str, without: Sequence[str] = ()) -> Again:
+    """A recorded turn, and the same with components removed from its player.
+
+    Raises RecordError for a turn that there is none of, for a player that does not reflect, and for a
+    component that it has not; ServerError, in words of its own, where the model cannot be reached.
+    """
+    record = store.record(row.id)
+    moment = moment_of(record, turn, f"{store.path.name}, game {row.id}")
+    now = situation_of(moment.view, moment.ask)
+    request = f"You are asked to {moderator_request(now, moment.ask)}."
+    if not without:
+        return Again(moment, request)
+    try:
+        reply = asyncio.run(_retaken(store, row, record, moment, without))
+    except (ServerError, BaseExceptionGroup) as error:
+        first: BaseException = error
+        while isinstance(first, BaseExceptionGroup):
+            first = first.exceptions[0]
+        if not isinstance(first, ServerError):
+            raise
+        words = _RESUME.sub("", str(first))
+        raise ServerError(
+            f"{words}; the turn was not taken again, and the run is as it was: try when the model answers"
+        ) from None
+    if isinstance(reply.action, Invalid):
+        return Again(moment, request, None, reply.action.reason, reply.notes)
+    return Again(moment, request, reply.action, None, reply.notes)
+
+
+async def _retaken(
+    store: Store, row: GameRow, record: GameRecord, moment: Moment, without: Sequence[str]
+) -> Reply:
+    company = Company(store.experiment, store.path, reading=True)
+    try:
+        player = _player(company, row, record, moment)
+        agent = player.agent
+        if not isinstance(agent, LanguageAgent) or agent.recipe.reflect is None:
+            raise RecordError(
+                f"{moment.ask.id}: {record.ruleset.names[moment.ask.seat]} does not reflect, so that nothing "
+                "can be removed; see a turn of a player with the recipe reflective"
+            )
+        for component in without:
+            _must_have(agent, component, record.ruleset.names[moment.ask.seat])
+        less = agent.recipe.with_(without=tuple(dict.fromkeys((*agent.recipe.without, *without))))
+        if player.model is not None:
+            await check(player.model)  # or every call would be tried again and again first
+        io = LiveIO(
+            moment.ask,
+            player.model,
+            NO_FILE,
+            Draws(record.header["play"]),
+            at_once,
+            player.embedders,
+        )
+        return await replace(player, agent=LanguageAgent(less, agent.shelf)).agent.reply(
+            moment.view, moment.ask, io
+        )
+    finally:
+        await company.close()
+
+
+_RESUME = re.compile(r"[;:] (?:the run can be resumed|resume (?:the run )?later)\Z")
+"""What a run is told, and one turn is not."""
+
+
+def _must_have(agent: LanguageAgent, component: str, name: str) -> None:
+    """RecordError for a component that the player is without already: both turns would be the same."""
+    gone = agent.recipe.without
+    if component in gone:
+        why = f"plays without {component} already"
+    elif component == "predefined" and "questions" in gone:
+        why = "asks itself no questions, so that there are no predefined ones to remove"
+    elif component == "suggestion" and (agent.shelf is None or "reflection" in gone):
+        why = "has no suggestions from past games in this game to remove"
+    else:
+        return
+    raise RecordError(f"--without {component}: {name} {why}; name another component")
+
+
+def _player(company: Company, row: GameRow, record: GameRecord, moment: Moment) -> Player:
+    """Who held the seat at that moment: a Sheriff by vote or lot may have handed it to another."""
+    then = facts_of(record.ruleset, record.events[: moment.turn.at])
+    sheriff = then.sheriffs[0] if then.sheriffs else then.intended
+    dealing = Dealing(record.roles, sheriff, record.header["deal"], record.header["play"])
+    return company.casting(Place.of(row))(dealing)[moment.ask.seat]

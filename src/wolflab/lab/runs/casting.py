@@ -1,0 +1,217 @@
+"""From an experiment's words to players: models are built once a run, agents once a recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...agents.language import LanguageAgent
+from ...agents.policy.serving import check as check_policy
+from ...agents.random import Random
+from ...agents.staged import Staged
+from ...errors import ExperimentError, ModelError
+from ...match import Casting, Dealing, Player
+from ...models.base import Model
+from ...models.budget import Budget
+from ...models.catalog import check, listing, resolve
+from ...models.embedders import Embedder, resolve_embedder
+from ...models.endpoints import missing_key
+from ...rules import ROLES, Ruleset
+from ..storage.embedding_cache import CachedEmbedder, EmbeddingCache
+from ..plans.experiment import Experiment
+from ..storage.place import Place
+from ..plans.policies import Policies, named
+from ..experience.run_pools import Pools
+from ..plans.scenes import SCENES
+from ..plans.specs import MODEL_FREE, ExperienceSpec, PlayerSpec
+
+
+async def reach(spec: str | dict[str, Any]) -> None:
+    """Try to reach a model now; ModelError says in one sentence why it cannot be used."""
+    model = resolve(spec)
+    try:
+        await check(model)
+    finally:
+        await model.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Role:
+    """A player of the cast, and what it may learn from."""
+
+    player: Player
+    experience: ExperienceSpec | None
+
+
+class Company:
+    """All models, embedders, agents and pools of one run of one experiment, shared between its games.
+
+    home: the run's directory, where vectors and pools are kept; None for a game that is not kept.
+    reading: the run is only read, and nothing is to be kept there.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        home: Path | None = None,
+        budget: Budget | None = None,
+        reading: bool = False,
+    ) -> None:
+        self.experiment = experiment
+        self.pools = Pools(experiment, home)
+        self._home = home
+        self._reading = reading
+        self._models: dict[bytes, Model] = {}
+        self._embedders: dict[bytes, Embedder] = {}
+        self._players: dict[bytes, Player] = {}
+        self._policies = Policies(home, reading)
+        self._casts: dict[str, dict[str, _Role]] = {}
+        self._cache: EmbeddingCache | None = None
+        self._budget = budget
+
+    @property
+    def models(self) -> list[Model]:
+        """Every model built so far."""
+        return list(self._models.values())
+
+    @property
+    def lacks_key(self) -> bool:
+        """Whether a model built so far needs a key that is not set."""
+        endpoints = [getattr(model, "endpoint", None) for model in self.models]
+        return any(one is not None and one.variable and one.key() is None for one in endpoints)
+
+    @property
+    def instant(self) -> bool:
+        """Whether nobody built so far ever waits."""
+        return all(player.instant for player in self._players.values())
+
+    def player(self, spec: PlayerSpec) -> Player:
+        """The player that a specification describes, before it has seen any experience."""
+        try:
+            key = msgspec.json.encode(spec.model_dump(), order="sorted")
+        except TypeError:
+            raise ModelError(f"model {spec.model!r}: the names of its fields have to be texts") from None
+        if key not in self._players:
+            self._players[key] = self._built(spec)
+        return self._players[key]
+
+    def _built(self, spec: PlayerSpec) -> Player:
+        if spec.recipe == MODEL_FREE:
+            return Player(Random())
+        assert spec.model is not None
+        made = spec.resolved_recipe()
+        embedders = {what: self.embedder(spec.embedder) for what in made.embeds}
+        if spec.experience is not None:
+            embedders["experience"] = self.embedder(spec.experience.embedder)
+        name = named(spec)
+        policy = None if name is None else self._policies.policy(name)
+        return Player(LanguageAgent(made, policy=policy), self._model(spec.model), embedders)
+
+    def _model(self, spec: str | dict[str, Any]) -> Model:
+        key = msgspec.json.encode(spec, order="sorted")
+        if key not in self._models:
+            self._models[key] = resolve(spec, self._budget)
+        return self._models[key]
+
+    def embedder(self, spec: str | Mapping[str, Any]) -> Embedder:
+        """The embedder of that name. Vectors that cost more than reading them are kept with the run."""
+        key = msgspec.json.encode(spec, order="sorted")
+        if key not in self._embedders:
+            made = resolve_embedder(spec, self._budget)
+            if made.name != "hashing" and self._home is not None:
+                if self._cache is None:
+                    there = self._home / "run.sqlite"
+                    opened = EmbeddingCache.open_for_reading if self._reading else EmbeddingCache.open
+                    self._cache = opened(there)
+                made = CachedEmbedder(made, self._cache)
+            self._embedders[key] = made
+        return self._embedders[key]
+
+    async def check_embedders(self) -> None:
+        """Whether every embedder built so far has what it needs; ModelError for a package, weights or a key
+        that is missing. No server is asked: what it answers is paid for.
+        """
+        for embedder in self._embedders.values():
+            inner = embedder.inner if isinstance(embedder, CachedEmbedder) else embedder
+            endpoint = getattr(inner, "endpoint", None)
+            if endpoint is None and not inner.instant:
+                await inner.embed(("werewolf",))  # the weights are loaded with the first word
+            elif endpoint is not None and endpoint.variable and endpoint.key() is None:
+                needed = missing_key(endpoint.variable, endpoint.base_url)
+                raise ModelError(f"embedder {inner.name!r}: {needed}")
+
+    def casting(self, place: Place) -> Casting:
+        """Who sits where in one game. The most particular place wins.
+
+        A seat's own name, then "sheriff", then the role, then the side, then "others".
+        """
+        cast, rules = self.cast(place.condition), self.experiment.ruleset(place.condition)
+
+        def seat(dealing: Dealing) -> list[Player]:
+            chosen = [_place(cast, rules, dealing, number) for number in range(rules.players)]
+            players = [self._taught(one, place, dealing.deal) for one in chosen]
+            scene = self.experiment.scene
+            if scene is None:
+                return players
+            lines = SCENES[scene].lines(rules, dealing)
+            return [
+                replace(player, agent=Staged(player.agent, scene, lines[number]))
+                for number, player in enumerate(players)
+            ]
+
+        return seat
+
+    def cast(self, condition: str) -> dict[str, _Role]:
+        """The players of a condition by place, built on first use."""
+        if condition not in self._casts:
+            self._casts[condition] = {
+                place: _Role(self.player(spec), spec.experience)
+                for place, spec in self.experiment.cast(condition).items()
+            }
+            for place, one in self._casts[condition].items():
+                try:
+                    check_policy(one.player.agent, one.player.embedders, self.experiment.ruleset(condition))
+                except ModelError as error:
+                    raise ModelError(f"{place} in {condition}: {error}") from None
+        return self._casts[condition]
+
+    def _taught(self, role: _Role, place: Place, deal: str) -> Player:
+        """The player with what it may learn from in this game."""
+        if role.experience is None:
+            return role.player
+        shelf = self.pools.shelf(role.experience, place, deal, role.player.embedders["experience"])
+        agent = role.player.agent
+        assert isinstance(agent, LanguageAgent)
+        return replace(role.player, agent=LanguageAgent(agent.recipe, shelf, agent.policy))
+
+    async def close(self) -> None:
+        """Close every model and embedder."""
+        for model in self._models.values():
+            await model.close()
+        for embedder in self._embedders.values():
+            await embedder.close()
+        self.close_cache()
+
+    def close_cache(self) -> None:
+        """Let go of the file in which vectors are kept."""
+        if self._cache is not None:
+            self._cache.close()
+            self._cache = None
+
+
+def _place(cast: Mapping[str, _Role], rules: Ruleset, dealing: Dealing, seat: int) -> _Role:
+    role = dealing.roles[seat]
+    places = [rules.names[seat], role, "werewolves" if ROLES[role].wolf else "village", "others"]
+    if dealing.sheriff == seat:
+        places.insert(1, "sheriff")
+    for place in places:
+        if place in cast:
+            return cast[place]
+    raise ExperimentError(f"players: nobody is named for {rules.names[seat]} ({role}); add players.others")
+
+
+__all__ = ["Company", "listing", "reach"]

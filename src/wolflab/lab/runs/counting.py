@@ -1,0 +1,161 @@
+"""The rows of a run: what each game contributes to the measures (`metrics.rows`).
+
+A row is counted when its game ends, by the process that played it. One that is missing, or was counted
+otherwise (a measure came, the experiment asks for more), is counted again from the record, in as many
+processes as the experiment has workers, and kept if the run can be written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import NamedTuple
+
+from ...errors import RecordError
+from ...match import Played
+from ...metrics.data import CallTotals
+from ...metrics.reading import Asked
+from ...metrics.rows import Row, alike, decode, encode, row_of, version
+from ...record import GameRecord
+from ..storage.call_store import Totals
+from ..plans.experiment import Experiment
+from .game import status
+from ..storage.packing import CallRow, Packed, pack, total
+from ..storage.store import GameRow, KeptRow, Store
+
+_CHUNK = 100
+"""Games that a process counts at a time."""
+
+
+class Finished(NamedTuple):
+    """A game that is over, ready for the store."""
+
+    status: str
+    packed: Packed
+    row: KeptRow
+
+
+def asked_of(experiment: Experiment, condition: str) -> Asked:
+    """What a condition's games are counted for beside the rest."""
+    watched = None if experiment.watched is None else experiment.ruleset(condition).seat(experiment.watched)
+    return Asked(experiment.behaviours, watched, tuple(experiment.choices))
+
+
+def finished(
+    experiment: Experiment, condition: str, played: Played, held: Sequence[CallRow], spent: Totals
+) -> Finished:
+    """What becomes of a game that was written down. held: its calls that are not committed; spent: what those
+    that are come to.
+    """
+    writer = played.writer
+    assert writer is not None
+    fresh = {one.model: (one.calls, one.usage, one.latency) for one in total(held)}
+    calls = summed(spent) + summed(fresh)
+    row = counted(experiment, condition, writer.record(played.log.ruleset), calls)
+    return Finished(status(played), pack(writer.game.lines, writer.probes.lines, held), row)
+
+
+def counted(experiment: Experiment, condition: str, record: GameRecord, calls: CallTotals) -> KeptRow:
+    """The row of a game, from its record."""
+    asked = asked_of(experiment, condition)
+    return KeptRow(version(asked), encode(row_of(record, asked, calls)))
+
+
+def by_model(totals: Totals) -> dict[str, CallTotals]:
+    """What calls came to, as the measures take it."""
+    return {
+        model: CallTotals(n, used.prompt_tokens, used.completion_tokens, used.cached_tokens, used.cost)
+        for model, (n, used, _) in totals.items()
+    }
+
+
+def summed(totals: Totals) -> CallTotals:
+    """The same over all models."""
+    return sum(by_model(totals).values(), CallTotals())
+
+
+def rows_of(store: Store, which: Sequence[GameRow]) -> Iterator[Row | None]:
+    """The row of each of these games; None for one that is not over."""
+    experiment = store.experiment
+    needed = {name: version(asked_of(experiment, name)) for name in experiment.conditions}
+    found = store.versions()
+    stale = [
+        row.id
+        for row in which
+        if row.status in ("done", "void") and found.get(row.id) != needed[row.condition]
+    ]
+    fresh = _counted_again(store, stale)
+    for row in which:
+        if row.status not in ("done", "void"):
+            yield None
+        else:
+            yield decode(fresh[row.id].data) if row.id in fresh else _kept(store, row.id)
+
+
+def _kept(store: Store, number: int) -> Row:
+    """A game's row as it was kept, or, where that cannot be read, counted again."""
+    kept = store.row(number)
+    try:
+        if kept is not None:
+            return decode(kept.data)
+    except RecordError:
+        pass
+    return decode(_counted_again(store, [number])[number].data)
+
+
+def check_row(store: Store, game: GameRow, record: GameRecord, where: str) -> None:
+    """Raise RecordError where what was kept of a game for reports is not what its record says."""
+    kept, asked = store.row(game.id), asked_of(store.experiment, game.condition)
+    if kept is None or kept.version != version(asked):
+        return
+    if not alike(decode(kept.data), row_of(record, asked, summed(store.came_to(game.id)))):
+        raise RecordError(
+            f"{where}: the numbers kept for reports are not those of the record: either one of the two was "
+            "changed, or this wolflab counts otherwise than the one that made the run; use that one, or "
+            "copy the run back"
+        )
+
+
+# -- counting again -----------------------------------------------------------------------------------
+
+
+def _counted_again(store: Store, ids: Sequence[int]) -> Mapping[int, KeptRow]:
+    """The rows of these games, from their records; kept for the next time, where that is possible."""
+    if not ids:
+        return {}
+    workers = store.experiment.workers
+    if workers > 1 and len(ids) > 2 * _CHUNK:
+        chunks = [ids[at : at + _CHUNK] for at in range(0, len(ids), _CHUNK)]
+        with ProcessPoolExecutor(workers, get_context("spawn"), _open, (store.path,)) as pool:
+            found = {number: row for part in pool.map(_there, chunks) for number, row in part.items()}
+    else:
+        found = _count(store, ids)
+    store.keep_rows(found)
+    return found
+
+
+_opened: Store | None = None
+"""Of a counting process: the run."""
+
+
+def _open(path: Path) -> None:
+    global _opened
+    _opened = Store.open_for_reading(path)
+
+
+def _there(ids: Sequence[int]) -> dict[int, KeptRow]:
+    assert _opened is not None
+    return _count(_opened, ids)
+
+
+def _count(store: Store, ids: Sequence[int]) -> dict[int, KeptRow]:
+    found = {}
+    for number in ids:
+        calls = summed(store.came_to(number))
+        found[number] = counted(store.experiment, store.game(number).condition, store.record(number), calls)
+    return found
+
+
+__all__ = ["Finished", "asked_of", "by_model", "check_row", "counted", "finished", "rows_of", "summed"]

@@ -1,0 +1,70 @@
+"""One planned game: from its place in the experiment to its record. Used by the runner and by replay."""
+
+from __future__ import annotations
+
+from ... import __version__
+from ...match import Draws, Interview, Match, Played, Probe, ReliabilityProbe, StrawPoll
+from ...models.calls import File
+from ...rules import Ruleset, Said
+from ...text.camouflage import claimed_against
+from .casting import Company
+from ..plans.experiment import Experiment
+from ..storage.place import Place
+from ..plans.scenes import table
+
+
+def probes(experiment: Experiment) -> tuple[Probe, ...]:
+    """The probes that the experiment asks for."""
+    chosen: list[Probe] = []
+    if experiment.straw_polls:
+        chosen.append(StrawPoll(experiment.straw_polls))
+    if experiment.reliability_probe:
+        chosen.append(ReliabilityProbe())
+    if experiment.interview:
+        chosen.append(Interview(_camouflaged))
+    return tuple(chosen)
+
+
+def _camouflaged(said: Said, role: str, ruleset: Ruleset) -> bool:
+    return claimed_against(said.text, said.seat, role, ruleset) is not None
+
+
+def keys(experiment: Experiment, place: Place) -> tuple[str, str]:
+    """The keys of a game's draws: for the cards, and for everything else.
+
+    They name deal and repeat but not the condition, so that conditions meet the same cards and the same
+    luck (paired comparisons; 002 §9.1 repeats each deal).
+    """
+    deal = f"{experiment.seed}/{place.deal}"
+    return deal, f"{deal}/{place.repeat}" + (f"/{place.branch}" if place.branch else "")
+
+
+def rules_of(experiment: Experiment, place: Place) -> Ruleset:
+    """The rules of one game, with what its players are called."""
+    return table(experiment.scene, experiment.ruleset(place.condition), keys(experiment, place)[0])
+
+
+def prepare(company: Company, place: Place, file: File) -> Match:
+    """The match for one place."""
+    experiment = company.experiment
+    deal, play = keys(experiment, place)
+    header = {
+        "version": __version__,
+        "experiment": experiment.name,
+        "condition": place.condition,
+        **({"branch": place.branch} if place.branch else {}),
+    }
+    return Match(
+        rules_of(experiment, place),
+        company.casting(place),
+        Draws(deal),
+        Draws(play),
+        header,
+        probes(experiment),
+        file,
+    )
+
+
+def status(played: Played) -> str:
+    """ "done" or "void"."""
+    return "void" if played.outcome.void else "done"

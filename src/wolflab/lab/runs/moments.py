@@ -1,0 +1,74 @@
+"""The moments of a recorded game: each reply with the view and the ask that it answered.
+
+A record keeps what was answered; what a seat knew and which options it had follow from it. The game is
+played again through the one loop, every seat giving the reply that it gave, so that nothing here repeats
+the order of play. No model is asked, and no cassette is needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...agents.base import IO, Invalid, Reply
+from ...errors import RecordError
+from ...match import Draws, Match, everybody, play, run_now
+from ...record import GameRecord, PastTurn
+from ...rules import Ask, View
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One reply of a seat. view: what it knew, its own notes included; ask: with its options."""
+
+    turn: PastTurn
+    view: View
+    ask: Ask
+
+
+class _Playback:
+    """Holds every seat and answers as the record did."""
+
+    name = "playback"
+    instant = True
+
+    def __init__(self, record: GameRecord, where: str) -> None:
+        self._turns = {turn.ask: turn for turn in record.turns if turn.seat >= 0}
+        self._where = where
+        self.moments: list[Moment] = []
+
+    async def reply(self, view: View, ask: Ask, io: IO) -> Reply:
+        turn = self._turns.get(ask.id)
+        if turn is None or turn.action is None:
+            raise RecordError(f"{self._where}: no reply to {ask.id}; check the run with wolflab verify")
+        # The cache is the live seat's: whoever reads this moment later must not find the game's end in it.
+        self.moments.append(Moment(turn, view._replace(cache={}), ask))
+        action = turn.action if turn.invalid is None else Invalid(turn.invalid)
+        return Reply(action, tuple(turn.notes))
+
+    def describe(self) -> dict[str, Any]:
+        return {"recipe": self.name}
+
+
+def moments(record: GameRecord, where: str = "record") -> tuple[Moment, ...]:
+    """Every reply of every seat in the order of the game, probes left out.
+
+    record: a finished game that is no fork (its chance follows from the keys in its header).
+    Raises RecordError where the playback leaves the record.
+    """
+    playback = _Playback(record, where)
+    header = record.header
+    match = Match(
+        record.ruleset,
+        everybody(playback),
+        Draws(header["deal"]),
+        Draws(header["play"]),
+        {},
+        write=False,
+    )
+    played = run_now(play(match))
+    if played.log.events != record.events:
+        raise RecordError(
+            f"{where}: played again from its replies it ends otherwise; check the run with wolflab verify"
+        )
+    return tuple(playback.moments)

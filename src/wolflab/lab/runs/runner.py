@@ -1,0 +1,285 @@
+"""Runs an experiment: plans its games, plays what is missing, and leaves every game accounted for.
+
+Results do not depend on the order in which games finish: draws are keyed, and a void game's
+replacement is chosen only when all planned games of its condition are over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import time
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context, parent_process
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from ...errors import WolflabError
+from ...match import play, run_now
+from ...models.budget import Budget
+from ..storage.call_store import CallFile
+from .casting import Company
+from .counting import Finished, finished
+from ..plans.experiment import Experiment
+from .game import prepare
+from ..storage.place import Place
+from ..experience.run_pools import provide
+from ..storage.store import GameRow, Store, asker
+from .work import How, check_models, in_words, work
+
+REDRAWS = 20
+"""A condition gives up replacing void games once it has played this many times its planned games."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a run is, for whoever watches: games over, games planned so far, and the last one's row."""
+
+    over: int
+    planned: int
+    last: GameRow | None = None
+
+
+Watch = Callable[[Progress], None]
+
+
+def run(store: Store, watch: Watch = lambda progress: None, reached: bool = False) -> bool:
+    """Play all games of the store's experiment that are not over yet.
+
+    Returns whether every game is now done or void. Games that could not go on (a failing server, a
+    spent budget) stay unfinished and are taken up by the next `run`; a game that failed on a mistake
+    keeps its error and is tried again too. reached: `preflight` has just reached every model.
+    """
+    return asyncio.run(_run(store, watch, reached))
+
+
+def _build(company: Company) -> None:
+    for condition in company.experiment.conditions:
+        company.cast(condition)
+
+
+async def preflight(company: Company) -> None:
+    """Build every player, reach every model once, load embedders; ModelError before any game starts."""
+    _build(company)
+    company.pools.check(company.embedder)
+    await check_models(company.models)
+    await company.check_embedders()
+
+
+async def _run(store: Store, watch: Watch, reached: bool) -> bool:
+    experiment = store.experiment
+    budget = Budget(experiment.budget.tokens, experiment.budget.usd, *store.spent())
+    company = Company(experiment, store.path, budget)
+    try:
+        store.plan(
+            [
+                (condition, deal, repeat)
+                for condition in experiment.conditions
+                for deal, repeat in experiment.places(condition)
+            ]
+        )
+        rows = store.games()
+        if any(row.status not in ("done", "void") for row in rows):
+            if reached:
+                _build(company)
+            else:
+                await preflight(company)
+        for row in rows:
+            if row.status in ("unfinished", "failed"):
+                store.stop(row.id, "planned", "")
+        progress = Progress(0, 0)
+        _redraw(store, experiment)  # a run may have been cut between its last game and this
+        while planned := _ready(store, company):
+            rows = store.games()
+            progress.planned = len(rows)
+            progress.over = sum(row.status != "planned" for row in rows)
+            watch(progress)
+            await provide(store, company.pools, planned, company.embedder)
+            if company.instant:
+                await _play_instant(store, company, planned, watch, progress)
+            else:
+                await _play_waiting(store, company, planned, watch, progress)
+            _redraw(store, experiment)
+        store.adapted(company.models)
+    finally:
+        await company.close()
+    return all(row.status in ("done", "void") for row in store.games())
+
+
+def _ready(store: Store, company: Company) -> list[GameRow]:
+    """The planned games whose players have what they learn from: all, unless pools are still to grow."""
+    return company.pools.ready(store.games())
+
+
+def _redraw(store: Store, experiment: Experiment) -> None:
+    """Plan a further deal for every void game, once a condition's planned games are all over."""
+    if not experiment.redraw_void:
+        return
+    fresh: list[tuple[str, int, int]] = []
+    for condition in experiment.conditions:
+        target = len(experiment.places(condition))
+        rows = [row for row in store.games() if row.condition == condition]
+        if any(row.status not in ("done", "void") for row in rows) or len(rows) >= REDRAWS * target:
+            continue
+        missing = target - sum(row.status == "done" for row in rows)
+        deal = max(row.deal for row in rows) + 1
+        fresh.extend((condition, deal + n, 0) for n in range(missing))
+    store.plan(fresh)
+
+
+class _Playing:
+    """A planned game as an asker (`work.Asker`)."""
+
+    def __init__(self, store: Store, company: Company, row: GameRow, progress: Progress) -> None:
+        self._store, self._company, self._row, self._progress = store, company, row, progress
+
+    async def go(self) -> None:
+        """Play it, and keep its record."""
+        store, row = self._store, self._row
+        file = CallFile(store, asker(row.id), store.calls(row.id))
+        start = time.perf_counter()
+        played = await play(prepare(self._company, Place.of(row), file))
+        spent = store.came_to(row.id)
+        found = finished(self._company.experiment, row.condition, played, file.held, spent)
+        store.keep(row.id, *found, time.perf_counter() - start)
+        self._over()
+
+    def stop(self, how: How, why: str) -> None:
+        """Keep why it could not go on."""
+        self._store.stop(self._row.id, how, why)
+        self._over()
+
+    def _over(self) -> None:
+        self._progress.over += 1
+        self._progress.last = self._store.game(self._row.id)
+
+
+async def _play_waiting(
+    store: Store, company: Company, rows: list[GameRow], watch: Watch, progress: Progress
+) -> None:
+    """Games with models that wait: many at once, in one event loop."""
+    games = [_Playing(store, company, row, progress) for row in rows]
+    await work(games, store.experiment.concurrency, lambda: watch(progress))
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    game: int
+    over: Finished | None
+    """None where there is an error."""
+    error: str
+    seconds: float
+
+
+async def _play_instant(
+    store: Store,
+    company: Company,
+    rows: list[GameRow],
+    watch: Watch,
+    progress: Progress,
+) -> None:
+    """Games whose players never wait: one after another, in one process or several."""
+    with closing(_results(company, store.path, rows)) as results:
+        for result in results:
+            if result.over is None:
+                store.stop(result.game, "failed", result.error)
+            else:
+                store.keep(result.game, *result.over, result.seconds)
+            progress.over += 1
+            progress.last = store.game(result.game)
+            watch(progress)
+            await asyncio.sleep(0)  # where Ctrl-C is heard
+
+
+def _results(company: Company, home: Path, rows: list[GameRow]) -> Generator[_Result, None, None]:
+    experiment = company.experiment
+    if experiment.workers == 1 or len(rows) < 2:
+        with rare_collection():
+            for row in rows:
+                yield _play_one(company, row)
+        return
+    data = experiment.model_dump(mode="json", exclude_unset=True)
+    context = get_context("spawn")
+    with ProcessPoolExecutor(experiment.workers, context, _start_worker, (data, home)) as pool:
+        waiting: set[Future[_Result]] = set()
+        queue = iter(rows)
+        try:
+            for row in queue:
+                waiting.add(_submit(pool, row))
+                if len(waiting) >= 4 * experiment.workers:
+                    done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        yield future.result()
+            for future in wait(waiting).done:
+                yield future.result()
+        except BrokenProcessPool:
+            raise WolflabError(
+                "a worker process was ended from outside (is memory short?): go on with --resume, "
+                "perhaps with fewer workers"
+            ) from None
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _submit(pool: ProcessPoolExecutor, row: GameRow) -> Future[_Result]:
+    """Hand out a game. A worker that this starts never hears Ctrl-C: the driver does."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return pool.submit(_work, row)
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+@contextmanager
+def rare_collection() -> Iterator[None]:
+    """Look for cyclic garbage seldom: a game makes many objects and hardly any cycle (7 % of its time)."""
+    before = gc.get_threshold()
+    gc.set_threshold(200_000, 20, 20)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+def _play_one(company: Company, row: GameRow) -> _Result:
+    file = CallFile(None, asker(row.id), {})
+    start = time.perf_counter()
+    try:
+        played = run_now(play(prepare(company, Place.of(row), file)))
+        found = finished(company.experiment, row.condition, played, file.held, {})
+    except Exception as error:  # noqa: BLE001 (as `work` does: kept with its game)
+        return _Result(row.id, None, in_words(error), time.perf_counter() - start)
+    return _Result(row.id, found, "", time.perf_counter() - start)
+
+
+_worker: Company | None = None
+
+
+def _start_worker(data: dict[str, Any], home: Path) -> None:
+    global _worker
+    Thread(target=end_with_driver, daemon=True).start()
+    _worker = Company(Experiment(**data), home)
+
+
+def end_with_driver() -> None:
+    """A driver that is killed cannot tell its workers to stop."""
+    driver = parent_process()
+    if driver is not None:
+        driver.join()
+        os._exit(1)
+
+
+def _work(row: GameRow) -> _Result:
+    assert _worker is not None
+    with rare_collection():
+        return _play_one(_worker, row)
+
+
+__all__ = ["Progress", "end_with_driver", "preflight", "rare_collection", "run"]

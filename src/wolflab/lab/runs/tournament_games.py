@@ -1,0 +1,221 @@
+"""A tournament's games: played up to a barrier, looked at, and played on where nothing is settled yet.
+
+Looks are taken at declared numbers of deals alone, when every game up to there is over. What is decided
+follows from the results and not from the order in which games finished, so that it is the same at any
+concurrency and after any interruption: a run that is taken up first works out how far it had come.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...metrics.behaviours import Side
+from ...metrics.tournament import (
+    VERSUS,
+    Decision,
+    Pair,
+    Result,
+    Standings,
+    deal_means,
+    differences_by_deal,
+    pair_of,
+    standings,
+)
+from ...stats.sequential import Interval, sequence
+from . import runner
+from .counting import rows_of
+from ..plans.experiment import Experiment
+from ..storage.store import GameRow, Store
+from ..plans.tournament import Plan, Stop, plan_of
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a tournament has come.
+
+    deals: of each cell, how many are to be played by now. over: nothing is left to be played.
+    """
+
+    deals: Mapping[Pair, int]
+    over: bool
+    decisions: tuple[Decision, ...]
+
+
+def play(store: Store, watch: runner.Watch = lambda progress: None, reached: bool = False) -> bool:
+    """Play a tournament's games, as `runner.run` does, and stop by its rule. Returns whether all are over."""
+    plan = plan_of(store)
+    if plan.stop is None:
+        return runner.run(store, watch, reached)
+    whole = store.experiment
+    reader = _Reader(store)
+    try:
+        while True:
+            now = progress(plan, plan.stop, whole, store.games(), reader.results())
+            part = store.experiment = _up_to(whole, now.deals)
+            # Planned here and not by `runner.run`, which builds players for what it finds planned.
+            store.plan([(name, *place) for name in part.conditions for place in part.places(name)])
+            if now.over:
+                # Nothing is to be played, but what was cut off in the last moment is tidied up.
+                return runner.run(store, watch, reached)
+            if not runner.run(store, watch, reached):
+                return False
+            reached = True
+    finally:
+        store.experiment = whole
+
+
+def table(store: Store) -> Standings:
+    """Everything about a tournament's run, finished or not."""
+    plan = plan_of(store)
+    experiment, rows = store.experiment, [row for row in store.games() if not row.branch]
+    results = _Reader(store).results()
+    decisions: tuple[Decision, ...] = ()
+    if plan.stop is not None:
+        decisions = progress(plan, plan.stop, experiment, rows, results).decisions
+    return standings(
+        results,
+        plan.pairs,
+        title=experiment.title or experiment.name,
+        description=experiment.source,
+        instrument=experiment.built_in,
+        level=None if plan.stop is None else plan.stop.level,
+        decisions=decisions,
+        tables=plan.tables,
+        called=plan.called,
+        missing=sum(row.status not in ("done", "void") for row in rows),
+    )
+
+
+# -- stopping ---------------------------------------------------------------------------------
+
+
+def progress(
+    plan: Plan, stop: Stop, experiment: Experiment, rows: Sequence[GameRow], results: Sequence[Result]
+) -> Progress:
+    """Walk along the barriers as far as games are over. rows: all games; results: of the finished ones.
+
+    A cell's end depends on its own games alone, or, with `decide`, everything's on everything.
+    """
+    most = experiment.deals
+    barriers = [*range(stop.every, most, stop.every), most]
+    over = _over(rows)
+    seen = {pair: _complete(over.get(pair, set()), experiment.repeats, barriers) for pair in plan.pairs}
+    ends: dict[Pair, Decision | None]
+    if stop.decide is not None:
+        together = min(seen.values(), key=len)
+        seen = dict.fromkeys(plan.pairs, together)
+        ends = dict.fromkeys(plan.pairs, _settled(plan, stop, together, results, most))
+    else:
+        ends = {pair: _narrow(pair, stop, seen[pair], results, most) for pair in plan.pairs}
+    deals = {
+        pair: barriers[len(seen[pair])] if decision is None else decision.deals
+        for pair, decision in ends.items()
+    }
+    decisions = tuple(dict.fromkeys(one for one in ends.values() if one is not None))
+    return Progress(deals, all(one is not None for one in ends.values()), decisions)
+
+
+def _complete(over: set[tuple[int, int]], repeats: int, barriers: Sequence[int]) -> list[int]:
+    """The barriers up to which every game of a cell is over."""
+    found: list[int] = []
+    deal = 0
+    for barrier in barriers:
+        while deal < barrier and all((deal, repeat) in over for repeat in range(repeats)):
+            deal += 1
+        if deal < barrier:
+            break
+        found.append(barrier)
+    return found
+
+
+def _looks(
+    values: Sequence[tuple[int, float]], barriers: Sequence[int], stop: Stop, low: float
+) -> Iterator[tuple[int, Interval]]:
+    """The confidence sequence at each barrier, on the deals before it. values: (deal, value), ascending."""
+    deals = [deal for deal, _ in values]
+    at = [bisect_left(deals, barrier) for barrier in barriers]
+    kept = [value for _, value in values[: at[-1] if at else 0]]
+    yield from zip(barriers, sequence(kept, at, level=stop.level, bounds=(low, 1.0)), strict=True)
+
+
+def _settled(
+    plan: Plan, stop: Stop, barriers: Sequence[int], results: Sequence[Result], most: int
+) -> Decision | None:
+    """Where everything ends because one of two entrants is better, or all is played; None so far nowhere."""
+    assert stop.decide is not None
+    first, second = stop.decide
+    values = differences_by_deal(results, plan.pairs, first, second, stop.part)
+    for barrier, one in _looks(values, barriers, stop, -1.0):
+        settled = one.excludes(0.0)
+        if settled or barrier == most:
+            how = "settled" if settled else "not settled"
+            shown = f"{one.mean:+.3f}, {one.low:+.3f} to {one.high:+.3f}".replace("-", "−")
+            what = f"{how} after {barrier} deals ({first} − {second}: {shown})"
+            return Decision(what, barrier, settled and barrier < most)
+    return None
+
+
+def _narrow(
+    pair: Pair, stop: Stop, barriers: Sequence[int], results: Sequence[Result], most: int
+) -> Decision | None:
+    """Where a cell ends because its interval is narrow enough, or all is played; None so far nowhere."""
+    assert stop.width is not None
+    for barrier, one in _looks(deal_means(results, pair), barriers, stop, 0.0):
+        narrow = one.width <= stop.width
+        if narrow or barrier == most:
+            how = f"{one.width:.3f} wide" + ("" if narrow else f", not the {stop.width:g} asked for")
+            what = f"{VERSUS.join(pair)}: {barrier} deals, interval {how}"
+            return Decision(what, barrier, narrow and barrier < most)
+    return None
+
+
+def _over(rows: Sequence[GameRow]) -> dict[Pair, set[tuple[int, int]]]:
+    """(deal, repeat) of each cell's games that are over."""
+    found: dict[Pair, set[tuple[int, int]]] = {}
+    for row in rows:
+        if row.status in ("done", "void") and not row.branch:
+            found.setdefault(_pair(row.condition), set()).add((row.deal, row.repeat))
+    return found
+
+
+def _up_to(experiment: Experiment, deals: Mapping[Pair, int]) -> Experiment:
+    """The experiment with so many deals in each cell."""
+    conditions = {
+        name: one.model_copy(update={"deals": deals[_pair(name)]})
+        for name, one in experiment.conditions.items()
+    }
+    return experiment.model_copy(update={"conditions": conditions})
+
+
+def _pair(condition: str) -> Pair:
+    pair = pair_of(condition)
+    assert pair is not None, condition  # `plan_of` has seen to it
+    return pair
+
+
+# -- reading ----------------------------------------------------------------------------------
+
+
+class _Reader:
+    """Winners of a store's finished games, each read once."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._won: dict[int, bool | None] = {}
+
+    def results(self) -> list[Result]:
+        """Every finished game of every cell."""
+        over = [one for one in self._store.games("done") if not one.branch]
+        fresh = [one for one in over if one.id not in self._won]
+        for one, row in zip(fresh, rows_of(self._store, fresh), strict=True):
+            assert row is not None
+            self._won[one.id] = row.winner
+        return [Result(*_pair(one.condition), one.deal, one.repeat, _SIDE[self._won[one.id]]) for one in over]
+
+
+_SIDE: Mapping[bool | None, Side | None] = {True: "village", False: "werewolves", None: None}
+
+
+__all__ = ["play", "progress", "table"]

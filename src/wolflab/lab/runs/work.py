@@ -1,0 +1,78 @@
+"""Work that asks models: many askers at once, and each of them accounted for, whatever happens.
+
+An asker (a game, an item that is judged) makes its calls, puts its result away and is over. A spent budget
+stops the rest cleanly; a server that keeps failing leaves its asker unfinished, to be taken up again; any
+other mistake is the asker's own, and is kept with its words. What cannot be written down stops everything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, Protocol
+
+from ...errors import BudgetExceeded, ServerError, StoreError, WolflabError
+from ...models.base import Model
+from ...models.catalog import check
+
+How = Literal["unfinished", "failed"]
+"""unfinished: it can be taken up again. failed: on a mistake that trying again does not mend."""
+STOPPED = "the run stopped before this: its budget is spent"
+
+
+class Asker(Protocol):
+    """One piece of work."""
+
+    async def go(self) -> None:
+        """Ask what is not on file yet, and put the result away (and the calls: `CallFile.keep`)."""
+        ...
+
+    def stop(self, how: How, why: str) -> None:
+        """It could not go on."""
+        ...
+
+
+async def check_models(models: Iterable[Model]) -> None:
+    """Whether every model can be used, before any work begins; ModelError with a sentence."""
+    for model in models:
+        await check(model)
+
+
+async def work(askers: Sequence[Asker], at_once: int, over: Callable[[], None]) -> None:
+    """Let all askers go, so many at once. over: called after each, however it ended."""
+    limit = asyncio.Semaphore(at_once)
+    spent = asyncio.Event()
+
+    async def one(asker: Asker) -> None:
+        async with limit:
+            if spent.is_set():
+                asker.stop("unfinished", STOPPED)
+                over()
+                return
+            try:
+                await asker.go()
+            except* BudgetExceeded as errors:
+                spent.set()
+                asker.stop("unfinished", in_words(errors))
+            except* ServerError as errors:
+                asker.stop("unfinished", in_words(errors))
+            except* StoreError:
+                raise  # what cannot be written down stops the run
+            except* Exception as errors:  # noqa: BLE001
+                # Whatever went wrong is kept with its asker; `runner` does so for games that never wait.
+                asker.stop("failed", in_words(errors))
+            over()
+
+    async with asyncio.TaskGroup() as group:
+        for asker in askers:
+            group.create_task(one(asker))
+
+
+def in_words(error: BaseException) -> str:
+    """The first error of a group as a sentence."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return str(error) if isinstance(error, WolflabError) else f"{type(error).__name__}: {error}"
+
+
+__all__ = ["STOPPED", "Asker", "How", "check_models", "in_words", "work"]

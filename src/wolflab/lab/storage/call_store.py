@@ -1,0 +1,329 @@
+"""A run's directory as far as calls go: one SQLite file with a write-ahead log, complete up to the last one.
+
+Whatever makes calls is an *asker* and has a name: a game ("game/12"), an item that a judge is asked about
+("item/…"). A call of a model that waits is a row, safe the moment it is committed, with its prompt in blocks
+that are stored once (compressed: a block is new words, and pages of them). What an asker's calls come to
+stands beside the rows, so that nothing is added up to know what a run has spent.
+
+One process writes (it holds a lock for as long as it lives); any number may read. Games, and what belongs to
+them, are `store.Store`'s; a judge's file is a `CallStore` and no more.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from decimal import Decimal
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Self
+
+import msgspec
+
+from ... import __version__
+from ...errors import StoreError
+from ...models.base import Model, Request, Response, Usage
+from ...models.calls import Filed
+from .packing import CallRow, Total, total
+from .run_files import PATIENCE, kept_open, locked, make_tables, must_exist, readable, unusable, writer
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS calls (
+  asker TEXT NOT NULL, key TEXT NOT NULL, request TEXT NOT NULL, model TEXT NOT NULL,
+  blocks TEXT, text TEXT NOT NULL, finish TEXT NOT NULL, prompt_tokens INTEGER NOT NULL,
+  completion_tokens INTEGER NOT NULL, cached_tokens INTEGER NOT NULL, cost REAL NOT NULL,
+  latency REAL NOT NULL, UNIQUE (asker, key));
+CREATE TABLE IF NOT EXISTS blocks (hash TEXT NOT NULL UNIQUE, text BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS totals (
+  asker TEXT NOT NULL, model TEXT NOT NULL, calls INTEGER NOT NULL, prompt_tokens INTEGER NOT NULL,
+  completion_tokens INTEGER NOT NULL, cached_tokens INTEGER NOT NULL, cost REAL NOT NULL,
+  latency REAL NOT NULL, PRIMARY KEY (asker, model)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS adaptations (endpoint TEXT NOT NULL, what TEXT NOT NULL, UNIQUE (endpoint, what));
+"""
+_DIGITS = 12
+"""Of a USD: what sums of floats are rounded to, so that ten times 0.1 is 1 after a resume too."""
+_ADD = """
+INSERT INTO totals VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (asker, model) DO UPDATE SET
+  calls = calls + excluded.calls, prompt_tokens = prompt_tokens + excluded.prompt_tokens,
+  completion_tokens = completion_tokens + excluded.completion_tokens,
+  cached_tokens = cached_tokens + excluded.cached_tokens, cost = cost + excluded.cost,
+  latency = latency + excluded.latency
+"""
+VERSION = "3"
+"""Of the tables, and of the records in a run of games."""
+_UNNAMED = "0.1.0"
+"""The version that began a run which does not name it."""
+
+Totals = Mapping[str, tuple[int, Usage, float]]
+"""By model: calls, usage summed, latency summed (seconds)."""
+
+
+class CallStore:
+    """See the module. Open it with `begin`, `resume` or `open_for_reading`."""
+
+    schema = _SCHEMA
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, lock: int | None) -> None:
+        self.path = path
+        self._db = connection
+        self._lock = lock
+
+    # -- opening --------------------------------------------------------------------------
+
+    @classmethod
+    def begin(cls, path: Path, facts: Mapping[str, str]) -> Self:
+        """Start in a directory, or go on there. facts: what `meta` says from the first; StoreError where it
+        says otherwise already, naming what differs.
+        """
+        path.mkdir(parents=True, exist_ok=True)
+        lock = locked(path)
+        try:
+            new = not (path / "run.sqlite").is_file()
+            store = cls._writer(path, lock, facts if new else None)
+        except BaseException:
+            os.close(lock)
+            raise
+        differing = [name for name, value in facts.items() if store.meta(name) != value]
+        if differing:
+            store.close()
+            raise StoreError(
+                f"{path}: it was begun with another {differing[0]}; go on as it was begun, or move it away "
+                "and begin anew"
+            )
+        return store
+
+    @classmethod
+    def resume(cls, path: Path) -> Self:
+        """Take up a run where it stopped. A second writer is refused with StoreError."""
+        must_exist(path)
+        lock = locked(path)
+        try:
+            return cls._writer(path, lock, None)
+        except BaseException:
+            os.close(lock)
+            raise
+
+    @classmethod
+    def _writer(cls, path: Path, lock: int, facts: Mapping[str, str] | None) -> Self:
+        """facts: of a new run; None for one that is taken up."""
+        with readable(path):
+            db = writer(path / "run.sqlite")
+            with kept_open(db):
+                store = cls(path, db, lock)
+                if facts is None:
+                    store._check_version()  # before anything is added to a file of another version
+                else:
+                    facts = {"version": VERSION, "wolflab": __version__, **facts}
+                make_tables(db, cls.schema, facts)
+                store._check_begun()
+                return store
+
+    @classmethod
+    def open_for_reading(cls, path: Path) -> Self:
+        """Read a run, finished or not; it may be going on."""
+        must_exist(path)
+        where = (path / "run.sqlite").absolute().as_uri()
+        with readable(path):
+            db = sqlite3.connect(f"{where}?mode=ro", uri=True, isolation_level=None, timeout=PATIENCE)
+            with kept_open(db):
+                store = cls(path, db, None)
+                store._check_version()
+                return store
+
+    def _check_version(self) -> None:
+        if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+            raise StoreError(
+                f"{self.path} holds no run yet, only the beginning of one; unless that is being started just "
+                "now, remove the directory and start the run again"
+            )
+        found = self.meta("version")
+        if found != VERSION:
+            made_by = self.meta("wolflab") or _UNNAMED
+            raise StoreError(
+                f"{self.path}: this run was begun by wolflab {made_by}, its file is of version {found}; this "
+                f"wolflab ({__version__}) reads version {VERSION} alone: use wolflab {made_by} for it"
+            )
+
+    def _check_begun(self) -> None:
+        """Refuse to go on with another run than the one begun."""
+
+    def close(self) -> None:
+        """Close the file and give the lock back."""
+        self._db.close()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, _: object, error: object, trace: object) -> None:
+        self.close()
+        if isinstance(error, sqlite3.Error):
+            raise unusable(self.path, error) from None
+
+    # -- calls ----------------------------------------------------------------------------
+
+    def filed(self, asker: str) -> dict[str, Filed]:
+        """The committed calls of an asker by key."""
+        rows = self._db.execute("SELECT key, request, text, finish FROM calls WHERE asker = ?", (asker,))
+        return {key: Filed(request, Response(text, finish=finish)) for key, request, text, finish in rows}
+
+    def commit(self, asker: str, call: CallRow) -> None:
+        """One call, safe when this returns."""
+        with self._transaction():
+            self._insert(asker, [call])
+
+    def rows(self, asker: str, packed: Iterable[CallRow] = ()) -> Iterator[dict[str, Any]]:
+        """All calls of an asker in order of key, with their prompts where kept, usage and latency.
+
+        packed: those of its calls that are no rows.
+        """
+        cursor = self._db.execute("SELECT * FROM calls WHERE asker = ?", (asker,))
+        names = [column[0] for column in cursor.description]
+        found = {row[1]: dict(zip(names, row, strict=True)) for row in cursor}
+        for call in packed:
+            response, usage = call.response, call.response.usage
+            values = asker, call.key, call.request, call.model, None, response.text, response.finish
+            numbers = usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.cost
+            found.setdefault(call.key, dict(zip(names, (*values, *numbers, response.latency), strict=True)))
+        for _, value in sorted(found.items()):
+            if value["blocks"]:
+                named = msgspec.json.decode(value["blocks"])
+                value["messages"] = [(role, self._block(name)) for role, name in named]
+            yield value
+
+    def _block(self, name: str) -> str:
+        data: bytes = self._db.execute("SELECT text FROM blocks WHERE hash = ?", (name,)).fetchone()[0]
+        return zlib.decompress(data).decode()
+
+    def _insert(self, asker: str, calls: Iterable[CallRow]) -> None:
+        """Rows for calls, and their sums. A call that is there already is left as it is."""
+        for call in calls:
+            response, usage = call.response, call.response.usage
+            added = self._db.execute(
+                "INSERT OR IGNORE INTO calls VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+                (
+                    asker,
+                    call.key,
+                    call.request,
+                    call.model,
+                    self._insert_prompt(response.prompt),
+                    response.text,
+                    response.finish,
+                    usage.prompt_tokens,
+                    usage.completion_tokens,
+                    usage.cached_tokens,
+                    usage.cost,
+                    response.latency,
+                ),
+            )
+            if added.rowcount:
+                self._add(asker, total([call]))
+
+    def _insert_prompt(self, prompt: Iterable[tuple[str, str]]) -> str | None:
+        hashes = []
+        for role, text in prompt:
+            data = text.encode()
+            name = blake2b(data, digest_size=16).hexdigest()
+            if self._db.execute("SELECT 1 FROM blocks WHERE hash = ?", (name,)).fetchone() is None:
+                self._db.execute("INSERT INTO blocks VALUES (?, ?)", (name, zlib.compress(data)))
+            hashes.append((role, name))
+        return msgspec.json.encode(hashes).decode() if hashes else None
+
+    def _add(self, asker: str, totals: Iterable[Total]) -> None:
+        """Add to what an asker's calls come to."""
+        for one in totals:
+            usage = one.usage
+            counted = usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.cost
+            self._db.execute(_ADD, (asker, one.model, one.calls, *counted, one.latency))
+
+    def spent(self) -> tuple[int, Decimal]:
+        """Tokens (prompt and completion) and USD of all committed calls."""
+        tokens, usd = self._db.execute(
+            "SELECT coalesce(sum(prompt_tokens + completion_tokens), 0), coalesce(sum(cost), 0.0) FROM totals"
+        ).fetchone()
+        return int(tokens), Decimal(repr(round(float(usd), _DIGITS)))
+
+    def spent_by(self, asker: str | None = None) -> dict[str, Totals]:
+        """What each asker's calls come to (None), or one's."""
+        where, values = ("", ()) if asker is None else (" WHERE asker = ?", (asker,))
+        found: dict[str, dict[str, tuple[int, Usage, float]]] = {}
+        for who, model, n, prompt, completion, cached, cost, latency in self._db.execute(
+            f"SELECT * FROM totals{where}", values
+        ):
+            usage = Usage(prompt, completion, cached, cost)
+            found.setdefault(who, {})[model] = n, usage, latency
+        return dict(found)
+
+    # -- small facts ----------------------------------------------------------------------
+
+    def adapted(self, models: Iterable[Model]) -> None:
+        """Keep what their endpoints forced us to change (no part of any hash)."""
+        for model in models:
+            for what in getattr(model, "adaptations", ()):
+                self._db.execute("INSERT OR IGNORE INTO adaptations VALUES (?, ?)", (model.name, str(what)))
+
+    def adaptations(self) -> list[tuple[str, str]]:
+        """All adaptations: (endpoint, what)."""
+        return list(self._db.execute("SELECT endpoint, what FROM adaptations ORDER BY endpoint, what"))
+
+    def remember(self, key: str, value: str) -> None:
+        """A small fact about the run, for `meta`; what was said first stays."""
+        self._db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (key, value))
+
+    def meta(self, key: str) -> str | None:
+        """A small fact about the run."""
+        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return row[0] if row else None
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            yield
+            self._db.execute("COMMIT")
+        except BaseException as error:
+            if self._db.in_transaction:  # a full disk rolls back on its own
+                self._db.execute("ROLLBACK")
+            if isinstance(error, sqlite3.Error):
+                raise unusable(self.path, error) from None
+            raise
+
+
+class CallFile:
+    """`models.calls.File` of one asker: calls of waiting models are committed at once, others held back.
+
+    store: None where nothing is committed. held: calls that whoever asks puts away when it is done: by
+    `keep`, or with its result, as games do. What is not put away is asked again.
+    """
+
+    def __init__(self, store: CallStore | None, asker: str, filed: Mapping[str, Filed]) -> None:
+        self._store, self._asker, self._filed = store, asker, filed
+        self.held: list[CallRow] = []
+
+    def get(self, request: Request) -> Filed | None:
+        """See `models.calls.File`."""
+        return self._filed.get(request.key)
+
+    def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
+        """See `models.calls.File`."""
+        call = CallRow(request.key, digest, model.name, response)
+        if model.instant or self._store is None:
+            self.held.append(call)
+        else:
+            self._store.commit(self._asker, call)
+
+    def keep(self) -> None:
+        """Commit what is held."""
+        assert self._store is not None
+        for call in self.held:
+            self._store.commit(self._asker, call)
+        self.held.clear()
+
+
+__all__ = ["VERSION", "CallFile", "CallStore", "Totals"]

@@ -1,0 +1,309 @@
+"""Vectors kept in the run's file: the same text is embedded once, and has one vector for good.
+
+A text is known by its hash, an embedder by its digest. The first vector stored wins: servers answer the
+same text with other last bits, and a resumed run must retrieve what the broken one retrieved. Nothing here
+is part of a record's chain. Readers and writers may be several processes (write-ahead log); it knows
+nothing of games.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import StoreError
+from ...models.base import Usage
+from ...models.embedders.base import Embedder, Vectors
+from .run_files import PATIENCE, kept_open, make_tables, writer
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS embedders (
+  id INTEGER PRIMARY KEY, digest TEXT NOT NULL UNIQUE, description TEXT NOT NULL,
+  dimensions INTEGER NOT NULL, prompt_tokens INTEGER NOT NULL DEFAULT 0, cost REAL NOT NULL DEFAULT 0);
+CREATE TABLE IF NOT EXISTS embeddings (
+  embedder INTEGER NOT NULL, text BLOB NOT NULL, vector BLOB NOT NULL, UNIQUE (embedder, text));
+"""
+_AT_ONCE = 500
+"""Hashes in one query: SQLite takes a limited number of parameters."""
+
+_LITTLE = np.dtype("<f4")
+
+
+def text_hash(text: str) -> bytes:
+    """The 16 bytes that a text is known by."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+class EmbeddingCache:
+    """See the module. Two tables in an SQLite file, by rights `run.sqlite` of a run.
+
+    writable: whether `put` may be called. Every method raises StoreError, naming the file, where the file
+    cannot be used. The connection belongs to the thread that opened it.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, *, writable: bool) -> None:
+        self.path = path
+        self.writable = writable
+        self._db = connection
+
+    @classmethod
+    def open(cls, path: Path) -> EmbeddingCache:
+        """For reading and writing; file and tables are made where missing."""
+        with _usable(path):
+            db = writer(path)
+            with kept_open(db):
+                make_tables(db, _SCHEMA)
+        return cls(path, db, writable=True)
+
+    @classmethod
+    def open_for_reading(cls, path: Path) -> EmbeddingCache:
+        """For reading alone, while others write; a file without the tables is an empty cache."""
+        with _usable(path):
+            uri = f"{path.absolute().as_uri()}?mode=ro"
+            db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=PATIENCE)
+            with kept_open(db):
+                db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        return cls(path, db, writable=False)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def __enter__(self) -> EmbeddingCache:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def get(self, digest: str, hashes: Sequence[bytes]) -> dict[bytes, Vectors]:
+        """What is there of `hashes` under an embedder's digest: hash → float32 (d,)."""
+        found: dict[bytes, Vectors] = {}
+        with _usable(self.path):
+            row = self._embedder(digest)
+            if row is None:
+                return found
+            number, dimensions = row
+            for start in range(0, len(hashes), _AT_ONCE):
+                part = hashes[start : start + _AT_ONCE]
+                marks = ",".join("?" * len(part))
+                rows = self._db.execute(
+                    f"SELECT text, vector FROM embeddings WHERE embedder = ? AND text IN ({marks})",
+                    (number, *part),
+                )
+                for text, blob in rows:
+                    found[text] = self._vector(blob, dimensions)
+        return found
+
+    def put(
+        self,
+        embedder: Embedder,
+        hashes: Sequence[bytes],
+        vectors: Vectors,
+        usage: Usage = Usage(),  # noqa: B008 (frozen)
+    ) -> None:
+        """Store rows of `vectors` (n, d) under `hashes`; those already there stay as they are.
+
+        usage: what they cost, added to the embedder's sum. Safe when this returns.
+        """
+        if not self.writable:
+            raise StoreError(f"{self.path} was opened for reading; open the cache for writing to add to it")
+        blobs = np.ascontiguousarray(vectors, _LITTLE)
+        if blobs.ndim != 2 or len(blobs) != len(hashes):
+            raise ValueError(f"{len(hashes)} hashes for an array of shape {blobs.shape}")
+        with _usable(self.path), self._transaction():
+            number = self._numbered(embedder, blobs.shape[1])
+            self._db.executemany(
+                "INSERT OR IGNORE INTO embeddings VALUES (?, ?, ?)",
+                [(number, text, row.tobytes()) for text, row in zip(hashes, blobs, strict=True)],
+            )
+            self._add(number, usage)
+
+    def charge(self, embedder: Embedder, usage: Usage) -> None:
+        """Count what was paid for vectors that never came: some of the requests had been answered."""
+        with _usable(self.path), self._transaction():
+            self._add(self._numbered(embedder, 0), usage)
+
+    def _add(self, number: int, usage: Usage) -> None:
+        self._db.execute(
+            "UPDATE embedders SET prompt_tokens = prompt_tokens + ?, cost = cost + ? WHERE id = ?",
+            (usage.prompt_tokens, usage.cost, number),
+        )
+
+    def spent(self) -> tuple[int, float]:
+        """Tokens and USD of everything put here: what a resumed run adds to its budget."""
+        with _usable(self.path):
+            return spent_on_vectors(self._db)
+
+    def counts(self) -> list[tuple[Mapping[str, Any], int]]:
+        """(description, vectors) of every embedder in the file."""
+        with _usable(self.path):
+            if not self._tables():
+                return []
+            rows = self._db.execute(
+                "SELECT description, (SELECT count(*) FROM embeddings WHERE embedder = id) FROM embedders "
+                "ORDER BY id"
+            ).fetchall()
+        return [(json.loads(text), int(n)) for text, n in rows]
+
+    # -- inside -----------------------------------------------------------------------------
+
+    def _tables(self) -> bool:
+        query = "SELECT count(*) FROM sqlite_master WHERE name IN ('embedders', 'embeddings')"
+        return bool(self._db.execute(query).fetchone()[0] == 2)
+
+    def _embedder(self, digest: str) -> tuple[int, int] | None:
+        if not self.writable and not self._tables():
+            return None
+        row = self._db.execute("SELECT id, dimensions FROM embedders WHERE digest = ?", (digest,)).fetchone()
+        return None if row is None else (int(row[0]), int(row[1]))
+
+    def _numbered(self, embedder: Embedder, dimensions: int) -> int:
+        """The embedder's row, made if it is new. dimensions: 0 where no vector has come."""
+        row = self._embedder(embedder.digest)
+        if row is None:
+            words = json.dumps(embedder.describe(), sort_keys=True, ensure_ascii=False)
+            done = self._db.execute(
+                "INSERT INTO embedders (digest, description, dimensions) VALUES (?, ?, ?)",
+                (embedder.digest, words, dimensions),
+            )
+            assert done.lastrowid is not None
+            return done.lastrowid
+        if not row[1]:
+            self._db.execute("UPDATE embedders SET dimensions = ? WHERE id = ?", (dimensions, row[0]))
+        elif dimensions and row[1] != dimensions:
+            raise StoreError(
+                f"{self.path} holds vectors of {embedder.name!r} with {row[1]} dimensions, and it now gives "
+                f"{dimensions}: is it still the same model? If not, start a new run"
+            )
+        return row[0]
+
+    def _vector(self, blob: object, dimensions: int) -> Vectors:
+        if not isinstance(blob, bytes) or len(blob) != dimensions * _LITTLE.itemsize:
+            raise StoreError(f"{self.path} is damaged: a stored vector is cut; copy the file back")
+        return np.frombuffer(blob, _LITTLE).astype(np.float32)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
+
+
+class CachedEmbedder:
+    """An embedder that asks `inner` only for texts that `cache` does not hold; itself an `Embedder`.
+
+    A text asked for by several at once is embedded once. Under a cache that is only read, what is missing
+    is embedded anew each time.
+    """
+
+    def __init__(self, inner: Embedder, cache: EmbeddingCache) -> None:
+        self.inner, self.cache = inner, cache
+        self.name, self.instant, self.version = inner.name, inner.instant, inner.version
+        self._seen = inner.usage
+        self._pending: dict[bytes, asyncio.Event] = {}
+
+    @property
+    def usage(self) -> Usage:
+        """Of the calls made now; what came from the cache costs nothing."""
+        return self.inner.usage
+
+    @property
+    def dimensions(self) -> int | None:
+        """See `Embedder`."""
+        return self.inner.dimensions
+
+    @property
+    def digest(self) -> str:
+        """See `Embedder`."""
+        return self.inner.digest
+
+    def describe(self) -> dict[str, Any]:
+        """That of the embedder inside: a cache changes no vector."""
+        return self.inner.describe()
+
+    async def close(self) -> None:
+        """Close the embedder inside; the cache stays open."""
+        await self.inner.close()
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """See `Embedder`."""
+        if not texts or isinstance(texts, str):
+            return await self.inner.embed(texts)
+        hashes = [text_hash(text) for text in texts]
+        words = dict(zip(hashes, texts, strict=True))
+        found: dict[bytes, Vectors] = {}
+        while missing := [one for one in words if one not in found]:
+            # Looked up anew at every turn: what was in hand elsewhere may have come since.
+            found |= self.cache.get(self.digest, missing)
+            missing = [one for one in missing if one not in found]
+            mine = [one for one in missing if one not in self._pending]
+            if mine:
+                found |= await self._embed_anew(mine, [words[one] for one in mine])
+            elif missing:
+                # Somebody else has asked for the rest; should that fail, the next turn asks itself.
+                await self._pending[missing[0]].wait()
+        return np.stack([found[one] for one in hashes])
+
+    async def _embed_anew(self, hashes: list[bytes], texts: list[str]) -> dict[bytes, Vectors]:
+        done = asyncio.Event()
+        self._pending |= dict.fromkeys(hashes, done)
+        try:
+            try:
+                vectors = await self.inner.embed(texts)
+            except BaseException:
+                if self.cache.writable and self._seen != self.inner.usage:
+                    self.cache.charge(self.inner, self._spent())
+                raise
+            fresh = dict(zip(hashes, vectors, strict=True))
+            if not self.cache.writable:
+                return fresh
+            self.cache.put(self.inner, hashes, vectors, self._spent())
+            # Another process may have been quicker: what is stored counts.
+            return fresh | self.cache.get(self.digest, hashes)
+        finally:
+            for one in hashes:
+                del self._pending[one]
+            done.set()
+
+    def _spent(self) -> Usage:
+        """What was paid since it was last asked, by whoever embeds at the same time too."""
+        usage, self._seen = _since(self._seen, self.inner.usage), self.inner.usage
+        return usage
+
+
+def spent_on_vectors(db: sqlite3.Connection) -> tuple[int, float]:
+    """Tokens and USD of all that was embedded for a run's file, in vain too; nothing where nothing was."""
+    if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'embedders'").fetchone():
+        return 0, 0.0
+    row = db.execute(
+        "SELECT coalesce(sum(prompt_tokens), 0), coalesce(sum(cost), 0.0) FROM embedders"
+    ).fetchone()
+    return int(row[0]), float(row[1])
+
+
+def _since(before: Usage, now: Usage) -> Usage:
+    return Usage(now.prompt_tokens - before.prompt_tokens, 0, 0, now.cost - before.cost)
+
+
+@contextmanager
+def _usable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreError(
+            f"{path}: embeddings cannot be kept or read there ({error}); if the disk is full or read-only, "
+            "mend that and go on; if the file is damaged, copy it back from where it is whole"
+        ) from None

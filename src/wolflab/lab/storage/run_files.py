@@ -1,0 +1,140 @@
+"""A run's directory: its name, its lock, its database, and the sentences for one that cannot be used."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from ...errors import StoreError
+
+TRAINING = "training.yaml"
+"""The file by which a directory is a training's."""
+PATIENCE = 30.0
+"""Seconds to wait while another process writes."""
+
+
+def new_directory(root: Path, name: str) -> Path:
+    """A fresh directory under `root`; runs started in the same second never share one."""
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    for number in range(1, 1000):
+        path = root / (f"{name}-{stamp}" if number == 1 else f"{name}-{stamp}-{number}")
+        try:
+            path.mkdir(parents=True, exist_ok=False)
+        except FileExistsError:
+            continue
+        return path
+    raise StoreError(f"{root}: no free directory name for {name}; name one with --out")
+
+
+def locked(path: Path) -> int:
+    """The run's lock, held until the number returned is closed; StoreError when another process has it."""
+    lock = os.open(path / "run.lock", os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        raise StoreError(f"{path} is being run by another process; wait for it, or stop it first") from None
+    return lock
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """That lock, held for a while."""
+    lock = locked(path)
+    try:
+        yield
+    finally:
+        os.close(lock)
+
+
+def writer(path: Path) -> sqlite3.Connection:
+    """A file opened for writing, made where missing, with a write-ahead log. Several may do so at once."""
+    db = sqlite3.connect(path, isolation_level=None, timeout=PATIENCE)
+    with kept_open(db):
+        _keep_a_log(db)
+        db.execute("PRAGMA synchronous=NORMAL")
+        return db
+
+
+@contextmanager
+def kept_open(db: sqlite3.Connection) -> Iterator[None]:
+    """The database is closed if what follows its opening fails."""
+    try:
+        yield
+    except BaseException:
+        db.close()
+        raise
+
+
+def make_tables(db: sqlite3.Connection, schema: str, facts: Mapping[str, str] | None = None) -> None:
+    """Run the statements that make what is missing, whoever else is about to. facts: what the table `meta`
+    says from the first, unless it does already.
+    """
+    db.executescript(f"BEGIN IMMEDIATE; {schema}")
+    if facts:
+        db.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", facts.items())
+    db.execute("COMMIT")
+
+
+def _keep_a_log(db: sqlite3.Connection) -> None:
+    """Write ahead. For this change of a new file SQLite itself does not wait for who is about to make it."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if not _busy(error) or time.monotonic() > deadline:
+                raise
+        time.sleep(0.01)
+
+
+def _busy(error: sqlite3.Error) -> bool:
+    """Whether another process has the file (the low byte of SQLite's extended codes)."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+
+
+def unusable(path: Path, error: sqlite3.Error) -> StoreError:
+    """The sentence for what SQLite cannot read or write."""
+    if _busy(error):
+        return StoreError(
+            f"{path / 'run.sqlite'} is being written by another process, and was not free for "
+            f"{PATIENCE:.0f} seconds; wait for that process, or stop it, and try again"
+        )
+    return StoreError(
+        f"{path / 'run.sqlite'} cannot be used ({error}); if the disk is full or read-only, mend that and "
+        "resume the run; if the file is damaged, copy it back from where it is whole"
+    )
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Turns SQLite's errors into that sentence."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise unusable(path, error) from None
+
+
+def must_be_new(path: Path) -> None:
+    """StoreError where a run or a training stands already."""
+    for file, what in (("run.sqlite", "run"), (TRAINING, "training")):
+        if (path / file).exists():
+            raise StoreError(
+                f"{path} already holds a {what}; resume it with --resume, or name another directory"
+            )
+
+
+def must_exist(path: Path) -> None:
+    """StoreError where no run stands."""
+    if (path / TRAINING).is_file():
+        raise StoreError(f"{path} is a training; show it by: wolflab train --show {path}")
+    if not (path / "run.sqlite").is_file():
+        raise StoreError(
+            f"{path} is not a run directory (no run.sqlite in it); start one with: wolflab run EXPERIMENT"
+        )

@@ -1,0 +1,237 @@
+"""A run of games: which are planned, what became of each, and their records.
+
+A run is a directory that can be copied: `experiment.yaml` as resolved, `run.sqlite`, and whatever is
+exported on request. Calls, the lock and the rest of what a directory of calls has are `call_store`'s. A
+finished game is one blob (`packing`), beside the table of games so that listing them reads none; the calls of
+instant models lie in it too.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from ...errors import StoreError
+from ...files import write
+from ...metrics.data import Status
+from ...models.calls import Filed
+from ...record import GameRecord, read
+from ..plans.experiment import Experiment, load
+from .call_store import CallStore, Totals
+from .embedding_cache import spent_on_vectors
+from .packing import Packed, Unpacked, unpack
+from .run_files import locked, must_be_new, new_directory, writer
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS games (
+  id INTEGER PRIMARY KEY, condition TEXT NOT NULL, deal INTEGER NOT NULL, repeat INTEGER NOT NULL,
+  branch TEXT NOT NULL DEFAULT '', status TEXT NOT NULL DEFAULT 'planned', error TEXT,
+  seconds REAL, UNIQUE (condition, deal, repeat, branch));
+CREATE TABLE IF NOT EXISTS records (game INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS rows (game INTEGER PRIMARY KEY, version TEXT NOT NULL, data BLOB NOT NULL);
+"""
+_KEEP_ROW = "INSERT OR REPLACE INTO rows VALUES (?, ?, ?)"
+_ASKER = "game/"
+
+
+class GameRow(NamedTuple):
+    """One planned game. status: planned, done, void, unfinished or failed."""
+
+    id: int
+    condition: str
+    deal: int
+    repeat: int
+    branch: str
+    status: Status
+    error: str | None
+
+
+class KeptRow(NamedTuple):
+    """What a game contributes to the measures, packed. version: see `metrics.rows.version`."""
+
+    version: str
+    data: bytes
+
+
+class Store(CallStore):
+    """See the module. Open it with `create`, `resume` or `open_for_reading`."""
+
+    schema = CallStore.schema + _SCHEMA
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, lock: int | None) -> None:
+        super().__init__(path, connection, lock)
+        self.experiment = _experiment(path)
+
+    @classmethod
+    def create(
+        cls,
+        path: Path,
+        experiment: Experiment,
+        beside: Mapping[str, str] | None = None,
+        facts: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Start a run in an empty directory. beside: files of its own, by name. facts: what `meta` is to say.
+        The run is not there before they are.
+        """
+        must_be_new(path)
+        path.mkdir(parents=True, exist_ok=True)
+        lock = locked(path)
+        try:
+            must_be_new(path)  # once more: another process may have been quicker
+            for name, text in {**(beside or {}), "experiment.yaml": experiment.written()}.items():
+                write(path / name, text.encode())
+            try:
+                return cls._writer(path, lock, facts or {})
+            except BaseException:
+                for half in path.glob("run.sqlite*"):  # so that it can be started again
+                    half.unlink()
+                raise
+        except BaseException:
+            os.close(lock)
+            raise
+
+    def _check_begun(self) -> None:
+        """Refuse to go on with another experiment than the one begun (a condition may be added)."""
+        for condition in self.experiment.conditions:
+            now, key = self.experiment.identity(condition), f"condition {condition}"
+            self.remember(key, now)
+            if self.meta(key) != now:
+                file = self.path / "experiment.yaml"
+                raise StoreError(
+                    f"{file}: condition {condition!r} was changed since the run began; its games "
+                    "would no longer compare; undo the change, or start a new run"
+                )
+
+    # -- games ----------------------------------------------------------------------------
+
+    def plan(self, games: list[tuple[str, int, int]]) -> None:
+        """Add games (condition, deal, repeat) that are not there yet."""
+        with self._transaction():
+            self._db.executemany(
+                "INSERT OR IGNORE INTO games (condition, deal, repeat) VALUES (?, ?, ?)", games
+            )
+
+    def games(self, status: str | None = None) -> list[GameRow]:
+        """All games in order of id, or those of one status."""
+        where, values = ("WHERE status = ?", (status,)) if status else ("", ())
+        rows = self._db.execute(
+            f"SELECT id, condition, deal, repeat, branch, status, error FROM games {where} ORDER BY id",
+            values,
+        )
+        return [GameRow(*row) for row in rows]
+
+    def game(self, number: int) -> GameRow:
+        """The game of that number; StoreError says which exist."""
+        row = self._db.execute(
+            "SELECT id, condition, deal, repeat, branch, status, error FROM games WHERE id = ?",
+            (min(number, 2**63 - 1),),
+        ).fetchone()
+        if row is None:
+            last = self._db.execute("SELECT max(id) FROM games").fetchone()[0]
+            raise StoreError(f"{self.path} has no game {number}; its games are 1 to {last}")
+        return GameRow(*row)
+
+    def keep(
+        self, game: int, status: str, packed: Packed, row: KeptRow | None = None, seconds: float = 0.0
+    ) -> None:
+        """A game is over: its record, the calls not committed before, and its row, in one transaction."""
+        with self._transaction():
+            self._insert(asker(game), packed.rest)
+            self._add(asker(game), packed.totals)
+            self._db.execute("INSERT OR REPLACE INTO records VALUES (?, ?)", (game, packed.data))
+            if row is not None:
+                self._db.execute(_KEEP_ROW, (game, *row))
+            self._db.execute(
+                "UPDATE games SET status = ?, error = NULL, seconds = ? WHERE id = ?", (status, seconds, game)
+            )
+
+    def stop(self, game: int, status: str, error: str) -> None:
+        """A game that could not go on: unfinished (resumable) or failed."""
+        with self._transaction():
+            self._db.execute("UPDATE games SET status = ?, error = ? WHERE id = ?", (status, error, game))
+
+    def record(self, game: int) -> GameRecord:
+        """The record of a finished game, its chains checked."""
+        unpacked = self._unpacked(game)
+        if unpacked is None:
+            found = self.game(game)
+            if found.status in ("done", "void"):
+                raise StoreError(
+                    f"{self._where(game)}: its record is missing from run.sqlite; copy the run back"
+                )
+            raise StoreError(
+                f"game {game} of {self.path} is {found.status} and has no record yet; "
+                f"go on with: wolflab run --resume {self.path}"
+            )
+        return read(unpacked.lines, unpacked.probes, where=self._where(game))
+
+    def _unpacked(self, game: int) -> Unpacked | None:
+        row = self._db.execute("SELECT data FROM records WHERE game = ?", (game,)).fetchone()
+        return None if row is None else unpack(row[0], self._where(game))
+
+    def _where(self, game: int) -> str:
+        return f"{self.path.name}, game {game}"
+
+    # -- rows -----------------------------------------------------------------------------
+
+    def versions(self) -> dict[int, str]:
+        """By what each kept row was counted, by game."""
+        return dict(self._db.execute("SELECT game, version FROM rows"))
+
+    def row(self, game: int) -> KeptRow | None:
+        """The row of a game; None where it has none."""
+        found = self._db.execute("SELECT version, data FROM rows WHERE game = ?", (game,)).fetchone()
+        return None if found is None else KeptRow(*found)
+
+    def keep_rows(self, found: Mapping[int, KeptRow]) -> None:
+        """Keep rows that were counted again. Where the run cannot be written, they are counted each time."""
+        try:
+            with closing(writer(self.path / "run.sqlite")) as db:
+                db.execute("BEGIN IMMEDIATE")
+                db.executemany(_KEEP_ROW, [(game, *row) for game, row in found.items()])
+                db.execute("COMMIT")
+        except sqlite3.Error:
+            pass
+
+    # -- calls ----------------------------------------------------------------------------
+
+    def calls(self, game: int) -> dict[str, Filed]:
+        """Committed calls of one game by key."""
+        unpacked = self._unpacked(game)
+        held = unpacked.calls().values() if unpacked else ()
+        return {call.key: Filed(call.request, call.response) for call in held} | self.filed(asker(game))
+
+    def call_rows(self, game: int) -> Iterator[dict[str, Any]]:
+        """Every call of a game with its prompt (where kept), usage and latency."""
+        unpacked = self._unpacked(game)
+        return self.rows(asker(game), unpacked.calls().values() if unpacked else ())
+
+    def spent(self) -> tuple[int, Decimal]:
+        """Tokens (prompt and completion) and USD of all committed calls, and of what was embedded."""
+        tokens, usd = super().spent()
+        more, dearer = spent_on_vectors(self._db)
+        return tokens + more, usd + Decimal(repr(dearer))
+
+    def came_to(self, game: int) -> Totals:
+        """What a game's calls come to."""
+        return self.spent_by(asker(game)).get(asker(game), {})
+
+
+def asker(game: int) -> str:
+    """The name under which a game makes its calls."""
+    return f"{_ASKER}{game}"
+
+
+def _experiment(path: Path) -> Experiment:
+    file = path / "experiment.yaml"
+    if not file.is_file():
+        raise StoreError(f"{path} is no whole run: experiment.yaml is missing; copy it back")
+    return load(file)
+
+
+__all__ = ["GameRow", "KeptRow", "Store", "asker", "new_directory"]

@@ -1,0 +1,1 @@
+"""Trainings: what learns, in which games, against whom; and the run that does it."""

@@ -1,0 +1,156 @@
+"""The files of one seed of a training: its log, its state, its verdict.
+
+What cannot be read or written is a StoreError that names the file. A file is written whole or not at all;
+a line of the log is on the disk before the state that follows from it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypedDict
+
+import msgspec
+import numpy as np
+
+from ...agents.policy.checkpoint import SUFFIX
+from ...errors import StoreError
+from ...files import reading, write, writing
+from ...metrics.behaviours import Side
+
+LOG, STATE, POLICY, RESULT = "log.jsonl", "state.safetensors", f"policy{SUFFIX}", "evaluation.json"
+
+Line = Mapping[str, float]
+
+
+def seed_folder(run: Path, seed: int) -> Path:
+    """Where a run keeps what one of its seeds makes."""
+    return run / f"seed-{seed}"
+
+
+# -- the log --------------------------------------------------------------------------------------
+
+
+def log_of(folder: Path) -> list[dict[str, float]]:
+    """The lines of one seed's log, an update each. A last line cut short is none yet."""
+    file = folder / LOG
+    if not file.exists():
+        if (folder / STATE).exists():
+            raise lost(file, "it is missing, although updates have been made")
+        return []
+    with reading(file):
+        whole = file.read_bytes().rpartition(b"\n")[0]
+    found = []
+    for number, line in enumerate(whole.splitlines(), 1):
+        try:
+            made = json.loads(line)
+        except ValueError:
+            made = None
+        if not isinstance(made, dict) or "update" not in made or not all(map(_number, made.values())):
+            raise lost(file, f"line {number} is not one that a training wrote")
+        found.append(made)
+    return found
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float)
+
+
+def append(folder: Path, line: Line) -> None:
+    """One line more."""
+    told = json.dumps({name: round(value, 6) for name, value in line.items()})
+    file = folder / LOG
+    with writing(file), file.open("a", encoding="utf-8") as log:
+        log.write(told + "\n")
+        log.flush()
+        os.fsync(log.fileno())
+
+
+def shorten(folder: Path, last: int) -> None:
+    """Drop lines after that update. StoreError where one of those before is missing."""
+    lines = [line for line in log_of(folder) if line["update"] <= last]
+    if [line["update"] for line in lines] != list(range(last + 1)):
+        raise lost(folder / LOG, f"it does not hold every update up to {last}, after which the state is")
+    write(folder / LOG, "".join(json.dumps(line) + "\n" for line in lines).encode())
+
+
+# -- the state ------------------------------------------------------------------------------------
+
+
+def write_state(folder: Path, arrays: Mapping[str, np.ndarray], told: Mapping[str, str]) -> None:
+    """What the next update depends on."""
+    from safetensors.numpy import save
+
+    packed = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    write(folder / STATE, save(packed, metadata=dict(told)))
+
+
+def read_state(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, str]] | None:
+    """What `write_state` wrote; None where nothing has been."""
+    from safetensors import SafetensorError, safe_open
+
+    file = folder / STATE
+    if not file.exists():
+        return None
+    try:
+        with reading(file), safe_open(str(file), framework="np") as there:
+            told = dict(there.metadata() or {})
+            return {name: there.get_tensor(name) for name in there.keys()}, told  # noqa: SIM118
+    except SafetensorError as error:
+        raise lost(file, f"it is damaged ({error})") from None
+
+
+# -- the verdict ----------------------------------------------------------------------------------
+
+
+class Gain(TypedDict):
+    """A difference of win rates, with its interval and the number of deals."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+class Verdict(TypedDict):
+    """Of one side: win rates against the same opponent on the same deals, and what the learner has more."""
+
+    learner: float
+    baseline: float
+    gain: Gain
+    p: float | None
+
+
+Result = dict[Side, Verdict]
+
+
+def write_result(folder: Path, result: Result) -> None:
+    """What the last look found."""
+    write(folder / RESULT, json.dumps(result, indent=2).encode())
+
+
+def result_of(folder: Path) -> Result:
+    """What the last look found; empty before it."""
+    file = folder / RESULT
+    if not file.exists():
+        return {}
+    with reading(file):
+        text = file.read_bytes()
+    try:
+        return msgspec.json.decode(text, type=Result)
+    except msgspec.DecodeError:
+        raise StoreError(
+            f"{file} is not what a training wrote; remove it and resume: the last look is taken again"
+        ) from None
+
+
+def lost(path: Path, what: str, folder: Path | None = None) -> StoreError:
+    """A file of a seed that cannot be gone on from, with what can be done about it. folder: the seed's, where
+    the file does not lie in it.
+    """
+    return StoreError(
+        f"{path}: {what}; copy it back from where it is whole, or remove the folder "
+        f"{(folder or path.parent).name} to train this seed anew"
+    )

@@ -1,0 +1,398 @@
+"""The games of a training: players from its words, episodes and evaluations in several processes.
+
+Work is cut into jobs that say everything about themselves; a job gives the same arrays in any process.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from ...agents.language import LanguageAgent
+from ...agents.policy.base import Policy
+from ...agents.policy.checkpoint import SUFFIX, NumpyPolicy, load
+from ...agents.policy.serving import fits
+from ...agents.random import Random
+from ...agents.recipes import Recipe
+from ...errors import ExperimentError, ModelError, WolflabError
+from ...match import Dealing, Draws, Player, play, run_now
+from ...models.base import Model, Usage
+from ...models.catalog import resolve
+from ...models.embedders import Embedder, resolve_embedder
+from ...models.embedders.base import Vectors
+from ...policy.lockstep import Request, drive
+from ...policy.population import Member
+from ...policy.rollout import Decisions, Ended, First, InStep, episodes, game
+from ...policy.shares import Sampler
+from ...rules import ROLES, Side
+from ..plans.policies import named
+from ..plans.specs import MODEL_FREE, PlayerSpec
+from ..runs.runner import end_with_driver, rare_collection
+from .frozen import frozen
+from .lessons import Lesson
+from .plan import TrainingSpec
+
+POPULATION = "policies"
+"""The folder, beside the learner's file, in which its earlier selves are."""
+TARGET = Member("target", "target")
+"""The one opponent of `wolflab exploit`."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A group of games, played in step by one process.
+
+    keys: of the games. policy: the learner's file; update: which of its states is in it. pool: the
+    population. cloning: everybody who learns takes its own first idea. arm: who plays the village and who the
+    Werewolves in an evaluation; None for episodes.
+    """
+
+    keys: tuple[str, ...]
+    policy: str
+    update: int
+    pool: tuple[Member, ...] = ()
+    cloning: bool = False
+    arm: tuple[str, str] | None = None
+
+
+@dataclass
+class Done:
+    """What came of a job. decisions: of episodes, one for each size of table. ended: by game. won: of an
+    evaluation, whether the village won, None for nobody. seconds: of processor time, by what they went into.
+    """
+
+    decisions: list[Decisions] = field(default_factory=list)
+    ended: list[Ended] = field(default_factory=list)
+    won: list[bool | None] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def grouped(keys: Sequence[str], size: int) -> list[tuple[str, ...]]:
+    """The games of jobs: so many keys each, in order."""
+    return [tuple(keys[at : at + size]) for at in range(0, len(keys), size)]
+
+
+def time_of(jobs: Iterable[Done]) -> tuple[float, dict[str, float]]:
+    """Seconds of processor time that jobs took, and the share of each part of the program in them."""
+    spent: defaultdict[str, float] = defaultdict(float)
+    for one in jobs:
+        for part, seconds in one.seconds.items():
+            spent[part] += seconds
+    total = spent.pop("all")
+    looked = sum(spent.values())  # a very short job may never have been looked at
+    return total, {part: value / looked for part, value in spent.items()}
+
+
+@contextmanager
+def _in_field(field: str) -> Iterator[None]:
+    """Names the field that is to blame for a ModelError."""
+    try:
+        yield
+    except ModelError as error:
+        raise ModelError(f"{field}: {error}") from None
+
+
+class EmbedInStep:
+    """An embedder for games in step: it waits for its batch. Vectors are those of the embedder inside."""
+
+    instant = False
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.name, self.version = embedder.name, embedder.version
+        self._inner = embedder
+
+    @property
+    def usage(self) -> Usage:
+        """See `Embedder`."""
+        return self._inner.usage
+
+    @property
+    def dimensions(self) -> int | None:
+        """See `Embedder`."""
+        return self._inner.dimensions
+
+    @property
+    def digest(self) -> str:
+        """See `Embedder`."""
+        return self._inner.digest
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """See `Embedder`."""
+        vectors: Vectors = await Request(self, texts)
+        return vectors
+
+    def serve(self, items: Sequence[Sequence[str]]) -> Sequence[Vectors]:
+        """See `lockstep.Service`."""
+        places: dict[str, int] = {}
+        for texts in items:
+            for text in texts:
+                places.setdefault(text, len(places))
+        vectors = run_now(self._inner.embed(list(places)))
+        return [vectors[[places[text] for text in texts]] for texts in items]
+
+    def describe(self) -> dict[str, Any]:
+        """See `Embedder`."""
+        return self._inner.describe()
+
+    async def close(self) -> None:
+        """See `Embedder`."""
+        await self._inner.close()
+
+
+class Players:
+    """All players of one training in one process; implements `policy.rollout.Roster`."""
+
+    def __init__(self, experiment: TrainingSpec) -> None:
+        self.experiment, self._rules = experiment, experiment.ruleset()
+        self._folder: Path | None = None
+        """Where the learner's earlier selves are, once a seed is being trained."""
+        self._models: dict[str, Model] = {}
+        self._embedders: dict[str, EmbedInStep] = {}
+        self._policies: dict[tuple[str, int], NumpyPolicy] = {}
+        self._fixed: dict[tuple[Path | None, Member], Player] = {}
+        self._cloning = False
+        self._learner: tuple[Recipe, Model, Mapping[str, Embedder]] | None = None
+
+    def learner(self, policy: Policy) -> Player:
+        """See `Roster`."""
+        if self._learner is None:
+            spec = self.experiment.learner()
+            assert spec.model is not None
+            self._learner = (
+                spec.resolved_recipe(),
+                self._model(spec.model),
+                {what: self.embedder(spec.embedder) for what in spec.resolved_recipe().embeds},
+            )
+        recipe, model, embedders = self._learner
+        assert recipe.propose is not None
+        taught = self._cloning and recipe.propose.source == "intents"
+        agent = Lesson(recipe, policy) if taught else LanguageAgent(recipe, policy=policy)
+        return Player(agent, model, embedders)
+
+    def fixed(self, member: Member) -> Player:
+        """See `Roster`."""
+        key = self._folder, member
+        if key not in self._fixed:
+            self._fixed[key] = self._member(member)
+        return self._fixed[key]
+
+    def _member(self, member: Member) -> Player:
+        match member.kind:
+            case "target":
+                return self.fixed_player("target")
+            case "checkpoint":
+                assert self._folder is not None
+                return self.learner(InStep(self.policy(str(self._folder / (member.name + SUFFIX)))))
+            case "style":
+                return self.player(self.experiment.styled(member.name))
+
+    def fixed_player(self, name: str) -> Player:
+        """The opponent ("target") or the baseline, with the policy that it had when the training began.
+
+        Raises ModelError where its policy cannot serve the tables at which it sits.
+        """
+        spec = self.experiment.judged()[name]
+        if self._folder is not None and named(spec) is not None:
+            spec = spec.model_copy(update={"policy": str(self._folder.parent.parent / frozen(name))})
+        policy = named(spec)
+        if policy is not None:
+            # Evaluations are played at tables of the usual size, episodes at all of them.
+            for rules in self.experiment.tables if name == "target" else (self._rules,):
+                reads = self.embedder(spec.embedder)
+                fits(self.policy(policy).checkpoint, spec.resolved_recipe(), reads, rules)
+        return self.player(spec)
+
+    def check(self) -> None:
+        """Raise ModelError, with the field, for whoever cannot play these games or learn from their start."""
+        if self.experiment.opponent is not None:
+            with _in_field("opponent"):
+                self.fixed_player("target")
+        with _in_field("evaluation.baseline"):
+            self.fixed_player("baseline")
+        if self.experiment.start is not None:
+            with _in_field("start"):
+                self._check_start(self.experiment.start)
+
+    def _check_start(self, policy: str) -> None:
+        spec, start = self.experiment.learner(), self.policy(policy).checkpoint
+        for rules in self.experiment.tables:
+            fits(start, spec.resolved_recipe(), self.embedder(spec.embedder), rules)
+        if start.network != self.experiment.config():
+            shape = {name: value for name, value in asdict(start.network).items() if name != "dimensions"}
+            raise ModelError(f"{policy}'s network has another shape; set network to {shape}")
+
+    def player(self, spec: PlayerSpec, policy: Policy | None = None) -> Player:
+        """The player of a specification; `policy` in place of the one that it names.
+
+        Raises ExperimentError for experience, which no training gives.
+        """
+        if spec.experience is not None:
+            raise ExperimentError(
+                "opponent.experience: nobody in a training learns from past games, so it would be left out; "
+                "remove it, or name an opponent without"
+            )
+        if spec.recipe == MODEL_FREE:
+            return Player(Random())
+        assert spec.model is not None
+        recipe = spec.resolved_recipe()
+        embedders = {what: self.embedder(spec.embedder) for what in recipe.embeds}
+        name = named(spec)
+        if name is not None and policy is None:
+            policy = InStep(self.policy(name))
+        return Player(LanguageAgent(recipe, policy=policy), self._model(spec.model), embedders)
+
+    def policy(self, name: str, update: int = -1) -> NumpyPolicy:
+        """The policy of that name or in that file, as it was after that update. A few are kept at hand."""
+        key = name, update
+        if key not in self._policies:
+            while len(self._policies) >= 16:
+                self._policies.pop(next(iter(self._policies)))
+            self._policies[key] = NumpyPolicy(load(name))
+        return self._policies[key]
+
+    def _model(self, spec: str | dict[str, Any]) -> Model:
+        key = repr(spec)
+        if key not in self._models:
+            self._models[key] = resolve(spec)
+        return self._models[key]
+
+    def embedder(self, spec: str | Mapping[str, Any]) -> EmbedInStep:
+        """The embedder of that name, in step."""
+        key = repr(spec)
+        if key not in self._embedders:
+            self._embedders[key] = EmbedInStep(resolve_embedder(spec))
+        return self._embedders[key]
+
+    # -- jobs ---------------------------------------------------------------------------------
+
+    def do(self, job: Job) -> Done:
+        """Play a job's games."""
+        self._folder, self._cloning = Path(job.policy).parent / POPULATION, job.cloning
+        for key in [key for key in self._fixed if key[0] != self._folder or key[1] not in job.pool]:
+            del self._fixed[key]
+        with Sampler() as sampler, rare_collection():
+            done = self._evaluate(job) if job.arm is not None else self._learn(job)
+        return replace(done, seconds=sampler.seconds)
+
+    def _learn(self, job: Job) -> Done:
+        """Episodes, each size of table by itself."""
+        done = Done()
+        policy = self.policy(job.policy, job.update)
+        chooses: Policy = First() if job.cloning else InStep(policy)
+        for size, keys in self._by_size(job.keys).items():
+            decisions, ended = episodes(
+                self.experiment.ruleset(size),
+                self,
+                chooses,
+                policy.lay_out,
+                self.experiment.training.population,
+                job.pool,
+                keys,
+            )
+            if decisions is not None:
+                done.decisions.append(decisions)
+            done.ended += ended
+        return done
+
+    def _by_size(self, keys: Sequence[str]) -> dict[int, list[str]]:
+        """The episodes by the number of players at their tables, drawn by key."""
+        sizes = self.experiment.training.rollouts.sizes
+        usual = self.experiment.ruleset().players
+        found: dict[int, list[str]] = {}
+        for key in keys:
+            point, drawn = Draws(key).share("size"), usual
+            for size, share in sorted(sizes.items()):
+                point -= share
+                if point < 0:
+                    drawn = size
+                    break
+            found.setdefault(drawn, []).append(key)
+        return found
+
+    def _evaluate(self, job: Job) -> Done:
+        """One arm of an evaluation."""
+        assert job.arm is not None
+
+        def seated(name: str) -> Player:
+            if name != "learner":
+                return self.fixed_player(name)
+            return self.player(self.experiment.judged()[name], InStep(self.policy(job.policy, job.update)))
+
+        village, werewolves = map(seated, job.arm)
+
+        def cast(dealing: Dealing) -> list[Player]:
+            return [werewolves if ROLES[role].side is Side.WEREWOLVES else village for role in dealing.roles]
+
+        games = (play(game(self._rules, cast, key)) for key in job.keys)
+        return Done(won=[played.outcome.village_won for played in drive(games, len(job.keys))])
+
+
+_players: Players | None = None
+
+
+def _start(data: dict[str, Any]) -> None:
+    from threading import Thread
+
+    global _players
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver stops its workers
+    Thread(target=end_with_driver, daemon=True).start()
+    _players = Players(TrainingSpec(**data))
+
+
+def _do(job: Job) -> Done:
+    assert _players is not None
+    return _players.do(job)
+
+
+class Crew:
+    """Processes that play jobs; with one, they are played in this process."""
+
+    def __init__(self, experiment: TrainingSpec, pool: ProcessPoolExecutor | None) -> None:
+        self._own = Players(experiment) if pool is None else None
+        self._pool = pool
+
+    def do(self, jobs: Sequence[Job]) -> Iterator[Done]:
+        """What comes of each job, in order."""
+        if self._pool is None:
+            assert self._own is not None
+            yield from map(self._own.do, jobs)
+            return
+        try:
+            yield from self._pool.map(_do, jobs)
+        except BrokenProcessPool:
+            raise WolflabError(
+                "a worker process was ended from outside (is memory short?): go on with --resume, "
+                "perhaps with fewer workers"
+            ) from None
+
+
+@contextmanager
+def crew(experiment: TrainingSpec) -> Iterator[Crew]:
+    """The processes of a training, for as long as it runs."""
+    count = experiment.workers or os.cpu_count() or 1
+    if count == 1:
+        yield Crew(experiment, None)
+        return
+    data = experiment.model_dump(mode="json", exclude_unset=True)
+    # Read by numpy when a worker starts: the threads of several processes would wait for each other.
+    threads = "OPENBLAS_NUM_THREADS"
+    before = os.environ.get(threads)
+    os.environ[threads] = "1"
+    pool = ProcessPoolExecutor(count, get_context("spawn"), _start, (data,))
+    try:
+        yield Crew(experiment, pool)
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+        if before is None:
+            os.environ.pop(threads, None)
+        else:
+            os.environ[threads] = before

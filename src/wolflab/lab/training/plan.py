@@ -1,0 +1,348 @@
+"""Trainings: one YAML file says what learns, in which games, against whom, and how it is judged.
+
+Validated before anything is played; every problem is an `ExperimentError` that names the field. The settings
+of the algorithm are `policy.settings`; see ``docs/training.md`` for the format with examples.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, ValidationError, model_validator
+
+from ...agents.policy.checkpoint import Checkpoint
+from ...agents.policy.network import NETWORKS, NetworkConfig, initial
+from ...agents.policy.serving import most
+from ...agents.recipes import Proposal
+from ...errors import ExperimentError, ModelError, RulesetError
+from ...fields import Part
+from ...models.catalog import resolve
+from ...models.embedders import resolve_embedder
+from ...policy.settings import Training
+from ...rules import Ruleset, Side
+from ..plans.overrides import override
+from ..plans.sources import in_words, read
+from ..plans.specs import (
+    MODEL_FREE,
+    MOST_WORKERS,
+    EmbedderField,
+    FolderName,
+    ModelField,
+    PlayerSpec,
+    ruleset_of,
+)
+
+FOLDER = "training"
+"""Where the trainings that come with Wolflab lie, among its experiments."""
+
+
+BASELINE = "deductive-004"
+"""Whom a learner is compared with, unless a training says otherwise."""
+
+
+class Evaluation(Part):
+    """How the learner is judged: by its win rate against `baseline`, on each side, on held-out deals.
+
+    every: updates between looks (0: none). deals: of such a look. final: deals at the end, other
+    ones. baseline: whom it is compared with, and, without an opponent, who holds the other side; None is
+    `BASELINE`, or the opponent. model: what proposes meanwhile; None is the training's own. Deals are never
+    those of training; village's `phrases` should not be either.
+    """
+
+    every: int = Field(default=10, ge=0)
+    deals: int = Field(default=200, ge=1)
+    final: int = Field(default=1000, ge=0)
+    baseline: str | dict[str, Any] | None = None
+    model: ModelField | None = None
+
+
+def _device(name: str) -> str:
+    if not re.fullmatch(r"auto|cpu|mps|cuda(:\d+)?", name):
+        raise ValueError(f"got {name!r}; use auto, cpu, cuda, cuda:1 (or another number), or mps")
+    return name
+
+
+class TrainingSpec(Part):
+    """A whole training; see the module.
+
+    model: what proposes. recipe: the learner's; a policy has to choose in it. network: a name, or a mapping
+    of `name` and sizes. fixed, fixed_model: recipe and model of the styled players (None: the learner's).
+    opponent: one frozen player for every seat that does not learn, in place of the population
+    (`wolflab exploit`). start: the policy to go on from, by name or file, in place of a network drawn by lot
+    and of cloning. seeds: one training each.
+    """
+
+    name: FolderName
+    title: str = ""
+    source: str = ""
+    rules: str | dict[str, Any] = "doctor"
+    model: ModelField = "village"
+    embedder: EmbedderField = "hashing"
+    recipe: str | dict[str, Any] = "strategic-004"
+    network: str | dict[str, Any] = "small"
+    fixed: str | dict[str, Any] = "deductive-004"
+    fixed_model: ModelField | None = None
+    opponent: PlayerSpec | None = None
+    start: str | None = None
+    training: Training = Training()
+    evaluation: Evaluation = Evaluation()
+    seeds: list[Annotated[int, Field(ge=0)]] = Field(default=[1], min_length=1)
+    workers: int | None = Field(default=None, ge=1, le=MOST_WORKERS)
+    """Processes that play; None is one for each core."""
+    device: Annotated[str, AfterValidator(_device)] = "auto"
+    """Where the network learns: cpu, cuda, cuda:1, mps; auto is cuda where there is one, else cpu."""
+
+    @model_validator(mode="after")
+    def _check(self) -> TrainingSpec:
+        self._check_tables()
+        if len(set(self.seeds)) < len(self.seeds):
+            raise ValueError("seeds: each one once")
+        if isinstance(self.fixed, dict) and "style" in self.fixed:
+            raise ValueError(
+                "fixed: the population has every style; remove `style`, or all of the styled players"
+            )
+        for recipe, model, make in self._everybody():
+            _check_player(recipe, model, make)
+        learner = self.learner().resolved_recipe()
+        if not learner.weighs:
+            raise ValueError(f"recipe: {learner.name} chooses without a policy; use strategic, or atomic")
+        if self.fixed != MODEL_FREE and self.styled("default").resolved_recipe().weighs:
+            raise ValueError("fixed: this recipe needs a policy; use one that does not")
+        population = self.training.population
+        seats = min(table.players for table in self.tables)
+        if isinstance(population.learners, int) and population.learners >= seats:
+            raise ValueError(
+                f"training.population.learners: {population.learners} of {seats} seats leave none to others; "
+                "use fewer, or all"
+            )
+        if self.opponent is not None and population.side is None:
+            raise ValueError("opponent: set training.population.learners to the side that learns")
+        if self.opponent is None and population.side is not None and not population.styles:
+            raise ValueError("training.population: nobody holds the seats that do not learn; keep styles")
+        room, largest = self.config().capacity, max(table.players for table in self.tables)
+        if largest > room:
+            raise ValueError(
+                f"network: it has room for {room} players, and a table has {largest}; set network.capacity"
+            )
+        return self
+
+    def _check_tables(self) -> None:
+        """ValueError that names the size of a table that cannot be."""
+        self.ruleset()
+        for size in self.training.rollouts.sizes:
+            try:
+                self.ruleset(size)
+            except RulesetError as error:
+                raise ValueError(
+                    f"training.rollouts.sizes: under these rules no table has {size} players ({error})"
+                ) from None
+
+    # -- who plays ----------------------------------------------------------------------------
+
+    def learner(self, model: str | dict[str, Any] | None = None) -> PlayerSpec:
+        """The learning player, without a policy."""
+        return PlayerSpec(
+            model=self.model if model is None else model, recipe=self.recipe, embedder=self.embedder
+        )
+
+    def styled(self, style: str) -> PlayerSpec:
+        """A styled player of the population. A random player has no style."""
+        model = self.model if self.fixed_model is None else self.fixed_model
+        if self.fixed == MODEL_FREE:
+            return _player(MODEL_FREE, model)
+        given = self.fixed if isinstance(self.fixed, dict) else {"name": self.fixed}
+        return _player({**given, "style": style}, model)
+
+    def judged(self) -> dict[str, PlayerSpec]:
+        """Who plays in evaluations: "learner" and "baseline", and "target" where there is an opponent."""
+        learner = self.learner(self.evaluation.model)
+        if self.opponent is None:
+            return {"learner": learner, "baseline": self._baseline()}
+        return {"learner": learner, "baseline": self._baseline(), "target": self.opponent}
+
+    def _baseline(self) -> PlayerSpec:
+        """Whom the learner is compared with: where there is an opponent, that one in the learner's place."""
+        judge = self.evaluation
+        if judge.baseline is None and self.opponent is not None:
+            return self.opponent
+        baseline = BASELINE if judge.baseline is None else judge.baseline
+        return _player(baseline, self.model if judge.model is None else judge.model)
+
+    def players(self) -> dict[str, PlayerSpec]:
+        """Who plays, by what for: in episodes and, as `judged`, in evaluations."""
+        return {"learning": self.learner(), "styled": self.styled("default"), **self.judged()}
+
+    def _everybody(self) -> list[tuple[str, str, Callable[[], PlayerSpec]]]:
+        """Everybody who plays, with the fields that name recipe and model."""
+        fixed = "model" if self.fixed_model is None else "fixed_model"
+        judged = "model" if self.evaluation.model is None else "evaluation.model"
+        opponent = self.opponent
+        found: list[tuple[str, str, Callable[[], PlayerSpec]]] = [
+            ("recipe", "model", self.learner),
+            ("fixed", fixed, lambda: self.styled("default")),
+            ("recipe", judged, lambda: self.learner(self.evaluation.model)),
+        ]
+        if opponent is not None:
+            found.append(("opponent.recipe", "opponent.model", lambda: opponent))
+        return [*found, ("evaluation.baseline", judged, self._baseline)]
+
+    @property
+    def arms(self) -> tuple[tuple[str, str], ...]:
+        """The pairs of an evaluation: who plays the village, who plays the Werewolves."""
+        other = "baseline" if self.opponent is None else "target"
+        village = ("learner", other), ("baseline", other)
+        werewolves = (other, "learner"), (other, "baseline")
+        match self.training.population.side:
+            case None:
+                return village[0], *werewolves
+            case Side.VILLAGE:
+                return village
+            case Side.WEREWOLVES:
+                return werewolves
+
+    # -- what they play -----------------------------------------------------------------------
+
+    def ruleset(self, players: int | None = None) -> Ruleset:
+        """The ruleset; `players`: as many at the table."""
+        base = {"preset": self.rules} if isinstance(self.rules, str) else dict(self.rules)
+        rules = ruleset_of({"preset": "doctor", **base})
+        return rules if players is None else resized(rules, players)
+
+    @property
+    def tables(self) -> tuple[Ruleset, ...]:
+        """The rulesets of all sizes that are played, the usual one first."""
+        return self.ruleset(), *(self.ruleset(size) for size in self.training.rollouts.sizes)
+
+    @property
+    def candidates(self) -> int:
+        """N: the most candidates that the policy weighs."""
+        return max(most(self._stage, rules) for rules in self.tables)
+
+    @property
+    def _stage(self) -> Proposal:
+        """Where the learner's candidates come from."""
+        stage = self.learner().resolved_recipe().propose
+        assert stage is not None
+        return stage
+
+    def untrained(self, seed: int) -> Checkpoint:
+        """The learner's policy before it has learned anything."""
+        config, embedder = self.config(), resolve_embedder(self.embedder).describe()
+        return Checkpoint(
+            self.name,
+            config,
+            embedder,
+            self.candidates,
+            self._stage.source,
+            self.ruleset().name,
+            initial(config, seed),
+        )
+
+    def config(self) -> NetworkConfig:
+        """The network's shape. Raises ExperimentError for an unknown name or size."""
+        given = {"name": self.network} if isinstance(self.network, str) else dict(self.network)
+        name, sizes = given.pop("name", "small"), {one.name for one in fields(NetworkConfig)}
+        strange = [one for one in given if one not in sizes - {"name", "dimensions"}]
+        if strange:
+            known = ", ".join(sorted(sizes - {"dimensions"}))
+            raise ExperimentError(f"network: there is no field {strange[0]!r}; known are {known}")
+        if not isinstance(name, str) or name not in NETWORKS:
+            raise ExperimentError(f"network: there is no {name!r}; known are {', '.join(NETWORKS)}")
+        embedder = resolve_embedder(self.embedder)
+        if embedder.describe()["kind"] == "openai-compatible":
+            raise ExperimentError(
+                f"embedder: {self.embedder!r} answers over a network, and training embeds millions of "
+                "texts; use hashing, or a local one"
+            )
+        dimensions = embedder.dimensions
+        if dimensions is None:
+            raise ExperimentError(
+                f"embedder: the length of {self.embedder!r}'s vectors is not known; give its `dimensions`"
+            )
+        try:
+            return NETWORKS[name](dimensions, **given)
+        except (ModelError, TypeError) as error:
+            raise ExperimentError(f"network: {error}") from None
+
+
+def _check_player(recipe: str, model: str, make: Callable[[], PlayerSpec]) -> None:
+    """ValueError that names the field where somebody cannot be made, or waits for a network."""
+    try:
+        one = make()
+    except ValidationError as error:
+        raise ValueError(f"{recipe}: {in_words(error, 'docs/training.md')}") from None
+    try:
+        instant = one.recipe == MODEL_FREE or resolve(one.model or "").instant
+    except ModelError as error:
+        raise ValueError(f"{model}: {error}") from None
+    if not instant:
+        raise ValueError(
+            f"{model}: {one.model!r} answers over a network, and training plays tens of thousands of games; "
+            "train on the built-in player and use the policy with this model"
+        )
+
+
+def _player(recipe: str | dict[str, Any], model: str | dict[str, Any]) -> PlayerSpec:
+    return PlayerSpec(model=None if recipe == MODEL_FREE else model, recipe=recipe)
+
+
+def resized(rules: Ruleset, players: int) -> Ruleset:
+    """The same rules for another number of players: with more or fewer plain Villagers (004 App. E.6)."""
+    if players == rules.players:
+        return rules
+    plain = rules.count("Villager") + players - rules.players
+    return rules.with_(name=f"{rules.name}-{players}", roles={**rules.roles, "Villager": plain})
+
+
+def _spell_out(values: dict[str, Any], place: Sequence[str]) -> None:
+    """Write the name that a place left out stands for, so that it has fields to change."""
+    known, node = TrainingSpec.model_fields, values
+    for key in place:
+        default = known[key].default if key in known else None
+        if not isinstance(default, Part):
+            if default is None and key == "baseline":
+                default = BASELINE
+            if default is None and key in ("model", "fixed_model"):
+                default = copy.deepcopy(values.get("model", TrainingSpec.model_fields["model"].default))
+            if default is not None:
+                node.setdefault(key, default)
+            return
+        known, node = type(default).model_fields, node.setdefault(key, {})
+        if not isinstance(node, dict):
+            return
+
+
+def side_of(name: str) -> Side:
+    """The side that a flag names."""
+    known = [one.value for one in Side]
+    if name not in known:
+        raise ExperimentError(f"--side {name}: use one of {', '.join(known)}")
+    return Side(name)
+
+
+def load(source: str | Path, overrides: Sequence[str] = ()) -> TrainingSpec:
+    """A training from a YAML file or the name of a shipped one, with changes such as ``training.updates=20``.
+
+    Raises ExperimentError with one sentence for whatever is wrong with it.
+    """
+    data, where = read(source, "training", FOLDER)
+    return make(data, overrides, where)
+
+
+def make(data: Mapping[str, Any], overrides: Sequence[str] = (), where: str = "training") -> TrainingSpec:
+    """A training from plain values; see `load`."""
+    values: dict[str, Any] = copy.deepcopy(dict(data))
+    for change in overrides:
+        _spell_out(values, change.partition("=")[0].split(".")[:-1])
+        override(values, change, TrainingSpec, None)
+    try:
+        return TrainingSpec(**values)
+    except ValidationError as error:
+        raise ExperimentError(f"{where}: {in_words(error, 'docs/training.md')}") from None
+    except (RulesetError, ModelError, ExperimentError, TypeError) as error:
+        raise ExperimentError(f"{where}: {error}") from None

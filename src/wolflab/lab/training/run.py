@@ -1,0 +1,387 @@
+"""A training as it runs: cloning, updates, looks at held-out deals; resumable after every update.
+
+A run's directory, one folder a seed:
+
+    training.yaml                 the training as it was given
+    seed-1/log.jsonl              one line an update: everything that was measured (update 0 is cloning)
+    seed-1/state.safetensors      what the next update depends on
+    seed-1/policies/update-….safetensors   the learner as the population has it
+    seed-1/policy.safetensors     the learner as it is: play with it by `policy: …/policy.safetensors`
+    seed-1/evaluation.json        the last look, on more deals
+
+What follows from an update is written in this order: the policy, the line, the state. A run that was cut goes
+on from its last state; lines after it are dropped and come out the same again.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from ... import __version__
+from ...agents.policy.checkpoint import SUFFIX, load, save
+from ...errors import ExperimentError, ModelError, StoreError
+from ...files import write
+from ...match import run_now
+from ...metrics.behaviours import Side
+from ...models.embedders import resolve_embedder
+from ...policy.population import checkpoint_of, members
+from ...policy.rollout import SIDES, Decisions, Ended, joined
+from ...policy.train import Learner, Log, usable
+from ...stats.comparing import paired
+from ...stats.intervals import Estimate
+from ..storage.run_files import TRAINING, held, must_be_new, new_directory
+from . import files as files
+from .board import Board
+from .frozen import START, check, frozen, keep
+from .games import POPULATION, TARGET, Crew, Job, Players, crew, grouped, time_of
+from .plan import TrainingSpec
+from .plan import load as load_training
+
+FILE = TRAINING
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What has just been finished, with the look that was taken after it; line: what was measured."""
+
+    seed: int
+    what: Literal["cloning", "update", "final"]
+    update: int
+    updates: int
+    line: Mapping[str, float]
+
+
+Watch = Callable[[Step], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One side's verdict. learner, baseline: win rates as that side against the same opponent, on the same
+    deals. gain: their paired difference.
+    """
+
+    side: Side
+    learner: float
+    baseline: float
+    gain: Estimate
+    p: float | None
+
+    def told(self) -> files.Verdict:
+        """For a file."""
+        found = self.gain
+        gain = files.Gain(value=found.value, low=found.low, high=found.high, n=found.n)
+        return files.Verdict(learner=self.learner, baseline=self.baseline, gain=gain, p=self.p)
+
+
+# -- starting and going on ----------------------------------------------------------------------
+
+
+def start(experiment: TrainingSpec, out: Path | None = None) -> Path:
+    """A new run's directory. StoreError where one stands already, ModelError for what does not fit these
+    games (an opponent, a baseline, a policy to go on from) and where there is no PyTorch.
+    """
+    _need_torch()
+    usable(experiment.device)
+    # A local embedder loads its weights with the first word.
+    run_now(resolve_embedder(experiment.embedder).embed(("werewolf",)))
+    Players(experiment).check()
+    folder = new_directory(Path("runs"), experiment.name) if out is None else out
+    must_be_new(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with held(folder):
+        must_be_new(folder)  # once more: another process may have been quicker
+        keep(experiment, folder)
+        write(folder / FILE, experiment.written().encode())
+    return folder
+
+
+def opened(folder: Path) -> TrainingSpec:
+    """The training that a run's directory holds; StoreError where there is none."""
+    if not (folder / FILE).is_file():
+        raise StoreError(
+            f"{folder} is no training ({FILE} is missing); start one with: wolflab train NAME, or wolflab "
+            "exploit TARGET"
+        )
+    return load_training(folder / FILE)
+
+
+def run(folder: Path, watch: Watch = lambda progress: None) -> None:
+    """Train every seed of the run in `folder`, from where each stands."""
+    opened(folder)
+    _need_torch()
+    with held(folder):
+        experiment = opened(folder)  # what stands there now that nobody else writes
+        check(experiment, folder)
+        with crew(experiment) as workers:
+            for seed in experiment.seeds:
+                _Run(experiment, files.seed_folder(folder, seed), seed, workers, watch).go()
+
+
+def _need_torch() -> None:
+    if find_spec("torch") is None:
+        raise ModelError(
+            "training needs PyTorch, and it is not installed: pip install 'wolflab[train]', on a machine "
+            "without a GPU after a CPU build of torch (playing with a policy does not need it)"
+        )
+
+
+class _Run:
+    """One seed."""
+
+    def __init__(self, experiment: TrainingSpec, folder: Path, seed: int, crew: Crew, watch: Watch) -> None:
+        self.experiment, self.settings = experiment, experiment.training
+        self.folder, self.seed, self.crew, self.watch = folder, seed, crew, watch
+        self.policies = folder / POPULATION
+        self.policies.mkdir(parents=True, exist_ok=True)
+        self.blank = experiment.untrained(seed)
+        self.learner = Learner(self.blank.network, self.settings.ppo, seed, experiment.device)
+        self.baseline: list[bool | None] = []
+        self.digests: dict[str, str] = {}
+        """Of the policy, and of its copies in the population, by name."""
+        self.written = -1
+        self.update = self._restore()
+        self.board = Board(folder, self.update)
+
+    def go(self) -> None:
+        """All that is still to be done."""
+        try:
+            if self.update < 0:
+                self._step(0, self._clone)
+            while self.update < self.settings.updates:
+                self._step(self.update + 1, self._improve)
+        finally:
+            self.board.close()
+        if self.experiment.evaluation.final and not (self.folder / files.RESULT).exists():
+            self._final()
+
+    # -- steps --------------------------------------------------------------------------------
+
+    def _step(self, number: int, does: Callable[[int], Log]) -> None:
+        start = time.perf_counter()
+        line: Log = {"update": float(number), **does(number)}
+        self._keep(number)
+        line["seconds"] = round(time.perf_counter() - start, 3)
+        every = self.experiment.evaluation.every
+        if every and (number % every == 0 or number == self.settings.updates):
+            line |= self._look()
+        files.append(self.folder, line)
+        self._save_state(number)
+        self.board.write(number, line)
+        self.update = number
+        self.watch(Step(self.seed, "update" if number else "cloning", number, self.settings.updates, line))
+
+    def _clone(self, number: int) -> Log:
+        """Behaviour cloning, or the policy to go on from (update 0)."""
+        if self.experiment.start is not None:
+            self.learner.begin(load(self.folder.parent / frozen(START)).arrays)
+            return {}
+        count = self.settings.cloning.episodes
+        save(self.blank, self._current())
+        if not count:
+            return {}
+        decisions, log = self._episodes("clone", count, -1, cloning=True)
+        return log | self.learner.clone(decisions, self.settings.cloning)
+
+    def _improve(self, number: int) -> Log:
+        """One update."""
+        decisions, log = self._episodes(f"train/{number}", self.settings.rollouts.episodes, number - 1)
+        start = time.perf_counter()
+        log |= self.learner.improve(decisions, number, self.settings.updates)
+        return log | {"time/learning": time.perf_counter() - start}
+
+    def _episodes(self, what: str, count: int, updates: int, cloning: bool = False) -> tuple[Decisions, Log]:
+        """Play episodes with the current policy; returns their decisions, and how the games went."""
+        start = time.perf_counter()
+        pool = (TARGET,) if self.experiment.opponent else members(self.settings.population, updates)
+        keys = [f"train/{self.seed}/{what}/{number}" for number in range(count)]
+        groups = grouped(keys, self.settings.rollouts.group)
+        jobs = [Job(group, str(self._current()), updates, pool, cloning) for group in groups]
+        made = list(self.crew.do(jobs))
+        decisions = [one for done in made for one in done.decisions]
+        if not decisions:
+            raise ExperimentError(
+                f"in {count} episodes no learning seat chose among candidates: either none lived to, and "
+                "more of them are needed (training.rollouts.episodes, training.cloning.episodes), or the "
+                "model's replies cannot be used"
+            )
+        found = joined(decisions)
+        spent = time.perf_counter() - start
+        seconds, shares = time_of(made)
+        log = {"time/playing": spent, "rate/decisions": len(found.action) / spent}
+        log["rate/decisions_per_cpu"] = len(found.action) / seconds
+        log |= {f"share/{part}": share for part, share in shares.items()}
+        return found, log | _wins([one for done in made for one in done.ended])
+
+    # -- looks --------------------------------------------------------------------------------
+
+    def _look(self) -> Log:
+        """Win rates on held-out deals, against the baseline's on the same ones."""
+        judged = self._judge("look", self.experiment.evaluation.deals)
+        log: Log = {}
+        for one in judged:
+            log[f"look/{one.side}"], log[f"look/{one.side}/baseline"] = one.learner, one.baseline
+            for name in ("value", "low", "high"):
+                found = getattr(one.gain, name)
+                if found is not None:
+                    log[f"look/{one.side}/gain/{name}"] = float(found)
+        return log
+
+    def _final(self) -> None:
+        judged = self._judge("final", self.experiment.evaluation.final)
+        files.write_result(self.folder, {one.side: one.told() for one in judged})
+        log = {f"final/{one.side}": float(one.gain.value) for one in judged if one.gain.value is not None}
+        self.watch(Step(self.seed, "final", self.update, self.settings.updates, log))
+
+    def _judge(self, what: str, deals: int) -> list[Judged]:
+        keys = [f"held out/{what}/{number}" for number in range(deals)]
+        arms = self.experiment.arms
+        won = {arm: self._won(arm, keys, what) for arm in arms}
+        found = []
+        for arm in arms:
+            if "learner" not in arm:
+                continue
+            village = arm[0] == "learner"
+            other = ("baseline", arm[1]) if village else (arm[0], "baseline")
+            ours, theirs = (
+                [(deal, float(one is village)) for deal, one in enumerate(won[each])] for each in (arm, other)
+            )
+            test = paired(ours, theirs, bounds=(-1.0, 1.0))
+            rate, beside = (float(np.mean([value for _, value in each])) for each in (ours, theirs))
+            found.append(
+                Judged("village" if village else "werewolves", rate, beside, test.difference, test.p)
+            )
+        return found
+
+    def _won(self, arm: tuple[str, str], keys: Sequence[str], what: str) -> list[bool | None]:
+        """One arm's games. Those of nobody who learns are the same at every look, and played once."""
+        learns = "learner" in arm
+        if what == "look" and not learns and self.baseline:
+            return self.baseline
+        groups = grouped(keys, self.settings.rollouts.group)
+        jobs = [Job(group, str(self._current()), self.written, arm=arm) for group in groups]
+        found = [won for done in self.crew.do(jobs) for won in done.won]
+        if what == "look" and not learns:
+            self.baseline = found
+        return found
+
+    # -- files --------------------------------------------------------------------------------
+
+    def _current(self) -> Path:
+        return self.folder / files.POLICY
+
+    def _keep(self, number: int) -> None:
+        """Write the learner down, and its copy for the population."""
+        told = {"seed": self.seed, "update": number, "version": __version__}
+        told |= {"settings": self.settings.model_dump(mode="json")}
+        try:
+            now = replace(self.blank, arrays=self.learner.arrays(), training=told)
+        except ModelError as error:
+            what = "ppo" if number else "cloning"
+            raise ModelError(
+                f"update {number} of seed {self.seed} diverged ({error}); start again with a lower "
+                f"training.{what}.learning_rate"
+            ) from None
+        save(now, self._current())
+        self.written = number
+        copy = checkpoint_of(number)
+        population = members(self.settings.population, number)
+        if copy in population:
+            save(now, self.policies / (copy.name + SUFFIX))
+            self.digests[copy.name] = now.digest
+        names = {one.name for one in population}
+        self.digests = {name: one for name, one in self.digests.items() if name in names}
+        self.digests[files.POLICY] = now.digest
+
+    def _save_state(self, number: int) -> None:
+        told = {"update": str(number), "seed": str(self.seed), "training": _identity(self.experiment)}
+        told["digests"] = json.dumps(self.digests)
+        files.write_state(self.folder, self.learner.state(), told)
+
+    def _restore(self) -> int:
+        """Take up the last state; returns its update, −1 where there is none."""
+        found = files.read_state(self.folder)
+        if found is None:
+            # Cut before the first state, the run begins again; later its state cannot be made anew.
+            if (self.folder / files.RESULT).exists() or len(files.log_of(self.folder)) > 1:
+                raise files.lost(self.folder / files.STATE, "it is missing, although updates have been made")
+            (self.folder / files.LOG).unlink(missing_ok=True)
+            return -1
+        arrays, told = found
+        if not told.get("update", "").isdecimal() or not {"training", "seed", "digests"} <= told.keys():
+            raise StoreError(
+                f"{self.folder / files.STATE} is no state of a training, or another version's; remove the "
+                f"folder {self.folder.name} to train this seed anew"
+            )
+        if told["training"] != _identity(self.experiment):
+            raise StoreError(
+                f"{self.folder.parent / FILE} was changed since seed {self.seed} began; what was learned "
+                "before and after would be of two kinds; undo the change, or start a new run"
+            )
+        if told["seed"] != str(self.seed):
+            raise files.lost(self.folder / files.STATE, f"it is not of seed {self.seed}")
+        number = int(told["update"])
+        self.digests = json.loads(told["digests"])
+        self.learner.resume(arrays)
+        files.shorten(self.folder, number)
+        if number < self.settings.updates:
+            self._check_earlier()
+        if not self._is_kept():
+            self._keep(number)
+        self.written = number
+        return number
+
+    def _is_kept(self) -> bool:
+        """Whether the policy on disk is the state's: a finished one stays byte for byte as it is."""
+        try:
+            return load(self._current()).digest == self.digests[files.POLICY]
+        except ModelError:
+            return False
+
+    def _check_earlier(self) -> None:
+        """StoreError where one of the learner's earlier selves is not as it was written."""
+        for name, digest in self.digests.items():
+            if name == files.POLICY:
+                continue
+            file = self.policies / (name + SUFFIX)
+            try:
+                found = load(file).digest
+            except ModelError as error:
+                raise files.lost(file, f"it cannot be played ({error})", self.folder) from None
+            if found != digest:
+                what = f"it is not what seed {self.seed} had learned then"
+                raise files.lost(file, what, self.folder)
+
+
+def _identity(training: TrainingSpec) -> str:
+    """All that decides what is learned and how it is judged, and is not at its default, as a digest."""
+    told = training.model_dump(
+        mode="json", exclude={"title", "source", "seeds", "workers", "device"}, exclude_defaults=True
+    )
+    told["players"] = {name: one.told() for name, one in training.players().items()}
+    return blake2b(json.dumps(told, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+
+def _wins(ended: Sequence[Ended]) -> Log:
+    """Win rates of the learning seats by side, and of their side against each member of the population."""
+    counts: dict[str, list[float]] = {}
+    for one in ended:
+        if one.village is None:
+            continue
+        for side, name in enumerate(one_side.value for one_side in SIDES):
+            won = float(one.village == (side == 0))
+            if one.learners[side]:
+                counts.setdefault(f"win/{name}", []).extend([won] * one.learners[side])
+                for other, where in one.others:
+                    if where != side:
+                        counts.setdefault(f"win/{name}/against {other}", []).append(won)
+    log = {name: float(np.mean(values)) for name, values in sorted(counts.items())}
+    return log | {"win/nobody": float(np.mean([one.village is None for one in ended]))}
