@@ -21,7 +21,7 @@ from wolflab.record import GameRecord, PastTurn
 from wolflab.rules import PASS, PRESETS, Action, Dealt, Ruleset, Say, pick
 from wolflab.stats.evenness import Chosen, evenness, relative_entropy
 from wolflab.stats.intervals import wilson
-from wolflab.ui.report import render
+from wolflab.ui.report.report import render
 
 DOCTOR = PRESETS["doctor"]
 NAMES = DOCTOR.names

@@ -24,7 +24,7 @@ from wolflab.metrics.diversity import Offer, added, diversity_rows, offers
 from wolflab.record import GameRecord, PastTurn
 from wolflab.rules import PRESETS, Say, pick
 from wolflab.text.notes import Candidate, Proposed
-from wolflab.ui.report import render
+from wolflab.ui.report.report import render
 
 DOCTOR = PRESETS["doctor"]
 

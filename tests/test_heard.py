@@ -24,7 +24,7 @@ from wolflab.lab.results.summaries import summary
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
 from wolflab.text.notes import Mistake
-from wolflab.ui.report import render
+from wolflab.ui.report.report import render
 from wolflab.ui.running import list_errors, report_run, run_experiment
 
 NONSENSE = http_server.Fault("text", body="Well, I would rather not say.")

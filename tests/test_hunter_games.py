@@ -17,7 +17,7 @@ from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.store import GameRow, Store
 from wolflab.metrics.data import days
 from wolflab.rules import NINE, PASS, TWELVE, DayBroke, Pick, Said, Shot, VoteCounted, Voted
-from wolflab.ui.report import render
+from wolflab.ui.report.report import render
 from wolflab.ui.showing import show
 
 RULES = {"nine": NINE, "twelve": TWELVE}

@@ -24,8 +24,8 @@ from wolflab.metrics import Asked, Estimate, Summary, summarise
 from wolflab.metrics.behaviours import BEHAVIOURS, SIDES
 from wolflab.metrics.registry import MEASURES, SPLITS
 from wolflab.ui.measures import headlines, told
-from wolflab.ui.report import render
-from wolflab.ui.report_tables import interval, number
+from wolflab.ui.report.numbers import interval, number
+from wolflab.ui.report.report import render
 from wolflab.ui.tables import print_summary
 
 DOCS = Path(__file__).parent.parent / "docs"

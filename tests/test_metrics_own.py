@@ -16,7 +16,7 @@ from wolflab.metrics.play import village_won
 from wolflab.metrics.shapes import Summary
 from wolflab.rules import ROLES
 from wolflab.ui.measures import called, headlines
-from wolflab.ui.report import render
+from wolflab.ui.report.report import render
 
 SEAT = 3
 OWN = ("own_village_win", "own_wolf_win", "own_win")

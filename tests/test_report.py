@@ -13,8 +13,8 @@ from rich.console import Console
 from metrics_helpers import done, game, run, votes
 from report_helpers import Page
 from wolflab.metrics import CallTotals, Game, Summary, summarise
-from wolflab.ui.report import render, write_report
-from wolflab.ui.report_tables import number
+from wolflab.ui.report.numbers import number
+from wolflab.ui.report.report import render, write_report
 from wolflab.ui.tables import print_summary
 
 

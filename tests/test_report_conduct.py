@@ -25,9 +25,9 @@ from wolflab.metrics.conduct import Conduct
 from wolflab.metrics.registry import MEASURES, SPLITS, behaviour_name
 from wolflab.metrics.shapes import Curve
 from wolflab.ui.measures import difference_kind, measure_kind, measure_name
-from wolflab.ui.report import render, write_report
-from wolflab.ui.report_figures import Chart, Line, curves
-from wolflab.ui.report_tables import interval, number
+from wolflab.ui.report.figures import Chart, Line, curves
+from wolflab.ui.report.numbers import interval, number
+from wolflab.ui.report.report import render, write_report
 from wolflab.ui.tables import print_summary
 
 NAMES = tuple(f"player_{k}" for k in range(1, 8))

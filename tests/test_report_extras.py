@@ -29,8 +29,8 @@ from wolflab.metrics.interviews import QUOTED, Interview, InterviewRows, Quote, 
 from wolflab.stats.comparing import holm
 from wolflab.text.notes import Interviewed
 from wolflab.ui.arms import SOURCE, compared, marked
-from wolflab.ui.report import render, write_report
-from wolflab.ui.report_tables import number
+from wolflab.ui.report.numbers import number
+from wolflab.ui.report.report import render, write_report
 from wolflab.ui.running import compare_runs, report_run
 from wolflab.ui.showing import show_turn_of
 from wolflab.ui.tables import print_summary

@@ -41,8 +41,8 @@ from wolflab.lab.storage import call_store
 from wolflab.lab.storage import store as store_module
 from wolflab.lab.storage.store import Store
 from wolflab.metrics.tournament import Result, Standings, standings
+from wolflab.ui.report.tournament import render
 from wolflab.ui.tournament import chosen, print_standings
-from wolflab.ui.tournament_page import render
 
 TWO: dict[str, Any] = {"name": "t", "entrants": {"a": "random", "b": "random"}, "deals": 4}
 PAIRS = tuple(product("ab", "ab"))

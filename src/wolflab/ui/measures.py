@@ -17,7 +17,7 @@ from ..metrics.measure import Key, Measure, Section
 from ..metrics.registry import MEASURES, SPLITS
 from ..metrics.shapes import Condition, Summary
 from ..stats.intervals import Estimate
-from .report_tables import Kind, name, shown, table
+from .report.numbers import Kind, name, shown, table
 
 _COLUMNS = 8
 """Measures that a table has side by side, at most."""

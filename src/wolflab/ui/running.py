@@ -164,7 +164,7 @@ def report_run(console: Console, store: Store, out: Path | None) -> None:
     from ..lab.results.extras import extras
     from ..lab.results.summaries import summary
     from .arms import compared
-    from .report import write_report
+    from .report.report import write_report
     from .tables import print_summary
 
     found = summary(store)
@@ -185,7 +185,7 @@ def compare_runs(console: Console, stores: Sequence[Store], out: Path) -> None:
     """Print several runs' conditions side by side and write one report for them."""
     from ..lab.results.extras import extras_of_all
     from ..lab.results.summaries import compared
-    from .report import write_report
+    from .report.report import write_report
     from .tables import print_summary
 
     found = compared(stores)

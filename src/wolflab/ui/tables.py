@@ -10,7 +10,7 @@ from ..metrics.shapes import Condition, Summary
 from ..stats.intervals import Estimate
 from .arms import marked
 from .measures import called, costs, difference_kind, headlines, measure_name
-from .report_tables import Kind, interval, number
+from .report.numbers import Kind, interval, number
 
 if TYPE_CHECKING:
     from rich.console import Console

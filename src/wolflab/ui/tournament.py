@@ -18,9 +18,9 @@ from ..lab.runs.tournament_games import table as standings_of
 from ..lab.storage.store import Store, new_directory
 from ..metrics.tournament import PARTS, CellRow, Standings
 from ..stats.intervals import Estimate
-from .report_tables import interval, number
+from .report.numbers import interval, number
+from .report.tournament import PART_NAMES, render
 from .running import begin, games_bar, preflight, tell_unfinished
-from .tournament_page import PART_NAMES, render
 
 
 def chosen(

@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from ..lab.results.extras import Extras
-from ..metrics.choices import Choices
-from ..metrics.diversity import ROWS, Diversity
-from ..metrics.published import published
-from ..stats.intervals import Estimate
-from .report_figures import ACCENT, INK, LINE, MUTED, SETTINGS, SOFT, Chart, Line, as_svg, bare, curves
-from .report_tables import number, p_value, shown, table
+from ...lab.results.extras import Extras
+from ...metrics.choices import Choices
+from ...metrics.diversity import ROWS, Diversity
+from ...metrics.published import published
+from ...stats.intervals import Estimate
+from .figures import ACCENT, INK, LINE, MUTED, SETTINGS, SOFT, Chart, Line, as_svg, bare, curves
+from .numbers import number, p_value, shown, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,18 +10,18 @@ from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 
-from ..lab.results.extras import Extras
-from ..metrics.shapes import Summary
-from . import report_choices as choices
-from . import report_conduct as conducted
-from . import report_extras as extra
-from . import report_leadership as led
-from . import report_prose as prose
-from . import report_sections as sections
-from .arms import marked
+from ...lab.results.extras import Extras
+from ...metrics.shapes import Summary
+from ..arms import marked
+from . import choices as choices
+from . import conduct as conducted
+from . import extras as extra
+from . import leadership as led
+from . import prose as prose
+from . import sections as sections
+from .numbers import number
 from .page import FOOTER, page
 from .page import sections as sections_of
-from .report_tables import number
 
 _MOON = (
     '<svg viewBox="0 0 64 64" aria-hidden="true"><circle cx="32" cy="32" r="31" fill="var(--accent-soft)"/>'

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from ..metrics.behaviours import BEHAVIOURS, SIDES, Behaviour, Side
-from ..metrics.measure import Measure
-from ..metrics.registry import MEASURES, SIDE_NAMES, behaviour_name
-from ..metrics.shapes import Condition, Summary
-from ..stats.intervals import MIN_DEALS
-from . import report_prose as prose
-from .measures import (
+from ...metrics.behaviours import BEHAVIOURS, SIDES, Behaviour, Side
+from ...metrics.measure import Measure
+from ...metrics.registry import MEASURES, SIDE_NAMES, behaviour_name
+from ...metrics.shapes import Condition, Summary
+from ...stats.intervals import MIN_DEALS
+from ..measures import (
     from_zero,
     is_percent,
     measure_kind,
@@ -25,8 +24,9 @@ from .measures import (
     section,
     splits_in,
 )
-from .report_figures import Chart, Line, Panel, Row, curves, forest
-from .report_tables import interval, name, number, shown, table
+from . import prose as prose
+from .figures import Chart, Line, Panel, Row, curves, forest
+from .numbers import interval, name, number, shown, table
 
 _FAMILIES = {
     "social": "Social behaviours",

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..metrics.measure import Key
-from ..metrics.shapes import Condition, Summary
-from ..stats.intervals import Estimate
-from . import report_prose as prose
-from .measures import (
+from ...metrics.measure import Key
+from ...metrics.shapes import Condition, Summary
+from ...stats.intervals import Estimate
+from ..measures import (
     down,
     from_zero,
     is_percent,
@@ -19,8 +18,9 @@ from .measures import (
     splits_in,
     spread,
 )
-from .report_figures import Panel, Row, forest
-from .report_tables import heat, led_by_sheriff, name, p_value, shown
+from . import prose as prose
+from .figures import Panel, Row, forest
+from .numbers import heat, led_by_sheriff, name, p_value, shown
 
 
 def leadership(summary: Summary) -> str:

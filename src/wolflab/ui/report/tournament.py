@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
-from ..metrics.tournament import PARTS, CellRow, Standings
-from ..stats.intervals import Estimate
-from . import report_prose as prose
+from ...metrics.tournament import PARTS, CellRow, Standings
+from ...stats.intervals import Estimate
+from . import prose as prose
+from .figures import ACCENT, CARD, INK, MUTED, SETTINGS, Panel, Row, as_svg, forest
+from .numbers import interval, number, p_value, shown, table
 from .page import FOOTER, page, sections
-from .report_figures import ACCENT, CARD, INK, MUTED, SETTINGS, Panel, Row, as_svg, forest
-from .report_tables import interval, number, p_value, shown, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from html import escape
 
-from ..metrics.registry import MEASURES
-from ..metrics.shapes import Beside, Summary
-from . import report_prose as prose
-from .measures import (
+from ...metrics.registry import MEASURES
+from ...metrics.shapes import Beside, Summary
+from ..measures import (
     across,
     called,
     cell,
@@ -20,8 +19,9 @@ from .measures import (
     section,
     splits_in,
 )
-from .report_figures import Curve, Panel, Row, calibration, forest
-from .report_tables import name, number, p_value, shown, table
+from . import prose as prose
+from .figures import Curve, Panel, Row, calibration, forest
+from .numbers import name, number, p_value, shown, table
 
 
 def main(summary: Summary) -> str:

@@ -15,7 +15,7 @@ from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ..stats.intervals import Estimate
+from ...stats.intervals import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -41,4 +41,4 @@ def picture(svg: str) -> str:
 
 
 def _css() -> str:
-    return files("wolflab.ui").joinpath("report.css").read_text(encoding="utf-8")
+    return files("wolflab.ui.report").joinpath("report.css").read_text(encoding="utf-8")

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from ..lab.results.extras import Extras
-from ..metrics.behaviours import SIDES
-from ..metrics.growth import Growth
-from ..metrics.interviews import InterviewRows, Quote
-from ..metrics.registry import SIDE_NAMES
-from . import report_prose as prose
-from .report_figures import Chart, Line, curves
-from .report_tables import number, shown, table
+from ...lab.results.extras import Extras
+from ...metrics.behaviours import SIDES
+from ...metrics.growth import Growth
+from ...metrics.interviews import InterviewRows, Quote
+from ...metrics.registry import SIDE_NAMES
+from . import prose as prose
+from .figures import Chart, Line, curves
+from .numbers import number, shown, table
 
 _LONG = 400
 """Characters of a statement that are quoted: an answer is what the section is about."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from ..metrics.measure import Key
-from ..metrics.shapes import Condition, Summary
-from ..stats.intervals import Estimate
+from ...metrics.measure import Key
+from ...metrics.shapes import Condition, Summary
+from ...stats.intervals import Estimate
 
 Kind = str
 """How a number is shown: "share" (percent), "points" (percentage points), "plain" (three decimals), "one"
