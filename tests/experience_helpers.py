@@ -15,11 +15,11 @@ from wolflab.agents.experience import Experience, Nearness, Pool
 from wolflab.lab.experience import pool as lab
 from wolflab.lab.experience.pool import Made, Selection
 from wolflab.match import Draws, Match, everybody, play, run_now
-from wolflab.models.base import Usage
 from wolflab.models.embedders import resolve_embedder
 from wolflab.record import GameRecord, read
 from wolflab.rules import WITCH, Action, Ask, Ruleset, Say, View, Voted
 from wolflab.text.notes import Reflected, Thought
+from wolflab.usage import Usage
 
 Choose = Callable[[View, Ask, IO], Action | None]
 

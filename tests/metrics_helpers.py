@@ -8,7 +8,7 @@ from typing import Any
 
 from wolflab.agents.base import IO, Invalid, Reply
 from wolflab.match import Draws, Match, Player, Probe, StrawPoll, play, run_now
-from wolflab.metrics import Asked, CallTotals, Game, row_of
+from wolflab.metrics import Asked, Game, row_of
 from wolflab.record import GameRecord, read
 from wolflab.rules import (
     PASS,
@@ -22,6 +22,7 @@ from wolflab.rules import (
     pick,
 )
 from wolflab.text.notes import Belief, Content, Deduced, Mistake
+from wolflab.usage import CallTotals
 
 ROLES_7 = ("Werewolf", "Villager", "Seer", "Villager", "Guard", "Villager", "Werewolf")
 """Seats 0 and 6 are Werewolves, 2 the Seer, 4 the Guard."""

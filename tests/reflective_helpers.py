@@ -23,7 +23,7 @@ from wolflab.agents.recipes import RECIPES, Recipe
 from wolflab.agents.shelf import Shelf
 from wolflab.match import Casting, Draws, Player, run_now
 from wolflab.match.io import LiveIO, at_once, one_by_one
-from wolflab.models.base import Model, Request, Usage
+from wolflab.models.base import Model, Request
 from wolflab.models.calls import NoFile
 from wolflab.models.embedders.base import Embedder, Vectors, digest_of
 from wolflab.models.embedders.hashing import HashingEmbedder
@@ -40,6 +40,7 @@ from wolflab.text.questions import (
     Interview,
     Reflect,
 )
+from wolflab.usage import Usage
 
 OWN, PAPER = RECIPES["reflective"], RECIPES["reflective-003"]
 STEPS = (

@@ -42,11 +42,12 @@ from wolflab.lab.plans.experiment import build
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
 from wolflab.metrics.behaviours import BEHAVIOURS, Sighting
-from wolflab.models.base import Request, Response, Usage
+from wolflab.models.base import Request, Response
 from wolflab.text.asking import templates
 from wolflab.text.asking.prompts import messages
 from wolflab.text.questions import Judge
 from wolflab.ui.annotating import draw_sample, judge_sample, print_agreement, run_of, show_agreement
+from wolflab.usage import Usage
 
 
 class Jury:

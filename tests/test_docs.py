@@ -34,13 +34,13 @@ from wolflab.lab.runs.casting import Company
 from wolflab.lab.training.plan import Evaluation, TrainingSpec
 from wolflab.match import Draws, Match, everybody, play, run_now
 from wolflab.metrics import summarise
-from wolflab.metrics.data import CallTotals
 from wolflab.models.catalog import resolve
 from wolflab.policy.settings import Training
 from wolflab.rules import SHERIFF, Voted, pick
 from wolflab.text.asking.prompts import STYLES
 from wolflab.text.notes import Content
 from wolflab.ui.tables import main_table
+from wolflab.usage import CallTotals, Usage
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -307,7 +307,7 @@ def test_shipped_experiments_are_listed_and_listed_ones_are_shipped() -> None:
 
 
 def test_every_entry_of_the_table_is_explained() -> None:
-    calls = {"paid": CallTotals(1, 10, 5, 0, 0.01)}
+    calls = {"paid": CallTotals(1, Usage(10, 5, 0, 0.01))}
     played = [done(record, deal, calls=calls) for deal, _, record in records("one", 3, obey=0.5)]
     heads = {str(column.header) for column in main_table(summarise(played), width=400).columns}
     assert heads == rows("docs/quickstart.md", "Run an experiment")

@@ -25,7 +25,6 @@ from embedding_server import EmbeddingServer, serving, vector_of
 from wolflab.errors import BudgetExceeded, ModelError, ServerError, StoreError
 from wolflab.lab.storage.embedding_cache import CachedEmbedder, EmbeddingCache, text_hash
 from wolflab.match import run_now
-from wolflab.models.base import Usage
 from wolflab.models.budget import Budget, Price
 from wolflab.models.embedders import (
     Embedder,
@@ -39,6 +38,7 @@ from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.models.embedders.sentences import MINILM_PACKAGE, MiniLM, SentenceEmbedder
 from wolflab.models.endpoints import PROVIDERS
 from wolflab.models.openai_api import Settings
+from wolflab.usage import Usage
 
 TEXTS = (
     "I am the Seer and I checked Player 3 last night.",

@@ -13,11 +13,12 @@ from metrics_helpers import ONE_DAY, ROLES_7, done, game, run, votes
 from wolflab.agents.base import IO, Invalid, Reply
 from wolflab.errors import ExperimentError
 from wolflab.match import StrawPoll
-from wolflab.metrics import CallTotals, Game, days, summarise
+from wolflab.metrics import Game, days, summarise
 from wolflab.metrics import deduction as ded
 from wolflab.metrics import play as plays
 from wolflab.rules import PASS, Action, Ask, View, pick
 from wolflab.text.notes import Belief, Deduced, Mistake
+from wolflab.usage import CallTotals, Usage
 
 
 @pytest.fixture(scope="module")
@@ -255,12 +256,15 @@ def test_unusable_replies_are_counted_by_who_gave_them() -> None:
 
 def test_calls_and_cost_are_summed_and_unknown_totals_are_missing() -> None:
     record = game(votes({}, {}))
-    spent = CallTotals(10, 100, 20, 50, 0.5)
+    spent = CallTotals(10, Usage(100, 20, 50, 0.5))
     games = [done(record, k, calls={"m": spent, "n": spent}) for k in range(5)]
     (row,) = summarise(games).conditions
     assert row.measures["calls"].value == 20
     assert row.measures["cost"].value == 1.0
-    assert row.totals == {"m": CallTotals(50, 500, 100, 250, 2.5), "n": CallTotals(50, 500, 100, 250, 2.5)}
+    assert row.totals == {
+        "m": CallTotals(50, Usage(500, 100, 250, 2.5)),
+        "n": CallTotals(50, Usage(500, 100, 250, 2.5)),
+    }
 
 
 # -- deduction -------------------------------------------------------------------------------------

@@ -19,10 +19,11 @@ from wolflab.lab.plans.experiment import build
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.export import export_run
 from wolflab.lab.runs.replay import verify_game
-from wolflab.lab.storage.packing import CallRow, Packed, Total, Unpacked, pack, total, unpack
+from wolflab.lab.storage.packing import CallRow, Packed, Unpacked, pack, total, unpack
 from wolflab.lab.storage.store import Store, asker
-from wolflab.models.base import Response, Usage
+from wolflab.models.base import Response
 from wolflab.record.chain import Chain
+from wolflab.usage import CallTotals, Usage
 
 VILLAGE: dict[str, Any] = {"model": "village", "recipe": "deductive"}
 
@@ -91,7 +92,7 @@ def test_every_line_and_call_comes_back_whatever_it_says(turns: Any, probes: Any
     assert {call.key: call for call in held}.items() <= calls.items()
     replies = {call.response.text for call in held}
     assert all(call.response.text in replies for call in calls.values())
-    assert sum(one.calls for one in packed.totals) == len(held)
+    assert sum(one.calls for one in packed.totals.values()) == len(held)
 
 
 def test_a_call_that_no_line_names_is_left_to_the_rows() -> None:
@@ -105,7 +106,7 @@ def test_a_call_that_no_line_names_is_left_to_the_rows() -> None:
     for call in strange:
         packed = pack(lines, [], [call])
         assert packed.rest == (call,)
-        assert packed.totals == ()
+        assert packed.totals == {}
         assert unpack(packed.data).lines == lines
         assert unpack(packed.data).calls() == {}
 
@@ -124,11 +125,11 @@ def test_what_calls_cost_comes_back_and_is_summed() -> None:
     ]
     packed = pack(lines, [], dear)
     assert unpack(packed.data).calls() == {call.key: call for call in dear}
-    assert packed.totals == (
-        Total("a", 3, Usage(0 + 2 + 4, 6, 3, 1.5), 0 + 2 + 4),
-        Total("b", 3, Usage(1 + 3 + 5, 6, 3, 1.5), 1 + 3 + 5),
-    )
-    assert total([]) == []
+    assert packed.totals == {
+        "a": CallTotals(3, Usage(0 + 2 + 4, 6, 3, 1.5), 0 + 2 + 4),
+        "b": CallTotals(3, Usage(1 + 3 + 5, 6, 3, 1.5), 1 + 3 + 5),
+    }
+    assert total([]) == {}
 
 
 def test_an_empty_game_and_no_game() -> None:
@@ -183,7 +184,7 @@ def test_a_built_in_game_is_small_and_has_no_rows(village: Path) -> None:
             kept = list(store.call_rows(row.id))
             assert [call["key"] for call in kept] == sorted(store.calls(row.id))
             assert {call["model"] for call in kept} == {"village"}
-            assert store.came_to(row.id)["village"][0] == len(kept) > 20
+            assert store.came_to(row.id)["village"].calls == len(kept) > 20
         assert store.spent() == (0, 0.0)
 
 
@@ -235,8 +236,8 @@ def test_rows_and_packed_calls_of_one_game_stand_side_by_side(tmp_path: Path) ->
                 assert not any("messages" in call for call in packed)
                 (rows,) = by_model.values()
                 assert all(call["messages"][0][0] == "system" and call["messages"][1][1] for call in rows)
-                assert store.came_to(row.id)["village"][0] == len(packed)
-                assert sum(n for n, _, _ in store.came_to(row.id).values()) == len(rows) + len(packed)
+                assert store.came_to(row.id)["village"].calls == len(packed)
+                assert sum(one.calls for one in store.came_to(row.id).values()) == len(rows) + len(packed)
             tokens = sum(
                 call["prompt_tokens"] + call["completion_tokens"]
                 for row in store.games()
@@ -250,7 +251,7 @@ def test_a_call_committed_twice_counts_once(tmp_path: Path) -> None:
     with Store.create(tmp_path / "r", experiment()) as store:
         for game in (1, 1, 2):
             store.commit(asker(game), call)
-        assert [store.came_to(n) for n in (1, 2)] == [{"m": (1, Usage(3, 4, 0, 0.25), 0.0)}] * 2
+        assert [store.came_to(n) for n in (1, 2)] == [{"m": CallTotals(1, Usage(3, 4, 0, 0.25), 0.0)}] * 2
         assert store.spent() == (14, 0.5)
         assert next(store.call_rows(2))["messages"] == [("user", "Well?")]
 

@@ -12,14 +12,15 @@ from rich.console import Console
 
 from metrics_helpers import done, game, run, votes
 from report_helpers import Page
-from wolflab.metrics import CallTotals, Game, Summary, summarise
+from wolflab.metrics import Game, Summary, summarise
 from wolflab.ui.report.numbers import number
 from wolflab.ui.report.report import render, write_report
 from wolflab.ui.tables import print_summary
+from wolflab.usage import CallTotals, Usage
 
 
 def total(game: Game) -> Game:
-    calls = {"village": CallTotals(147, 90_000, 4_000, 30_000, 0.0)}
+    calls = {"village": CallTotals(147, Usage(90_000, 4_000, 30_000, 0.0))}
     return replace(game, calls=calls)
 
 

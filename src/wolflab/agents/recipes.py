@@ -115,8 +115,8 @@ class Recipe:
     the slip of 004 H.3; with candidates, the one taken is worded anew from its reasoning). refine: a further
     call looks at that plan with the others' eyes before a statement (ReCon).
 
-    style: one of `text.asking.prompts.STYLES` (004 C.7). retries: further tries after an unusable reply, with the
-    reason shown (0 in 002). speech_temperature applies to statements, temperature to everything else but
+    style: one of `text.asking.prompts.STYLES` (004 C.7). retries: further tries after an unusable reply, with
+    the reason shown (0 in 002). speech_temperature applies to statements, temperature to everything else but
     reflection's steps.
     """
 

@@ -148,7 +148,7 @@ def _village_games(deals: int = 60) -> tuple[float, float]:
         start = time.process_time()
         run(store)
         spent = time.process_time() - start
-        calls = sum(n for totals in store.spent_by().values() for n, _, _ in totals.values())
+        calls = sum(one.calls for totals in store.spent_by().values() for one in totals.values())
     return deals / spent, calls / deals
 
 

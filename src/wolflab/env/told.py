@@ -1,7 +1,7 @@
 """The same knowledge as text: what a seat has seen and heard, a line each, and the question put to it.
 
-Sentences are those that language agents read (`text.asking.sentences`). A `Text` space has a fixed alphabet and
-length, so rarer characters become "?" and the oldest lines go first; `WerewolfAEC.view` has everything.
+Sentences are those that language agents read (`text.asking.sentences`). A `Text` space has a fixed alphabet
+and length, so rarer characters become "?" and the oldest lines go first; `WerewolfAEC.view` has everything.
 """
 
 from __future__ import annotations

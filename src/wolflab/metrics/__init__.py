@@ -6,7 +6,7 @@ number is an `Estimate` that carries its n, its missing and an interval; nothing
 
 from ..stats.comparing import holm
 from ..stats.intervals import Estimate, wilson
-from .data import CallTotals, Day, Game, days
+from .data import Day, Game, days
 from .measure import Measure
 from .published import PublishedFigure, PublishedTable, Verdict, compare, published
 from .reading import Asked

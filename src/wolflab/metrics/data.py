@@ -37,6 +37,7 @@ from ..rules import (
     told,
 )
 from ..text.notes import Belief, Deduced, Rated, trust
+from ..usage import CallTotals
 
 if TYPE_CHECKING:
     from .rows import Row
@@ -46,26 +47,6 @@ Status = Literal["done", "void", "planned", "unfinished", "failed"]
 Rule = Literal["paper", "recorded", "wolf_exception"]
 """How a judgement becomes m. paper: 002 Eq. 2 for every rater. wolf_exception: the released code of 002,
 where a Werewolf's guess "Werewolf" counts as trust (of Eq. 2). recorded: as the agent used it."""
-
-
-@dataclass(frozen=True, slots=True)
-class CallTotals:
-    """Calls of one model in one game. cost in USD; tokens as the servers counted them."""
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cached_tokens: int = 0
-    cost: float = 0.0
-
-    def __add__(self, other: CallTotals) -> CallTotals:
-        return CallTotals(
-            self.calls + other.calls,
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            self.cached_tokens + other.cached_tokens,
-            self.cost + other.cost,
-        )
 
 
 @dataclass(frozen=True, slots=True)

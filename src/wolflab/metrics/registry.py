@@ -14,10 +14,11 @@ from functools import partial
 from typing import Any, TypeVar
 
 from ..stats.intervals import UNIT
+from ..usage import Usage
 from .behaviours import BEHAVIOURS as KINDS
 from .behaviours import SIDES, Side, TrustTable
 from .conduct import ADVISED, NOT_ADVISED
-from .data import CallTotals, Day
+from .data import Day
 from .deduction import CONFIDENCES, Judgement, named
 from .leadership import (
     DayMetric,
@@ -722,9 +723,9 @@ def fallback_by_player(game: Reading) -> Parts:
     return {(str(who),): (float(one.fallbacks), float(one.turns)) for who, one in game.replies.items()}
 
 
-def _spent(game: Reading, of: Callable[[CallTotals], float]) -> Sums | None:
+def _spent(game: Reading, of: Callable[[Usage], float]) -> Sums | None:
     """None for a game that comes without what its calls came to."""
-    return None if game.made and not game.calls.calls else (float(of(game.calls)), 1.0)
+    return None if game.made and not game.calls.calls else (float(of(game.calls.usage)), 1.0)
 
 
 @measure("calls a game", MEAN, "cost", unit="large", headline=True)
@@ -736,19 +737,19 @@ def calls(game: Reading) -> Sums:
 @measure("prompt tokens a game", MEAN, "cost", unit="large", headline=True)
 def prompt_tokens(game: Reading) -> Sums | None:
     """Tokens sent in a finished game."""
-    return _spent(game, lambda one: one.prompt_tokens)
+    return _spent(game, lambda usage: usage.prompt_tokens)
 
 
 @measure("completion tokens a game", MEAN, "cost", unit="large", headline=True)
 def completion_tokens(game: Reading) -> Sums | None:
     """Tokens written in a finished game."""
-    return _spent(game, lambda one: one.completion_tokens)
+    return _spent(game, lambda usage: usage.completion_tokens)
 
 
 @measure("USD a game", MEAN, "cost", unit="usd", headline=True)
 def cost(game: Reading) -> Sums | None:
     """What a finished game cost, by the prices given."""
-    return _spent(game, lambda one: one.cost)
+    return _spent(game, lambda usage: usage.cost)
 
 
 MEASURES: Mapping[str, Measure] = {name: one for name, one in _ENTRIES.items() if not one.split}

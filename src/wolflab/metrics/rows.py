@@ -17,8 +17,8 @@ import msgspec
 
 from ..errors import RecordError
 from ..record import GameRecord
+from ..usage import CallTotals
 from .choices import Decision, decisions
-from .data import CallTotals
 from .leadership import null_of_ratio
 from .measure import Group, Key, Measure, Sums
 from .play import is_instrument, labels

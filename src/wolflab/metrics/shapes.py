@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..stats.intervals import Estimate
-from .data import CallTotals
+from ..usage import CallTotals
 from .leadership import Null
 from .measure import Key
 from .registry import SPLITS
@@ -68,7 +68,7 @@ class Condition:
             "measures": {name: asdict(one) for name, one in self.measures.items()},
             "splits": parts,
             "ratio_null": None if self.ratio_null is None else asdict(self.ratio_null),
-            "totals": {model: asdict(one) for model, one in self.totals.items()},
+            "totals": {model: {"calls": one.calls} | asdict(one.usage) for model, one in self.totals.items()},
         }
 
 

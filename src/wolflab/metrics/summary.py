@@ -14,8 +14,9 @@ from typing import Any
 
 from ..errors import ExperimentError
 from ..stats.comparing import holm
+from ..usage import CallTotals
 from .choices import STUDIES
-from .data import CallTotals, Game
+from .data import Game
 from .published import PublishedFigure, compare, published
 from .registry import unknown
 from .shapes import Beside, Condition, Contrast, Counts, Curve, Planted, Summary

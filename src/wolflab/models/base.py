@@ -15,6 +15,7 @@ from ..text.asking.prompts import corrected, messages
 from ..text.digest import question_digest, words_digest
 from ..text.questions import Question
 from ..text.replies.parse import schema
+from ..usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,24 +76,6 @@ class Request:
         if typed and not isinstance(self.asked, Chat):
             return question_digest(self.asked, self.corrections, settings)
         return words_digest(*self.words, settings)
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of one call as the server counted them (0 where it did not), and its price in USD."""
-
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cached_tokens: int = 0
-    cost: float = 0.0
-
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            self.cached_tokens + other.cached_tokens,
-            self.cost + other.cost,
-        )
 
 
 class Response(NamedTuple):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from ..errors import BudgetExceeded
-from .base import Usage
+from ..usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,5 +67,5 @@ class Budget:
         """Count a finished call."""
         self.calls += 1
         self.estimated += estimated
-        self.spent_tokens += usage.prompt_tokens + usage.completion_tokens
+        self.spent_tokens += usage.tokens
         self.spent_usd += _exact(usage.cost)

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from ..errors import ModelError
-from .base import Request, Response, Sampling, Usage
+from ..usage import Usage
+from .base import Request, Response, Sampling
 from .budget import Budget, Price
 from .endpoints import (
     MAX_IN_FLIGHT,

@@ -86,8 +86,11 @@ def judge_sample(
     with Store.open_for_reading(run_of(key, directory, run)) as store, bar:
         found = asyncio.run(judge_by_name(key, store, model, directory, asked, retries, limits, watch))
     usage = found.usage
-    tokens = usage.prompt_tokens + usage.completion_tokens
-    spent = f", {tokens:,} tokens" + (f", {usage.cost:.4f} USD" if usage.cost else "") if tokens else ""
+    spent = (
+        f", {usage.tokens:,} tokens" + (f", {usage.cost:.4f} USD" if usage.cost else "")
+        if usage.tokens
+        else ""
+    )
     told = f"{len(found.verdicts)} verdicts, {found.invalid} of them unusable{spent}:  {found.path / FILE}"
     _say(console, escape(told))
     if found.waiting:

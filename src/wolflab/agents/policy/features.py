@@ -72,8 +72,8 @@ _KEY = "policy features"
 
 
 INPUTS = 1
-"""The version of all that a policy sees: this vector, and the words of `text.asking.candidates` and `text.intents`.
-Raise it with any change to them: a policy that learned to read otherwise is refused."""
+"""The version of all that a policy sees: this vector, and the words of `text.asking.candidates`
+and `text.intents`. Raise it with any change to them: a policy that learned to read otherwise is refused."""
 
 
 def length(players: int) -> int:

@@ -20,7 +20,7 @@ from ...errors import NotFiled, StoreError, WolflabError
 from ...files import write
 from ...match import run_now
 from ...metrics.behaviours import BEHAVIOURS, UNREASONABLE, sightings
-from ...models.base import Model, Request, Sampling, Usage
+from ...models.base import Model, Request, Sampling
 from ...models.budget import Budget
 from ...models.calls import Cassette, File, Silent, answer
 from ...models.catalog import BUILT_IN, resolve
@@ -28,6 +28,7 @@ from ...text.clean import clean
 from ...text.questions import Judge, Question
 from ...text.replies.parse import parse
 from ...text.replies.parsed import Problem, Verdict
+from ...usage import Usage
 from ..runs.moments import Moment
 from ..runs.work import How, check_models, work
 from ..storage.call_store import CallFile, CallStore
@@ -255,7 +256,7 @@ def question_of(moment: Moment, asked: tuple[Criterion, ...] = (REASONABLE,)) ->
 def _found(
     home: CallStore, model: str, asked: tuple[Criterion, ...], verdicts: Sequence[JudgedItem | None]
 ) -> JudgeFile:
-    usage = sum((one for by in home.spent_by().values() for _, one, _ in by.values()), Usage())
+    usage = sum((one.usage for by in home.spent_by().values() for one in by.values()), Usage())
     given = tuple(one for one in verdicts if one is not None)
     return JudgeFile(home.path, model, asked, given, usage, len(verdicts) - len(given))
 

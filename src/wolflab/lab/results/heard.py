@@ -18,7 +18,7 @@ from ...agents.base import IO, Agent, Invalid, Reply
 from ...errors import CassetteMismatch, WolflabError
 from ...match import Casting, Dealing, Player, play, run_now
 from ...metrics.play import Label, label
-from ...models.base import Model, Request, Response, Usage
+from ...models.base import Model, Request, Response
 from ...models.calls import Filed, Silent
 from ...models.embedders.base import Embedder, Vectors
 from ...record import GameRecord, Turn
@@ -26,6 +26,7 @@ from ...rules import Ask, Event, Log, View
 from ...text.notes import Mistake
 from ...text.replies.parse import parse
 from ...text.replies.parsed import Problem
+from ...usage import Usage
 from ..runs.casting import Company
 from ..runs.game import prepare
 from ..storage.embedding_cache import CachedEmbedder, text_hash

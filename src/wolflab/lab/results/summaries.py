@@ -11,7 +11,7 @@ from ...metrics.shapes import Curve
 from ...metrics.summary import Summary, summarise
 from ..experience.run_pools import draw_of
 from ..plans.experiment import Experiment
-from ..runs.counting import by_model, rows_of
+from ..runs.counting import rows_of
 from ..storage.store import Store
 from .differences import baseline_of
 
@@ -35,7 +35,7 @@ def games(store: Store) -> Iterator[Game]:
             one.status,
             one.error or None,
             row,
-            by_model(store.came_to(one.id)),
+            store.came_to(one.id),
             0 if spec is None else draw_of(spec, one.repeat),
             experiment.watched or "",
         )

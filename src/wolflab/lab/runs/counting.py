@@ -15,11 +15,10 @@ from typing import NamedTuple
 
 from ...errors import RecordError
 from ...match import Played
-from ...metrics.data import CallTotals
+from ...usage import CallTotals
 from ...metrics.reading import Asked
 from ...metrics.rows import Row, alike, decode, encode, row_of, version
 from ...record import GameRecord
-from ..storage.call_store import Totals
 from ..plans.experiment import Experiment
 from .game import status
 from ..storage.packing import CallRow, Packed, pack, total
@@ -44,15 +43,14 @@ def asked_of(experiment: Experiment, condition: str) -> Asked:
 
 
 def finished(
-    experiment: Experiment, condition: str, played: Played, held: Sequence[CallRow], spent: Totals
+    experiment: Experiment, condition: str, played: Played, held: Sequence[CallRow], spent: Mapping[str, CallTotals]
 ) -> Finished:
     """What becomes of a game that was written down. held: its calls that are not committed; spent: what those
     that are come to.
     """
     writer = played.writer
     assert writer is not None
-    fresh = {one.model: (one.calls, one.usage, one.latency) for one in total(held)}
-    calls = summed(spent) + summed(fresh)
+    calls = summed(spent) + summed(total(held))
     row = counted(experiment, condition, writer.record(played.log.ruleset), calls)
     return Finished(status(played), pack(writer.game.lines, writer.probes.lines, held), row)
 
@@ -63,17 +61,9 @@ def counted(experiment: Experiment, condition: str, record: GameRecord, calls: C
     return KeptRow(version(asked), encode(row_of(record, asked, calls)))
 
 
-def by_model(totals: Totals) -> dict[str, CallTotals]:
-    """What calls came to, as the measures take it."""
-    return {
-        model: CallTotals(n, used.prompt_tokens, used.completion_tokens, used.cached_tokens, used.cost)
-        for model, (n, used, _) in totals.items()
-    }
-
-
-def summed(totals: Totals) -> CallTotals:
-    """The same over all models."""
-    return sum(by_model(totals).values(), CallTotals())
+def summed(totals: Mapping[str, CallTotals]) -> CallTotals:
+    """What calls came to over all models."""
+    return sum(totals.values(), CallTotals())
 
 
 def rows_of(store: Store, which: Sequence[GameRow]) -> Iterator[Row | None]:
@@ -158,4 +148,4 @@ def _count(store: Store, ids: Sequence[int]) -> dict[int, KeptRow]:
     return found
 
 
-__all__ = ["Finished", "asked_of", "by_model", "check_row", "counted", "finished", "rows_of", "summed"]
+__all__ = ["Finished", "asked_of", "check_row", "counted", "finished", "rows_of", "summed"]

@@ -9,7 +9,8 @@ from typing import Any
 from ... import __version__
 from ...errors import RecordError
 from ...match import Casting, Dealing, Played, Player, play, run_now
-from ...models.base import Model, Request, Response, Usage
+from ...models.base import Model, Request, Response
+from ...usage import Usage
 from ...models.calls import Cassette, File, Filed, Silent
 from ...models.embedders import Embedder
 from ...models.embedders.base import Vectors

@@ -25,9 +25,10 @@ import msgspec
 
 from ... import __version__
 from ...errors import StoreError
-from ...models.base import Model, Request, Response, Usage
+from ...models.base import Model, Request, Response
 from ...models.calls import Filed
-from .packing import CallRow, Total, total
+from ...usage import CallTotals, Usage
+from .packing import CallRow, total
 from .run_files import PATIENCE, kept_open, locked, make_tables, must_exist, readable, unusable, writer
 
 _SCHEMA = """
@@ -58,7 +59,6 @@ VERSION = "3"
 _UNNAMED = "0.1.0"
 """The version that began a run which does not name it."""
 
-Totals = Mapping[str, tuple[int, Usage, float]]
 """By model: calls, usage summed, latency summed (seconds)."""
 
 
@@ -187,10 +187,11 @@ class CallStore:
         names = [column[0] for column in cursor.description]
         found = {row[1]: dict(zip(names, row, strict=True)) for row in cursor}
         for call in packed:
-            response, usage = call.response, call.response.usage
+            response = call.response
             values = asker, call.key, call.request, call.model, None, response.text, response.finish
-            numbers = usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.cost
-            found.setdefault(call.key, dict(zip(names, (*values, *numbers, response.latency), strict=True)))
+            found.setdefault(
+                call.key, dict(zip(names, (*values, *response.usage.figures, response.latency), strict=True))
+            )
         for _, value in sorted(found.items()):
             if value["blocks"]:
                 named = msgspec.json.decode(value["blocks"])
@@ -204,7 +205,7 @@ class CallStore:
     def _insert(self, asker: str, calls: Iterable[CallRow]) -> None:
         """Rows for calls, and their sums. A call that is there already is left as it is."""
         for call in calls:
-            response, usage = call.response, call.response.usage
+            response = call.response
             added = self._db.execute(
                 "INSERT OR IGNORE INTO calls VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
                 (
@@ -215,10 +216,7 @@ class CallStore:
                     self._insert_prompt(response.prompt),
                     response.text,
                     response.finish,
-                    usage.prompt_tokens,
-                    usage.completion_tokens,
-                    usage.cached_tokens,
-                    usage.cost,
+                    *response.usage.figures,
                     response.latency,
                 ),
             )
@@ -235,12 +233,10 @@ class CallStore:
             hashes.append((role, name))
         return msgspec.json.encode(hashes).decode() if hashes else None
 
-    def _add(self, asker: str, totals: Iterable[Total]) -> None:
+    def _add(self, asker: str, totals: Mapping[str, CallTotals]) -> None:
         """Add to what an asker's calls come to."""
-        for one in totals:
-            usage = one.usage
-            counted = usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.cost
-            self._db.execute(_ADD, (asker, one.model, one.calls, *counted, one.latency))
+        for model, one in totals.items():
+            self._db.execute(_ADD, (asker, model, one.calls, *one.usage.figures, one.latency))
 
     def spent(self) -> tuple[int, Decimal]:
         """Tokens (prompt and completion) and USD of all committed calls."""
@@ -249,16 +245,13 @@ class CallStore:
         ).fetchone()
         return int(tokens), Decimal(repr(round(float(usd), _DIGITS)))
 
-    def spent_by(self, asker: str | None = None) -> dict[str, Totals]:
-        """What each asker's calls come to (None), or one's."""
+    def spent_by(self, asker: str | None = None) -> dict[str, dict[str, CallTotals]]:
+        """What each asker's calls come to (None), or one's, by model."""
         where, values = ("", ()) if asker is None else (" WHERE asker = ?", (asker,))
-        found: dict[str, dict[str, tuple[int, Usage, float]]] = {}
-        for who, model, n, prompt, completion, cached, cost, latency in self._db.execute(
-            f"SELECT * FROM totals{where}", values
-        ):
-            usage = Usage(prompt, completion, cached, cost)
-            found.setdefault(who, {})[model] = n, usage, latency
-        return dict(found)
+        found: dict[str, dict[str, CallTotals]] = {}
+        for who, model, n, *usage, latency in self._db.execute(f"SELECT * FROM totals{where}", values):
+            found.setdefault(who, {})[model] = CallTotals(n, Usage(*usage), latency)
+        return found
 
     # -- small facts ----------------------------------------------------------------------
 
@@ -326,4 +319,4 @@ class CallFile:
         self.held.clear()
 
 
-__all__ = ["VERSION", "CallFile", "CallStore", "Totals"]
+__all__ = ["VERSION", "CallFile", "CallStore"]

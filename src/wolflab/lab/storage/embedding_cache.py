@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from ...errors import StoreError
-from ...models.base import Usage
 from ...models.embedders.base import Embedder, Vectors
+from ...usage import Usage
 from .run_files import PATIENCE, kept_open, make_tables, writer
 
 _SCHEMA = """

@@ -17,16 +17,17 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import msgspec
 
 from ...errors import RecordError
-from ...models.base import Response, Usage
+from ...models.base import Response
 from ...models.calls import response_digest
 from ...record.chain import ROOT, Chain, begins_with, hash_of
+from ...usage import CallTotals, Usage
 
 LEVEL = 6
 _HEAD = len(b'{"h":"') + 32 + len(b'",')
@@ -61,22 +62,13 @@ class CallRow:
     response: Response
 
 
-class Total(NamedTuple):
-    """What the calls of one model come to. latency: their sum, in seconds."""
-
-    model: str
-    calls: int
-    usage: Usage
-    latency: float
-
-
 class Packed(NamedTuple):
-    """A game ready for the store. data: the blob; totals: of the calls in it; rest: calls that have no
-    line in the record, so that they must be stored as rows.
+    """A game ready for the store. data: the blob; totals: of the calls in it, by model; rest: calls that have
+    no line in the record, so that they must be stored as rows.
     """
 
     data: bytes
-    totals: tuple[Total, ...]
+    totals: Mapping[str, CallTotals]
     rest: tuple[CallRow, ...]
 
 
@@ -93,16 +85,7 @@ class _About(NamedTuple):
 
     @classmethod
     def of(cls, call: CallRow) -> _About:
-        usage = call.response.usage
-        return cls(
-            call.model,
-            call.response.finish,
-            usage.prompt_tokens,
-            usage.completion_tokens,
-            usage.cached_tokens,
-            usage.cost,
-            call.response.latency,
-        )
+        return cls(call.model, call.response.finish, *call.response.usage.figures, call.response.latency)
 
     def call(self, key: str, request: str, text: str) -> CallRow:
         usage = Usage(self.prompt_tokens, self.completion_tokens, self.cached_tokens, self.cost)
@@ -225,7 +208,7 @@ def pack(lines: Sequence[bytes], probes: Sequence[bytes], calls: Sequence[CallRo
     usual = Counter(about.values()).most_common(1)[0][0] if about else None
     words[0] = msgspec.json.encode(_Head(usual, {k: one for k, one in about.items() if one != usual}))
     data = zlib.compress(b"\n".join(words), LEVEL) + bytes.fromhex("".join(hashes.raw))
-    return Packed(data, tuple(total(held)), (*rest, *left.values()))
+    return Packed(data, total(held), (*rest, *left.values()))
 
 
 class _Hashes:
@@ -261,17 +244,13 @@ def _escaped(text: str) -> bytes:
     return _CONTROL.sub(lambda found: _ESCAPE + bytes([found[0][0] + 64]), data)
 
 
-def total(calls: Iterable[CallRow]) -> list[Total]:
+def total(calls: Iterable[CallRow]) -> dict[str, CallTotals]:
     """What calls come to, model by model, in order of name."""
-    found: dict[str, list[CallRow]] = {}
+    found: dict[str, CallTotals] = {}
     for call in calls:
-        found.setdefault(call.model, []).append(call)
-    return [_sum(model, found[model]) for model in sorted(found)]
-
-
-def _sum(model: str, calls: list[CallRow]) -> Total:
-    usage = sum((call.response.usage for call in calls), Usage())
-    return Total(model, len(calls), usage, sum(call.response.latency for call in calls))
+        fresh = CallTotals(1, call.response.usage, call.response.latency)
+        found[call.model] = found.get(call.model, CallTotals()) + fresh
+    return dict(sorted(found.items()))
 
 
 # -- unpacking --------------------------------------------------------------------------------

@@ -21,8 +21,9 @@ from ...files import write
 from ...metrics.data import Status
 from ...models.calls import Filed
 from ...record import GameRecord, read
+from ...usage import CallTotals
 from ..plans.experiment import Experiment, load
-from .call_store import CallStore, Totals
+from .call_store import CallStore
 from .embedding_cache import spent_on_vectors
 from .packing import Packed, Unpacked, unpack
 from .run_files import locked, must_be_new, new_directory, writer
@@ -217,8 +218,8 @@ class Store(CallStore):
         more, dearer = spent_on_vectors(self._db)
         return tokens + more, usd + Decimal(repr(dearer))
 
-    def came_to(self, game: int) -> Totals:
-        """What a game's calls come to."""
+    def came_to(self, game: int) -> dict[str, CallTotals]:
+        """What a game's calls come to, by model."""
         return self.spent_by(asker(game)).get(asker(game), {})
 
 

@@ -25,7 +25,7 @@ from ...agents.random import Random
 from ...agents.recipes import Recipe
 from ...errors import ExperimentError, ModelError, WolflabError
 from ...match import Dealing, Draws, Player, play, run_now
-from ...models.base import Model, Usage
+from ...models.base import Model
 from ...models.catalog import resolve
 from ...models.embedders import Embedder, resolve_embedder
 from ...models.embedders.base import Vectors
@@ -34,6 +34,7 @@ from ...policy.population import Member
 from ...policy.rollout import Decisions, Ended, First, InStep, episodes, game
 from ...policy.shares import Sampler
 from ...rules import ROLES, Side
+from ...usage import Usage
 from ..plans.policies import named
 from ..plans.specs import MODEL_FREE, PlayerSpec
 from ..runs.runner import end_with_driver, rare_collection

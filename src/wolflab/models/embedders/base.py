@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ModelError
-from ..base import Usage
+from ...usage import Usage
 
 Vectors = NDArray[np.float32]
 """(n, d): one row for each text, of length 1, or all zeros for a text with nothing in it."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import ModelError
-from ..base import Usage
+from ...usage import Usage
 from ..budget import Budget, Price
 from ..endpoints import Provider, public_url
 from ..exchange import Answer, gave_up, hopeless, passed_on, pause, post

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ModelError
-from ..base import Usage
+from ...usage import Usage
 from .base import Vectors, digest_of, told
 
 VERSION = "2"

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import ModelError
-from ..base import Usage
+from ...usage import Usage
 from .base import Vectors, digest_of, normalised, told, with_blanks
 
 PREFIX = "sentence-transformers/"

@@ -1,6 +1,6 @@
 """The instruction to act: what is asked of a player, and in which form it is to answer.
 
-The two are templates of their own, so that thinking ahead, proposing and choosing (`text.asking.strategic`) can put
+The two are templates of their own, so that thinking ahead, proposing and choosing (`strategic`) can put
 the same request in other forms. It knows a situation and an ask.
 """
 

@@ -1,5 +1,5 @@
 """The instructions of a player that thinks ahead, proposes and chooses (004 §4.2, App. C.6; ReCon and Atomic,
-004 §5.1): the words of an action (`text.asking.acting`) in other forms.
+004 §5.1): the words of an action (`acting`) in other forms.
 
 What stays the same over the calls of one turn comes first, what differs last.
 """

@@ -1,7 +1,7 @@
 """Everyday words that no role may be called by, because players and prompts need them for what they mean.
 
-A shown name is read back wherever it stands (`text.asking.disguise`). Were the Seer called "suspect", then "I
-suspect player_3" would speak of a Seer. `text.asking.disguise` looks through the prompts' own words; this page has
+A shown name is read back wherever it stands (`disguise`). Were the Seer called "suspect", then "I
+suspect player_3" would speak of a Seer. `disguise` looks through the prompts' own words; this page has
 the words of talk, which stand in no template. It knows words and nothing of a question.
 """
 

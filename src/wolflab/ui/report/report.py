@@ -40,7 +40,7 @@ def write_report(
 ) -> Path:
     """Write the page to `path` and return it.
 
-    notes: further sentences; experiment: the file that was run; extras: what `lab.results.extras` reads from a run.
+    notes: further sentences; experiment: the file that was run; extras: what `extras` reads from a run.
     """
     target = Path(path)
     target.write_text(render(summary, notes, experiment, extras), encoding="utf-8")
@@ -123,11 +123,11 @@ def _tiles(summary: Summary) -> str:
         (sum(one.failed for one in counts), "failed", "count"),
     ]
     if totals:
-        tokens = sum(one.prompt_tokens + one.completion_tokens for one in totals)
+        tokens = sum(one.usage.tokens for one in totals)
         tiles += [
             (sum(one.calls for one in totals), "model calls", "large"),
             (tokens, "tokens", "large"),
-            (sum(one.cost for one in totals), "cost in USD", "usd"),
+            (sum(one.usage.cost for one in totals), "cost in USD", "usd"),
         ]
     cells = "".join(
         f'<div class="tile"><b>{number(v, kind)}</b><span>{escape(name)}</span></div>'

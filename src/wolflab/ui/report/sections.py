@@ -208,11 +208,14 @@ def replies(summary: Summary) -> str:
         [
             name(one),
             escape(model),
-            *(number(v, "count") for v in (t.calls, t.prompt_tokens, t.cached_tokens, t.completion_tokens)),
-            number(t.cost, "usd"),
+            number(made.calls, "count"),
+            number(made.usage.prompt_tokens, "count"),
+            number(made.usage.cached_tokens, "count"),
+            number(made.usage.completion_tokens, "count"),
+            number(made.usage.cost, "usd"),
         ]
         for one in summary.conditions
-        for model, t in one.totals.items()
+        for model, made in one.totals.items()
     ]
     if calls:
         heads = ["condition", "model", "calls", "prompt tokens", "of them cached", "completion tokens", "USD"]

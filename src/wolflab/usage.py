@@ -1,0 +1,48 @@
+"""What calls to models used: tokens as the servers counted them, and money. One shape for everybody."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the server counted them (0 where it did not), and their price in USD."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    cost: float = 0.0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.cost + other.cost,
+        )
+
+    @property
+    def tokens(self) -> int:
+        """Prompt and completion together, as budgets count them."""
+        return self.prompt_tokens + self.completion_tokens
+
+    @property
+    def figures(self) -> tuple[int, int, int, float]:
+        """The four, in the order of the fields, as rows of a store hold them."""
+        return self.prompt_tokens, self.completion_tokens, self.cached_tokens, self.cost
+
+
+@dataclass(frozen=True, slots=True)
+class CallTotals:
+    """Some calls together. latency: the sum of their seconds."""
+
+    calls: int = 0
+    usage: Usage = Usage()
+    latency: float = 0.0
+
+    def __add__(self, other: CallTotals) -> CallTotals:
+        return CallTotals(self.calls + other.calls, self.usage + other.usage, self.latency + other.latency)
+
+
+__all__ = ["CallTotals", "Usage"]
