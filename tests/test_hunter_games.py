@@ -15,7 +15,7 @@ from wolflab.lab.results.summaries import summary
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.store import GameRow, Store
-from wolflab.metrics.data import days
+from wolflab.metrics.days import days
 from wolflab.rules import NINE, PASS, TWELVE, DayBroke, Pick, Said, Shot, VoteCounted, Voted
 from wolflab.ui.report.report import render
 from wolflab.ui.showing import show

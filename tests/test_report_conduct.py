@@ -19,7 +19,8 @@ from rich.console import Console
 
 from metrics_helpers import done, records, run
 from report_helpers import Page, section
-from wolflab.metrics import Asked, Estimate, Game, Summary, reading, summarise
+from wolflab.metrics import Asked, Estimate, Game, Summary, summarise
+from wolflab.metrics import observed as reading
 from wolflab.metrics.behaviours import BEHAVIOURS, SIDES, Side, TrustTable
 from wolflab.metrics.conduct import Conduct
 from wolflab.metrics.registry import MEASURES, SPLITS, behaviour_name

@@ -6,10 +6,10 @@ number is an `Estimate` that carries its n, its missing and an interval; nothing
 
 from ..stats.comparing import holm
 from ..stats.intervals import Estimate, wilson
-from .data import Day, Game, days
+from .days import Day, Game, days
 from .measure import Measure
+from .observed import Asked
 from .published import PublishedFigure, PublishedTable, Verdict, compare, published
-from .reading import Asked
 from .registry import MEASURES, SPLITS
 from .rows import Row, row_of
 from .summary import Condition, Contrast, Summary, summarise

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..text.notes import UNCERTAIN, Belief, counted
-from .data import Day
+from .days import Day
 
 CONFIDENCES = tuple(range(5, 11))
 

@@ -17,7 +17,7 @@ from statistics import NormalDist
 
 from ..rules import ROLES
 from ..text.reading.read import Accusation, Report, Suggestion, read
-from .data import Day, Rule
+from .days import Day, Rule
 
 DayMetric = Callable[[Day], float | None]
 

@@ -17,7 +17,7 @@ import numpy as np
 from ..stats.intervals import UNIT, Floats, Statistic, divide, quotient
 
 if TYPE_CHECKING:
-    from .reading import Reading
+    from .observed import Reading
 
 Unit = Literal["share", "points", "plain", "one", "count", "large", "usd"]
 """How a value is shown: percent, percentage points, three decimals, two, whole, with k and M, in USD."""

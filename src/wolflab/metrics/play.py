@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ..record import GameRecord
 from ..rules import DUTIES, ROLES, Pick
 from ..text.notes import Mistake
-from .data import Day
+from .days import Day
 
 _SHOOTING = frozenset(kind for kind, duty in DUTIES.items() if duty.shoots)
 

@@ -18,7 +18,7 @@ from ..usage import Usage
 from .behaviours import BEHAVIOURS as KINDS
 from .behaviours import SIDES, Side, TrustTable
 from .conduct import ADVISED, NOT_ADVISED
-from .data import Day
+from .days import Day
 from .deduction import CONFIDENCES, Judgement, named
 from .leadership import (
     DayMetric,
@@ -63,9 +63,9 @@ from .measure import (
     Sums,
     Unit,
 )
+from .observed import Reading
 from .own import won_as
 from .play import Replies, eliminations, shots, survival_by_role, village_votes, village_won
-from .reading import Reading
 
 Entry = TypeVar("Entry", Counting, SplitCounting)
 Parts = dict[Key, Sums | None]

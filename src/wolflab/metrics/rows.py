@@ -21,8 +21,8 @@ from ..usage import CallTotals
 from .choices import Decision, decisions
 from .leadership import null_of_ratio
 from .measure import Group, Key, Measure, Sums
+from .observed import NOTHING_MORE, Asked, Reading
 from .play import is_instrument, labels
-from .reading import NOTHING_MORE, Asked, Reading
 from .registry import MEASURES, SPLITS
 
 COUNTED = 1

@@ -16,7 +16,7 @@ from ..errors import ExperimentError
 from ..stats.comparing import holm
 from ..usage import CallTotals
 from .choices import STUDIES
-from .data import Game
+from .days import Game
 from .published import PublishedFigure, compare, published
 from .registry import unknown
 from .shapes import Beside, Condition, Contrast, Counts, Curve, Planted, Summary

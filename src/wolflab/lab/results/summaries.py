@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ...errors import StoreError
-from ...metrics.data import Game
+from ...metrics.days import Game
 from ...metrics.shapes import Curve
 from ...metrics.summary import Summary, summarise
 from ..experience.run_pools import draw_of

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ...errors import RecordError
 from ...match import Played
 from ...usage import CallTotals
-from ...metrics.reading import Asked
+from ...metrics.observed import Asked
 from ...metrics.rows import Row, alike, decode, encode, row_of, version
 from ...record import GameRecord
 from ..plans.experiment import Experiment

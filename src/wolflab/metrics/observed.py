@@ -9,7 +9,7 @@ from functools import cached_property
 from ..record import GameRecord
 from ..usage import CallTotals
 from .conduct import Conduct, conduct
-from .data import Day, days
+from .days import Day, days
 from .deduction import Judgement, judgements
 from .leadership import standing_of_role
 from .measure import Group
