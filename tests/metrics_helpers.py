@@ -8,7 +8,7 @@ from typing import Any
 
 from wolflab.agents.base import IO, Invalid, Reply
 from wolflab.match import Draws, Match, Player, Probe, StrawPoll, play, run_now
-from wolflab.metrics import Asked, Game, row_of
+from wolflab.metrics import Asked, GameResult, row_of
 from wolflab.record import GameRecord, read
 from wolflab.rules import (
     PASS,
@@ -117,12 +117,12 @@ def done(
     asked: Asked = Asked(),  # noqa: B008 (frozen)
     calls: Mapping[str, CallTotals] | None = None,
     **fields: Any,
-) -> Game:
+) -> GameResult:
     """A finished (or void) game around a record."""
     outcome = record.outcome
     status = "void" if outcome is not None and outcome.void else "done"
     row = row_of(record, asked, sum((calls or {}).values(), CallTotals()))
-    return Game(condition, deal_number, 0, status, None, row, calls or {}, **fields)
+    return GameResult(condition, deal_number, 0, status, None, row, calls or {}, **fields)
 
 
 def votes(straw: Mapping[int, int | None], real: Mapping[int, int | None], said: str = "") -> Script:
@@ -220,10 +220,10 @@ def planted(
 
 
 TRUTH: dict[str, tuple[str, ...]] = {}
-"""Game key → roles by seat, for the scripts (which play on the tables' orders, not on a view)."""
+"""GameResult key → roles by seat, for the scripts (which play on the tables' orders, not on a view)."""
 
 
-def run(condition: str, deals: int, repeats: int = 1, rounds: int = 3, **effects: float) -> list[Game]:
+def run(condition: str, deals: int, repeats: int = 1, rounds: int = 3, **effects: float) -> list[GameResult]:
     """A condition's games with a planted effect: each deal a shuffled seating and a drawn Sheriff."""
     found = records(condition, deals, repeats, rounds, **effects)
     return [replace(done(record, deal, condition), repeat=repeat) for deal, repeat, record in found]

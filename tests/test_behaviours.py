@@ -18,8 +18,8 @@ from wolflab.metrics.behaviours import (
     EXAMPLES,
     SCENE,
     SIDES,
+    DetectorView,
     Example,
-    Play,
     Sighting,
     counts,
     sightings,
@@ -580,7 +580,7 @@ def test_counts_by_side() -> None:
     counted = counts(record)
     assert counted["camouflage", "werewolves"] == 2
     assert counted["camouflage", "village"] == 0
-    assert counts(Play.of(record)) == counted
+    assert counts(DetectorView.of(record)) == counted
     assert sum(counted.values()) == len(sightings(record))
 
 

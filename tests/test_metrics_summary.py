@@ -13,7 +13,7 @@ from metrics_helpers import ONE_DAY, ROLES_7, done, game, run, votes
 from wolflab.agents.base import IO, Invalid, Reply
 from wolflab.errors import ExperimentError
 from wolflab.match import StrawPoll
-from wolflab.metrics import Game, days, summarise
+from wolflab.metrics import GameResult, days, summarise
 from wolflab.metrics import deduction as ded
 from wolflab.metrics import play as plays
 from wolflab.rules import PASS, Action, Ask, View, pick
@@ -22,7 +22,7 @@ from wolflab.usage import CallTotals, Usage
 
 
 @pytest.fixture(scope="module")
-def planted_runs() -> dict[str, list[Game]]:
+def planted_runs() -> dict[str, list[GameResult]]:
     """Followers that obey the Sheriff's words with chance 0, 0.4 and 0.9; 40 deals each."""
     return {
         "never": run("never", 40, obey=0.0, noise=0.2),
@@ -33,7 +33,7 @@ def planted_runs() -> dict[str, list[Game]]:
 
 @pytest.mark.parametrize(("name", "truth"), [("never", 0.0), ("sometimes", 0.4), ("mostly", 0.9)])
 def test_persuasion_recovers_the_planted_chance(
-    planted_runs: dict[str, list[Game]], name: str, truth: float
+    planted_runs: dict[str, list[GameResult]], name: str, truth: float
 ) -> None:
     (row,) = summarise(planted_runs[name]).conditions
     rate = row.measures["persuasion"]
@@ -58,7 +58,9 @@ def test_persuasion_intervals_cover_the_planted_chance_as_often_as_they_say(obey
     assert sum(rates) / len(rates) == pytest.approx(obey, abs=0.03)
 
 
-def test_planted_trust_is_recovered_and_its_absence_is_not_found(planted_runs: dict[str, list[Game]]) -> None:
+def test_planted_trust_is_recovered_and_its_absence_is_not_found(
+    planted_runs: dict[str, list[GameResult]],
+) -> None:
     never, sometimes, mostly = (summarise(planted_runs[k]).conditions[0] for k in planted_runs)
     assert never.measures["ratio"].excludes(1.0) is False
     assert never.measures["dc_over_retest"].excludes(0.0) is False
@@ -74,7 +76,7 @@ def test_planted_trust_is_recovered_and_its_absence_is_not_found(planted_runs: d
         assert row.ratio_null.p < 0.01
 
 
-def test_contrasts_pair_deals_and_correct_for_their_number(planted_runs: dict[str, list[Game]]) -> None:
+def test_contrasts_pair_deals_and_correct_for_their_number(planted_runs: dict[str, list[GameResult]]) -> None:
     games = [game for each in planted_runs.values() for game in each]
     summary = summarise(games)
     found = {(c.metric, c.condition): c for c in summary.contrasts}
@@ -92,7 +94,7 @@ def test_contrasts_pair_deals_and_correct_for_their_number(planted_runs: dict[st
 
 
 def test_what_werewolves_win_is_not_what_the_village_loses_where_games_stop(
-    planted_runs: dict[str, list[Game]],
+    planted_runs: dict[str, list[GameResult]],
 ) -> None:
     games = [game for each in planted_runs.values() for game in each]
     summary = summarise(games, contrasts=["wolf_win"])
@@ -117,10 +119,10 @@ def test_what_werewolves_win_is_not_what_the_village_loses_where_games_stop(
 def test_everything_planned_is_counted_and_only_done_games_are_averaged() -> None:
     good = run("a", 6, obey=0.5)
     more = [
-        Game("a", 90, 0, "failed", "RuntimeError: broken"),
-        Game("a", 91, 0, "failed", "RuntimeError: broken"),
-        Game("a", 92, 0, "unfinished", "ServerError: 503"),
-        Game("a", 93, 0, "planned"),
+        GameResult("a", 90, 0, "failed", "RuntimeError: broken"),
+        GameResult("a", 91, 0, "failed", "RuntimeError: broken"),
+        GameResult("a", 92, 0, "unfinished", "ServerError: 503"),
+        GameResult("a", 93, 0, "planned"),
     ]
     (row,) = summarise(good + more).conditions
     void = sum(game.status == "void" for game in good)
@@ -131,7 +133,9 @@ def test_everything_planned_is_counted_and_only_done_games_are_averaged() -> Non
     assert (row.measures, row.splits) == (alone.measures, alone.splits)
 
 
-def test_a_summary_is_reproducible_serialisable_and_without_nan(planted_runs: dict[str, list[Game]]) -> None:
+def test_a_summary_is_reproducible_serialisable_and_without_nan(
+    planted_runs: dict[str, list[GameResult]],
+) -> None:
     games = planted_runs["sometimes"][:8]
     summary = summarise(games, title="t", published=["002-table-1"], rows={"sometimes": "GLM-4"})
     assert summarise(games, title="t", published=["002-table-1"], rows={"sometimes": "GLM-4"}) == summary
@@ -148,13 +152,13 @@ def test_nothing_at_all_is_a_summary_too() -> None:
     empty = summarise([])
     assert empty.conditions == ()
     assert empty.instrument is True
-    (row,) = summarise([Game("a", 0, 0, "failed", "x")]).conditions
+    (row,) = summarise([GameResult("a", 0, 0, "failed", "x")]).conditions
     assert row.measures["days"].value is None
     assert "ratio" not in row.measures
 
 
 def test_unknown_names_are_refused() -> None:
-    games = [Game("a", 0, 0, "planned")]
+    games = [GameResult("a", 0, 0, "planned")]
     with pytest.raises(ExperimentError, match="known are a"):
         summarise(games, baseline="b")
     with pytest.raises(ExperimentError, match="002-table-1"):
@@ -310,7 +314,7 @@ def test_accuracy_and_brier_by_hand() -> None:
     assert row.split("stated")[10,].value == 1.0
 
 
-def test_planted_wisdom_shows_as_skill(planted_runs: dict[str, list[Game]]) -> None:
+def test_planted_wisdom_shows_as_skill(planted_runs: dict[str, list[GameResult]]) -> None:
     (wise,) = summarise(planted_runs["mostly"]).conditions
     (fool,) = summarise(planted_runs["never"]).conditions
     gained, lost = wise.measures["skill"], fool.measures["skill"]
@@ -323,7 +327,7 @@ def test_planted_wisdom_shows_as_skill(planted_runs: dict[str, list[Game]]) -> N
 # -- every estimate ---------------------------------------------------------------------------------
 
 
-def test_no_estimate_is_nan_or_upside_down(planted_runs: dict[str, list[Game]]) -> None:
+def test_no_estimate_is_nan_or_upside_down(planted_runs: dict[str, list[GameResult]]) -> None:
     summary = summarise(
         [*planted_runs["mostly"], *(replace(g, condition="b") for g in planted_runs["never"][:3])]
     )
@@ -357,7 +361,7 @@ def test_two_polls_give_a_retest() -> None:
     assert row.measures["dc_retest"].value == 0.0
 
 
-def test_planted_effects_are_judged(planted_runs: dict[str, list[Game]]) -> None:
+def test_planted_effects_are_judged(planted_runs: dict[str, list[GameResult]]) -> None:
     games = [game for each in planted_runs.values() for game in each]
     truths = {"never": 0.0, "sometimes": 0.4, "mostly": 0.1}
     given = {"measure": "persuasion", "knob": "obey", "values": truths}

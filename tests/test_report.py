@@ -12,14 +12,14 @@ from rich.console import Console
 
 from metrics_helpers import done, game, run, votes
 from report_helpers import Page
-from wolflab.metrics import Game, Summary, summarise
+from wolflab.metrics import GameResult, Summary, summarise
 from wolflab.ui.report.numbers import number
 from wolflab.ui.report.report import render, write_report
 from wolflab.ui.tables import print_summary
 from wolflab.usage import CallTotals, Usage
 
 
-def total(game: Game) -> Game:
+def total(game: GameResult) -> GameResult:
     calls = {"village": CallTotals(147, Usage(90_000, 4_000, 30_000, 0.0))}
     return replace(game, calls=calls)
 
@@ -30,7 +30,10 @@ def summary() -> Summary:
     games = [
         total(one) for one in (*run("free", 12, obey=0.1, wise=0.3), *run("<led>", 12, obey=0.7, edge=1))
     ]
-    games += [Game("free", 50, 0, "failed", "RuntimeError: <boom> & more"), Game("free", 51, 0, "unfinished")]
+    games += [
+        GameResult("free", 50, 0, "failed", "RuntimeError: <boom> & more"),
+        GameResult("free", 51, 0, "unfinished"),
+    ]
     return summarise(
         games,
         title="A test & a <tag>",
@@ -127,7 +130,7 @@ def test_the_numbers_of_the_summary_are_on_the_page(page: str, summary: Summary)
 
 
 def test_an_empty_run_is_a_page_too() -> None:
-    assert Page(render(summarise([Game("a", 0, 0, "failed", "x")]))).open == []
+    assert Page(render(summarise([GameResult("a", 0, 0, "failed", "x")]))).open == []
     assert Page(render(summarise([]))).open == []
 
 
@@ -168,7 +171,7 @@ def test_the_terminals_table_says_the_same(summary: Summary, width: int) -> None
 
 def test_names_are_no_markup_in_the_terminal() -> None:
     out = io.StringIO()
-    found = summarise([Game("[red]a[/]", 0, 0, "failed", "[bold]x")], title="[b]t")
+    found = summarise([GameResult("[red]a[/]", 0, 0, "failed", "[bold]x")], title="[b]t")
     print_summary(Console(width=100, file=out), found)
     assert "[red]a[/]" in out.getvalue()
     assert "[bold]x" in out.getvalue()

@@ -19,7 +19,7 @@ from rich.console import Console
 
 from metrics_helpers import done, records, run
 from report_helpers import Page, section
-from wolflab.metrics import Asked, Estimate, Game, Summary, summarise
+from wolflab.metrics import Asked, Estimate, GameResult, Summary, summarise
 from wolflab.metrics import observed as reading
 from wolflab.metrics.behaviours import BEHAVIOURS, SIDES, Side, TrustTable
 from wolflab.metrics.conduct import Conduct
@@ -62,7 +62,7 @@ def made_up(deal: int, pool: int) -> Conduct:
     )  # type: ignore[dict-item]
 
 
-def games(advice: bool = True, pools: Mapping[str, int] = POOLS, deals: int = DEALS) -> list[Game]:
+def games(advice: bool = True, pools: Mapping[str, int] = POOLS, deals: int = DEALS) -> list[GameResult]:
     """Games in which what is made up takes the place of what the players did."""
     found = []
     for name, pool in pools.items():

@@ -343,7 +343,7 @@ def rarely(deals: int, often: int) -> dict[str, Estimate]:
         sums[rows.COLUMNS["camouflage_werewolves"]] = [float(deal < 2), 1.0]
         if deal < often:
             sums[rows.COLUMNS["persuasion"]] = [6.0, float(deal % 3), float(deal % 3 + deal % 2), 0.0]
-        tally.add(rows.Row("sheriff", ("x",), True, ("conduct", "every", "sheriff"), sums, {}), deal)
+        tally.add(rows.MeasureRow("sheriff", ("x",), True, ("conduct", "every", "sheriff"), sums, {}), deal)
     return tally.estimates()[0]
 
 

@@ -6,28 +6,27 @@ number is an `Estimate` that carries its n, its missing and an interval; nothing
 
 from ..stats.comparing import holm
 from ..stats.intervals import Estimate, wilson
-from .days import Day, Game, days
+from .days import Day, days
 from .measure import Measure
 from .observed import Asked
 from .published import PublishedFigure, PublishedTable, Verdict, compare, published
 from .registry import MEASURES, SPLITS
-from .rows import Row, row_of
+from .rows import GameResult, MeasureRow, row_of
 from .summary import Condition, Contrast, Summary, summarise
 
 __all__ = [
     "MEASURES",
     "SPLITS",
     "Asked",
-    "CallTotals",
     "Condition",
     "Contrast",
     "Day",
     "Estimate",
-    "Game",
+    "GameResult",
     "Measure",
+    "MeasureRow",
     "PublishedFigure",
     "PublishedTable",
-    "Row",
     "Summary",
     "Verdict",
     "compare",

@@ -14,7 +14,7 @@ from ..rules import PASS, ROLES
 from ..text.advice import ACT, advised
 from ..text.notes import Suggested
 from .behaviours import Side, TrustTable, sightings, trust_tables, unreasonable
-from .behaviours.play import Play
+from .behaviours.detecting import DetectorView
 
 ADVISED, NOT_ADVISED = ACT, ""
 """What a suggestion may have advised before a vote; the latter where there was none, or none that says."""
@@ -50,7 +50,7 @@ class Conduct:
 
 def conduct(record: GameRecord) -> Conduct:
     """Everything about one finished game."""
-    play = Play.of(record)
+    play = DetectorView.of(record)
     seen = sightings(play)
     counts = Counter((one.behaviour, play.side(one.seat)) for one in seen)
     wrong = unreasonable(seen)

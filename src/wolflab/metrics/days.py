@@ -1,15 +1,14 @@
-"""What the metrics compute from: games as the store hands them over, and days as a record tells them.
+"""The days of a game as its record tells them: what leadership is read from.
 
-A `Game` is one planned game, whatever became of it; a game that failed is still a row. A `Day` is one
-round's discussion and vote with everything that leadership is read from: votes, straw votes, who
-believed whom. Nothing is imputed here: what a record does not hold is absent.
+A `Day` is one round's discussion and vote: votes, straw votes, who believed whom. Nothing is imputed here:
+what a record does not hold is absent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeVar, assert_never
+from typing import Literal, TypeVar, assert_never
 
 from ..record import GameRecord, PastTurn
 from ..rules import (
@@ -37,37 +36,11 @@ from ..rules import (
     told,
 )
 from ..text.notes import Belief, Deduced, Rated, trust
-from ..usage import CallTotals
-
-if TYPE_CHECKING:
-    from .rows import Row
 
 T = TypeVar("T")
-Status = Literal["done", "void", "planned", "unfinished", "failed"]
 Rule = Literal["paper", "recorded", "wolf_exception"]
 """How a judgement becomes m. paper: 002 Eq. 2 for every rater. wolf_exception: the released code of 002,
 where a Werewolf's guess "Werewolf" counts as trust (of Eq. 2). recorded: as the agent used it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Game:
-    """One planned game. deal: which cards; repeat: which playing of them; calls: by model name.
-
-    row is None for a game that is not over (`rows.row_of` makes it of a record). Only games
-    that are "done" enter averages; the others are counted (a game still planned as unfinished). draw: which
-    pool of experience it had, where an experiment draws several. watched: what the seat whose own wins are
-    told is called, where one is.
-    """
-
-    condition: str
-    deal: int
-    repeat: int
-    status: Status
-    error: str | None = None
-    row: Row | None = None
-    calls: Mapping[str, CallTotals] = field(default_factory=dict)
-    draw: int = 0
-    watched: str = ""
 
 
 @dataclass(frozen=True, slots=True)

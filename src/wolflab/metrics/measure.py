@@ -10,14 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from ..stats.intervals import UNIT, Floats, Statistic, divide, quotient
-
-if TYPE_CHECKING:
-    from .observed import Reading
+from .observed import ObservedGame
 
 Unit = Literal["share", "points", "plain", "one", "count", "large", "usd"]
 """How a value is shown: percent, percentage points, three decimals, two, whole, with k and M, in USD."""
@@ -44,8 +42,8 @@ Sums = tuple[float, ...]
 """What a game contributes, numbers that add up over games."""
 Key = tuple[str | int, ...]
 """What a part of a measure is of, such as a role, or a day and two roles."""
-Counting = Callable[["Reading"], Sums | None]
-SplitCounting = Callable[["Reading"], Mapping[Key, Sums | None]]
+Counting = Callable[[ObservedGame], Sums | None]
+SplitCounting = Callable[[ObservedGame], Mapping[Key, Sums | None]]
 
 
 @dataclass(frozen=True, slots=True)

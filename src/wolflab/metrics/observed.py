@@ -1,4 +1,4 @@
-"""One game as the measures read it: its record, and what several of them need, each worked out once."""
+"""One game as the measures see it: its record, and what several of them need, each worked out once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from .conduct import Conduct, conduct
 from .days import Day, days
 from .deduction import Judgement, judgements
 from .leadership import standing_of_role
-from .measure import Group
 from .play import Label, Replies, replies
 
 
@@ -31,7 +30,7 @@ class Asked:
 NOTHING_MORE = Asked()
 
 
-class Reading:
+class ObservedGame:
     """See the module. calls: what the game's calls came to, over all models."""
 
     def __init__(
@@ -71,19 +70,5 @@ class Reading:
         """What the players do beside the rules. It takes longer than all else."""
         return conduct(self.record)
 
-    @cached_property
-    def groups(self) -> frozenset[Group]:
-        """Which groups of measures this game gives its condition."""
-        found: set[Group] = {"every"}
-        if any(day.sheriff is not None for day in self.days):
-            found.add("sheriff")
-        if self.judged:
-            found.add("deduces")
-        if self.asked.watched is not None:
-            found.add("watched")
-        if self.asked.behaviours:
-            found.add("conduct")
-        return frozenset(found)
 
-
-__all__ = ["NOTHING_MORE", "Asked", "Reading"]
+__all__ = ["NOTHING_MORE", "Asked", "ObservedGame"]

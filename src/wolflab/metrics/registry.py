@@ -63,7 +63,7 @@ from .measure import (
     Sums,
     Unit,
 )
-from .observed import Reading
+from .observed import ObservedGame
 from .own import won_as
 from .play import Replies, eliminations, shots, survival_by_role, village_votes, village_won
 
@@ -133,7 +133,7 @@ def _pair(pair: Iterable[float]) -> Sums:
 
 
 @measure("rounds a game", MEAN, "play", unit="one", headline=True)
-def days(game: Reading) -> Sums:
+def days(game: ObservedGame) -> Sums:
     """Rounds (a night and a day each) that a game lasted."""
     return float(game.record.facts.round), 1.0
 
@@ -144,7 +144,7 @@ def days(game: Reading) -> Sums:
 def _leading(name: str, label: str, says: str, metric: DayMetric, **more: Any) -> None:
     """A mean over days within a game (002: 1/T Σ_t), then over games."""
 
-    def counts(game: Reading) -> Sums | None:
+    def counts(game: ObservedGame) -> Sums | None:
         return _one(game_mean(game.days, metric))
 
     unit: Unit = "plain" if name.startswith("ratio") else "share"
@@ -284,33 +284,33 @@ _leading(
 
 
 @measure("days led", SHARE, "roles", units="days", group="sheriff", split=("role",))
-def led_by_role(game: Reading) -> Parts:
+def led_by_role(game: ObservedGame) -> Parts:
     """Share of the days with a Sheriff on which it holds that role."""
     led = [day for day in game.days if day.sheriff is not None]
     roles = sorted(set(game.record.roles))
     return {(role,): (float(sum(led_by(day, role) for day in led)), float(len(led))) for role in roles}
 
 
-def _by_leader(game: Reading, metric: DayMetric) -> Parts:
+def _by_leader(game: ObservedGame, metric: DayMetric) -> Parts:
     """A game that had such a Sheriff is a case, with a value or without."""
     roles = {day.roles[day.sheriff] for day in game.days if day.sheriff is not None}
     return {(role,): _one(game_mean(game.days, metric, role)) for role in sorted(roles)}
 
 
 @measure("Ratio", MEAN, "roles", unit="plain", group="sheriff", split=("role",), reference=1.0)
-def ratio_by_role(game: Reading) -> Parts:
+def ratio_by_role(game: ObservedGame) -> Parts:
     """Ratio on days whose Sheriff holds that role (002 Fig. 2)."""
     return _by_leader(game, ratio)
 
 
 @measure("same role, no Sheriff", MEAN, "roles", unit="plain", group="sheriff", split=("role",))
-def standing_by_role(game: Reading) -> Parts:
+def standing_by_role(game: ObservedGame) -> Parts:
     """Ratio's quotient of the living players of that role who are not Sheriff: the null of the Ratio."""
     return {(role,): (value, 1.0) for role, value in game.standings.items()}
 
 
 @measure("difference", APART, "roles", unit="plain", group="sheriff", split=("role",), signed=True)
-def over_standing_by_role(game: Reading) -> Parts:
+def over_standing_by_role(game: ObservedGame) -> Parts:
     """Ratio of Sheriffs of that role minus that null: what is left is the office's share."""
     own, others, nothing = ratio_by_role(game), standing_by_role(game), (0.0, 0.0)
     keys = sorted(own.keys() | others.keys())
@@ -318,13 +318,13 @@ def over_standing_by_role(game: Reading) -> Parts:
 
 
 @measure("DC", MEAN, "roles", group="sheriff", bounds=UNIT, split=("role",), needs=STRAW)
-def dc_by_role(game: Reading) -> Parts:
+def dc_by_role(game: ObservedGame) -> Parts:
     """DC on days whose Sheriff holds that role."""
     return _by_leader(game, dc)
 
 
 @measure("DC, polled twice", MEAN, "roles", group="sheriff", bounds=UNIT, split=("role",), needs=RETEST)
-def dc_retest_by_role(game: Reading) -> Parts:
+def dc_retest_by_role(game: ObservedGame) -> Parts:
     """The null of DC on days whose Sheriff holds that role."""
     return _by_leader(game, dc_retest)
 
@@ -332,7 +332,7 @@ def dc_retest_by_role(game: Reading) -> Parts:
 def _persuading(name: str, label: str, says: str, needs: Any = STRAW, **which: bool) -> None:
     count: Callable[[Day], tuple[int, int, int] | None] = partial(persuasion_counts, **which)  # type: ignore[arg-type]
 
-    def counts(game: Reading) -> Sums:
+    def counts(game: ObservedGame) -> Sums:
         known = [one for day in game.days if (one := count(day)) is not None]
         silent = sum(persuasion_counts(day) is None for day in game.days)
         return *(float(sum(one[k] for one in known)) for k in range(3)), float(silent)
@@ -385,7 +385,7 @@ _persuading(
 
 
 @measure("reliability", POOLED, "beliefs", unit="one", units="judgements", split=("day", "rater", "target"))
-def reliability(game: Reading) -> Parts:
+def reliability(game: ObservedGame) -> Parts:
     """Mean m at the vote, from 1 (surely a Werewolf) to 10 (surely not), by day, role of the rater and role
     of the player judged, the Sheriff apart.
     """
@@ -404,38 +404,38 @@ def reliability(game: Reading) -> Parts:
 
 
 @measure("village wins", SHARE, "play", headline=True)
-def village_win(game: Reading) -> Sums:
+def village_win(game: ObservedGame) -> Sums:
     """Share of all finished games that the village won."""
     return float(village_won(game.record) is True), 1.0
 
 
 @measure("Werewolf wins", SHARE, "play")
-def wolf_win(game: Reading) -> Sums:
+def wolf_win(game: ObservedGame) -> Sums:
     """Share of all finished games that the Werewolves won."""
     return float(village_won(game.record) is False), 1.0
 
 
 @measure("neither side wins", SHARE, "play")
-def nobody(game: Reading) -> Sums:
+def nobody(game: ObservedGame) -> Sums:
     """Share of finished games that stopped before a side had won: at the round limit, or at the death of an
     assigned Sheriff.
     """
     return float(village_won(game.record) is None), 1.0
 
 
-def _own(game: Reading, wolf: bool) -> Sums | None:
+def _own(game: ObservedGame, wolf: bool) -> Sums | None:
     assert game.asked.watched is not None
     return _one(won_as(game.record, game.asked.watched, wolf))
 
 
 @measure("own wins as the village", SHARE, "play", group="watched", needs=WATCHED, headline=True)
-def own_village_win(game: Reading) -> Sums | None:
+def own_village_win(game: ObservedGame) -> Sums | None:
     """Wins of the watched seat's side, in the games in which its card is of the village."""
     return _own(game, wolf=False)
 
 
 @measure("own wins as a Werewolf", SHARE, "play", group="watched", needs=WATCHED, headline=True)
-def own_wolf_win(game: Reading) -> Sums | None:
+def own_wolf_win(game: ObservedGame) -> Sums | None:
     """Wins of the watched seat's side, in the games in which its card is a Werewolf's."""
     return _own(game, wolf=True)
 
@@ -443,7 +443,7 @@ def own_wolf_win(game: Reading) -> Sums | None:
 @measure(
     "own wins, each side half", HALVES, "play", group="watched", bounds=UNIT, needs=WATCHED, headline=True
 )
-def own_win(game: Reading) -> Sums:
+def own_win(game: ObservedGame) -> Sums:
     """The mean of the watched seat's wins as the village and as a Werewolf, so that each side counts half
     whatever the cards (004's human evaluation).
     """
@@ -452,41 +452,41 @@ def own_win(game: Reading) -> Sums:
 
 
 @measure("village votes for a Werewolf", SHARE, "play", units="votes")
-def vote_hits(game: Reading) -> Sums:
+def vote_hits(game: ObservedGame) -> Sums:
     """Share of the votes cast by the village side that were for a Werewolf."""
     found = village_votes(game.days)
     return float(found.hits), float(found.cast)
 
 
 @measure("village votes not cast", SHARE, "play", units="votes")
-def abstained(game: Reading) -> Sums:
+def abstained(game: ObservedGame) -> Sums:
     """Share of the village side's votes that were not cast, unusable ones among them."""
     found = village_votes(game.days)
     return float(found.abstained), float(found.cast + found.abstained)
 
 
 @measure("Werewolves among those voted out", SHARE, "play", units="players out")
-def out_hits(game: Reading) -> Sums:
+def out_hits(game: ObservedGame) -> Sums:
     """Share of the players voted out who were Werewolves."""
     return _pair(eliminations(game.days))
 
 
 @measure("chances to shoot taken", SHARE, "play", units="chances")
-def shoots(game: Reading) -> Sums:
+def shoots(game: ObservedGame) -> Sums:
     """Share of the chances to shoot (a Hunter's, as it leaves) that are taken; stand-ins are left out."""
     found = shots(game.record)
     return float(found.fired), float(found.chances)
 
 
 @measure("shots at a Werewolf", SHARE, "play", units="shots")
-def shot_hits(game: Reading) -> Sums:
+def shot_hits(game: ObservedGame) -> Sums:
     """Share of the shots that hit a Werewolf."""
     found = shots(game.record)
     return float(found.hits), float(found.fired)
 
 
 @measure("alive at the end", SHARE, "play", units="seats", split=("role",))
-def survival(game: Reading) -> Parts:
+def survival(game: ObservedGame) -> Parts:
     """Share of a role's seats that live to the end."""
     found = survival_by_role(game.record)
     return {(role,): _pair(found[role]) for role in sorted(found)}
@@ -495,55 +495,55 @@ def survival(game: Reading) -> Parts:
 # -- who is guessed ---------------------------------------------------------------------------------
 
 
-def _judged(game: Reading, value: Callable[[Judgement], float]) -> Sums | None:
+def _judged(game: ObservedGame, value: Callable[[Judgement], float]) -> Sums | None:
     return (sum(map(value, game.judged)), float(len(game.judged))) if game.judged else None
 
 
 @measure("accuracy", SHARE, "deduction", units="judgements", group="deduces")
-def accuracy(game: Reading) -> Sums | None:
+def accuracy(game: ObservedGame) -> Sums | None:
     """Share of the village side's judgements that name the exact role; “Uncertain” is never right."""
     return _judged(game, lambda one: float(one.right))
 
 
 @measure("“Uncertain” guesses", SHARE, "deduction", units="judgements", group="deduces")
-def uncertain(game: Reading) -> Sums | None:
+def uncertain(game: ObservedGame) -> Sums | None:
     """Share of the judgements that name no role."""
     n = len(game.judged)
     return (float(n - len(named(game.judged))), float(n)) if n else None
 
 
 @measure("Brier score", POOLED, "deduction", unit="plain", units="judgements", group="deduces")
-def brier(game: Reading) -> Sums | None:
+def brier(game: ObservedGame) -> Sums | None:
     """Σ(p − truth)² of a judgement as a distribution, from 0 (sure and right) to 2 (sure and wrong)."""
     return _judged(game, lambda one: one.brier)
 
 
 @measure("Brier score, cards alone", POOLED, "deduction", unit="plain", units="judgements", group="deduces")
-def prior_brier(game: Reading) -> Sums | None:
+def prior_brier(game: ObservedGame) -> Sums | None:
     """The Brier score of knowing only the cards in play and one's own."""
     return _judged(game, lambda one: one.prior_brier)
 
 
 @measure("skill of guesses", GAINED, "deduction", units="judgements", group="deduces", signed=True)
-def skill(game: Reading) -> Sums | None:
+def skill(game: ObservedGame) -> Sums | None:
     """1 − Brier score / Brier score of the cards alone: 0 is no better than the cards."""
     mine, cards = _judged(game, lambda one: one.brier), _judged(game, lambda one: one.prior_brier)
     return None if mine is None or cards is None else (mine[0], cards[0], mine[1])
 
 
 @measure("right", SHARE, "deduction", units="judgements", group="deduces", split=("confidence",))
-def calibration(game: Reading) -> Parts:
+def calibration(game: ObservedGame) -> Parts:
     """Share of the guesses of one stated confidence (5 to 10) that were right."""
     return _by_confidence(game, lambda one: float(one.right))
 
 
 @measure("stated", POOLED, "deduction", units="judgements", group="deduces", split=("confidence",))
-def stated(game: Reading) -> Parts:
+def stated(game: ObservedGame) -> Parts:
     """The probability that such a confidence states, on average."""
     return _by_confidence(game, lambda one: one.stated)
 
 
-def _by_confidence(game: Reading, value: Callable[[Judgement], float]) -> Parts:
+def _by_confidence(game: ObservedGame, value: Callable[[Judgement], float]) -> Parts:
     guesses = named(game.judged)
     kept = {c: [value(one) for one in guesses if one.confidence == c] for c in CONFIDENCES}
     return {(c,): (sum(values), float(len(values))) for c, values in kept.items() if values}
@@ -553,7 +553,7 @@ def _by_confidence(game: Reading, value: Callable[[Judgement], float]) -> Parts:
 
 
 @measure("reasonable by rule", SHARE, "reasonable", units="replies", group="conduct", needs=BEHAVIOURS)
-def reasonable(game: Reading) -> Sums:
+def reasonable(game: ObservedGame) -> Sums:
     """Share of replies that no rule objects to: usable, no failure, no hallucination (003 Fig. 4 had people
     judge).
     """
@@ -561,13 +561,13 @@ def reasonable(game: Reading) -> Sums:
 
 
 @measure("decisions with advice", SHARE, "advice", units="decisions", group="conduct", needs=BEHAVIOURS)
-def suggested(game: Reading) -> Sums:
+def suggested(game: ObservedGame) -> Sums:
     """Share of decisions, of players that have experience, for which past games gave a suggestion."""
     return _pair(game.conduct.suggested)
 
 
 @measure("village votes passed", SHARE, "advice", units="votes", group="conduct", needs=BEHAVIOURS)
-def passed(game: Reading) -> Sums:
+def passed(game: ObservedGame) -> Sums:
     """Share of the village side's usable votes that were not cast."""
     return _pair(game.conduct.passed)
 
@@ -582,7 +582,7 @@ def passed(game: Reading) -> Sums:
     needs=BEHAVIOURS,
     reference=0.0,
 )
-def heeded(game: Reading) -> Sums:
+def heeded(game: ObservedGame) -> Sums:
     """1 − (passed among votes advised to act) / (passed among votes without advice): 0 if advice changes
     nothing, 1 if nobody who is advised to act passes.
     """
@@ -598,10 +598,10 @@ def behaviour_name(name: str) -> str:
 def _behaviour(name: str, side: Side) -> None:
     """How often a game a side shows a behaviour, and in what share of games."""
 
-    def times(game: Reading) -> Sums:
+    def times(game: ObservedGame) -> Sums:
         return float(game.conduct.behaviours.get((name, side), 0)), 1.0
 
-    def ever(game: Reading) -> Sums:
+    def ever(game: ObservedGame) -> Sums:
         return float(times(game)[0] > 0), 1.0
 
     words, whose = behaviour_name(name), SIDE_NAMES[side]
@@ -632,11 +632,11 @@ def _trusting(
 ) -> None:
     """Over the whole game, and by day. Games that did not reach a day, or have none, are no cases."""
 
-    def whole(game: Reading) -> Sums | None:
+    def whole(game: ObservedGame) -> Sums | None:
         tables = game.conduct.trust
         return _one(value(tables)) if tables else None
 
-    def by_day(game: Reading) -> Parts:
+    def by_day(game: ObservedGame) -> Parts:
         found = {(table.day,): _one(value((table,))) for table in game.conduct.trust}
         return {key: one for key, one in found.items() if one is not None}
 
@@ -693,7 +693,7 @@ def _unusable(one: Replies) -> Sums:
 
 
 @measure("invalid replies", EITHER, "replies", units="calls", also="turns", void=True, headline=True)
-def invalid(game: Reading) -> Sums:
+def invalid(game: ObservedGame) -> Sums:
     """Share of model calls whose reply could not be used, retries among them; for agents that call no model,
     of their turns.
     """
@@ -701,7 +701,7 @@ def invalid(game: Reading) -> Sums:
 
 
 @measure("stand-ins", EITHER, "replies", units="decisions", void=True, headline=True)
-def stand_ins(game: Reading) -> Sums:
+def stand_ins(game: ObservedGame) -> Sums:
     """Share of the decisions that took a call which got no usable reply, so that the rules' stand-in was
     applied; where no model was called, of all decisions.
     """
@@ -712,42 +712,42 @@ def stand_ins(game: Reading) -> Sums:
 
 
 @measure("invalid replies", EITHER, "replies", units="calls", also="turns", split=("player",), void=True)
-def invalid_by_player(game: Reading) -> Parts:
+def invalid_by_player(game: ObservedGame) -> Parts:
     """The share of invalid replies of one player (model and recipe)."""
     return {(str(who),): _unusable(one) for who, one in game.replies.items()}
 
 
 @measure("stand-ins", SHARE, "replies", units="turns", split=("player",), void=True)
-def fallback_by_player(game: Reading) -> Parts:
+def fallback_by_player(game: ObservedGame) -> Parts:
     """Share of one player's turns for which the rules' stand-in was applied."""
     return {(str(who),): (float(one.fallbacks), float(one.turns)) for who, one in game.replies.items()}
 
 
-def _spent(game: Reading, of: Callable[[Usage], float]) -> Sums | None:
+def _spent(game: ObservedGame, of: Callable[[Usage], float]) -> Sums | None:
     """None for a game that comes without what its calls came to."""
     return None if game.made and not game.calls.calls else (float(of(game.calls.usage)), 1.0)
 
 
 @measure("calls a game", MEAN, "cost", unit="large", headline=True)
-def calls(game: Reading) -> Sums:
+def calls(game: ObservedGame) -> Sums:
     """Model calls that a finished game took."""
     return float(game.calls.calls or game.made), 1.0
 
 
 @measure("prompt tokens a game", MEAN, "cost", unit="large", headline=True)
-def prompt_tokens(game: Reading) -> Sums | None:
+def prompt_tokens(game: ObservedGame) -> Sums | None:
     """Tokens sent in a finished game."""
     return _spent(game, lambda usage: usage.prompt_tokens)
 
 
 @measure("completion tokens a game", MEAN, "cost", unit="large", headline=True)
-def completion_tokens(game: Reading) -> Sums | None:
+def completion_tokens(game: ObservedGame) -> Sums | None:
     """Tokens written in a finished game."""
     return _spent(game, lambda usage: usage.completion_tokens)
 
 
 @measure("USD a game", MEAN, "cost", unit="usd", headline=True)
-def cost(game: Reading) -> Sums | None:
+def cost(game: ObservedGame) -> Sums | None:
     """What a finished game cost, by the prices given."""
     return _spent(game, lambda usage: usage.cost)
 

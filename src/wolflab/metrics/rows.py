@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -21,9 +22,12 @@ from ..usage import CallTotals
 from .choices import Decision, decisions
 from .leadership import null_of_ratio
 from .measure import Group, Key, Measure, Sums
-from .observed import NOTHING_MORE, Asked, Reading
+from .observed import NOTHING_MORE, Asked, ObservedGame
 from .play import is_instrument, labels
 from .registry import MEASURES, SPLITS
+
+Status = Literal["done", "void", "planned", "unfinished", "failed"]
+"""What became of a planned game."""
 
 COUNTED = 1
 """Raise it when anything is counted otherwise under the same name (an entry, or what it reads: days, conduct,
@@ -31,7 +35,7 @@ behaviours, what is read from statements): rows of before are then counted again
 """
 
 
-class Row(msgspec.Struct, array_like=True):
+class MeasureRow(msgspec.Struct, array_like=True):
     """One game. sums: of every measure of `MEASURES`, one after another, None where the game has nothing of
     it. parts: by number in `SPLITS`, (key, sums) each, None for a case that is missing. players: who played.
     null: see `leadership.null_of_ratio`. choices: by study, what was decided.
@@ -58,6 +62,27 @@ class Row(msgspec.Struct, array_like=True):
         return self.sums[COLUMNS[name]]
 
 
+@dataclass(frozen=True, slots=True)
+class GameResult:
+    """One planned game. deal: which cards; repeat: which playing of them; calls: by model name.
+
+    row is None for a game that is not over (`row_of` makes it of a record). Only games
+    that are "done" enter averages; the others are counted (a game still planned as unfinished). draw: which
+    pool of experience it had, where an experiment draws several. watched: what the seat whose own wins are
+    told is called, where one is.
+    """
+
+    condition: str
+    deal: int
+    repeat: int
+    status: Status
+    error: str | None = None
+    row: MeasureRow | None = None
+    calls: Mapping[str, CallTotals] = field(default_factory=dict)
+    draw: int = 0
+    watched: str = ""
+
+
 def _columns() -> dict[str, slice]:
     found, at = {}, 0
     for one in MEASURES.values():
@@ -79,14 +104,14 @@ def version(asked: Asked = NOTHING_MORE) -> str:
     return blake2b(msgspec.json.encode(told), digest_size=8).hexdigest()
 
 
-def row_of(record: GameRecord, asked: Asked = NOTHING_MORE, calls: CallTotals | None = None) -> Row:
+def row_of(record: GameRecord, asked: Asked = NOTHING_MORE, calls: CallTotals | None = None) -> MeasureRow:
     """What a game contributes. calls: what its calls came to, over all models (None: not known).
 
     A void game contributes to nothing but what its players were asked.
     """
-    game = Reading(record, asked, calls)
+    game = ObservedGame(record, asked, calls)
     void = record.outcome is not None and record.outcome.void
-    groups: frozenset[Group] = frozenset({"every"}) if void else game.groups
+    groups: frozenset[Group] = frozenset({"every"}) if void else groups_of(game)
 
     def kept(one: Measure) -> bool:
         return one.group in groups and (one.void or not void)
@@ -97,7 +122,7 @@ def row_of(record: GameRecord, asked: Asked = NOTHING_MORE, calls: CallTotals | 
         assert isinstance(found, Mapping), one.name
         if found:
             parts[number] = list(found.items())
-    return Row(
+    return MeasureRow(
         record.ruleset.name,
         tuple(str(one) for one in sorted(set(labels(record)))),
         is_instrument(record),
@@ -109,7 +134,21 @@ def row_of(record: GameRecord, asked: Asked = NOTHING_MORE, calls: CallTotals | 
     )
 
 
-def _sums(one: Measure, game: Reading) -> Sequence[float | None]:
+def groups_of(game: ObservedGame) -> frozenset[Group]:
+    """Which groups of measures a game gives its condition."""
+    found: set[Group] = {"every"}
+    if any(day.sheriff is not None for day in game.days):
+        found.add("sheriff")
+    if game.judged:
+        found.add("deduces")
+    if game.asked.watched is not None:
+        found.add("watched")
+    if game.asked.behaviours:
+        found.add("conduct")
+    return frozenset(found)
+
+
+def _sums(one: Measure, game: ObservedGame) -> Sequence[float | None]:
     found = one.counts(game)
     assert found is None or (isinstance(found, tuple) and len(found) == one.how.width), one.name
     return _none(one) if found is None else found
@@ -121,10 +160,10 @@ def _none(one: Measure) -> Sequence[None]:
 
 # -- as bytes ---------------------------------------------------------------------------------------
 
-_encoder, _decoder = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(Row)
+_encoder, _decoder = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(MeasureRow)
 
 
-def encode(row: Row) -> bytes:
+def encode(row: MeasureRow) -> bytes:
     """A row as it is kept. Whole numbers are written as such, in a byte each."""
     whole = msgspec.structs.replace(
         row,
@@ -141,7 +180,7 @@ def _whole(value: float | None) -> Any:
     return value if value is None or value != int(value) else int(value)
 
 
-def decode(data: bytes) -> Row:
+def decode(data: bytes) -> MeasureRow:
     """The row that `encode` wrote. Raises RecordError for what is none."""
     try:
         row = _decoder.decode(zlib.decompress(data))
@@ -168,4 +207,15 @@ def _alike(a: object, b: object) -> bool:
     return a == b
 
 
-__all__ = ["COLUMNS", "WIDTH", "Row", "alike", "decode", "encode", "row_of", "version"]
+__all__ = [
+    "COLUMNS",
+    "WIDTH",
+    "GameResult",
+    "MeasureRow",
+    "Status",
+    "alike",
+    "decode",
+    "encode",
+    "row_of",
+    "version",
+]

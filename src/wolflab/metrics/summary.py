@@ -16,9 +16,9 @@ from ..errors import ExperimentError
 from ..stats.comparing import holm
 from ..usage import CallTotals
 from .choices import STUDIES
-from .days import Game
 from .published import PublishedFigure, compare, published
 from .registry import unknown
+from .rows import GameResult
 from .shapes import Beside, Condition, Contrast, Counts, Curve, Planted, Summary
 from .tally import Tally, compared
 
@@ -39,7 +39,7 @@ class _Arm:
         self.totals: dict[str, CallTotals] = {}
         self.watched = ""
 
-    def add(self, game: Game) -> None:
+    def add(self, game: GameResult) -> None:
         self.statuses[game.status] += 1
         if game.error:
             self.errors[game.error] += 1
@@ -69,7 +69,7 @@ class _Arm:
 
 
 def summarise(
-    games: Iterable[Game],
+    games: Iterable[GameResult],
     *,
     title: str = "",
     description: str = "",

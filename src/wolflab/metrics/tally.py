@@ -29,7 +29,7 @@ from ..stats.resampling import MANY, SPARSE, drawn, drawn_twice
 from .leadership import Null, null
 from .measure import Group, How, Key, Measure
 from .registry import MEASURES, SPLITS
-from .rows import COLUMNS, WIDTH, Row
+from .rows import COLUMNS, WIDTH, MeasureRow
 
 _SPLIT = tuple(SPLITS.values())
 _BLOCK = 256
@@ -92,7 +92,7 @@ class Tally:
         self._missing: Counter[tuple[int, Key]] = Counter()
         self._null = np.zeros(4)
 
-    def add(self, row: Row, deal: int, draw: int = 0, void: bool = False) -> None:
+    def add(self, row: MeasureRow, deal: int, draw: int = 0, void: bool = False) -> None:
         """Add a game that is over. draw: which pool of experience it had."""
         unit = self._units.setdefault((deal, draw), len(self._units))
         self.done += not void

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ...errors import StoreError
-from ...metrics.days import Game
+from ...metrics.rows import GameResult
 from ...metrics.shapes import Curve
 from ...metrics.summary import Summary, summarise
 from ..experience.run_pools import draw_of
@@ -16,7 +16,7 @@ from ..storage.store import Store
 from .differences import baseline_of
 
 
-def games(store: Store) -> Iterator[Game]:
+def games(store: Store) -> Iterator[GameResult]:
     """Every planned game of a run, whatever became of it, with its row. Forks are left out: they are no
     sample.
     """
@@ -28,7 +28,7 @@ def games(store: Store) -> Iterator[Game]:
     planned = [one for one in store.games() if not one.branch]
     for one, row in zip(planned, rows_of(store, planned), strict=True):
         spec = drawn[one.condition]
-        yield Game(
+        yield GameResult(
             one.condition,
             one.deal,
             one.repeat,

@@ -17,7 +17,7 @@ from ...errors import RecordError
 from ...match import Played
 from ...usage import CallTotals
 from ...metrics.observed import Asked
-from ...metrics.rows import Row, alike, decode, encode, row_of, version
+from ...metrics.rows import MeasureRow, alike, decode, encode, row_of, version
 from ...record import GameRecord
 from ..plans.experiment import Experiment
 from .game import status
@@ -66,7 +66,7 @@ def summed(totals: Mapping[str, CallTotals]) -> CallTotals:
     return sum(totals.values(), CallTotals())
 
 
-def rows_of(store: Store, which: Sequence[GameRow]) -> Iterator[Row | None]:
+def rows_of(store: Store, which: Sequence[GameRow]) -> Iterator[MeasureRow | None]:
     """The row of each of these games; None for one that is not over."""
     experiment = store.experiment
     needed = {name: version(asked_of(experiment, name)) for name in experiment.conditions}
@@ -84,7 +84,7 @@ def rows_of(store: Store, which: Sequence[GameRow]) -> Iterator[Row | None]:
             yield decode(fresh[row.id].data) if row.id in fresh else _kept(store, row.id)
 
 
-def _kept(store: Store, number: int) -> Row:
+def _kept(store: Store, number: int) -> MeasureRow:
     """A game's row as it was kept, or, where that cannot be read, counted again."""
     kept = store.row(number)
     try:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Self
 
 from ...errors import StoreError
 from ...files import write
-from ...metrics.days import Status
+from ...metrics.rows import Status
 from ...models.calls import Filed
 from ...record import GameRecord, read
 from ...usage import CallTotals

@@ -5,9 +5,9 @@ source, its definition and its limits (`BEHAVIOURS`), and an example that must s
 (`EXAMPLES`). Counts are of what can be seen, never of what was meant.
 """
 
+from .detecting import Behaviour, DetectorView
 from .examples import EXAMPLES, SCENE, Example
-from .play import Play
-from .shapes import SIDES, Behaviour, Side, Sighting
+from .sighting import SIDES, Side, Sighting
 from .sightings import BEHAVIOURS, UNREASONABLE, counts, sightings, unreasonable
 from .trust import TrustTable, trust_tables
 
@@ -18,8 +18,8 @@ __all__ = [
     "SIDES",
     "UNREASONABLE",
     "Behaviour",
+    "DetectorView",
     "Example",
-    "Play",
     "Side",
     "Sighting",
     "TrustTable",

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 
 from ...rules import ROLES
 from ...text.reading.acts import WEREWOLF
-from .play import Play, Statement
-from .shapes import Behaviour, Sighting
+from .detecting import Behaviour, DetectorView, Statement
+from .sighting import Sighting
 
 # -- self-exposure --------------------------------------------------------------------------------
 
 
-def exposes(play: Play) -> Iterator[Sighting]:
+def exposes(play: DetectorView) -> Iterator[Sighting]:
     """See `SELF_EXPOSURE`. One sighting a statement."""
     for said in play.statements:
         if said.seat in play.wolves:
@@ -23,7 +23,7 @@ def exposes(play: Play) -> Iterator[Sighting]:
                 yield play.sighting("self_exposure", said, why)
 
 
-def _slip(play: Play, said: Statement) -> str:
+def _slip(play: DetectorView, said: Statement) -> str:
     if any(not claim.denied and ROLES[claim.role].wolf for claim in said.claims):
         return "says that it is a Werewolf"
     for sign in said.signs:
@@ -54,7 +54,7 @@ class _Story:
     """Target → a check told that it is a Werewolf."""
 
 
-def contradicts_itself(play: Play) -> Iterator[Sighting]:
+def contradicts_itself(play: DetectorView) -> Iterator[Sighting]:
     """See `CONTRADICTION`. One sighting a statement, the later one."""
     stories: dict[int, _Story] = defaultdict(_Story)
     for said in play.statements:
@@ -65,7 +65,7 @@ def contradicts_itself(play: Play) -> Iterator[Sighting]:
         _remember(play, story, said)
 
 
-def _implied(play: Play, said: Statement) -> set[str]:
+def _implied(play: DetectorView, said: Statement) -> set[str]:
     """Roles that the told night actions imply, where that is beyond doubt."""
     found = set()
     count = play.record.ruleset.count
@@ -83,7 +83,7 @@ def _implied(play: Play, said: Statement) -> set[str]:
     return found
 
 
-def _against(play: Play, story: _Story, said: Statement) -> str:
+def _against(play: DetectorView, story: _Story, said: Statement) -> str:
     held = {claim.role for claim in said.claims if not claim.denied}
     if len(held) > 1:
         return f"claims to be a {' and a '.join(sorted(held))} at once"
@@ -111,7 +111,7 @@ def _against(play: Play, story: _Story, said: Statement) -> str:
     return ""
 
 
-def _remember(play: Play, story: _Story, said: Statement) -> None:
+def _remember(play: DetectorView, story: _Story, said: Statement) -> None:
     held = {claim.role for claim in said.claims if not claim.denied}
     for role in sorted(held or _implied(play, said)):
         story.held.setdefault(role, said.round)

@@ -12,14 +12,14 @@ from collections.abc import Iterator
 
 from ...rules import DUTIES, ROLES, SHIELDS
 from ...text.reading.read import read
-from .play import Musing, Play, Statement
-from .shapes import Behaviour, Sighting
+from .detecting import Behaviour, DetectorView, Musing, Statement
+from .sighting import Sighting
 from .truth import HOLDERS, Falsehood, cited, deliberate, falsehoods, meant
 
 # -- time and persons -----------------------------------------------------------------------------
 
 
-def speaks_of_night(play: Play) -> Iterator[Sighting]:
+def speaks_of_night(play: DetectorView) -> Iterator[Sighting]:
     """See `NIGHT_SPEECH`."""
     for said in play.statements:
         for sign in said.told("night talk"):
@@ -28,7 +28,7 @@ def speaks_of_night(play: Play) -> Iterator[Sighting]:
                 yield play.sighting("night_speech", said, "speaks of talk in the night", target)
 
 
-def cites_the_future(play: Play) -> Iterator[Sighting]:
+def cites_the_future(play: DetectorView) -> Iterator[Sighting]:
     """See `FUTURE_CITATION`."""
     for said in play.statements:
         quoted = {act.speaker for act in said.acts if act.speaker not in (said.seat, -1)}
@@ -49,14 +49,14 @@ def cites_the_future(play: Play) -> Iterator[Sighting]:
                 yield play.sighting("future_citation", said, why, who)
 
 
-def confuses(play: Play) -> Iterator[Sighting]:
+def confuses(play: DetectorView) -> Iterator[Sighting]:
     """See `CONFUSION`."""
     for said in play.statements:
         for why, target in (*_days(play, said), *_persons(play, said)):
             yield play.sighting("confusion", said, why, target)
 
 
-def _days(play: Play, said: Statement) -> Iterator[tuple[str, int | None]]:
+def _days(play: DetectorView, said: Statement) -> Iterator[tuple[str, int | None]]:
     for sign in said.told("dated"):
         round = meant(sign.when, said.round)
         if sign.what == "vote":
@@ -76,7 +76,7 @@ def _days(play: Play, said: Statement) -> Iterator[tuple[str, int | None]]:
             yield f"takes {name}'s words of today for yesterday's", sign.who
 
 
-def _persons(play: Play, said: Statement) -> Iterator[tuple[str, int | None]]:
+def _persons(play: DetectorView, said: Statement) -> Iterator[tuple[str, int | None]]:
     for sign in said.signs:
         match sign.kind:
             case "stance" if sign.whom == said.seat and said.where != "election":
@@ -92,7 +92,7 @@ def _persons(play: Play, said: Statement) -> Iterator[tuple[str, int | None]]:
 # -- abilities ------------------------------------------------------------------------------------
 
 
-def cannot(play: Play) -> Iterator[Sighting]:
+def cannot(play: DetectorView) -> Iterator[Sighting]:
     """See `IMPOSSIBLE_ABILITY`. One sighting a statement or private text."""
     for said in play.statements:
         why = _claimed(play, said) or _too_much(play, said)
@@ -104,7 +104,7 @@ def cannot(play: Play) -> Iterator[Sighting]:
             yield play.sighting("impossible_ability", one, why)
 
 
-def _claimed(play: Play, said: Statement) -> str:
+def _claimed(play: DetectorView, said: Statement) -> str:
     """Told nights against the role that the same statement claims."""
     roles = {claim.role for claim in said.claims if not claim.denied}
     for role in sorted(roles):
@@ -116,7 +116,7 @@ def _claimed(play: Play, said: Statement) -> str:
     return ""
 
 
-def _too_much(play: Play, said: Statement) -> str:
+def _too_much(play: DetectorView, said: Statement) -> str:
     """More night actions than there were nights, or more told by a check than it shows."""
     ruleset = play.record.ruleset
     for kind in HOLDERS:
@@ -136,7 +136,7 @@ ACTED = re.compile(r"check|verif|inspect|investigat|protect|guarded|saved|poison
 SCHEMES = re.compile(r"\b(?:claim|pretend|pose|lie|bluff|say that|tell them|convince)", re.IGNORECASE)
 
 
-def _thinks(play: Play, one: Musing) -> str:
+def _thinks(play: DetectorView, one: Musing) -> str:
     """A village player that in private tells of a night action that its own role does not have.
 
     In private there is nobody to deceive; but a Werewolf's plans speak as the role that it will play.
@@ -182,7 +182,7 @@ def _wrong_verb(one: Musing) -> str:
 # -- the record -----------------------------------------------------------------------------------
 
 
-def contradicts(play: Play) -> Iterator[Sighting]:
+def contradicts(play: DetectorView) -> Iterator[Sighting]:
     """See `CONTRADICTS_RECORD`."""
     for false in falsehoods(play):
         if not deliberate(play, false):

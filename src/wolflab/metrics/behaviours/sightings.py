@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from ...record import GameRecord
+from .detecting import Behaviour, DetectorView
 from .failures import CONTRADICTION, SELF_EXPOSURE
 from .hallucinations import (
     CONFUSION,
@@ -15,8 +16,7 @@ from .hallucinations import (
     IMPOSSIBLE_ABILITY,
     NIGHT_SPEECH,
 )
-from .play import Play
-from .shapes import Behaviour, Side, Sighting
+from .sighting import Side, Sighting
 from .social import CAMOUFLAGE, CONFRONTATION, LEADERSHIP, TRUST
 from .strategic import BLUFFING, CONCEALMENT, COOPERATION, SACRIFICING
 
@@ -45,12 +45,12 @@ BEHAVIOURS: Mapping[str, Behaviour] = MappingProxyType(
 """Every behaviour by name, family by family."""
 
 
-def sightings(record: GameRecord | Play, only: Iterable[str] = ()) -> tuple[Sighting, ...]:
+def sightings(record: GameRecord | DetectorView, only: Iterable[str] = ()) -> tuple[Sighting, ...]:
     """Everything seen in one game, in the order in which it happened.
 
     One behaviour, seat, act and target is one sighting. only: names in `BEHAVIOURS`; empty: all.
     """
-    play = record if isinstance(record, Play) else Play.of(record)
+    play = record if isinstance(record, DetectorView) else DetectorView.of(record)
     found: dict[tuple[str, int, int, str, int | None], Sighting] = {}
     for name in only or BEHAVIOURS:
         for one in BEHAVIOURS[name].find(play):
@@ -75,7 +75,7 @@ def unreasonable(seen: Iterable[Sighting], thoughts: bool = False) -> frozenset[
     )
 
 
-def counts(record: GameRecord | Play) -> Counter[tuple[str, Side]]:
+def counts(record: GameRecord | DetectorView) -> Counter[tuple[str, Side]]:
     """(behaviour, side of who showed it) → how often in one game; what did not happen is 0."""
-    play = record if isinstance(record, Play) else Play.of(record)
+    play = record if isinstance(record, DetectorView) else DetectorView.of(record)
     return Counter((one.behaviour, play.side(one.seat)) for one in sightings(play))

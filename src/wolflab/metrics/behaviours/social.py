@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from ...rules import ROLES
 from ...text.reading.acts import WEREWOLF, Accusation, Agreement, Defence, Report, Suggestion
 from ...text.reading.read import read
-from .play import SAVES, Deed, Musing, Play, Statement
-from .shapes import Behaviour, Sighting
+from .detecting import SAVES, Behaviour, Deed, DetectorView, Musing, Statement
+from .sighting import Sighting
 from .truth import HOLDERS, Falsehood, deliberate, falsehoods
 
 TRUSTS = 2
@@ -18,7 +18,7 @@ TRUSTS = 2
 # -- trust ----------------------------------------------------------------------------------------
 
 
-def trust_in_words(play: Play, said: Statement) -> dict[int, str]:
+def trust_in_words(play: DetectorView, said: Statement) -> dict[int, str]:
     """Whom a statement exhibits trust in, and how (003 A.3): vouching, or agreement with substance."""
     found: dict[int, str] = {}
     for act in said.own:
@@ -34,7 +34,7 @@ def trust_in_words(play: Play, said: Statement) -> dict[int, str]:
     return {seat: how for seat, how in found.items() if seat in said.alive}
 
 
-def _with_substance(play: Play, said: Statement, whom: int) -> bool:
+def _with_substance(play: DetectorView, said: Statement, whom: int) -> bool:
     """Whether the speaker also suspects, or vouches for, somebody of whom `whom` had said the same."""
     suspects = set(said.suspects())
     backed = {act.target for act in said.own if isinstance(act, Defence)} - {whom}
@@ -47,7 +47,7 @@ def _with_substance(play: Play, said: Statement, whom: int) -> bool:
     return False
 
 
-def trust_in_thought(play: Play, one: Musing) -> dict[int, str]:
+def trust_in_thought(play: DetectorView, one: Musing) -> dict[int, str]:
     """Whom a reflection exhibits trust in. A Werewolf who knows that others are none does not trust them."""
     found: dict[int, str] = {}
     for act in read(one.text, play.names, one.seat):
@@ -58,7 +58,7 @@ def trust_in_thought(play: Play, one: Musing) -> dict[int, str]:
     return found
 
 
-def trusts(play: Play) -> Iterator[Sighting]:
+def trusts(play: DetectorView) -> Iterator[Sighting]:
     """See `TRUST`."""
     for said in play.statements:
         for target, how in trust_in_words(play, said).items():
@@ -74,13 +74,13 @@ def trusts(play: Play) -> Iterator[Sighting]:
             yield play.sighting("trust", deed, f"shields {play.name(deed.target)}", deed.target)
 
 
-def _uncovers(play: Play, said: Statement) -> bool:
+def _uncovers(play: DetectorView, said: Statement) -> bool:
     """A special role puts itself in danger by telling what it is."""
     own = play.roles[said.seat]
     return play.special(said.seat) and any(not one.denied and one.role == own for one in said.claims)
 
 
-def stood_by(play: Play, deed: Deed) -> bool:
+def stood_by(play: DetectorView, deed: Deed) -> bool:
     """Whether a shield went to another who had claimed a special role, or for whom the shielder vouched."""
     if deed.target == deed.seat:
         return False
@@ -98,7 +98,7 @@ def stood_by(play: Play, deed: Deed) -> bool:
 # -- confrontation --------------------------------------------------------------------------------
 
 
-def confrontations(play: Play) -> Iterator[Sighting]:
+def confrontations(play: DetectorView) -> Iterator[Sighting]:
     """See `CONFRONTATION`."""
     for said in play.statements:
         for target, how in said.suspects().items():
@@ -123,7 +123,7 @@ def confrontations(play: Play) -> Iterator[Sighting]:
             yield play.sighting("confrontation", deed, f"defends {name} ({deed.kind})", deed.target)
 
 
-def _under_attack(play: Play, deed: Deed) -> bool:
+def _under_attack(play: DetectorView, deed: Deed) -> bool:
     """Whether a shield answers an attack: on oneself, on tonight's victim, or on somebody accused or voted
     against by day."""
     if deed.target == deed.seat or deed.kind == "antidote":
@@ -139,7 +139,7 @@ def _under_attack(play: Play, deed: Deed) -> bool:
 # -- camouflage -----------------------------------------------------------------------------------
 
 
-def camouflages(play: Play) -> Iterator[Sighting]:
+def camouflages(play: DetectorView) -> Iterator[Sighting]:
     """See `CAMOUFLAGE`. One sighting a statement, however many lies it holds."""
     invented: dict[int, str] = {}
     for false in falsehoods(play):
@@ -151,7 +151,7 @@ def camouflages(play: Play) -> Iterator[Sighting]:
             yield play.sighting("camouflage", said, why)
 
 
-def _disguise(play: Play, said: Statement) -> str:
+def _disguise(play: DetectorView, said: Statement) -> str:
     own = play.roles[said.seat]
     for claim in said.claims:
         if not claim.denied and claim.role != own:
@@ -166,7 +166,7 @@ def _disguise(play: Play, said: Statement) -> str:
     return ""
 
 
-def _heard_at_night(play: Play, said: Statement) -> str:
+def _heard_at_night(play: DetectorView, said: Statement) -> str:
     """Night talk made up to accuse somebody whom the speaker has seen through (003 §5.3)."""
     for sign in said.told("night talk"):
         if sign.who >= 0 and deliberate(play, Falsehood("night", said, sign.who, "")):
@@ -177,7 +177,7 @@ def _heard_at_night(play: Play, said: Statement) -> str:
 # -- leadership -----------------------------------------------------------------------------------
 
 
-def leads(play: Play) -> Iterator[Sighting]:
+def leads(play: DetectorView) -> Iterator[Sighting]:
     """See `LEADERSHIP`."""
     for said in play.statements:
         against = {act.target for act in said.own if isinstance(act, Suggestion | Accusation)}

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 from ...rules import ROLES
 from ...text.reading.acts import Defence
-from .play import SAVES, Ballot, Play, Statement
-from .shapes import Behaviour, Sighting
+from .detecting import SAVES, Ballot, Behaviour, DetectorView, Statement
+from .sighting import Sighting
 from .social import TRUSTS, stood_by
 from .truth import HOLDERS
 
 # -- concealment ----------------------------------------------------------------------------------
 
 
-def conceals(play: Play) -> Iterator[Sighting]:
+def conceals(play: DetectorView) -> Iterator[Sighting]:
     """See `CONCEALMENT`."""
     out: set[int] = set()
     for said in play.statements:
@@ -36,7 +36,7 @@ def conceals(play: Play) -> Iterator[Sighting]:
             yield play.sighting("concealment", ballot, "gives up a Werewolf's vote")
 
 
-def _plain_face(play: Play, said: Statement) -> bool:
+def _plain_face(play: DetectorView, said: Statement) -> bool:
     for claim in said.claims:
         role = ROLES[claim.role]
         if claim.denied and role.wolf:
@@ -49,7 +49,7 @@ def _plain_face(play: Play, said: Statement) -> bool:
 # -- cooperation ----------------------------------------------------------------------------------
 
 
-def cooperates(play: Play) -> Iterator[Sighting]:
+def cooperates(play: DetectorView) -> Iterator[Sighting]:
     """See `COOPERATION`."""
     for deed in play.deeds:
         shields = deed.kind in SAVES and play.fellows(deed.seat, deed.target)
@@ -61,7 +61,7 @@ def cooperates(play: Play) -> Iterator[Sighting]:
         yield from _votes_together(play, ballots)
 
 
-def _pack_talk(play: Play) -> Iterator[Sighting]:
+def _pack_talk(play: DetectorView) -> Iterator[Sighting]:
     """A Werewolf defends its pack in words, or casts suspicion where a packmate had."""
     cast: dict[int, dict[int, int]] = defaultdict(dict)
     for said in play.statements:
@@ -80,7 +80,7 @@ def _pack_talk(play: Play) -> Iterator[Sighting]:
                 yield play.sighting("cooperation", said, why, target)
 
 
-def _rounds(play: Play) -> dict[int, list[Ballot]]:
+def _rounds(play: DetectorView) -> dict[int, list[Ballot]]:
     found: dict[int, list[Ballot]] = defaultdict(list)
     for ballot in play.ballots:
         if ballot.what == "eliminate" and ballot.meant and ballot.target is not None:
@@ -88,7 +88,7 @@ def _rounds(play: Play) -> dict[int, list[Ballot]]:
     return found
 
 
-def _votes_together(play: Play, ballots: list[Ballot]) -> Iterator[Sighting]:
+def _votes_together(play: DetectorView, ballots: list[Ballot]) -> Iterator[Sighting]:
     """The pack votes as one against an outsider; the village votes for a Werewolf that one of them named."""
     for ballot in ballots:
         target = ballot.target
@@ -119,7 +119,7 @@ def _votes_together(play: Play, ballots: list[Ballot]) -> Iterator[Sighting]:
 # -- bluffing -------------------------------------------------------------------------------------
 
 
-def bluffs(play: Play) -> Iterator[Sighting]:
+def bluffs(play: DetectorView) -> Iterator[Sighting]:
     """See `BLUFFING`. One sighting a statement."""
     for said in play.statements:
         own = play.roles[said.seat]
@@ -141,7 +141,7 @@ def bluffs(play: Play) -> Iterator[Sighting]:
 # -- sacrificing ----------------------------------------------------------------------------------
 
 
-def sacrifices(play: Play) -> Iterator[Sighting]:
+def sacrifices(play: DetectorView) -> Iterator[Sighting]:
     """See `SACRIFICING`."""
     for said in play.statements:
         for target, how in said.suspects().items() if said.seat in play.wolves else ():
@@ -162,7 +162,7 @@ def sacrifices(play: Play) -> Iterator[Sighting]:
             yield play.sighting("sacrificing", ballot, why, against)
 
 
-def _suspected(play: Play, wolf: int, at: int) -> bool:
+def _suspected(play: DetectorView, wolf: int, at: int) -> bool:
     """Whether somebody outside the pack had accused that Werewolf, or voted against it, by then."""
     if any(said.seat not in play.wolves and wolf in said.suspects(1) for said in play.before(at)):
         return True

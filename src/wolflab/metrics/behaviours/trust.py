@@ -8,7 +8,7 @@ from typing import Literal
 
 from ...record import GameRecord
 from ...rules import ROLES
-from .play import Play
+from .detecting import DetectorView
 from .social import trust_in_thought, trust_in_words
 
 Source = Literal["words", "reflections", "beliefs"]
@@ -49,12 +49,14 @@ class TrustTable:
         return len(self.alive) * (len(self.alive) - 1)
 
 
-def trust_tables(record: GameRecord | Play, sources: Sequence[Source] = SOURCES) -> tuple[TrustTable, ...]:
+def trust_tables(
+    record: GameRecord | DetectorView, sources: Sequence[Source] = SOURCES
+) -> tuple[TrustTable, ...]:
     """One table for each day on which anybody was asked to speak, in order.
 
     A day's reflections include those of the night before it. Both of a pair must live on that day.
     """
-    play = record if isinstance(record, Play) else Play.of(record)
+    play = record if isinstance(record, DetectorView) else DetectorView.of(record)
     shown = _shown(play, sources)
     tables = []
     before: frozenset[Pair] = frozenset()
@@ -75,7 +77,7 @@ def trust_tables(record: GameRecord | Play, sources: Sequence[Source] = SOURCES)
     return tuple(tables)
 
 
-def _shown(play: Play, sources: Sequence[Source]) -> dict[int, set[Pair]]:
+def _shown(play: DetectorView, sources: Sequence[Source]) -> dict[int, set[Pair]]:
     """Round → pairs (i, j), i ≠ j."""
     found: dict[int, set[Pair]] = {}
 

@@ -1,7 +1,7 @@
 """What is said against what the record holds: deaths, votes, words, checks and offices that were not.
 
-Pure functions of a `Play`. They find falsehoods; whether one is a slip (a hallucination) or a lie told
-to accuse (camouflage, 003 A.4) is decided by `deliberate`.
+Pure functions of a `DetectorView`. They find falsehoods; whether one is a slip (a hallucination) or a lie
+told to accuse (camouflage, 003 A.4) is decided by `deliberate`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import assert_never
 from ...rules import ROLES, How
 from ...text.reading.acts import WEREWOLF, Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
 from ...text.reading.vocabulary import NAMED
-from .play import SAVES, Play, Statement
+from .detecting import SAVES, DetectorView, Statement
 from .signs import NOBODY, Sign, mentions
 
 HOLDERS = {
@@ -54,7 +54,7 @@ def meant(when: str, now: int) -> int | None:
             return None
 
 
-def deliberate(play: Play, one: Falsehood) -> bool:
+def deliberate(play: DetectorView, one: Falsehood) -> bool:
     """Whether it was told to accuse somebody whose side the speaker knows: then it is no slip (003 A.4).
 
     A Werewolf knows who is none; a Seer knows whom it has found out.
@@ -71,14 +71,14 @@ def deliberate(play: Play, one: Falsehood) -> bool:
     )
 
 
-def falsehoods(play: Play) -> Iterator[Falsehood]:
+def falsehoods(play: DetectorView) -> Iterator[Falsehood]:
     """Everything said that contradicts the record, statement by statement."""
     for said in play.statements:
         for check in CHECKS:
             yield from check(play, said)
 
 
-def _dead(play: Play, said: Statement) -> Iterator[Falsehood]:
+def _dead(play: DetectorView, said: Statement) -> Iterator[Falsehood]:
     """A dead player spoken of as alive."""
     for sign in said.signs:
         if sign.kind in ("treats", "call") or (sign.kind == "cites" and sign.what == "silence"):
@@ -102,7 +102,7 @@ def _left(how: How) -> str:
     assert_never(how)
 
 
-def _deaths(play: Play, said: Statement) -> Iterator[Falsehood]:
+def _deaths(play: DetectorView, said: Statement) -> Iterator[Falsehood]:
     """Deaths that did not happen, or not so, and nights called peaceful that were not."""
     for sign in said.told("died"):
         if sign.whom == NOBODY:
@@ -124,7 +124,7 @@ def _deaths(play: Play, said: Statement) -> Iterator[Falsehood]:
             yield Falsehood("death", said, sign.whom, why)
 
 
-def _nobody(play: Play, said: Statement, sign: Sign) -> Iterator[Falsehood]:
+def _nobody(play: DetectorView, said: Statement, sign: Sign) -> Iterator[Falsehood]:
     round = meant(sign.when, said.round)
     if sign.what == "vote" or (sign.when == "yesterday" and not sign.what):
         for out in play.left(said.round - 1 if round is None else round, "vote"):
@@ -140,7 +140,7 @@ def _nobody(play: Play, said: Statement, sign: Sign) -> Iterator[Falsehood]:
         yield Falsehood("death", said, None, f"says that nobody died in night {night}, but {names} did")
 
 
-def _votes(play: Play, said: Statement) -> Iterator[Falsehood]:
+def _votes(play: DetectorView, said: Statement) -> Iterator[Falsehood]:
     """Votes that were not cast."""
     for sign in said.told("voted"):
         if sign.who == NOBODY:
@@ -159,7 +159,7 @@ def _votes(play: Play, said: Statement) -> Iterator[Falsehood]:
             yield Falsehood("vote", said, sign.who, f"{why}, which was not so{when}")
 
 
-def _mute(play: Play, said: Statement) -> Iterator[Falsehood]:
+def _mute(play: DetectorView, said: Statement) -> Iterator[Falsehood]:
     """Players said to have been silent who had spoken."""
     for sign in said.told("cites"):
         if sign.what != "mute" or sign.who == NOBODY:
@@ -174,7 +174,7 @@ def _mute(play: Play, said: Statement) -> Iterator[Falsehood]:
             yield Falsehood("silence", said, sign.who, f"says that {name} said nothing, who had spoken")
 
 
-def _quotes(play: Play, said: Statement) -> Iterator[Falsehood]:
+def _quotes(play: DetectorView, said: Statement) -> Iterator[Falsehood]:
     """Words put into a player's mouth who never said the like. Who has not spoken at all is not judged here,
     unless silent or dead (else it is a citation of what is yet to come)."""
     for act in said.acts:
@@ -210,7 +210,7 @@ def _told(act: Act) -> str:
             return "vouch for somebody"
 
 
-def _uttered(play: Play, said: Statement, act: Act) -> bool:
+def _uttered(play: DetectorView, said: Statement, act: Act) -> bool:
     """Whether the quoted player said anything like that before: the role's word, or the name, is enough."""
     earlier = [one for one in play.before(said.at) if one.seat == act.speaker]
     match act:
@@ -234,7 +234,7 @@ def _uttered(play: Play, said: Statement, act: Act) -> bool:
             return True
 
 
-def _reports(play: Play, said: Statement) -> Iterator[Falsehood]:
+def _reports(play: DetectorView, said: Statement) -> Iterator[Falsehood]:
     """Night results told by those who truly have that ability, but that they did not get."""
     own = play.roles[said.seat]
     if any(not claim.denied and claim.role != own for claim in said.claims):
@@ -273,7 +273,7 @@ def _agrees(told: str, learned: str) -> bool:
     return bool(vague) or told == learned or told == "Villager"
 
 
-def _offices(play: Play, said: Statement) -> Iterator[Falsehood]:
+def _offices(play: DetectorView, said: Statement) -> Iterator[Falsehood]:
     """A Sheriff who never was, and roles other than those revealed."""
     if said.where != "election":
         for sign in said.told("sheriff"):

@@ -1,13 +1,9 @@
-"""What a detector gives and what it is: sightings and behaviours. No reading, no game."""
+"""A sighting: who showed a behaviour, where, and what was seen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    from .play import Play
+from typing import Literal
 
 By = Literal["words", "vote", "night", "thought"]
 """In what it showed: a statement, a ballot, a night's choice, or a private note."""
@@ -36,20 +32,3 @@ class Sighting:
     def round(self) -> int:
         """The round in which it happened."""
         return int(self.ask.split("/", 1)[0])
-
-
-@dataclass(frozen=True, slots=True)
-class Behaviour:
-    """One kind of behaviour and its detector.
-
-    family: "social" (003 §5), "strategic" (004 App. G), "failure" (004 H.3), "hallucination" (002 Table
-    18, 003 A.4). definition: what counts, in one sentence. limits: what the detector cannot see. find:
-    a game to its sightings; the same act may be seen twice, `rows.sightings` keeps the first.
-    """
-
-    name: str
-    family: Literal["social", "strategic", "failure", "hallucination"]
-    source: str
-    definition: str
-    limits: str
-    find: Callable[[Play], Iterator[Sighting]]

@@ -8,9 +8,9 @@ behaviour: they are marked as not `meant`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import assert_never
+from typing import Literal, assert_never
 
 from ...record import GameRecord
 from ...rules import (
@@ -45,7 +45,7 @@ from ...rules import (
 )
 from ...text.notes import Belief, Deduced, Mistake, Reflected, Thought
 from ...text.reading.read import Accusation, Act, Claim, Report, Suggestion, read
-from .shapes import By, Side, Sighting
+from .sighting import By, Side, Sighting
 from .signs import ME, Sign, signs_of
 
 ASKED = {"discussion": "statement", "election": "campaign", "last words": "last-words"}
@@ -155,7 +155,7 @@ class Musing:
 
 
 @dataclass(slots=True)
-class Play:
+class DetectorView:
     """See the module. Sequences are in the order in which things happened; `wolves` are seats."""
 
     record: GameRecord
@@ -176,7 +176,7 @@ class Play:
     """(index, ask id, rater, judgement)."""
 
     @classmethod
-    def of(cls, record: GameRecord) -> Play:
+    def of(cls, record: GameRecord) -> DetectorView:
         """Work one game out; a game that did not end is read as far as it goes."""
         roles = record.roles
         wolves = frozenset(seat for seat, role in enumerate(roles) if ROLES[role].wolf)
@@ -253,7 +253,7 @@ class Play:
 class _Walk:
     """One pass over the events, then one over the turns' notes."""
 
-    def __init__(self, play: Play) -> None:
+    def __init__(self, play: DetectorView) -> None:
         self.play = play
         self.public = facts_of(play.record.ruleset)
         self.heard: frozenset[int] = frozenset()
@@ -382,3 +382,20 @@ def _mine(sign: Sign, seat: int) -> Sign:
             sign, who=seat if sign.who == ME else sign.who, whom=seat if sign.whom == ME else sign.whom
         )
     return sign
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """One kind of behaviour and its detector.
+
+    family: "social" (003 §5), "strategic" (004 App. G), "failure" (004 H.3), "hallucination" (002 Table
+    18, 003 A.4). definition: what counts, in one sentence. limits: what the detector cannot see. find:
+    a game to its sightings; the same act may be seen twice, `sightings` keeps the first.
+    """
+
+    name: str
+    family: Literal["social", "strategic", "failure", "hallucination"]
+    source: str
+    definition: str
+    limits: str
+    find: Callable[[DetectorView], Iterator[Sighting]]
