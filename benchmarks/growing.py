@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from wolflab.lab.experience.run_pools import EmbedderOf, Pools, provide
-from wolflab.lab.plans.experiment import build
+from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import GameRow, Store
 from wolflab.record import GameRecord

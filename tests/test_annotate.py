@@ -31,7 +31,7 @@ from wolflab.lab.labels.label_files import (
     unguarded,
     write_table,
 )
-from wolflab.lab.plans.experiment import build
+from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.moments import moments
 from wolflab.lab.storage.store import Store

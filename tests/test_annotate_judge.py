@@ -38,7 +38,7 @@ from wolflab.lab.labels.judging import (
     rule_labels,
 )
 from wolflab.lab.labels.label_files import Label
-from wolflab.lab.plans.experiment import build
+from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
 from wolflab.metrics.behaviours import BEHAVIOURS, Sighting

@@ -13,7 +13,7 @@ import pytest
 from metrics_helpers import run as planted_run
 from report_helpers import Page, section
 from wolflab.errors import ExperimentError
-from wolflab.lab.plans.experiment import build
+from wolflab.lab.plans.loading import build
 from wolflab.lab.results.extras import Extras
 from wolflab.metrics import summarise
 from wolflab.metrics.choices import STUDIES, Choices, choice_rows, decisions

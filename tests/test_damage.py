@@ -25,7 +25,7 @@ from test_run import cli, experiment, looking, records
 from wolflab import cli as command_line
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, RecordError, StoreError, WolflabError
-from wolflab.lab.plans.experiment import build, load
+from wolflab.lab.plans.loading import build, load
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.packing import pack

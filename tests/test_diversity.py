@@ -13,7 +13,7 @@ from metrics_helpers import run as planted_run
 from report_helpers import Page, section
 from wolflab.agents.recipes import recipe
 from wolflab.errors import ExperimentError
-from wolflab.lab.plans.experiment import build
+from wolflab.lab.plans.loading import build
 from wolflab.lab.results.extras import Extras, extras_of_all
 from wolflab.lab.results.studies import candidates_of, studied
 from wolflab.lab.results.summaries import compared

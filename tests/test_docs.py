@@ -28,7 +28,8 @@ from test_architecture import DOORS, ROOMS
 from wolflab.agents.recipes import RECIPES, Deduction, Proposal, Recipe, Reflection
 from wolflab.cli import app
 from wolflab.fields import Part
-from wolflab.lab.plans.experiment import Experiment, build, load, shipped
+from wolflab.lab.plans.experiment import Experiment
+from wolflab.lab.plans.loading import build, load, shipped
 from wolflab.lab.plans.specs import Budget
 from wolflab.lab.runs.casting import Company
 from wolflab.lab.training.plan import Evaluation, TrainingSpec

@@ -31,7 +31,7 @@ from wolflab.lab.experience import pool as lab
 from wolflab.lab.experience import pool_file as experience_file
 from wolflab.lab.experience.pool import Made, Selection
 from wolflab.lab.experience.pool_file import open_file, write
-from wolflab.lab.plans.experiment import build as build_experiment
+from wolflab.lab.plans.loading import build as build_experiment
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
 from wolflab.match import run_now

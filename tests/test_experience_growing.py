@@ -24,7 +24,7 @@ from wolflab.lab.experience import pool as lab
 from wolflab.lab.experience.growing import Growing, open_pool
 from wolflab.lab.experience.pool import Selection
 from wolflab.lab.experience.run_pools import Pools
-from wolflab.lab.plans.experiment import build
+from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.place import Place
@@ -249,9 +249,10 @@ def test_games_had_the_pool_of_the_games_before_them(run: Store, condition: str)
 KILLED = """
 import json, os, signal, sqlite3, sys
 from pathlib import Path
-from wolflab.lab import experience_growing, runner
-from wolflab.lab.experiment import build
-from wolflab.lab.store import Store
+from wolflab.lab.experience import growing as experience_growing
+from wolflab.lab.runs import runner
+from wolflab.lab.plans.loading import build
+from wolflab.lab.storage.store import Store
 
 kept, connect, states = experience_growing.asdict, sqlite3.connect, [0]
 

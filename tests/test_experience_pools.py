@@ -26,7 +26,7 @@ from wolflab.errors import ExperimentError, StoreError
 from wolflab.lab.experience import pool as lab
 from wolflab.lab.experience.from_games import experiences_of, gather, in_words, last_day, left_out, score
 from wolflab.lab.experience.pool import Selection
-from wolflab.lab.plans.experiment import build as experiment
+from wolflab.lab.plans.loading import build as experiment
 from wolflab.lab.storage.packing import pack
 from wolflab.lab.storage.store import Store
 from wolflab.match import run_now

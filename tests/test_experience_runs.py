@@ -20,7 +20,7 @@ from embedding_server import EmbeddingServer
 from wolflab.errors import ExperimentError, ModelError, StoreError
 from wolflab.lab.experience import pool as experience
 from wolflab.lab.experience.run_pools import Pools
-from wolflab.lab.plans.experiment import build
+from wolflab.lab.plans.loading import build
 from wolflab.lab.results.summaries import games, summary
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.again import again

@@ -11,7 +11,8 @@ from rich.console import Console
 from wolflab.agents.recipes import Recipe
 from wolflab.errors import ExperimentError, ModelError, WolflabError
 from wolflab.lab.plans import tournament
-from wolflab.lab.plans.experiment import Experiment, build, load, shipped
+from wolflab.lab.plans.experiment import Experiment
+from wolflab.lab.plans.loading import build, load, shipped
 from wolflab.lab.runs.casting import Company
 from wolflab.lab.storage.place import Place
 from wolflab.lab.training.plan import load as load_training

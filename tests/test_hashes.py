@@ -24,7 +24,7 @@ from test_run import over_http
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.recipes import RECIPES, Recipe, recipe
 from wolflab.errors import ModelError
-from wolflab.lab.plans.experiment import build
+from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
 from wolflab.match import Draws, Interview, Match, Player, ReliabilityProbe, StrawPoll, play, run_now

@@ -17,7 +17,7 @@ import yaml
 from rich.console import Console
 
 import http_server
-from wolflab.lab.plans.experiment import build
+from wolflab.lab.plans.loading import build
 from wolflab.lab.results.extras import extras
 from wolflab.lab.results.heard import MANY, MANY_DECISIONS, Ledger, Tally, of_record
 from wolflab.lab.results.summaries import summary

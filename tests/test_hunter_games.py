@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from wolflab.lab.plans.experiment import build, load
+from wolflab.lab.plans.loading import build, load
 from wolflab.lab.results.summaries import summary
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import verify_game

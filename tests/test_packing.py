@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import http_server
 from test_run import experiment, over_http
 from wolflab.errors import RecordError, StoreError
-from wolflab.lab.plans.experiment import build
+from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.export import export_run
 from wolflab.lab.runs.replay import verify_game

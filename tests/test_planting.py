@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from planting import CLEAN, main, measure, planted_in
 
-from wolflab.lab.plans.experiment import build
+from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
 from wolflab.text.asking.disguise import DISGUISES

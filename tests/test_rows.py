@@ -18,7 +18,7 @@ import pytest
 from metrics_helpers import game as scripted
 from metrics_helpers import records
 from wolflab.errors import RecordError, StoreError
-from wolflab.lab.plans.experiment import build
+from wolflab.lab.plans.loading import build
 from wolflab.lab.results.summaries import games, summary
 from wolflab.lab.runs import counting, runner
 from wolflab.lab.runs.replay import verify_game

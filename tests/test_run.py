@@ -17,7 +17,8 @@ import yaml
 
 import http_server
 from wolflab.errors import StoreError
-from wolflab.lab.plans.experiment import Experiment, build
+from wolflab.lab.plans.experiment import Experiment
+from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import requests, verify_game
 from wolflab.lab.storage.packing import unpack

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from wolflab.errors import ExperimentError
-from wolflab.lab.plans.experiment import build, load
+from wolflab.lab.plans.loading import build, load
 from wolflab.lab.plans.scenes import names, two_seers
 from wolflab.lab.results.studies import studied
 from wolflab.lab.runs.runner import run

@@ -14,7 +14,7 @@ from rich.console import Console
 import http_server
 from wolflab.errors import ExperimentError, RecordError, ServerError
 from wolflab.lab.experience.run_pools import Pools
-from wolflab.lab.plans.experiment import build
+from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.again import NEAR, again
 from wolflab.lab.storage.store import GameRow, Store

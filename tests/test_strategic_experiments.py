@@ -17,7 +17,8 @@ from wolflab.agents.policy.checkpoint import shipped as shipped_policies
 from wolflab.agents.policy.network import small
 from wolflab.agents.recipes import RECIPES, recipe
 from wolflab.lab.plans import tournament
-from wolflab.lab.plans.experiment import Experiment, build, load, shipped
+from wolflab.lab.plans.experiment import Experiment
+from wolflab.lab.plans.loading import build, load, shipped
 from wolflab.lab.plans.policies import named
 from wolflab.lab.results.extras import extras
 from wolflab.lab.results.summaries import summary

@@ -22,21 +22,11 @@ from wolflab.agents.policy.checkpoint import load as load_policy
 from wolflab.agents.policy.checkpoint import located
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, ModelError, StoreError
-from wolflab.lab.plans.experiment import build
-from wolflab.lab.plans.tournament import (
-    FILE,
-    Stop,
-    Tournament,
-    from_flags,
-    is_tournament,
-    load,
-    make,
-    plan_of,
-    start,
-)
+from wolflab.lab.plans.loading import build
+from wolflab.lab.plans.tournament import FILE, Stop, Tournament, from_flags, load, make
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import verify_game
-from wolflab.lab.runs.tournament_games import play, progress, table
+from wolflab.lab.runs.tournament_games import is_tournament, plan_of, play, progress, start, table
 from wolflab.lab.storage import call_store
 from wolflab.lab.storage import store as store_module
 from wolflab.lab.storage.store import Store
@@ -493,7 +483,7 @@ def walked(stop: Stop, games: list[Result], deals: int = 400) -> Any:
 
 
 def plan_like(made: Tournament) -> Any:
-    from wolflab.lab.plans.tournament import Plan
+    from wolflab.lab.runs.tournament_games import Plan
 
     return Plan(made.pairs, made.stop)
 

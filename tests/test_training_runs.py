@@ -26,7 +26,7 @@ from wolflab.bench import training as bench_training
 from wolflab.bench.training import training_lines
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, ModelError, StoreError
-from wolflab.lab.plans.experiment import build
+from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.sources import shipped
 from wolflab.lab.plans.specs import PlayerSpec
 from wolflab.lab.runs.runner import run as play_all

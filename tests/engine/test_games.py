@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from wolflab.lab.plans.experiment import build
+from wolflab.lab.plans.loading import build
 from wolflab.lab.results.summaries import summary
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import verify_game

@@ -23,7 +23,7 @@ from ..agents.language import LanguageAgent
 from ..agents.random import Random
 from ..agents.recipes import RECIPES
 from ..errors import ExperimentError
-from ..lab.plans.experiment import build
+from ..lab.plans.loading import build
 from ..lab.runs.runner import run
 from ..lab.storage.store import Store
 from ..match import Casting, Draws, Match, Player, StrawPoll, everybody, play, run_now

@@ -24,15 +24,16 @@ from rich.progress import (
 from rich.table import Table
 
 from ..errors import ExperimentError, ModelError, RecordError, WolflabError
-from ..lab.plans.experiment import Experiment, build, load, shipped
+from ..lab.plans.experiment import Experiment
+from ..lab.plans.loading import build, load, shipped
 from ..lab.plans.sources import has_entrants
-from ..lab.plans.tournament import is_tournament
 from ..lab.results.heard import Ledger
 from ..lab.runs import runner
 from ..lab.runs.casting import Company, listing, reach
 from ..lab.runs.counting import finished
 from ..lab.runs.game import prepare, rules_of
 from ..lab.runs.replay import verify_game
+from ..lab.runs.tournament_games import is_tournament
 from ..lab.storage.call_store import CallFile
 from ..lab.storage.place import Place
 from ..lab.storage.store import Store, asker, new_directory

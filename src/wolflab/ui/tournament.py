@@ -12,8 +12,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..errors import ExperimentError
-from ..lab.plans.tournament import Tournament, from_flags, load, make, start
-from ..lab.runs.tournament_games import play
+from ..lab.plans.tournament import Tournament, from_flags, load, make
+from ..lab.runs.tournament_games import play, start
 from ..lab.runs.tournament_games import table as standings_of
 from ..lab.storage.store import Store, new_directory
 from ..metrics.tournament import PARTS, CellRow, Standings

@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -25,7 +24,7 @@ from ...text.asking.disguise import check_disguise
 from ...text.asking.sentences import listed
 from .overrides import arms, collapse, override
 from .scenes import SCENES, tables
-from .sources import in_words, read, shipped
+from .sources import in_words
 from .specs import (
     MODEL_FREE,
     MOST,
@@ -321,25 +320,11 @@ def _chooses(spec: Mapping[str, Any]) -> str | None:
         return ""
 
 
-def load(source: str | Path, overrides: Sequence[str] = (), village: bool = False) -> Experiment:
-    """Read an experiment: a path, or the name of a shipped one.
-
-    overrides: ``place.to.change=value`` with YAML values; a first part that is no field of the file is
-    taken as a player ("sheriff.model=…"). village: apply the file's `village` part.
-    """
-    data, where = read(source, "experiment")
-    return build(data, overrides, village, where)
-
-
-def build(
-    data: dict[str, Any], overrides: Sequence[str] = (), village: bool = False, where: str = "experiment"
+def checked(
+    given: Mapping[str, Any], overrides: Sequence[str] = (), village: bool = False, where: str = "experiment"
 ) -> Experiment:
-    """An experiment from plain values; see `load`. A tournament's are turned into its cells."""
-    if "entrants" in data:
-        from .tournament import make
-
-        return make(data, overrides, village, where).experiment(where)
-    data = copy.deepcopy(data)
+    """An experiment from the plain values of its file; see `loading.load`."""
+    data = copy.deepcopy(dict(given))
     if village and isinstance(data.get("village"), dict):
         data = {**data, **data["village"], "village": None}
         village = False
@@ -358,4 +343,4 @@ def build(
         raise ExperimentError(f"{where}: {error}") from None
 
 
-__all__ = ["Experiment", "build", "load", "shipped"]
+__all__ = ["Experiment", "checked"]

@@ -10,28 +10,23 @@ Beside the run's `experiment.yaml` stands `tournament.yaml`: the tournament as i
 from __future__ import annotations
 
 import copy
-import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
-from ...errors import ExperimentError, RulesetError, StoreError
+from ...errors import ExperimentError, RulesetError
 from ...fields import Part
-from ...metrics.tournament import VERSUS, Pair, pair_of
-from ..storage.store import Store
-from .experiment import Experiment, build
+from ...metrics.tournament import VERSUS, Pair
+from .experiment import Experiment, checked
 from .overrides import override
 from .policies import by_name
 from .sources import in_words, read
 from .specs import MODEL_FREE, MOST, MOST_WORKERS, Budget, PlayerSpec, Published, Rules
 
 FILE = "tournament.yaml"
-_LOOKS = "looks"
-"""Under this name a run keeps what decides where it looks: its rule for stopping, and its last deal."""
 
 
 class Sides(Part):
@@ -195,7 +190,7 @@ class Tournament(Part):
         }
         if self.stop is not None:
             data["redraw_void"] = False  # looks are taken at deals, and a replacement would have another's
-        return build(data, where=where)
+        return checked(data, where=where)
 
 
 # -- reading ----------------------------------------------------------------------------------
@@ -276,91 +271,4 @@ def from_flags(
     return data | ({} if rules is None else {"rules": rules}) | ({} if deals is None else {"deals": deals})
 
 
-# -- in a run's directory ---------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What a run's directory says about its tournament."""
-
-    pairs: tuple[Pair, ...]
-    stop: Stop | None = None
-    tables: tuple[str, ...] = ()
-    called: Mapping[str, str] = field(default_factory=dict)
-
-
-def start(path: Path, tournament: Tournament) -> Store:
-    """A new run of a tournament, in an empty directory."""
-    beside, facts = {FILE: tournament.written()}, {_LOOKS: _looks(tournament)}
-    return Store.create(path, tournament.experiment(), beside, facts)
-
-
-def is_tournament(store: Store) -> bool:
-    """Whether a run began as a tournament, and has its file still."""
-    return store.meta(_LOOKS) is not None and (store.path / FILE).is_file()
-
-
-def plan_of(store: Store) -> Plan:
-    """The tournament behind a run: its file, or, for an experiment whose conditions are cells, their names.
-
-    Raises StoreError for any other run, and for a file that no longer says what the run began with.
-    """
-    file = store.path / FILE
-    if is_tournament(store):
-        made = load(file)
-        _check_begun(store, made, file)
-        return Plan(made.pairs, made.stop, tuple(made.published), made.called)
-    pairs = []
-    for name in store.experiment.conditions:
-        pair = pair_of(name)
-        if pair is None:
-            raise StoreError(
-                f"{store.path} is no tournament: its condition {name!r} is no pair of entrants; show it by: "
-                f"wolflab report {store.path}"
-            )
-        pairs.append(pair)
-    looks = json.loads(store.meta(_LOOKS) or "{}")
-    return Plan(tuple(pairs), Stop(**looks["stop"]) if looks else None)
-
-
-def _looks(made: Tournament) -> str:
-    """The rule for stopping and the last deal: from these follow the deals at which a run looks."""
-    if made.stop is None:
-        return "{}"
-    stop = made.stop.model_dump(mode="json", exclude_none=True)
-    return json.dumps({"deals": made.deals, "stop": stop}, sort_keys=True)
-
-
-def _check_begun(store: Store, made: Tournament, file: Path) -> None:
-    """StoreError where a run's file is no longer the tournament that its games belong to."""
-    undo = "undo the change, or start a new run"
-    begun, now = store.experiment, made.experiment(str(file))
-    if list(now.conditions) != list(begun.conditions):
-        other = sorted(set(now.conditions) ^ set(begun.conditions))
-        which = f"{other[0]!r} is a pair only in one of them" if other else "the pairs stand in another order"
-        raise StoreError(
-            f"{file}: entrants, sides or mirror are no longer those of experiment.yaml, by which the run "
-            f"goes ({which}); {undo}"
-        )
-    for name in ("deals", "repeats"):
-        here, there = getattr(made, name), getattr(begun, name)
-        if here != there:
-            raise StoreError(
-                f"{file}: {name} is {here} here and {there} in experiment.yaml, by which the run goes; write "
-                "the same number in both"
-            )
-    for name in begun.conditions:
-        if now.identity(name) != begun.identity(name):
-            raise StoreError(
-                f"{file}: entrants, rules or seed of {name!r} are no longer those of experiment.yaml, by "
-                f"which the run goes; {undo}"
-            )
-    looks = store.meta(_LOOKS)
-    if looks != _looks(made):
-        raise StoreError(
-            f"{file}: where a run looks at its games cannot change once it has begun, and it began with "
-            f"{'no stop' if looks == '{}' else looks}; {undo}"
-        )
-
-
-__all__ = ["Plan", "Stop", "Tournament", "from_flags", "is_tournament", "load", "make", "plan_of", "start"]
+__all__ = ["FILE", "Stop", "Tournament", "from_flags", "load", "make"]

@@ -7,10 +7,13 @@ concurrency and after any interruption: a run that is taken up first works out h
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
+from ...errors import StoreError
 from ...metrics.behaviours import Side
 from ...metrics.tournament import (
     VERSUS,
@@ -28,7 +31,95 @@ from . import runner
 from .counting import rows_of
 from ..plans.experiment import Experiment
 from ..storage.store import GameRow, Store
-from ..plans.tournament import Plan, Stop, plan_of
+from ..plans.tournament import FILE, Stop, Tournament, load
+
+
+_LOOKS = "looks"
+"""Under this name a run keeps what decides where it looks: its rule for stopping, and its last deal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run's directory says about its tournament."""
+
+    pairs: tuple[Pair, ...]
+    stop: Stop | None = None
+    tables: tuple[str, ...] = ()
+    called: Mapping[str, str] = field(default_factory=dict)
+
+
+def start(path: Path, tournament: Tournament) -> Store:
+    """A new run of a tournament, in an empty directory."""
+    beside, facts = {FILE: tournament.written()}, {_LOOKS: _rule_for_looks(tournament)}
+    return Store.create(path, tournament.experiment(), beside, facts)
+
+
+def is_tournament(store: Store) -> bool:
+    """Whether a run began as a tournament, and has its file still."""
+    return store.meta(_LOOKS) is not None and (store.path / FILE).is_file()
+
+
+def plan_of(store: Store) -> Plan:
+    """The tournament behind a run: its file, or, for an experiment whose conditions are cells, their names.
+
+    Raises StoreError for any other run, and for a file that no longer says what the run began with.
+    """
+    file = store.path / FILE
+    if is_tournament(store):
+        made = load(file)
+        _check_begun(store, made, file)
+        return Plan(made.pairs, made.stop, tuple(made.published), made.called)
+    pairs = []
+    for name in store.experiment.conditions:
+        pair = pair_of(name)
+        if pair is None:
+            raise StoreError(
+                f"{store.path} is no tournament: its condition {name!r} is no pair of entrants; show it by: "
+                f"wolflab report {store.path}"
+            )
+        pairs.append(pair)
+    looks = json.loads(store.meta(_LOOKS) or "{}")
+    return Plan(tuple(pairs), Stop(**looks["stop"]) if looks else None)
+
+
+def _rule_for_looks(made: Tournament) -> str:
+    """The rule for stopping and the last deal: from these follow the deals at which a run looks."""
+    if made.stop is None:
+        return "{}"
+    stop = made.stop.model_dump(mode="json", exclude_none=True)
+    return json.dumps({"deals": made.deals, "stop": stop}, sort_keys=True)
+
+
+def _check_begun(store: Store, made: Tournament, file: Path) -> None:
+    """StoreError where a run's file is no longer the tournament that its games belong to."""
+    undo = "undo the change, or start a new run"
+    begun, now = store.experiment, made.experiment(str(file))
+    if list(now.conditions) != list(begun.conditions):
+        other = sorted(set(now.conditions) ^ set(begun.conditions))
+        which = f"{other[0]!r} is a pair only in one of them" if other else "the pairs stand in another order"
+        raise StoreError(
+            f"{file}: entrants, sides or mirror are no longer those of experiment.yaml, by which the run "
+            f"goes ({which}); {undo}"
+        )
+    for name in ("deals", "repeats"):
+        here, there = getattr(made, name), getattr(begun, name)
+        if here != there:
+            raise StoreError(
+                f"{file}: {name} is {here} here and {there} in experiment.yaml, by which the run goes; write "
+                "the same number in both"
+            )
+    for name in begun.conditions:
+        if now.identity(name) != begun.identity(name):
+            raise StoreError(
+                f"{file}: entrants, rules or seed of {name!r} are no longer those of experiment.yaml, by "
+                f"which the run goes; {undo}"
+            )
+    looks = store.meta(_LOOKS)
+    if looks != _rule_for_looks(made):
+        raise StoreError(
+            f"{file}: where a run looks at its games cannot change once it has begun, and it began with "
+            f"{'no stop' if looks == '{}' else looks}; {undo}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,4 +309,4 @@ class _Reader:
 _SIDE: Mapping[bool | None, Side | None] = {True: "village", False: "werewolves", None: None}
 
 
-__all__ = ["play", "progress", "table"]
+__all__ = ["Plan", "is_tournament", "plan_of", "play", "progress", "start", "table"]

@@ -22,7 +22,8 @@ from ...metrics.rows import Status
 from ...models.calls import Filed
 from ...record import GameRecord, read
 from ...usage import CallTotals
-from ..plans.experiment import Experiment, load
+from ..plans.experiment import Experiment
+from ..plans.loading import load
 from .call_store import CallStore
 from .embedding_cache import spent_on_vectors
 from .packing import Packed, Unpacked, unpack
