@@ -1,7 +1,8 @@
 """The rooms of the package and the walls between them, read from the source itself.
 
-A room may import what its row in `ROOMS` names, and nothing else of Wolflab; heavy libraries stay inside
-the functions that need them; files and functions stay short; every module says what it is for.
+A room may import what its row in `ROOMS` names, and nothing else of Wolflab, and so may a room inside a room;
+nothing imports itself by way of others; heavy libraries stay inside the functions that need them; functions
+stay short; every module says what it is for.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import ast
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from pathlib import Path
 from typing import get_args
@@ -25,21 +27,44 @@ from wolflab.rules import Event
 PACKAGE = Path(wolflab.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 NAMES = {path: str(path.relative_to(PACKAGE)) for path in FILES}
+MODULES = {
+    name.removesuffix(".py").removesuffix("/__init__").replace("/", "."): path for path, name in NAMES.items()
+}
 
 ROOMS: dict[str, set[str]] = {
     "rules": set(),
+    "stats": set(),
     "text": {"rules"},
     "record": {"rules"},
     "models": {"rules", "text"},
     "agents": {"rules", "text", "models"},
     "match": {"rules", "record", "agents"},
-    "metrics": {"rules", "text", "record"},
+    "metrics": {"rules", "text", "record", "stats"},
     "env": {"rules", "text", "models", "agents", "match"},
     "policy": {"agents", "match", "record", "rules"},
-    "lab": {"rules", "text", "record", "models", "agents", "match", "metrics", "policy"},
-    "wwqa": {"models", "rules", "text", "lab"},
-    "ui": {"rules", "text", "record", "metrics", "match", "lab", "wwqa"},
+    "lab": {"rules", "text", "record", "models", "agents", "match", "metrics", "stats", "policy"},
+    "bench": {"rules", "record", "models", "agents", "match", "policy", "lab"},
+    "wwqa": {"models", "rules", "text", "stats", "lab"},
+    "ui": {"rules", "text", "record", "metrics", "stats", "match", "lab", "wwqa"},
 }
+INNER: dict[str, set[str]] = {
+    "text/reading": set(),
+    "text/asking": {"text", "text/reading"},
+    "text/replies": {"text", "text/asking"},
+    "text": {"text/reading", "text/asking"},
+    "models/embedders": {"models"},
+    "models/village": {"models"},
+    "metrics/behaviours": set(),
+    "lab/plans": set(),
+    "lab/storage": {"lab/plans"},
+    "lab/experience": {"lab/plans", "lab/storage"},
+    "lab/runs": {"lab/plans", "lab/storage", "lab/experience"},
+    "lab/labels": {"lab/plans", "lab/storage", "lab/runs"},
+    "lab/results": {"lab/plans", "lab/storage", "lab/experience", "lab/runs"},
+    "lab/training": {"lab/plans", "lab/storage", "lab/runs"},
+    "ui/report": {"ui"},
+}
+"""Rooms inside rooms, and what they may import of their own room; "text" is what stands on top in text."""
 DOORS: dict[tuple[str, str], str] = {
     (
         "record",
@@ -55,7 +80,7 @@ DOORS: dict[tuple[str, str], str] = {
     ("match", "models.calls"): "match writes down the hashes of the calls that its agents make",
 }
 """Single modules that a room may import across a wall, with the reason."""
-ANYBODY = {"defaults", "errors", "fields", "files", ""}
+ANYBODY = {"defaults", "errors", "fields", "files", "usage", ""}
 """Modules at the top of the package, and the package itself (its version)."""
 
 PUBLIC_RULES_ONLY = {"models", "agents", "ui"}
@@ -82,14 +107,8 @@ HEAVY = {
     "pyarrow",
 }
 RULES_MAY_USE = set(sys.stdlib_module_names)
-MAX_FILE, MAX_FUNCTION = 400, 60
+MAX_FUNCTION = 60
 
-LONG_FILES: dict[str, str] = {
-    "cli.py": "every command and its flags, with no logic",
-    "metrics/registry.py": "every measure is one entry of it, in the order of the tables",
-    "rules/engine.py": "one file owns the order of play: its table of phases is read with what the phases do",
-}
-"""Files longer than `MAX_FILE` lines, with the reason."""
 LONG_FUNCTIONS: dict[str, str] = {}
 """Functions longer than `MAX_FUNCTION` lines, as ``file:name``, with the reason."""
 
@@ -135,10 +154,60 @@ def _walk(node: ast.AST, package: list[str], lazy: bool, typing: bool) -> Iterat
             yield from _walk(child, package, lazy or function, typing or checking)
 
 
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def named_by(path: Path) -> set[str]:
+    """Every module of Wolflab that a file imports; of a package, the module that is taken from it."""
+    package = ["wolflab", *path.relative_to(PACKAGE).parts[:-1]]
+    found = set()
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])]).removeprefix("wolflab.")
+            for alias in node.names:
+                inside = f"{module}.{alias.name}".removeprefix("wolflab.")
+                found.add(inside if inside in MODULES else module)
+    return found & set(MODULES)
+
+
 def ours(found: Import) -> str | None:
     """The module inside Wolflab ("rules.events"), or None for another package's."""
     head, _, rest = found.module.partition(".")
     return rest if head == "wolflab" else None
+
+
+def inner_room(module: str) -> str:
+    """The room inside a room in which a module stands: "text/reading"; "text" for what stands on top."""
+    parts = module.split(".")
+    inner = "/".join(parts[:2])
+    return inner if inner in INNER else parts[0]
+
+
+def inner_breaches(path: Path) -> list[str]:
+    """What `path` imports across a wall inside its room."""
+    here = inner_room(NAMES[path].removesuffix(".py").replace("/", "."))
+    allowed = INNER.get(here)
+    if allowed is None:
+        return []
+    found = [(one.line, ours(one)) for one in imports_of(path)]
+    there = [(line, inner_room(module)) for line, module in found if module is not None]
+    return [
+        f"line {line}: {here}/ imports {room}/"
+        for line, room in there
+        if room != here and room not in allowed and room_of(room.replace("/", ".")) == here.split("/")[0]
+    ]
+
+
+def circle(imports: Mapping[str, Iterable[str]]) -> list[str]:
+    """Modules of which each imports the next and the last is the first; none where there is no circle."""
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        found: list[str] = error.args[1]
+        return found
+    return []
 
 
 def wall_breaches(path: Path) -> list[str]:
@@ -212,54 +281,59 @@ def _matches_all(case: ast.match_case) -> bool:
 # -- the package ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", FILES, ids=NAMES.__getitem__)
-def test_walls_between_rooms(path: Path) -> None:
-    assert not wall_breaches(path)
+def in_all(check: Callable[[Path], Iterable[object]]) -> dict[str, list[object]]:
+    """What a check finds, by file."""
+    found = {NAMES[path]: list(check(path)) for path in FILES}
+    return {name: breaches for name, breaches in found.items() if breaches}
 
 
-@pytest.mark.parametrize("path", FILES, ids=NAMES.__getitem__)
-def test_heavy_libraries_are_imported_inside_functions(path: Path) -> None:
-    early = [
-        f"line {found.line}: {found.module}"
-        for found in imports_of(path)
-        if found.module.split(".")[0] in HEAVY and not found.lazy and not found.typing
-    ]
-    assert not early
+def test_walls_between_rooms() -> None:
+    assert not in_all(wall_breaches)
 
 
-@pytest.mark.parametrize("path", FILES, ids=NAMES.__getitem__)
-def test_modules_say_what_they_are_for(path: Path) -> None:
-    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
-    assert docstring
-    assert len(docstring.split()) >= 3
+def test_walls_inside_rooms() -> None:
+    assert not in_all(inner_breaches)
 
 
-@pytest.mark.parametrize("path", FILES, ids=NAMES.__getitem__)
-def test_files_and_functions_are_short(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    lines = text.count("\n")
-    assert lines <= MAX_FILE or NAMES[path] in LONG_FILES, f"{lines} lines"
-    long = [
-        (name, count)
-        for name, count in functions(ast.parse(text))
-        if count > MAX_FUNCTION and f"{NAMES[path]}:{name}" not in LONG_FUNCTIONS
-    ]
-    assert not long
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    """Imports inside functions and for types alone count as well."""
+    assert not circle({name: named_by(path) - {name} for name, path in MODULES.items()})
 
 
-@pytest.mark.parametrize("path", FILES, ids=NAMES.__getitem__)
-def test_a_new_kind_of_event_is_nowhere_missed(path: Path) -> None:
+def test_heavy_libraries_are_imported_inside_functions() -> None:
+    assert not in_all(
+        lambda path: (
+            f"line {found.line}: {found.module}"
+            for found in imports_of(path)
+            if found.module.split(".")[0] in HEAVY and not found.lazy and not found.typing
+        )
+    )
+
+
+def test_modules_say_what_they_are_for() -> None:
+    docstrings = {NAMES[path]: ast.get_docstring(tree_of(path)) or "" for path in FILES}
+    assert not [name for name, words in docstrings.items() if len(words.split()) < 3]
+
+
+def test_functions_are_short() -> None:
+    assert not in_all(
+        lambda path: (
+            (name, count)
+            for name, count in functions(tree_of(path))
+            if count > MAX_FUNCTION and f"{NAMES[path]}:{name}" not in LONG_FUNCTIONS
+        )
+    )
+
+
+def test_a_new_kind_of_event_is_nowhere_missed() -> None:
     """Whoever takes events kind by kind lists all of them, so that mypy names the place for a new one."""
-    assert not list(open_matches(ast.parse(path.read_text(encoding="utf-8"))))
+    assert not in_all(lambda path: open_matches(tree_of(path)))
 
 
-def test_the_lists_of_exceptions_hold_nothing_that_is_not_one() -> None:
-    for name in LONG_FILES:
-        assert (PACKAGE / name).read_text(encoding="utf-8").count("\n") > MAX_FILE, name
+def test_the_list_of_long_functions_holds_nothing_that_is_none() -> None:
     for entry in LONG_FUNCTIONS:
         file, _, function = entry.partition(":")
-        sizes = dict(functions(ast.parse((PACKAGE / file).read_text(encoding="utf-8"))))
-        assert sizes[function] > MAX_FUNCTION, entry
+        assert dict(functions(tree_of(PACKAGE / file)))[function] > MAX_FUNCTION, entry
 
 
 def test_every_door_is_used() -> None:
@@ -275,6 +349,9 @@ def test_every_door_is_used() -> None:
 def test_every_folder_is_a_known_room() -> None:
     folders = {p.name for p in PACKAGE.iterdir() if p.is_dir() and (p / "__init__.py").exists()}
     assert folders <= set(ROOMS)
+    assert {one for one in INNER if "/" in one} <= {
+        str(p.parent.relative_to(PACKAGE)) for p in PACKAGE.glob("*/*/__init__.py")
+    }
 
 
 def test_no_broad_except_but_where_a_failure_is_recorded() -> None:
@@ -336,6 +413,35 @@ def test_the_walls_hold(
     monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path)
     monkeypatch.setitem(NAMES, path, where)
     assert bool(wall_breaches(path)) is breached
+
+
+@pytest.mark.parametrize(
+    ("where", "source", "breached"),
+    [
+        ("text/reading/x.py", "from ..questions import Question", True),
+        ("text/reading/x.py", "from .acts import Claim", False),
+        ("text/asking/x.py", "from ..questions import Question", False),
+        ("text/asking/x.py", "from ..replies.parse import parse", True),
+        ("text/x.py", "from .replies import parse", True),
+        ("lab/storage/x.py", "def f():\n    from ..runs import runner", True),
+        ("lab/runs/x.py", "from ..storage.store import Store", False),
+        ("lab/runs/x.py", "from ...models.village import Village", False),
+    ],
+)
+def test_the_inner_walls_hold(
+    where: str, source: str, breached: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / where
+    path.parent.mkdir(parents=True)
+    path.write_text(source, encoding="utf-8")
+    monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path)
+    monkeypatch.setitem(NAMES, path, where)
+    assert bool(inner_breaches(path)) is breached
+
+
+def test_a_circle_is_found() -> None:
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"d"}}) == []
+    assert set(circle({"a": {"b", "d"}, "b": {"c"}, "c": {"a"}})) == {"a", "b", "c"}
 
 
 @pytest.mark.parametrize(
