@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from wolflab.agents.base import IO, Invalid, Reply
 from wolflab.agents.experience import Experience, Nearness, Pool
 from wolflab.lab.experience import pool as lab
-from wolflab.lab.experience.pool import Made, Selection
+from wolflab.lab.experience.pool import MadePool, Selection
 from wolflab.match import Draws, Match, everybody, play, run_now
 from wolflab.models.embedders import resolve_embedder
 from wolflab.record import GameRecord, read
@@ -114,10 +114,10 @@ def games() -> tuple[GameRecord, ...]:
     return tuple(game(f"s/{n}") for n in range(12))
 
 
-def made_of(experiences: list[Experience], name: str = "made up") -> Made:
+def made_of(experiences: list[Experience], name: str = "made up") -> MadePool:
     """A pool in memory, with made-up vectors."""
     vectors = unit(len(experiences))
-    return Made(Pool.of(experiences, vectors, {"name": name}, NEAR), ({"games": 1},))
+    return MadePool(Pool.of(experiences, vectors, {"name": name}, NEAR), ({"games": 1},))
 
 
 def built(path: Path, sources: Any = None, selection: Selection = lab.EVERYTHING, **options: Any) -> Pool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from wolflab.agents.base import IO, Invalid, Reply
 from wolflab.match import Draws, Match, Player, Probe, StrawPoll, play, run_now
-from wolflab.metrics import Asked, GameResult, row_of
+from wolflab.metrics import GameResult, MeasuringOptions, row_of
 from wolflab.record import GameRecord, read
 from wolflab.rules import (
     PASS,
@@ -114,7 +114,7 @@ def done(
     record: GameRecord,
     deal_number: int = 0,
     condition: str = "x",
-    asked: Asked = Asked(),  # noqa: B008 (frozen)
+    asked: MeasuringOptions = MeasuringOptions(),  # noqa: B008 (frozen)
     calls: Mapping[str, CallTotals] | None = None,
     **fields: Any,
 ) -> GameResult:

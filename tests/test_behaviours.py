@@ -12,7 +12,7 @@ from wolflab.agents.base import IO, Invalid, Reply
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.recipes import RECIPES
 from wolflab.match import Draws, Match, Player, play, run_now
-from wolflab.metrics import Asked, Condition, summarise
+from wolflab.metrics import Condition, MeasuringOptions, summarise
 from wolflab.metrics.behaviours import (
     BEHAVIOURS,
     EXAMPLES,
@@ -605,7 +605,7 @@ def test_rows_over_games_have_zeros_and_intervals() -> None:
 
 
 def conducted(records: Sequence[GameRecord]) -> tuple[Condition, ...]:
-    asked = Asked(behaviours=True)
+    asked = MeasuringOptions(behaviours=True)
     return summarise([done(record, deal, asked=asked) for deal, record in enumerate(records)]).conditions
 
 

@@ -19,7 +19,7 @@ from wolflab.metrics import summarise
 from wolflab.metrics.choices import STUDIES, Choices, choice_rows, decisions
 from wolflab.record import GameRecord, PastTurn
 from wolflab.rules import PASS, PRESETS, Action, Dealt, Ruleset, Say, pick
-from wolflab.stats.evenness import Chosen, evenness, relative_entropy
+from wolflab.stats.evenness import SeatChosen, evenness, relative_entropy
 from wolflab.stats.intervals import wilson
 from wolflab.ui.report.report import render
 
@@ -150,7 +150,7 @@ SEATS = tuple("abcdefg")
 OPEN = tuple(combinations(SEATS, 5))
 
 
-def sample(n: int, bias: float, seed: int = 3) -> list[Chosen]:
+def sample(n: int, bias: float, seed: int = 3) -> list[SeatChosen]:
     """One decision a deal among five open seats; "d", where it is open, by that chance on top."""
     rng = np.random.default_rng(seed)
     found = []
@@ -159,7 +159,7 @@ def sample(n: int, bias: float, seed: int = 3) -> list[Chosen]:
         seat = among[rng.integers(len(among))]
         if "d" in among and rng.random() < bias:
             seat = "d"
-        found.append(Chosen(deal, seat, among))
+        found.append(SeatChosen(deal, seat, among))
     return found
 
 
@@ -212,7 +212,7 @@ def test_repeats_of_a_deal_are_no_further_evidence_of_unevenness() -> None:
 
 
 def test_no_seat_above_holds_for_all_at_once() -> None:
-    found = evenness([Chosen(k, SEATS[k % 5], SEATS[:5]) for k in range(50)], SEATS[:5])
+    found = evenness([SeatChosen(k, SEATS[k % 5], SEATS[:5]) for k in range(50)], SEATS[:5])
     assert found is not None
     assert found.at_most == pytest.approx(wilson(10, 50, 0.99)[1])
     assert (found.largest, found.share.value) == ("a", pytest.approx(0.2))

@@ -37,7 +37,7 @@ from wolflab.models.embedders.endpoint import EndpointEmbedder
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.models.embedders.sentences import MINILM_PACKAGE, MiniLM, SentenceEmbedder
 from wolflab.models.endpoints import PROVIDERS
-from wolflab.models.openai_api import Settings
+from wolflab.models.openai_api import HttpSettings
 from wolflab.usage import Usage
 
 TEXTS = (
@@ -272,7 +272,7 @@ class Naps:
 def make(server: EmbeddingServer, naps: Naps | None = None, **more: Any) -> EndpointEmbedder:
     """An embedder on the test server; `dimensions`, `batch` and `budget` are its own, the rest settings."""
     own = {key: more.pop(key) for key in ("dimensions", "batch", "budget") if key in more}
-    settings = Settings(**({"base_url": server.base_url, "timeout": 20.0} | more))
+    settings = HttpSettings(**({"base_url": server.base_url, "timeout": 20.0} | more))
     return EndpointEmbedder(
         "custom/e", "e", PROVIDERS["custom"], settings, sleep=naps or Naps(), jitter=lambda: 0.0, **own
     )
@@ -443,7 +443,7 @@ def test_embeddings_count_to_the_budget_and_stop_at_its_end():
 
     async def uncounted() -> Usage:
         async with serving(usage=False) as here:
-            embedder = EndpointEmbedder("e", "e", PROVIDERS["custom"], Settings(base_url=here.base_url))
+            embedder = EndpointEmbedder("e", "e", PROVIDERS["custom"], HttpSettings(base_url=here.base_url))
             await embedder.embed(TEXTS)
             await embedder.close()
             return embedder.usage

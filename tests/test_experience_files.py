@@ -29,7 +29,7 @@ from experience_helpers import (
 from wolflab.errors import ModelError, StoreError, WolflabError
 from wolflab.lab.experience import pool as lab
 from wolflab.lab.experience import pool_file as experience_file
-from wolflab.lab.experience.pool import Made, Selection
+from wolflab.lab.experience.pool import MadePool, Selection
 from wolflab.lab.experience.pool_file import open_file, write
 from wolflab.lab.plans.loading import build as build_experiment
 from wolflab.lab.runs import runner
@@ -297,7 +297,7 @@ def test_a_given_epsilon_survives_a_merge() -> None:
     merged = lab.merged([one, other])
     assert merged.pool.nearness.epsilon == 0.85
     assert merged.pool.nearness.share is None
-    tuned = Made(one.pool.tuned(lab.calibrate(one.pool, 0.3)), one.origins)
+    tuned = MadePool(one.pool.tuned(lab.calibrate(one.pool, 0.3)), one.origins)
     assert lab.merged([tuned, other]).pool.nearness == lab.calibrate(merged.pool, 0.3)
     assert len(merged.origins) == 2
 

@@ -27,7 +27,7 @@ from wolflab.errors import ModelError
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
-from wolflab.match import Draws, Interview, Match, Player, ReliabilityProbe, StrawPoll, play, run_now
+from wolflab.match import Draws, InterviewProbe, Match, Player, ReliabilityProbe, StrawPoll, play, run_now
 from wolflab.models.base import Chat, Request, Response, Sampling
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.models.village import Village
@@ -206,7 +206,7 @@ def asked(made: Recipe, rules: Ruleset, games: int = 2) -> Iterator[Request]:
     """Everything that is asked in a few games, probes among it."""
     model = Listening(invalid=0.1)
     seats = [Player(LanguageAgent(made), model, {"messages": HashingEmbedder()})] * rules.players
-    probes = (StrawPoll(), ReliabilityProbe(), Interview(lambda said, role, ruleset: bool(said.text)))
+    probes = (StrawPoll(), ReliabilityProbe(), InterviewProbe(lambda said, role, ruleset: bool(said.text)))
     for number in range(games):
         match = Match(rules, lambda dealing: seats, Draws(f"{number}"), Draws(f"{number}/0"), {}, probes)
         run_now(play(match))

@@ -20,11 +20,11 @@ from wolflab.models.budget import Budget, Price
 from wolflab.models.catalog import check, listing, resolve
 from wolflab.models.endpoints import PROVIDERS, public_url
 from wolflab.models.faults import of_status, retry_after
-from wolflab.models.openai_api import OpenAIModel, Settings
+from wolflab.models.openai_api import HttpSettings, OpenAIModel
 from wolflab.models.wire import form_of, is_strict, response_format
 from wolflab.rules import LEFT, NO, PASS, PRESETS, RIGHT, SHERIFF, YES, Action, Ask, Pick
 from wolflab.text.questions import Decide, Deduce, Question, Rate, Situation, Task, guessable
-from wolflab.text.replies.parse import Decided, Judged, Rated, parse, schema
+from wolflab.text.replies.parse import Decided, Judged, RatedReply, parse, schema
 
 KEY = "sk-very-secret-0123456789"
 PROMPT = """You are player_1. Choose from: kill player_2, kill player_3.
@@ -62,7 +62,7 @@ def make(
     """A model on the test server. name, model, provider and prompt may be given; the rest are settings."""
     model = more.pop("model", "wolf-1")
     provider = PROVIDERS[more.pop("provider", "custom")]
-    settings = Settings(**({"base_url": server.base_url, "timeout": 20.0} | more))
+    settings = HttpSettings(**({"base_url": server.base_url, "timeout": 20.0} | more))
     return OpenAIModel(
         f"{provider.name}/{model}",
         model,
@@ -246,7 +246,7 @@ def test_the_server_understands_every_prompt_from_its_text(name):
                         assert isinstance(found, Judged), reply.text
                         assert tuple(one.target for one in found.judgements) == targets
                     case Rate(targets=targets):
-                        assert isinstance(found, Rated), reply.text
+                        assert isinstance(found, RatedReply), reply.text
                         assert set(found.scores) == set(targets)
             await model.close()
             system, user = server.bodies[0]["messages"]

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 import wolflab
 from metrics_helpers import done, records
 from wolflab.cli import app
-from wolflab.metrics import Asked, Estimate, Summary, summarise
+from wolflab.metrics import Estimate, MeasuringOptions, Summary, summarise
 from wolflab.metrics.behaviours import BEHAVIOURS, SIDES
 from wolflab.metrics.registry import MEASURES, SPLITS
 from wolflab.ui.measures import headlines, told
@@ -63,7 +63,7 @@ def test_the_list_of_measures_has_them_all() -> None:
 @pytest.fixture(scope="module")
 def marked() -> Summary:
     """A condition that has every measure and every part, with an n of its own for each."""
-    asked = Asked(behaviours=True, watched=2)
+    asked = MeasuringOptions(behaviours=True, watched=2)
     found = summarise(
         done(record, deal, asked=asked)
         for deal, _, record in records("one", 12, obey=0.4, wise=0.5, noise=0.3, rounds=2)

@@ -14,7 +14,7 @@ from test_reflective_games import camouflaged
 from test_text_replies import HOSTILE
 from wolflab.agents.base import Invalid
 from wolflab.agents.recipes import Recipe
-from wolflab.match import Interview, StrawPoll, play, run_now
+from wolflab.match import InterviewProbe, StrawPoll, play, run_now
 from wolflab.models.base import Request
 from wolflab.record import read, verify
 from wolflab.rules import PRESETS, WITCH
@@ -134,7 +134,7 @@ def test_hostile_replies_never_crash_a_game(texts: list[str], name: str, data: s
         return texts[number(request.key, len(texts))] if number(request.key + "calm", calm) == 0 else None
 
     rules = PRESETS[name].with_(max_rounds=1)
-    probes = (Interview(camouflaged), StrawPoll())
+    probes = (InterviewProbe(camouflaged), StrawPoll())
     casting = seated(recipe, Thinker(spoil=spoil), shelf=BROAD[name])
     record = read(*lines(run_now(play(match(rules, casting, seed, probes)))))
     verify(record)

@@ -18,7 +18,7 @@ from test_match import LateVillage, Tape, lines, match
 from wolflab.agents.recipes import RECIPES, Recipe
 from wolflab.agents.shelf import Shelf
 from wolflab.errors import CassetteMismatch
-from wolflab.match import Interview, Played, StrawPoll, play, run_now
+from wolflab.match import InterviewProbe, Played, StrawPoll, play, run_now
 from wolflab.models.base import Request, Response
 from wolflab.models.calls import Cassette
 from wolflab.models.embedders.base import Vectors
@@ -84,7 +84,7 @@ class _Mute(Thinker):
 @pytest.mark.parametrize("name", list(PRESETS))
 def test_village_thinks_the_same_alone_and_in_a_crowd(name: str) -> None:
     rules, taught = SHORT[name], shelf(name)
-    probes = (StrawPoll(), Interview(camouflaged))
+    probes = (StrawPoll(), InterviewProbe(camouflaged))
 
     async def crowd() -> list[Played]:
         late = seated(OWN, LateVillage(), Counting(late=True), taught)
@@ -150,7 +150,7 @@ def test_whoever_speaks_as_if_it_had_another_role_is_asked_why(name: str, recipe
     heard = 0
     for seed in range(3):
         casting = seated(recipe, Thinker())
-        record = recorded(run_now(play(match(rules, casting, seed, (Interview(camouflaged),)))))
+        record = recorded(run_now(play(match(rules, casting, seed, (InterviewProbe(camouflaged),)))))
         bare = run_now(play(match(rules, casting, seed)))
         assert record.lines == lines(bare)[0], "an interview changes nothing"
         expected = []
@@ -184,8 +184,8 @@ def test_silence_truth_and_last_words_bring_no_interview() -> None:
 
     for text in ("(silence)", "I agree with Player 3."):
         casting = seated(OWN, Thinker(spoil=speak(text)))
-        assert not recorded(run_now(play(match(WITCH, casting, 1, (Interview(camouflaged),))))).probes
-    record = recorded(run_now(play(match(WITCH, seated(OWN, Thinker()), 1, (Interview(camouflaged),)))))
+        assert not recorded(run_now(play(match(WITCH, casting, 1, (InterviewProbe(camouflaged),))))).probes
+    record = recorded(run_now(play(match(WITCH, seated(OWN, Thinker()), 1, (InterviewProbe(camouflaged),)))))
     assert any(turn.kind == "last-words" for turn in record.turns)
     assert {probe.kind for probe in record.probes} == {"interview"}
     assert {probe.ask.split("/")[1] for probe in record.probes} == {"interview"}
@@ -193,7 +193,7 @@ def test_silence_truth_and_last_words_bring_no_interview() -> None:
 
 def test_an_interviewed_reflective_player_has_its_own_messages_before_it() -> None:
     model = Thinker()
-    run_now(play(match(WITCH, seated(OWN, model), 1, (Interview(camouflaged),))))
+    run_now(play(match(WITCH, seated(OWN, model), 1, (InterviewProbe(camouflaged),))))
     asked = [one for one in model.requests if isinstance(one.question.task, InterviewTask)]
     assert asked
     for request in asked:
@@ -212,7 +212,7 @@ def test_an_unusable_interview_is_no_event_of_the_game() -> None:
         return "..." if step_of(request) == "interview" else None
 
     casting = seated(OWN.with_(retries=1), Thinker(spoil=spoil))
-    record = recorded(run_now(play(match(WITCH, casting, 1, (Interview(camouflaged),)))))
+    record = recorded(run_now(play(match(WITCH, casting, 1, (InterviewProbe(camouflaged),)))))
     assert record.probes
     for probe in record.probes:
         assert probe.invalid

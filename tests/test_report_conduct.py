@@ -19,9 +19,9 @@ from rich.console import Console
 
 from metrics_helpers import done, records, run
 from report_helpers import Page, section
-from wolflab.metrics import Asked, Estimate, GameResult, Summary, summarise
+from wolflab.metrics import Estimate, GameResult, MeasuringOptions, Summary, summarise
 from wolflab.metrics import observed as reading
-from wolflab.metrics.behaviours import BEHAVIOURS, SIDES, Side, TrustTable
+from wolflab.metrics.behaviours import BEHAVIOURS, SIDES, SideName, TrustTable
 from wolflab.metrics.conduct import Conduct
 from wolflab.metrics.registry import MEASURES, SPLITS, behaviour_name
 from wolflab.metrics.shapes import Curve
@@ -49,7 +49,7 @@ def made_up(deal: int, pool: int) -> Conduct:
 
     Games of even deals have a second day; of the third and later days there are two.
     """
-    seen: dict[tuple[str, Side], int] = {
+    seen: dict[tuple[str, SideName], int] = {
         ("camouflage", "werewolves"): deal % 3 + pool // 10,
         ("confusion", "village"): deal % 2,
     }
@@ -75,7 +75,7 @@ def games(advice: bool = True, pools: Mapping[str, int] = POOLS, deals: int = DE
             shown = made_up(deal, pool)
             shown = shown if advice else replace(shown, suggested=(0, 0))
             with patch.object(reading, "conduct", lambda _, shown=shown: shown):
-                found.append(done(record, deal, name, Asked(behaviours=True)))
+                found.append(done(record, deal, name, MeasuringOptions(behaviours=True)))
     assert len(found) == len(pools) * deals
     return found
 

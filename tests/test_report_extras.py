@@ -25,7 +25,14 @@ from wolflab.lab.storage.store import Store
 from wolflab.metrics import Summary, summarise
 from wolflab.metrics.behaviours import BEHAVIOURS, SIDES
 from wolflab.metrics.growth import POINTS, growth
-from wolflab.metrics.interviews import QUOTED, Interview, InterviewRows, Quote, interview_rows, interviews
+from wolflab.metrics.interviews import (
+    QUOTED,
+    InterviewGiven,
+    InterviewRows,
+    Quote,
+    interview_rows,
+    interviews,
+)
 from wolflab.stats.comparing import holm
 from wolflab.text.notes import Interviewed
 from wolflab.ui.arms import SOURCE, compared, marked
@@ -225,8 +232,8 @@ def test_answers_are_quoted_with_game_and_player(store: Store, page: str, extra:
             assert f"Game {quote.game}, day {one.round}: {one.name}, {one.role}, having spoken as" in part
 
 
-def interview(claimed: str = "Seer", answer: str | None = "why", name: str = "Player 1") -> Interview:
-    return Interview(1, name, "Werewolf", claimed, "I am <i>the</i> Seer.", answer)
+def interview(claimed: str = "Seer", answer: str | None = "why", name: str = "Player 1") -> InterviewGiven:
+    return InterviewGiven(1, name, "Werewolf", claimed, "I am <i>the</i> Seer.", answer)
 
 
 def test_what_players_said_is_escaped_and_long_speeches_are_cut() -> None:

@@ -24,7 +24,7 @@ from wolflab.lab.runs import counting, runner
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.packing import pack
 from wolflab.lab.storage.store import KeptRow, Store
-from wolflab.metrics import Asked, Estimate, rows
+from wolflab.metrics import Estimate, MeasuringOptions, rows
 from wolflab.metrics.measure import APART, GAINED, HALVES, HEEDED, WON_OVER
 from wolflab.metrics.registry import MEASURES, SPLITS
 from wolflab.metrics.tally import Tally
@@ -165,7 +165,7 @@ def test_a_measure_that_is_counted_otherwise_raises_the_count() -> None:
     """The sums of every measure in games by script, as a file to read. Kept rows are counted again when
     `COUNTED` is raised, and only then; WOLFLAB_UPDATE_GOLDEN=1 writes the file anew.
     """
-    asked = Asked(behaviours=True, watched=2)
+    asked = MeasuringOptions(behaviours=True, watched=2)
     effects = {"obey": 0.4, "wise": 0.5, "noise": 0.3, "bad": 0.1}
     played = [record for _, _, record in records("golden", 5, rounds=2, **effects)]
     totals: dict[str, Any] = {}
@@ -271,7 +271,11 @@ def test_a_run_that_cannot_be_written_is_counted_each_time(
 
 def test_what_an_experiment_asks_for_later_is_counted_then(tmp_path: Path) -> None:
     """Another count is another version."""
-    assert rows.version(Asked()) != rows.version(Asked(behaviours=True)) != rows.version(Asked(watched=0))
+    assert (
+        rows.version(MeasuringOptions())
+        != rows.version(MeasuringOptions(behaviours=True))
+        != rows.version(MeasuringOptions(watched=0))
+    )
     played(tmp_path / "r").close()
     file = tmp_path / "r" / "experiment.yaml"
     with Store.open_for_reading(tmp_path / "r") as store:

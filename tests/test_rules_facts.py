@@ -23,7 +23,7 @@ from wolflab.rules import (
     WITCH,
     Departure,
     Facts,
-    How,
+    LeftBy,
     Pick,
     Ruleset,
     Said,
@@ -36,7 +36,7 @@ from wolflab.rules import (
 
 games = st.sampled_from(sorted(PRESETS.values(), key=lambda rules: rules.name)) | rulesets()
 seeds = st.integers(0, 2**32 - 1)
-HOW: dict[str, How] = {"night": "night", "voting": "vote", "departure": "shot"}
+HOW: dict[str, LeftBy] = {"night": "night", "voting": "vote", "departure": "shot"}
 """Phase of the asks that cost somebody the game, to how."""
 
 

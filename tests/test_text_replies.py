@@ -40,7 +40,7 @@ from wolflab.text.replies.parse import (
     Judged,
     Judgement,
     Problem,
-    Rated,
+    RatedReply,
     parse,
     read_role,
     schema,
@@ -221,8 +221,8 @@ def test_guard_and_doctor_are_one_word_for_another() -> None:
 
 
 def test_ratings() -> None:
-    assert parse(RATING, '{"player_2": 3, "Player 3": "9/10"}') == Rated({1: 3, 2: 9})
-    assert parse(RATING, '{"scores": {"player_2": {"score": 3}}, "reasoning": "r"}') == Rated({1: 3})
+    assert parse(RATING, '{"player_2": 3, "Player 3": "9/10"}') == RatedReply({1: 3, 2: 9})
+    assert parse(RATING, '{"scores": {"player_2": {"score": 3}}, "reasoning": "r"}') == RatedReply({1: 3})
     assert parse(RATING, '{"player_2": 0, "player_3": 11, "player_4": 5}') == Problem(
         "the reply gives no score from 1 to 10 for any of player_2, player_3"
     )
@@ -299,7 +299,7 @@ def test_whatever_fits_the_schema_is_read(data: st.DataObject, question: Questio
                 assert judgement.role == value[question.situation.ruleset.names[judgement.target]]["role"]
         case Rate(_, targets):
             names = question.situation.ruleset.names
-            assert answer == Rated({seat: value[names[seat]] for seat in targets})
+            assert answer == RatedReply({seat: value[names[seat]] for seat in targets})
         case Judge(_, _, criteria):
             assert isinstance(answer, Verdict)
             assert answer.labels == {name: value[name] == "yes" for name, _ in criteria}
@@ -377,7 +377,7 @@ def test_no_reply_breaks_the_parser(question: Question, replies: list[str]) -> N
                 for judgement in judgements:
                     assert judgement.role in guesses
                     assert 5 <= judgement.confidence <= 10
-            case Rated(scores), Rate(_, targets):
+            case RatedReply(scores), Rate(_, targets):
                 assert set(scores) <= set(targets)
                 assert all(1 <= score <= 10 for score in scores.values())
             case Listed(listed), ChooseQuestions(_, candidates, count):

@@ -30,7 +30,7 @@ from wolflab.lab.runs.tournament_games import is_tournament, plan_of, play, prog
 from wolflab.lab.storage import call_store
 from wolflab.lab.storage import store as store_module
 from wolflab.lab.storage.store import Store
-from wolflab.metrics.tournament import Result, Standings, standings
+from wolflab.metrics.tournament import CellGame, Standings, standings
 from wolflab.ui.report.tournament import render
 from wolflab.ui.tournament import chosen, print_standings
 
@@ -454,15 +454,15 @@ def test_a_run_without_its_file_still_knows_where_it_looked(tmp_path: Path) -> N
 # -- stopping -----------------------------------------------------------------------------------
 
 
-def results(deals: int, won: Callable[..., bool]) -> list[Result]:
+def results(deals: int, won: Callable[..., bool]) -> list[CellGame]:
     return [
-        Result(a, b, deal, 0, "village" if won(a, b, deal) else "werewolves")
+        CellGame(a, b, deal, 0, "village" if won(a, b, deal) else "werewolves")
         for deal in range(deals)
         for a, b in PAIRS
     ]
 
 
-def by_luck(deals: int, seed: int) -> list[Result]:
+def by_luck(deals: int, seed: int) -> list[CellGame]:
     luck = random.Random(seed)
     return results(deals, lambda *_: luck.random() < 0.4)
 
@@ -470,12 +470,12 @@ def by_luck(deals: int, seed: int) -> list[Result]:
 class Row:
     """A game that is over, as far as `progress` looks at it."""
 
-    def __init__(self, one: Result) -> None:
+    def __init__(self, one: CellGame) -> None:
         self.condition = f"{one.village} vs {one.werewolves}"
         self.deal, self.repeat, self.branch, self.status = one.deal, one.repeat, "", "done"
 
 
-def walked(stop: Stop, games: list[Result], deals: int = 400) -> Any:
+def walked(stop: Stop, games: list[CellGame], deals: int = 400) -> Any:
     made = make({**TWO, "deals": deals, "stop": stop.model_dump(exclude_unset=True)})
     plan = plan_like(made)
     rows: Any = [Row(one) for one in games]
@@ -483,9 +483,9 @@ def walked(stop: Stop, games: list[Result], deals: int = 400) -> Any:
 
 
 def plan_like(made: Tournament) -> Any:
-    from wolflab.lab.runs.tournament_games import Plan
+    from wolflab.lab.runs.tournament_games import TournamentPlan
 
-    return Plan(made.pairs, made.stop)
+    return TournamentPlan(made.pairs, made.stop)
 
 
 def test_decisions_are_taken_at_barriers_on_all_games_up_to_them() -> None:
@@ -607,7 +607,7 @@ def test_published_figures_stand_beside_the_cells_that_they_are_of() -> None:
 def test_the_page_is_whole_and_marked() -> None:
     luck = random.Random(2)
     games = [
-        Result({"a": "<i>a", "b": "b"}[one.village], {"a": "<i>a", "b": "b"}[one.werewolves], *one[2:])
+        CellGame({"a": "<i>a", "b": "b"}[one.village], {"a": "<i>a", "b": "b"}[one.werewolves], *one[2:])
         for one in results(30, lambda *_: luck.random() < 0.5)
     ]
     pairs = list(product(("<i>a", "b"), repeat=2))

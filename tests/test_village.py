@@ -48,7 +48,7 @@ from wolflab.rules import (
 from wolflab.text.notes import Belief
 from wolflab.text.questions import Decide, Deduce, Line, Question, Rate, Situation
 from wolflab.text.reading.read import Accusation, Claim, Suggestion, read
-from wolflab.text.replies.parse import Decided, Judged, Problem, Rated, parse
+from wolflab.text.replies.parse import Decided, Judged, Problem, RatedReply, parse
 
 VILLAGE = Village()
 
@@ -106,7 +106,7 @@ def test_every_reply_is_what_the_question_asks_for(rules: str) -> None:
                 Question(situation, Rate(ask, targets)),
                 VILLAGE.answer(Question(situation, Rate(ask, targets)), "k||a|b|0"),
             )
-            assert isinstance(rated, Rated)
+            assert isinstance(rated, RatedReply)
             assert set(rated.scores) == set(targets)
     print(rules, dict(kinds))
     assert kinds["kill"]

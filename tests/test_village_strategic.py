@@ -21,7 +21,7 @@ from wolflab.models.base import Request, Response
 from wolflab.models.village import Village
 from wolflab.models.village.candidates import in_order, own_key
 from wolflab.models.village.choices import CHOICES, VILLAGE_VOTES, WOLF_VOTES
-from wolflab.models.village.draws import Draws as VillageDraws
+from wolflab.models.village.draws import KeyedDraws
 from wolflab.models.village.speech import Point
 from wolflab.models.village.speeches import HONEST, LYING
 from wolflab.models.village.thoughts import aim_of_statement, meant_points
@@ -328,10 +328,10 @@ def test_strategies_of_choice_come_up(kind: str, role: str, pack: tuple[int, ...
 
 
 def test_orders_follow_the_weights() -> None:
-    first = Counter(in_order("abc", (6, 3, 1), VillageDraws(f"o{n}"))[0] for n in range(2000))
+    first = Counter(in_order("abc", (6, 3, 1), KeyedDraws(f"o{n}"))[0] for n in range(2000))
     assert first["a"] / 2000 == pytest.approx(0.6, abs=0.04)
     assert first["b"] / 2000 == pytest.approx(0.3, abs=0.04)
-    assert sorted(in_order(range(40), [1] * 40, VillageDraws("long"))) == list(range(40))
+    assert sorted(in_order(range(40), [1] * 40, KeyedDraws("long"))) == list(range(40))
 
 
 def test_styles_and_phrases_apply_to_further_candidates() -> None:

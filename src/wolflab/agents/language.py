@@ -19,8 +19,7 @@ from ..text.kinds import kind_of
 from ..text.notes import Belief, Content, Interviewed, Mistake, Rated, Thought
 from ..text.questions import Decide, Interview, Propose, Question, Rate, Situation, Task
 from ..text.replies.parse import parse
-from ..text.replies.parsed import Decided, Parsed, Problem, Written
-from ..text.replies.parsed import Rated as RatedReply
+from ..text.replies.parsed import Decided, Parsed, Problem, RatedReply, Written
 from .base import IO, Invalid, Reply
 from .deducing import deduce, prunes, situated
 from .found import Found

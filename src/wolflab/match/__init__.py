@@ -4,13 +4,13 @@ from .draws import Draws
 from .io import LiveIO, at_once
 from .play import Match, Played, everybody, play, run_now
 from .player import Casting, Dealing, Player
-from .probes import Interview, Probe, ReliabilityProbe, StrawPoll
+from .probes import InterviewProbe, Probe, ReliabilityProbe, StrawPoll
 
 __all__ = [
     "Casting",
     "Dealing",
     "Draws",
-    "Interview",
+    "InterviewProbe",
     "LiveIO",
     "Match",
     "Played",

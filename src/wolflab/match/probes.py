@@ -95,7 +95,7 @@ class ReliabilityProbe:
 
 
 @dataclass(frozen=True, slots=True)
-class Interview:
+class InterviewProbe:
     """Whoever has just spoken as if it had another role says why (003 A.4).
 
     camouflaged: whether a statement claims a role that its speaker, whose role is given, does not hold.

@@ -8,8 +8,8 @@ from ..stats.comparing import holm
 from ..stats.intervals import Estimate, wilson
 from .days import Day, days
 from .measure import Measure
-from .observed import Asked
-from .published import PublishedFigure, PublishedTable, Verdict, compare, published
+from .observed import MeasuringOptions
+from .published import PublishedComparison, PublishedFigure, PublishedTable, compare, published
 from .registry import MEASURES, SPLITS
 from .rows import GameResult, MeasureRow, row_of
 from .summary import Condition, Contrast, Summary, summarise
@@ -17,7 +17,6 @@ from .summary import Condition, Contrast, Summary, summarise
 __all__ = [
     "MEASURES",
     "SPLITS",
-    "Asked",
     "Condition",
     "Contrast",
     "Day",
@@ -25,10 +24,11 @@ __all__ = [
     "GameResult",
     "Measure",
     "MeasureRow",
+    "MeasuringOptions",
+    "PublishedComparison",
     "PublishedFigure",
     "PublishedTable",
     "Summary",
-    "Verdict",
     "compare",
     "days",
     "holm",

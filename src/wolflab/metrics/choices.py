@@ -16,13 +16,13 @@ from typing import NamedTuple
 from ..record import GameRecord, PastTurn
 from ..rules import ROLES, SHIELDS, Pass, Pick, Say
 from ..stats.comparing import paired
-from ..stats.evenness import Chosen, Evenness, evenness
+from ..stats.evenness import Evenness, SeatChosen, evenness
 from ..stats.intervals import Estimate, share
 from ..text.reading.read import Claim, read
 from .published import PublishedFigure, published
 
 
-class Decision(NamedTuple):
+class StudiedDecision(NamedTuple):
     """One decision. category: what it falls under; None where a stand-in was applied. open: the categories
     that the rules left open to it, where these are seats.
     """
@@ -50,18 +50,18 @@ class Choices:
     published: PublishedFigure | None = None
 
 
-Decided = Sequence[tuple[int, Sequence[Decision]]]
+DecisionsByGame = Sequence[tuple[int, Sequence[StudiedDecision]]]
 """(deal, decisions) of each game."""
 
 
-def decisions(record: GameRecord, study: str) -> tuple[Decision, ...]:
+def decisions(record: GameRecord, study: str) -> tuple[StudiedDecision, ...]:
     """The study's decisions in one game."""
     return tuple(STUDIES[study][0](record))
 
 
 def choice_rows(
     study: str,
-    found: Mapping[str, Decided],
+    found: Mapping[str, DecisionsByGame],
     seed: int = 0,
     baseline: str | None = None,
     tables: Sequence[str] = (),
@@ -107,7 +107,7 @@ def _printed(study: str, condition: str, tables: Sequence[str]) -> PublishedFigu
     return next((one for one in figures if one is not None), None)
 
 
-def _listed(names: Sequence[str], found: Mapping[str, Decided]) -> tuple[str, ...]:
+def _listed(names: Sequence[str], found: Mapping[str, DecisionsByGame]) -> tuple[str, ...]:
     """The categories in order: as the study says, or the seats that were open, and what else was chosen."""
     every = [one for decided in found.values() for _, each in decided for one in each]
     seats = sorted({name for one in every for name in one.open}, key=_natural)
@@ -121,11 +121,11 @@ def _natural(name: str) -> tuple[str, int]:
     return word, int(name[len(word) :] or 0)
 
 
-def _made(each: Sequence[Decision]) -> Counter[str]:
+def _made(each: Sequence[StudiedDecision]) -> Counter[str]:
     return Counter(one.category for one in each if one.category is not None)
 
 
-def _share(decided: Decided, name: str, where_open: bool, seed: int) -> Estimate:
+def _share(decided: DecisionsByGame, name: str, where_open: bool, seed: int) -> Estimate:
     rows, missing = [], 0
     for deal, each in decided:
         asked = [one for one in each if not where_open or name in one.open]
@@ -135,15 +135,15 @@ def _share(decided: Decided, name: str, where_open: bool, seed: int) -> Estimate
     return share(rows, "decisions", missing=missing, seed=seed)
 
 
-def _by_deal(decided: Decided, name: str) -> list[tuple[int, float | None]]:
+def _by_deal(decided: DecisionsByGame, name: str) -> list[tuple[int, float | None]]:
     """Its share in each game; None in one without a decision."""
     made = [(deal, _made(each)) for deal, each in decided]
     return [(deal, one[name] / one.total() if one else None) for deal, one in made]
 
 
-def _chosen(decided: Decided) -> list[Chosen]:
+def _chosen(decided: DecisionsByGame) -> list[SeatChosen]:
     return [
-        Chosen(deal, one.category, one.open)
+        SeatChosen(deal, one.category, one.open)
         for deal, each in decided
         for one in each
         if one.category in one.open and one.category is not None
@@ -153,7 +153,7 @@ def _chosen(decided: Decided) -> list[Chosen]:
 # -- studies ----------------------------------------------------------------------------------------
 
 
-def first_kill(record: GameRecord) -> Iterator[Decision]:
+def first_kill(record: GameRecord) -> Iterator[StudiedDecision]:
     """Whom the pack attacks on the first night: the choice of the Werewolf who is asked last, which decides
     where the rules say so (`wolf_agreement: last`, as in 004).
     """
@@ -168,18 +168,18 @@ def first_kill(record: GameRecord) -> Iterator[Decision]:
     # By number, since the players may be called otherwise in every game.
     names = [f"player_{rules.first_player + seat}" for seat in range(rules.players)]
     open_ = tuple(name for seat, name in enumerate(names) if seat not in shut)
-    yield Decision(_seat(last, names.__getitem__), open_)
+    yield StudiedDecision(_seat(last, names.__getitem__), open_)
 
 
-def first_save(record: GameRecord) -> Iterator[Decision]:
+def first_save(record: GameRecord) -> Iterator[StudiedDecision]:
     """Whom the Doctor (or Guard) saves on the first night: itself, or another."""
     for turn in record.turns:
         if turn.kind in SHIELDS and turn.round == 1:
             me = turn.seat
-            yield Decision(_seat(turn, lambda seat, me=me: "itself" if seat == me else "another"))  # type: ignore[misc]
+            yield StudiedDecision(_seat(turn, lambda seat, me=me: "itself" if seat == me else "another"))  # type: ignore[misc]
 
 
-def seer_vote(record: GameRecord) -> Iterator[Decision]:
+def seer_vote(record: GameRecord) -> Iterator[StudiedDecision]:
     """Villagers' votes on day 1, where a true and a false Seer have spoken; games without are left out."""
     claimed = {
         act.speaker
@@ -194,7 +194,7 @@ def seer_vote(record: GameRecord) -> Iterator[Decision]:
         return
     for turn in record.turns:
         if turn.kind == "vote" and turn.round == 1 and record.roles[turn.seat] == "Villager":
-            yield Decision(
+            yield StudiedDecision(
                 _seat(
                     turn,
                     lambda seat: (
@@ -212,7 +212,7 @@ def _seat(turn: PastTurn, named: Callable[[int], str]) -> str | None:
     return "nobody" if isinstance(turn.action, Pass) else None
 
 
-Study = Callable[[GameRecord], Iterator[Decision]]
+Study = Callable[[GameRecord], Iterator[StudiedDecision]]
 STUDIES: Mapping[str, tuple[Study, tuple[str, ...]]] = {
     "first_kill": (first_kill, ()),
     "first_save": (first_save, ("itself", "another")),

@@ -13,7 +13,7 @@ from ..record import GameRecord, PastTurn
 from ..rules import PASS, ROLES
 from ..text.advice import ACT, advised
 from ..text.notes import Suggested
-from .behaviours import Side, TrustTable, sightings, trust_tables, unreasonable
+from .behaviours import SideName, TrustTable, sightings, trust_tables, unreasonable
 from .behaviours.detecting import DetectorView
 
 ADVISED, NOT_ADVISED = ACT, ""
@@ -30,7 +30,7 @@ class Conduct:
     suggested: decisions of seats that have experience → (with a suggestion, all).
     """
 
-    behaviours: Mapping[tuple[str, Side], int]
+    behaviours: Mapping[tuple[str, SideName], int]
     trust: tuple[TrustTable, ...]
     turns: int
     unreasonable: int

@@ -17,7 +17,7 @@ CONFIDENCES = tuple(range(5, 11))
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class RoleGuess:
     """One judgement against the truth.
 
     guess: a role or "Uncertain". right: the guess is the role held. brier: Σ over roles of
@@ -58,7 +58,7 @@ def _brier(given: Mapping[str, float], truth: str) -> float:
     return sum((p - (role == truth)) ** 2 for role, p in given.items())
 
 
-def judgements(days: Sequence[Day], wolves_too: bool = False) -> Iterator[Judgement]:
+def judgements(days: Sequence[Day], wolves_too: bool = False) -> Iterator[RoleGuess]:
     """Every judgement about a living player in force at a finished day's vote."""
     for day in days:
         if not day.finished:
@@ -70,7 +70,7 @@ def judgements(days: Sequence[Day], wolves_too: bool = False) -> Iterator[Judgem
             for target, belief in judged.items():
                 truth = day.roles[target]
                 given = probabilities(belief, before)
-                yield Judgement(
+                yield RoleGuess(
                     rater,
                     target,
                     belief.role,
@@ -82,6 +82,6 @@ def judgements(days: Sequence[Day], wolves_too: bool = False) -> Iterator[Judgem
                 )
 
 
-def named(found: Sequence[Judgement]) -> list[Judgement]:
+def named(found: Sequence[RoleGuess]) -> list[RoleGuess]:
     """Those that name a role."""
     return [one for one in found if one.guess != UNCERTAIN]

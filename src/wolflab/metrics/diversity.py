@@ -20,7 +20,7 @@ from ..stats.intervals import Estimate, mean, share
 from ..text.kinds import KINDS, kind_of
 from ..text.notes import Proposed
 
-Vectors = NDArray[np.float32]
+OfferVectors = NDArray[np.float32]
 
 ROWS = ("all", *KINDS)
 """The kinds of action of 004 §4.2, after all of them together."""
@@ -74,14 +74,14 @@ def offers(record: GameRecord, asked_of: Callable[[Mapping[str, Any]], int]) -> 
     return tuple(found)
 
 
-def added(vectors: Vectors) -> float:
+def added(vectors: OfferVectors) -> float:
     """The least Euclidean distance of the last row to the others. vectors: (n, d), n ≥ 2."""
     gaps = np.asarray(vectors[:-1], np.float64) - np.asarray(vectors[-1], np.float64)
     return float(np.sqrt(np.einsum("nd,nd->n", gaps, gaps)).min())
 
 
 def diversity_rows(
-    condition: str, found: Sequence[tuple[int, Offer]], vectors: Mapping[str, Vectors], seed: int = 0
+    condition: str, found: Sequence[tuple[int, Offer]], vectors: Mapping[str, OfferVectors], seed: int = 0
 ) -> tuple[Diversity, ...]:
     """Rows by N and kind of action, over deals. found: (deal, offer); vectors: of every text and action."""
     rows = []
@@ -109,5 +109,5 @@ def diversity_rows(
     return tuple(rows)
 
 
-def _last(texts: Sequence[str], vectors: Mapping[str, Vectors]) -> float:
+def _last(texts: Sequence[str], vectors: Mapping[str, OfferVectors]) -> float:
     return added(np.stack([vectors[text] for text in texts]))

@@ -17,7 +17,7 @@ from ..rules import ROLES, Said
 from ..stats.intervals import Estimate, mean, share
 from ..text.camouflage import claimed_against
 from ..text.notes import Interviewed
-from .behaviours import SIDES, Side
+from .behaviours import SIDES, SideName
 
 KIND = "interview"
 """What the record calls such a probe."""
@@ -26,7 +26,7 @@ QUOTED = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Interview:
+class InterviewGiven:
     """One interview. name, role: of whom; claimed: the role that it had spoken as; said: those words.
 
     answer: its reason; None where no usable one came.
@@ -40,7 +40,7 @@ class Interview:
     answer: str | None
 
     @property
-    def side(self) -> Side:
+    def side(self) -> SideName:
         """The side of whoever was asked."""
         return "werewolves" if ROLES[self.role].wolf else "village"
 
@@ -50,7 +50,7 @@ class Quote:
     """An answer to be read, and the game (its number in the run) in which it was given."""
 
     game: int
-    interview: Interview
+    interview: InterviewGiven
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +73,13 @@ class InterviewRows:
     condition: str
     games: int
     total: int
-    asked: Mapping[Side, Estimate]
+    asked: Mapping[SideName, Estimate]
     answered: Estimate
     pairings: tuple[Pairing, ...]
     quotes: tuple[Quote, ...]
 
 
-def interviews(record: GameRecord) -> tuple[Interview, ...]:
+def interviews(record: GameRecord) -> tuple[InterviewGiven, ...]:
     """All interviews of a game, in order."""
     found = []
     for turn in record.probes:
@@ -94,7 +94,7 @@ def interviews(record: GameRecord) -> tuple[Interview, ...]:
         claimed = note.claimed if note else claimed_against(said, turn.seat, role, record.ruleset) or "?"
         usable = note is not None and turn.invalid is None
         found.append(
-            Interview(
+            InterviewGiven(
                 turn.round,
                 record.ruleset.names[turn.seat],
                 role,
@@ -107,7 +107,7 @@ def interviews(record: GameRecord) -> tuple[Interview, ...]:
 
 
 def interview_rows(
-    condition: str, found: Sequence[tuple[int, int, Sequence[Interview]]], seed: int = 0
+    condition: str, found: Sequence[tuple[int, int, Sequence[InterviewGiven]]], seed: int = 0
 ) -> InterviewRows:
     """(deal, number of the game, its interviews) of each finished game of a condition."""
     every = [(game, one) for _, game, mine in found for one in mine]
@@ -138,7 +138,7 @@ def interview_rows(
     )
 
 
-def _quoted(every: Sequence[tuple[int, Interview]]) -> tuple[Quote, ...]:
+def _quoted(every: Sequence[tuple[int, InterviewGiven]]) -> tuple[Quote, ...]:
     """A few answers, one of each pairing in turn; a hash decides which, so that no game is preferred."""
     kinds: dict[tuple[str, str], list[Quote]] = {}
     for game, one in every:
@@ -157,4 +157,4 @@ def _lot(quote: Quote) -> bytes:
     return blake2b(f"{quote.game}/{one.round}/{one.name}".encode(), digest_size=8).digest()
 
 
-__all__ = ["QUOTED", "Interview", "InterviewRows", "Pairing", "Quote", "interview_rows", "interviews"]
+__all__ = ["QUOTED", "InterviewGiven", "InterviewRows", "Pairing", "Quote", "interview_rows", "interviews"]

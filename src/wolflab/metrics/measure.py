@@ -40,14 +40,14 @@ others; where a seat is watched; where conduct is asked for."""
 
 Sums = tuple[float, ...]
 """What a game contributes, numbers that add up over games."""
-Key = tuple[str | int, ...]
+PartKey = tuple[str | int, ...]
 """What a part of a measure is of, such as a role, or a day and two roles."""
 Counting = Callable[[ObservedGame], Sums | None]
-SplitCounting = Callable[[ObservedGame], Mapping[Key, Sums | None]]
+SplitCounting = Callable[[ObservedGame], Mapping[PartKey, Sums | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class How:
+class Formula:
     """How sums over games become a number.
 
     width: how many sums a game contributes. statistic: of the sums. n: the sum whose total is n; a deal
@@ -91,25 +91,25 @@ def _heeded(sums: Floats) -> Floats:
     return 1 - divide(divide(sums[:, 0], sums[:, 1]), divide(sums[:, 2], sums[:, 3]))
 
 
-MEAN = How(2, missing="games")
+MEAN = Formula(2, missing="games")
 """Mean over games of one value a game: (value, 1)."""
-SHARE = How(2, share=True)
+SHARE = Formula(2, share=True)
 """(hits, trials), pooled over games."""
-POOLED = How(2)
+POOLED = Formula(2)
 """(sum of values, how many), pooled over games."""
-GAINED = How(3, _gained, n=2)
+GAINED = Formula(3, _gained, n=2)
 """1 − sum / sum of what it is measured against; the third is how many."""
-EITHER = How(4, share=True, either=True)
+EITHER = Formula(4, share=True, either=True)
 """(hits, trials) of one kind, or of another where there are none of the first."""
-HALVES = How(4, _halves, other=3, counted=True)
+HALVES = Formula(4, _halves, other=3, counted=True)
 """The mean of two shares: (hits, trials) of each."""
-APART = How(4, _apart, other=3)
+APART = Formula(4, _apart, other=3)
 """Mean − mean: (sum, how many) of each."""
-WON_OVER = How(4, _won_over, n=0, missing=3)
+WON_OVER = Formula(4, _won_over, n=0, missing=3)
 """Persuasion rate (DellaVigna & Gentzkow 2010, Eq. 1): followers, for the player before and after, and days
 without a recommendation.
 """
-HEEDED = How(4, _heeded)
+HEEDED = Formula(4, _heeded)
 """1 − share / share: (hits, trials) of each."""
 
 
@@ -139,7 +139,7 @@ BEHAVIOURS = Needs("behaviours", "behaviours: true")
 class Measure:
     """One entry.
 
-    label: what it is called in tables. how: see `How`. section: where it stands. says: one sentence.
+    label: what it is called in tables. how: see `Formula`. section: where it stands. says: one sentence.
     counts: what a game contributes, None for nothing; with `split`, by key, None for a case that is missing.
     unit: how a value is shown. units: what n counts. group: which conditions have it. bounds: between which
     a deal's value must lie. split: what the parts are of, such as ("role",). needs: what an experiment has
@@ -149,7 +149,7 @@ class Measure:
 
     name: str
     label: str
-    how: How
+    how: Formula
     section: Section
     says: str
     counts: Counting | SplitCounting
@@ -164,7 +164,7 @@ class Measure:
     signed: bool = False
     reference: float | None = None
     also: str = ""
-    """Units of n where `How.either` takes the second."""
+    """Units of n where `Formula.either` takes the second."""
 
     @property
     def by_deal(self) -> bool:
@@ -204,11 +204,11 @@ __all__ = [
     "WATCHED",
     "WON_OVER",
     "Counting",
+    "Formula",
     "Group",
-    "How",
-    "Key",
     "Measure",
     "Needs",
+    "PartKey",
     "Section",
     "SplitCounting",
     "Sums",

@@ -10,13 +10,13 @@ from ..record import GameRecord
 from ..usage import CallTotals
 from .conduct import Conduct, conduct
 from .days import Day, days
-from .deduction import Judgement, judgements
+from .deduction import RoleGuess, judgements
 from .leadership import standing_of_role
-from .play import Label, Replies, replies
+from .play import PlayerLabel, Replies, replies
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class MeasuringOptions:
     """What is worked out beside the rest where an experiment asks for it.
 
     behaviours: `conduct`. watched: the seat whose own wins are told. choices: studies of `metrics.choices`.
@@ -27,14 +27,14 @@ class Asked:
     choices: tuple[str, ...] = ()
 
 
-NOTHING_MORE = Asked()
+NOTHING_MORE = MeasuringOptions()
 
 
 class ObservedGame:
     """See the module. calls: what the game's calls came to, over all models."""
 
     def __init__(
-        self, record: GameRecord, asked: Asked = NOTHING_MORE, calls: CallTotals | None = None
+        self, record: GameRecord, asked: MeasuringOptions = NOTHING_MORE, calls: CallTotals | None = None
     ) -> None:
         self.record, self.asked = record, asked
         self.calls = calls or CallTotals()
@@ -51,12 +51,12 @@ class ObservedGame:
         return {role: value for role, value in found.items() if value is not None}
 
     @cached_property
-    def judged(self) -> tuple[Judgement, ...]:
+    def judged(self) -> tuple[RoleGuess, ...]:
         """What the village side guessed of the others, at each finished day's vote."""
         return tuple(judgements(self.days))
 
     @cached_property
-    def replies(self) -> Mapping[Label, Replies]:
+    def replies(self) -> Mapping[PlayerLabel, Replies]:
         """How well each player's replies could be used."""
         return replies(self.record)
 
@@ -71,4 +71,4 @@ class ObservedGame:
         return conduct(self.record)
 
 
-__all__ = ["NOTHING_MORE", "Asked", "ObservedGame"]
+__all__ = ["NOTHING_MORE", "MeasuringOptions", "ObservedGame"]

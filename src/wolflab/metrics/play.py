@@ -20,7 +20,7 @@ _SHOOTING = frozenset(kind for kind, duty in DUTIES.items() if duty.shoots)
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Label:
+class PlayerLabel:
     """Who plays: a model's name ("" for agents that need none) and a recipe's."""
 
     model: str
@@ -53,20 +53,20 @@ class Replies:
         )
 
 
-def labels(record: GameRecord) -> tuple[Label, ...]:
+def labels(record: GameRecord) -> tuple[PlayerLabel, ...]:
     """Who plays: each seat's player from the header, then whoever took a seat over."""
     players = [*record.header.get("players", ()), *(player for _, _, player in record.takeovers)]
     return tuple(label(each) for each in players)
 
 
-def label(described: Mapping[str, Any]) -> Label:
+def label(described: Mapping[str, Any]) -> PlayerLabel:
     """One entry of the header's "players"."""
     recipe, model = described.get("recipe", "?"), described.get("model", "")
     if isinstance(recipe, Mapping):
         recipe = recipe.get("name", "?")
     if isinstance(model, Mapping):
         model = model.get("name") or model.get("model", "?")
-    return Label(str(model), str(recipe))
+    return PlayerLabel(str(model), str(recipe))
 
 
 def village_won(record: GameRecord) -> bool | None:
@@ -132,10 +132,10 @@ def eliminations(days: Sequence[Day]) -> tuple[int, int]:
     return sum(day.wolf(day.out) for day in out if day.out is not None), len(out)
 
 
-def replies(record: GameRecord) -> dict[Label, Replies]:
+def replies(record: GameRecord) -> dict[PlayerLabel, Replies]:
     """How well each label's replies could be used."""
     who = labels(record)
-    found: Counter[tuple[Label, str]] = Counter()
+    found: Counter[tuple[PlayerLabel, str]] = Counter()
     for turn in (*record.turns, *record.probes):
         if turn.seat < 0:
             continue

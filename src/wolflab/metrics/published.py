@@ -18,7 +18,7 @@ import yaml
 from ..errors import ExperimentError
 from ..stats.intervals import Estimate, wilson
 
-Kind = Literal["mean", "share", "correlation"]
+FigureKind = Literal["mean", "share", "correlation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class PublishedFigure:
     """One printed number. n: what it rests on, or None if not stated; deals: how many different deals."""
 
     value: float
-    kind: Kind
+    kind: FigureKind
     n: int | None
     deals: int | None
     unit: str
@@ -57,7 +57,7 @@ class PublishedTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PublishedComparison:
     """Ours − theirs with the interval of `compare`. resolved: True, False, or None when it cannot be told."""
 
     difference: float | None
@@ -112,7 +112,7 @@ def published(name: str) -> PublishedTable:
     return known[name]
 
 
-def compare(ours: Estimate, theirs: PublishedFigure) -> Verdict:
+def compare(ours: Estimate, theirs: PublishedFigure) -> PublishedComparison:
     """Can our number be told apart from the printed one?
 
     The interval of the difference combines the two numbers' own intervals (MOVER, Zou & Donner 2008):
@@ -128,21 +128,21 @@ def compare(ours: Estimate, theirs: PublishedFigure) -> Verdict:
     interval excludes 0. It says that the numbers differ, not why: models, prompts and dates differ too.
     """
     if ours.value is None:
-        return Verdict(None, None, None, None, "ours could not be measured")
+        return PublishedComparison(None, None, None, None, "ours could not be measured")
     difference = ours.value - theirs.value
     if theirs.n is None:
-        return Verdict(difference, None, None, None, "the source states no n")
+        return PublishedComparison(difference, None, None, None, "the source states no n")
     if ours.low is None or ours.high is None:
-        return Verdict(difference, None, None, None, ours.note or "ours has no interval")
+        return PublishedComparison(difference, None, None, None, ours.note or "ours has no interval")
     if theirs.kind == "correlation":
-        return Verdict(difference, None, None, None, "no spread can be assumed for a correlation")
+        return PublishedComparison(difference, None, None, None, "no spread can be assumed for a correlation")
     below, above = _spread(ours, ours.value, theirs)
     low = difference - math.hypot(ours.value - ours.low, above) - theirs.half_digit
     high = difference + math.hypot(ours.high - ours.value, below) + theirs.half_digit
     resolved = not low <= 0 <= high
     words = "differs" if resolved else "cannot be told apart"
     words += f" ({difference:+.3f}, {low:+.3f} to {high:+.3f})"
-    return Verdict(difference, low, high, resolved, words)
+    return PublishedComparison(difference, low, high, resolved, words)
 
 
 def _spread(ours: Estimate, value: float, theirs: PublishedFigure) -> tuple[float, float]:

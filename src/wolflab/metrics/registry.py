@@ -1,7 +1,7 @@
 """Every measure, in the order of the tables. A new measure is one entry here.
 
 An entry is a function of one game, under the measure's name: its docstring is the sentence that says what the
-measure is, what it returns are the sums that the game contributes (see `measure.How`). From the entries
+measure is, what it returns are the sums that the game contributes (see `measure.Formula`). From the entries
 follow the page, the terminal, `report.json`, what conditions can be compared on, drawn along or planted with,
 and the table in `docs/metrics.md`.
 """
@@ -16,10 +16,10 @@ from typing import Any, TypeVar
 from ..stats.intervals import UNIT
 from ..usage import Usage
 from .behaviours import BEHAVIOURS as KINDS
-from .behaviours import SIDES, Side, TrustTable
+from .behaviours import SIDES, SideName, TrustTable
 from .conduct import ADVISED, NOT_ADVISED
 from .days import Day
-from .deduction import CONFIDENCES, Judgement, named
+from .deduction import CONFIDENCES, RoleGuess, named
 from .leadership import (
     DayMetric,
     changed,
@@ -53,11 +53,11 @@ from .measure import (
     WATCHED,
     WON_OVER,
     Counting,
+    Formula,
     Group,
-    How,
-    Key,
     Measure,
     Needs,
+    PartKey,
     Section,
     SplitCounting,
     Sums,
@@ -68,9 +68,9 @@ from .own import won_as
 from .play import Replies, eliminations, shots, survival_by_role, village_votes, village_won
 
 Entry = TypeVar("Entry", Counting, SplitCounting)
-Parts = dict[Key, Sums | None]
+Parts = dict[PartKey, Sums | None]
 SIGNED = (-1.0, 1.0)
-SIDE_NAMES: Mapping[Side, str] = {"village": "village", "werewolves": "Werewolves"}
+SIDE_NAMES: Mapping[SideName, str] = {"village": "village", "werewolves": "Werewolves"}
 """The sides as words, in the order of the tables."""
 
 _ENTRIES: dict[str, Measure] = {}
@@ -109,7 +109,7 @@ def _add(one: Measure) -> None:
     _ENTRIES[one.name] = one
 
 
-def measure(label: str, how: How, section: Section, **more: Any) -> Callable[[Entry], Entry]:
+def measure(label: str, how: Formula, section: Section, **more: Any) -> Callable[[Entry], Entry]:
     """Enter the function below under its name, with its docstring for its sentence. more: of `Measure`."""
 
     def enter(counts: Entry) -> Entry:
@@ -389,7 +389,7 @@ def reliability(game: ObservedGame) -> Parts:
     """Mean m at the vote, from 1 (surely a Werewolf) to 10 (surely not), by day, role of the rater and role
     of the player judged, the Sheriff apart.
     """
-    found: dict[Key, tuple[float, float]] = {}
+    found: dict[PartKey, tuple[float, float]] = {}
     for day in game.days:
         for (rater, target), m in day.matrix().items():
             if rater in day.alive:
@@ -495,7 +495,7 @@ def survival(game: ObservedGame) -> Parts:
 # -- who is guessed ---------------------------------------------------------------------------------
 
 
-def _judged(game: ObservedGame, value: Callable[[Judgement], float]) -> Sums | None:
+def _judged(game: ObservedGame, value: Callable[[RoleGuess], float]) -> Sums | None:
     return (sum(map(value, game.judged)), float(len(game.judged))) if game.judged else None
 
 
@@ -543,7 +543,7 @@ def stated(game: ObservedGame) -> Parts:
     return _by_confidence(game, lambda one: one.stated)
 
 
-def _by_confidence(game: ObservedGame, value: Callable[[Judgement], float]) -> Parts:
+def _by_confidence(game: ObservedGame, value: Callable[[RoleGuess], float]) -> Parts:
     guesses = named(game.judged)
     kept = {c: [value(one) for one in guesses if one.confidence == c] for c in CONFIDENCES}
     return {(c,): (sum(values), float(len(values))) for c, values in kept.items() if values}
@@ -595,7 +595,7 @@ def behaviour_name(name: str) -> str:
     return name.replace("_", " ").replace("self exposure", "self-exposure")
 
 
-def _behaviour(name: str, side: Side) -> None:
+def _behaviour(name: str, side: SideName) -> None:
     """How often a game a side shows a behaviour, and in what share of games."""
 
     def times(game: ObservedGame) -> Sums:

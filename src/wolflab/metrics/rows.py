@@ -19,10 +19,10 @@ import msgspec
 from ..errors import RecordError
 from ..record import GameRecord
 from ..usage import CallTotals
-from .choices import Decision, decisions
+from .choices import StudiedDecision, decisions
 from .leadership import null_of_ratio
-from .measure import Group, Key, Measure, Sums
-from .observed import NOTHING_MORE, Asked, ObservedGame
+from .measure import Group, Measure, PartKey, Sums
+from .observed import NOTHING_MORE, MeasuringOptions, ObservedGame
 from .play import is_instrument, labels
 from .registry import MEASURES, SPLITS
 
@@ -46,9 +46,9 @@ class MeasureRow(msgspec.Struct, array_like=True):
     instrument: bool
     groups: tuple[Group, ...]
     sums: list[float | None]
-    parts: dict[int, list[tuple[Key, Sums | None]]]
+    parts: dict[int, list[tuple[PartKey, Sums | None]]]
     null: tuple[float, float, float] | None = None
-    choices: dict[str, tuple[Decision, ...]] = {}
+    choices: dict[str, tuple[StudiedDecision, ...]] = {}
 
     @property
     def winner(self) -> bool | None:
@@ -97,14 +97,16 @@ WIDTH = sum(one.how.width for one in MEASURES.values())
 
 
 @cache
-def version(asked: Asked = NOTHING_MORE) -> str:
+def version(asked: MeasuringOptions = NOTHING_MORE) -> str:
     """What a row has to be counted by to be read as it is."""
     entries = [(one.name, one.how.width, one.void) for one in (*MEASURES.values(), *SPLITS.values())]
     told = [COUNTED, entries, asked.behaviours, asked.watched, asked.choices]
     return blake2b(msgspec.json.encode(told), digest_size=8).hexdigest()
 
 
-def row_of(record: GameRecord, asked: Asked = NOTHING_MORE, calls: CallTotals | None = None) -> MeasureRow:
+def row_of(
+    record: GameRecord, asked: MeasuringOptions = NOTHING_MORE, calls: CallTotals | None = None
+) -> MeasureRow:
     """What a game contributes. calls: what its calls came to, over all models (None: not known).
 
     A void game contributes to nothing but what its players were asked.
@@ -116,7 +118,7 @@ def row_of(record: GameRecord, asked: Asked = NOTHING_MORE, calls: CallTotals | 
     def kept(one: Measure) -> bool:
         return one.group in groups and (one.void or not void)
 
-    parts: dict[int, list[tuple[Key, Sums | None]]] = {}
+    parts: dict[int, list[tuple[PartKey, Sums | None]]] = {}
     for number, one in enumerate(SPLITS.values()):
         found = one.counts(game) if kept(one) else {}
         assert isinstance(found, Mapping), one.name

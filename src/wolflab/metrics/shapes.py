@@ -13,7 +13,7 @@ from typing import Any
 from ..stats.intervals import Estimate
 from ..usage import CallTotals
 from .leadership import Null
-from .measure import Key
+from .measure import PartKey
 from .registry import SPLITS
 
 
@@ -44,12 +44,12 @@ class Condition:
     counts: Counts
     errors: tuple[tuple[str, int], ...]
     measures: Mapping[str, Estimate]
-    splits: Mapping[str, Mapping[Key, Estimate]] = field(default_factory=dict)
+    splits: Mapping[str, Mapping[PartKey, Estimate]] = field(default_factory=dict)
     ratio_null: Null | None = None
     totals: Mapping[str, CallTotals] = field(default_factory=dict)
     watched: str = ""
 
-    def split(self, name: str) -> Mapping[Key, Estimate]:
+    def split(self, name: str) -> Mapping[PartKey, Estimate]:
         """One measure's parts; none where the condition does not have it."""
         return self.splits.get(name, {})
 
@@ -125,7 +125,7 @@ class Beside:
 
 
 @dataclass(frozen=True, slots=True)
-class Planted:
+class PlantedEffect:
     """An effect put in on purpose, and what the analysis made of it.
 
     truth: the value that the knob was set to. recovered: the interval of `found` holds it, and leaves 0
@@ -150,7 +150,7 @@ class Summary:
     conditions: tuple[Condition, ...]
     contrasts: tuple[Contrast, ...]
     beside: tuple[Beside, ...]
-    planted: tuple[Planted, ...]
+    planted: tuple[PlantedEffect, ...]
     seed: int
     curve: Curve | None = None
 

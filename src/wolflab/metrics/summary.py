@@ -19,7 +19,7 @@ from .choices import STUDIES
 from .published import PublishedFigure, compare, published
 from .registry import unknown
 from .rows import GameResult
-from .shapes import Beside, Condition, Contrast, Counts, Curve, Planted, Summary
+from .shapes import Beside, Condition, Contrast, Counts, Curve, PlantedEffect, Summary
 from .tally import Tally, compared
 
 CONTRASTED = ("ratio", "dc", "village_win")
@@ -135,7 +135,7 @@ def _must_be_conditions(
                 raise ExperimentError(f"{where}: there is no condition {name!r}; known are {', '.join(arms)}")
 
 
-def _planted(given: Mapping[str, Any] | None, conditions: Sequence[Condition]) -> tuple[Planted, ...]:
+def _planted(given: Mapping[str, Any] | None, conditions: Sequence[Condition]) -> tuple[PlantedEffect, ...]:
     if not given:
         return ()
     measure = str(given.get("measure", "persuasion"))
@@ -148,7 +148,7 @@ def _planted(given: Mapping[str, Any] | None, conditions: Sequence[Condition]) -
         truth = float(given["values"][one.name])
         held, from_zero = estimate.excludes(truth), estimate.excludes(0.0)
         recovered = None if held is None else not held and (truth == 0 or bool(from_zero))
-        found.append(Planted(one.name, measure, str(given.get("knob", "")), truth, estimate, recovered))
+        found.append(PlantedEffect(one.name, measure, str(given.get("knob", "")), truth, estimate, recovered))
     return tuple(found)
 
 

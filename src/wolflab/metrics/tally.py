@@ -27,7 +27,7 @@ from ..stats.intervals import (
 )
 from ..stats.resampling import MANY, SPARSE, drawn, drawn_twice
 from .leadership import Null, null
-from .measure import Group, How, Key, Measure
+from .measure import Formula, Group, Measure, PartKey
 from .registry import MEASURES, SPLITS
 from .rows import COLUMNS, WIDTH, MeasureRow
 
@@ -88,8 +88,8 @@ class Tally:
         self._columns = np.zeros(WIDTH, np.int64)
         """Where the sums of rows stand; 0: no row has had any."""
         self._there = np.zeros(WIDTH, np.int64)
-        self._parts: dict[tuple[int, Key], Columns] = {}
-        self._missing: Counter[tuple[int, Key]] = Counter()
+        self._parts: dict[tuple[int, PartKey], Columns] = {}
+        self._missing: Counter[tuple[int, PartKey]] = Counter()
         self._null = np.zeros(4)
 
     def add(self, row: MeasureRow, deal: int, draw: int = 0, void: bool = False) -> None:
@@ -148,7 +148,7 @@ class Tally:
         """Whether the condition has a measure at all."""
         return one.group == "every" or one.group in self.groups
 
-    def estimates(self, seed: int = 0) -> tuple[dict[str, Estimate], dict[str, dict[Key, Estimate]]]:
+    def estimates(self, seed: int = 0) -> tuple[dict[str, Estimate], dict[str, dict[PartKey, Estimate]]]:
         """Every measure, and every part of those that are split."""
         resampled = _Resampled(self, seed)
         plain = {}
@@ -157,7 +157,7 @@ class Tally:
                 at = COLUMNS[one.name]
                 without = self.done - int(self._there[at.start]) if one.how.missing == "games" else 0
                 plain[one.name] = resampled.estimate(one, self._columns[at], without)
-        parts: dict[str, dict[Key, Estimate]] = {}
+        parts: dict[str, dict[PartKey, Estimate]] = {}
         for number, key in sorted(self._parts, key=_sorting):
             one = _SPLIT[number]
             found = resampled.estimate(one, self._parts[number, key], self._missing[number, key])
@@ -212,7 +212,7 @@ class _Resampled:
         return over_deals_alone(found) if self._few else found
 
 
-def _sorting(place: tuple[int, Key]) -> tuple[int, list[tuple[bool, str | int]]]:
+def _sorting(place: tuple[int, PartKey]) -> tuple[int, list[tuple[bool, str | int]]]:
     number, key = place
     return number, [(isinstance(part, str), part) for part in key]
 
@@ -252,7 +252,7 @@ def estimated(one: Measure, sums: Floats, totals: Floats | None, missing: int) -
     return found
 
 
-def _cases(how: How, sums: Floats) -> NDArray[np.bool_]:
+def _cases(how: Formula, sums: Floats) -> NDArray[np.bool_]:
     """Which deals, or crossings of deal and draw, have anything of a measure."""
     there: NDArray[np.bool_] = sums[..., how.n] > 0
     return there | (sums[..., how.other] > 0) if how.other is not None and how.counted else there

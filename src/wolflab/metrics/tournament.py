@@ -17,11 +17,11 @@ from ..stats.comparing import holm, paired
 from ..stats.intervals import NO_DATA, Estimate, Floats, divide, estimate, share
 from ..stats.ratings import Duel, Rating, Ratings, Skill, openskill, rate
 from ..stats.sequential import sequence
-from .behaviours import Side
+from .behaviours import SideName
 from .published import compare, published
 
-Part = Literal["village", "werewolves", "both"]
-PARTS: tuple[Part, ...] = ("both", "village", "werewolves")
+SidePart = Literal["village", "werewolves", "both"]
+PARTS: tuple[SidePart, ...] = ("both", "village", "werewolves")
 VERSUS = " vs "
 Pair = tuple[str, str]
 """(who plays the village, who plays the Werewolves)."""
@@ -29,14 +29,14 @@ SEQUENCE = "confidence sequence: it holds at every number of games"
 NOT_ANYTIME = "the run could stop early: this has no interval that holds then"
 
 
-class Result(NamedTuple):
+class CellGame(NamedTuple):
     """One finished game of a cell. winner: None where neither side won."""
 
     village: str
     werewolves: str
     deal: int
     repeat: int
-    winner: Side | None
+    winner: SideName | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Difference:
 
     first: str
     second: str
-    part: Part
+    part: SidePart
     difference: Estimate
     p: float | None
     p_holm: float | None
@@ -92,7 +92,7 @@ class BesideCell:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class StopReason:
     """Why games ended where they did: one sentence a cell, or one for all. deals: how many it took."""
 
     what: str
@@ -119,7 +119,7 @@ class Standings:
     ratings: Ratings
     skills: tuple[Skill, ...]
     beside: tuple[BesideCell, ...]
-    decisions: tuple[Decision, ...]
+    decisions: tuple[StopReason, ...]
     level: float | None
     missing: int
 
@@ -139,14 +139,14 @@ def pair_of(cell: str) -> Pair | None:
 
 
 def standings(
-    results: Sequence[Result],
+    results: Sequence[CellGame],
     pairs: Sequence[Pair],
     *,
     title: str = "",
     description: str = "",
     instrument: bool = False,
     level: float | None = None,
-    decisions: Sequence[Decision] = (),
+    decisions: Sequence[StopReason] = (),
     tables: Sequence[str] = (),
     called: Mapping[str, str] | None = None,
     missing: int = 0,
@@ -190,7 +190,7 @@ def standings(
 
 
 def differences_by_deal(
-    results: Sequence[Result], pairs: Sequence[Pair], first: str, second: str, part: Part
+    results: Sequence[CellGame], pairs: Sequence[Pair], first: str, second: str, part: SidePart
 ) -> list[tuple[int, float]]:
     """(deal, score of `first` − score of `second`), deals in ascending order.
 
@@ -204,7 +204,7 @@ def differences_by_deal(
     return [(deal, a[deal] - b[deal]) for deal in sorted(a.keys() & b.keys())]
 
 
-def deal_means(results: Sequence[Result], pair: Pair) -> list[tuple[int, float]]:
+def deal_means(results: Sequence[CellGame], pair: Pair) -> list[tuple[int, float]]:
     """(deal, share of its games that the village won) of one cell, deals in ascending order."""
     found = _Games(results, [pair], None, 0).by_deal([(pair, "village")])
     return sorted(found.items())
@@ -212,7 +212,7 @@ def deal_means(results: Sequence[Result], pair: Pair) -> list[tuple[int, float]]
 
 # -- the work ---------------------------------------------------------------------------------
 
-_Seen = tuple[Pair, Side]
+_Seen = tuple[Pair, SideName]
 """A cell, seen from one side."""
 
 
@@ -220,10 +220,10 @@ class _Games:
     """Results by cell, and what follows from them."""
 
     def __init__(
-        self, results: Sequence[Result], pairs: Sequence[Pair], level: float | None, seed: int
+        self, results: Sequence[CellGame], pairs: Sequence[Pair], level: float | None, seed: int
     ) -> None:
         self.pairs, self.level, self.seed = list(pairs), level, seed
-        self.of: dict[Pair, list[Result]] = {pair: [] for pair in pairs}
+        self.of: dict[Pair, list[CellGame]] = {pair: [] for pair in pairs}
         for one in results:
             if (one.village, one.werewolves) in self.of:
                 self.of[one.village, one.werewolves].append(one)
@@ -238,7 +238,7 @@ class _Games:
 
     # -- scores ---------------------------------------------------------------------------
 
-    def seen(self, name: str, side: Side, opponents: Sequence[str] | None = None) -> list[_Seen]:
+    def seen(self, name: str, side: SideName, opponents: Sequence[str] | None = None) -> list[_Seen]:
         """The cells in which an entrant plays that side, from its own side."""
         mine, other = (0, 1) if side == "village" else (1, 0)
         return [
@@ -307,11 +307,11 @@ class _Games:
 
     # -- differences ----------------------------------------------------------------------
 
-    def shared(self, first: str, second: str, part: Part) -> tuple[list[list[_Seen]], list[list[_Seen]]]:
+    def shared(self, first: str, second: str, part: SidePart) -> tuple[list[list[_Seen]], list[list[_Seen]]]:
         """The cells of both against the opponents that both have, grouped by side; empty where none."""
         ours: list[list[_Seen]] = []
         theirs: list[list[_Seen]] = []
-        sides: tuple[Side, ...] = ("village", "werewolves") if part == "both" else (part,)
+        sides: tuple[SideName, ...] = ("village", "werewolves") if part == "both" else (part,)
         for side in sides:
             other = 1 if side == "village" else 0
             against = [{pair[other] for pair, _ in self.seen(name, side)} for name in (first, second)]
@@ -334,7 +334,7 @@ class _Games:
             found += [replace(row, p_holm=p) for row, p in zip(rows, adjusted, strict=True)]
         return tuple(found)
 
-    def _difference(self, first: str, second: str, part: Part) -> Difference | None:
+    def _difference(self, first: str, second: str, part: SidePart) -> Difference | None:
         ours, theirs = self.shared(first, second, part)
         if not ours:
             return None
@@ -397,4 +397,4 @@ def _beside(name: str, cells: Sequence[CellRow], called: Mapping[str, str]) -> l
     return found
 
 
-__all__ = ["Decision", "Result", "Standings", "deal_means", "differences_by_deal", "standings"]
+__all__ = ["CellGame", "Standings", "StopReason", "deal_means", "differences_by_deal", "standings"]

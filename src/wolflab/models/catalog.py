@@ -65,12 +65,12 @@ def _read(spec: Spec) -> tuple[str, dict[str, Any]]:
 def _behind_http(
     name: str, model: str, provider: str, settings: dict[str, Any], budget: Budget | None
 ) -> OpenAIModel:
-    from .openai_api import SETTINGS, OpenAIModel, Settings
+    from .openai_api import SETTINGS, HttpSettings, OpenAIModel
 
     _refuse_unknown(name, settings, SETTINGS)
     if settings.get("price") is not None:
         settings["price"] = price_of(settings["price"])
-    return OpenAIModel(name, model, PROVIDERS[provider], Settings(**settings), budget=budget)
+    return OpenAIModel(name, model, PROVIDERS[provider], HttpSettings(**settings), budget=budget)
 
 
 def _village(settings: dict[str, Any]) -> Model:

@@ -28,7 +28,7 @@ _RAW = {"X-Stainless-Raw-Response": "true"}
 """Asks the library for the response as it came, as its `with_raw_response` does."""
 
 
-class Answer(NamedTuple):
+class HttpAnswer(NamedTuple):
     """A JSON object that came back. `latency` in seconds."""
 
     body: dict[str, Any]
@@ -45,7 +45,7 @@ async def post(
     classify: Classify,
     address: str,
     secret: str | None,
-) -> Answer | Fault:
+) -> HttpAnswer | Fault:
     """Send `body` to `path`. Everything that can go wrong in it comes back as a Fault.
 
     timeout: seconds for the whole attempt. address: may be shown. secret: the key, taken out of words.
@@ -72,10 +72,10 @@ async def post(
         return Fault("retry", f"an answer that is not JSON (is {address} right?)")
     if not isinstance(reply, dict):
         return Fault("retry", "an answer that is not a JSON object")
-    return Answer(reply, raw.headers, latency)
+    return HttpAnswer(reply, raw.headers, latency)
 
 
-def passed_on(answer: Answer, classify: Classify) -> Fault:
+def passed_on(answer: HttpAnswer, classify: Classify) -> Fault:
     """The fault behind an `error` under status 200: routers pass on another server's that way."""
     told = answer.body["error"]
     code = told.get("code") if isinstance(told, dict) else None

@@ -13,7 +13,7 @@ from email.utils import parsedate_to_datetime
 from time import time
 from typing import Any, Literal
 
-Kind = Literal["retry", "quota", "key", "model", "context", "filter", "setting", "request"]
+FaultKind = Literal["retry", "quota", "key", "model", "context", "filter", "setting", "request"]
 
 _READ = 20_000
 """Characters of a server's words that are read."""
@@ -31,7 +31,7 @@ class Fault:
     wait: seconds that the server asked for.
     """
 
-    kind: Kind
+    kind: FaultKind
     words: str
     status: int = 0
     wait: float | None = None
@@ -77,7 +77,7 @@ def of_status(
     words = words[:_READ].replace(secret, "…") if secret else words[:_READ]
     shown = shorten(words) or f"HTTP status {status}"
 
-    def fault(kind: Kind, **more: Any) -> Fault:
+    def fault(kind: FaultKind, **more: Any) -> Fault:
         return Fault(kind, shown, status, **more)
 
     if status == 402 or code in _QUOTA_CODES:

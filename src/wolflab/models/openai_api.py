@@ -39,7 +39,7 @@ SAMPLED = ("temperature", "top_p", "max_tokens", "seed")
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class HttpSettings:
     """What can be set for a model behind HTTP. Raises ModelError, naming the setting.
 
     temperature, top_p, max_tokens, seed: take precedence over what the recipe asks for.
@@ -98,7 +98,7 @@ class Settings:
             raise ModelError(f"model setting {name!r}: got {value!r}; use a {word} of 0 or more")
 
 
-def endpoint_for(who: str, provider: Provider, settings: Settings, budget: Budget | None) -> Endpoint:
+def endpoint_for(who: str, provider: Provider, settings: HttpSettings, budget: Budget | None) -> Endpoint:
     """The endpoint that `settings` name, its limit set. `who` ("model 'x'") begins the ModelErrors."""
     url = settings.base_url or provider.base_url
     if url is None:
@@ -126,14 +126,14 @@ class OpenAIModel:
         name: str,
         model: str,
         provider: Provider,
-        settings: Settings | None = None,
+        settings: HttpSettings | None = None,
         *,
         budget: Budget | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:
         self.name, self.model, self.provider = name, model, provider
-        self.settings = settings or Settings()
+        self.settings = settings or HttpSettings()
         self.endpoint = endpoint_for(f"model {name!r}", provider, self.settings, budget)
         self._learned: Learned = self.endpoint.learned(model, provider)
         self._budget, self._sleep, self._jitter = budget, sleep, jitter
@@ -350,5 +350,5 @@ def _first(*values: Any) -> Any:
     return next((value for value in values if value is not None), None)
 
 
-SETTINGS = tuple(one.name for one in fields(Settings))
+SETTINGS = tuple(one.name for one in fields(HttpSettings))
 """The names of all settings, for error messages."""

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-Log = dict[str, float]
+TrainLog = dict[str, float]
 
 
 def gae(
@@ -123,7 +123,7 @@ class Learner:
 
     # -- behaviour cloning --------------------------------------------------------------------
 
-    def clone(self, decisions: Decisions, cloning: Cloning) -> Log:
+    def clone(self, decisions: Decisions, cloning: Cloning) -> TrainLog:
         """Make the action taken the likeliest; the critic learns the returns of those games on the way."""
         import torch
         from torch.nn.functional import cross_entropy, huber_loss
@@ -151,7 +151,7 @@ class Learner:
 
     # -- PPO ----------------------------------------------------------------------------------
 
-    def improve(self, decisions: Decisions, update: int, updates: int) -> Log:
+    def improve(self, decisions: Decisions, update: int, updates: int) -> TrainLog:
         """One update, number `update` (from 1) of `updates`, from the decisions of one rollout."""
         import torch
 
@@ -169,10 +169,10 @@ class Learner:
         target = self._normalised(returns)
         before = self._to(raw if first else self.returns.normalise(decisions.value))
         old_log_p, advantage = self._to(decisions.log_p), self._to(advantages)
-        logs: list[Log] = []
+        logs: list[TrainLog] = []
         size, epochs = -(-count // ppo.minibatches), 0
         for epoch in range(ppo.epochs):
-            made: list[Log] = []
+            made: list[TrainLog] = []
             for index in self._parts(count, size, f"update {update}, epoch {epoch}"):
                 loss, log = self._loss(samples, index, old_log_p, advantage, target, before, bonus)
                 self.optimiser.zero_grad()
@@ -203,7 +203,7 @@ class Learner:
         target: Tensor,
         before: Tensor,
         bonus: float,
-    ) -> tuple[Tensor, Log]:
+    ) -> tuple[Tensor, TrainLog]:
         """The loss of one minibatch; `bonus`: entropy's coefficient.
 
         Decisions without a choice teach the critic alone.
@@ -240,7 +240,7 @@ class Learner:
         }
         return policy - bonus * entropy + ppo.value * error, log
 
-    def _entropies(self, samples: _Samples, kind: NDArray[np.int8]) -> Log:
+    def _entropies(self, samples: _Samples, kind: NDArray[np.int8]) -> TrainLog:
         """Mean entropy by kind of decision, with the network as it now is."""
         import torch
 

@@ -49,7 +49,7 @@ from .events import (
     only,
     seats_of,
 )
-from .facts import Departure, Facts, How, facts_of, told
+from .facts import Departure, Facts, LeftBy, facts_of, told
 from .outcome import Outcome, Reason, Side, Winner
 from .roles import DUTIES, ROLES, SHIELDS, Role, role
 from .ruleset import DOCTOR, NINE, PRESETS, SHERIFF, TWELVE, WITCH, Ruleset, preset
@@ -88,9 +88,9 @@ __all__ = [
     "Facts",
     "FirstSpeaker",
     "GameEnded",
-    "How",
     "Lead",
     "Learned",
+    "LeftBy",
     "Log",
     "NightFell",
     "Note",

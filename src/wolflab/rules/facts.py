@@ -43,7 +43,7 @@ from .ruleset import Ruleset
 
 T = TypeVar("T")
 
-How = Literal["night", "vote", "shot"]
+LeftBy = Literal["night", "vote", "shot"]
 """How somebody left: in the night (no event tells the cause), voted out, or shot before everybody's eyes."""
 
 Phase = Literal["setup", "night", "day"]
@@ -54,7 +54,7 @@ class Departure(NamedTuple):
 
     seat: int
     round: int
-    how: How
+    how: LeftBy
 
 
 class Facts(NamedTuple):
@@ -134,7 +134,7 @@ class Facts(NamedTuple):
                 return self._replace(outcome=outcome)
         assert_never(event)
 
-    def _without(self, how: How, *seats: int) -> Facts:
+    def _without(self, how: LeftBy, *seats: int) -> Facts:
         """The facts without those who leave now."""
         if not seats:
             return self
@@ -181,4 +181,4 @@ def facts_of(ruleset: Ruleset, events: Iterable[Event] = ()) -> Facts:
     return facts
 
 
-__all__ = ["Departure", "Facts", "How", "Phase", "Told", "facts_of", "told"]
+__all__ = ["Departure", "Facts", "LeftBy", "Phase", "Told", "facts_of", "told"]

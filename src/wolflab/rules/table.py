@@ -18,7 +18,7 @@ from .roles import DUTIES, Role
 if TYPE_CHECKING:
     from .ruleset import Ruleset
 
-Turn = tuple[str, int]
+DutyTurn = tuple[str, int]
 """A duty's kind and the seat that has it."""
 
 _CACHE = 1 << 16
@@ -60,7 +60,7 @@ class Table:
         wolves = (alive & wolf).bit_count()
         return wolves, alive.bit_count() - wolves, (alive & plain).bit_count()
 
-    def _duties(self, roles: tuple[Role, ...], holders: int, when: When) -> tuple[Turn, ...]:
+    def _duties(self, roles: tuple[Role, ...], holders: int, when: When) -> tuple[DutyTurn, ...]:
         """What is due of the seats in the mask `holders`: their duties, in the order of the cast."""
         return tuple(
             (duty.kind, seat)
@@ -118,15 +118,17 @@ def _sides(roles: tuple[Role, ...]) -> tuple[int, int]:
     return wolf, plain
 
 
-def _ready(queue: tuple[Turn, ...], reads_last: bool) -> tuple[tuple[Turn, ...], tuple[Turn, ...]]:
+def _ready(
+    queue: tuple[DutyTurn, ...], reads_last: bool
+) -> tuple[tuple[DutyTurn, ...], tuple[DutyTurn, ...]]:
     """Split a queue into what can be asked now and what depends on something in it.
 
     reads_last: duties that only learn wait for all others (sequential deaths).
     """
     pending = {kind for kind, _ in queue}
     acting = any(not DUTIES[kind].reads for kind in pending)
-    now: list[Turn] = []
-    later: list[Turn] = []
+    now: list[DutyTurn] = []
+    later: list[DutyTurn] = []
     begun: set[str] = set()
     for kind, seat in queue:
         duty = DUTIES[kind]

@@ -19,9 +19,9 @@ import numpy as np
 
 from .intervals import NO_DATA, Estimate, Floats, divide, estimate, share, wilson
 
-Pair = tuple[int, Hashable, Hashable]
+LabelPair = tuple[int, Hashable, Hashable]
 """(deal, one rater's label, the other's)."""
-Unit = tuple[int, Sequence[Hashable]]
+RatedUnit = tuple[int, Sequence[Hashable]]
 """(deal, the labels that one item got: one a rater, in any order, raters without a label left out)."""
 
 ONE_LABEL = "every label is the same: not defined"
@@ -32,9 +32,9 @@ ONE_SIDED = "one rater gave a single label: 0 by construction"
 __all__ = [
     "ONE_LABEL",
     "ONE_SIDED",
-    "Pair",
+    "LabelPair",
+    "RatedUnit",
     "TwoRaters",
-    "Unit",
     "agreed",
     "cohen",
     "difference",
@@ -69,12 +69,12 @@ def two_raters(pairs: Sequence[tuple[int, bool, bool]], *, missing: int = 0, see
     )
 
 
-def agreed(pairs: Sequence[Pair], *, missing: int = 0, seed: int = 0) -> Estimate:
+def agreed(pairs: Sequence[LabelPair], *, missing: int = 0, seed: int = 0) -> Estimate:
     """The share of items with equal labels."""
     return share([(deal, float(a == b), 1.0) for deal, a, b in pairs], "items", missing=missing, seed=seed)
 
 
-def cohen(pairs: Sequence[Pair], *, missing: int = 0, seed: int = 0) -> Estimate:
+def cohen(pairs: Sequence[LabelPair], *, missing: int = 0, seed: int = 0) -> Estimate:
     """Cohen's kappa, (p_o − p_e) / (1 − p_e), from −1 to 1 (Cohen 1960).
 
     p_o: share of equal labels; p_e: the share expected of raters with these marginals who label
@@ -102,7 +102,7 @@ def cohen(pairs: Sequence[Pair], *, missing: int = 0, seed: int = 0) -> Estimate
     return found
 
 
-def specific(pairs: Sequence[Pair], label: Hashable, *, missing: int = 0, seed: int = 0) -> Estimate:
+def specific(pairs: Sequence[LabelPair], label: Hashable, *, missing: int = 0, seed: int = 0) -> Estimate:
     """Agreement on one label, 2a / (2a + b + c) (Cicchetti & Feinstein 1990; Dice's coefficient).
 
     a: items that both give it; b, c: items that only one does. From 0 to 1: given that one rater
@@ -124,7 +124,7 @@ def specific(pairs: Sequence[Pair], label: Hashable, *, missing: int = 0, seed: 
     )
 
 
-def krippendorff(units: Sequence[Unit], *, seed: int = 0) -> Estimate:
+def krippendorff(units: Sequence[RatedUnit], *, seed: int = 0) -> Estimate:
     """Krippendorff's alpha for nominal labels of any number of raters, with labels missing.
 
     1 − D_o / D_e, at most 1 (Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", §C):

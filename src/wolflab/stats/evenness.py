@@ -20,7 +20,7 @@ DRAWS = 4999
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class SeatChosen:
     """One decision: of which deal, what was chosen, and out of what."""
 
     deal: int
@@ -48,7 +48,7 @@ class Evenness:
     p: float
 
 
-def evenness(decisions: Sequence[Chosen], seats: Sequence[str], seed: int = 0) -> Evenness | None:
+def evenness(decisions: Sequence[SeatChosen], seats: Sequence[str], seed: int = 0) -> Evenness | None:
     """See `Evenness`. seats: all that were ever open, in the order of ties."""
     if not decisions or not seats:
         return None
@@ -71,7 +71,7 @@ def evenness(decisions: Sequence[Chosen], seats: Sequence[str], seed: int = 0) -
     return Evenness(largest, shares[largest], at_most, entropy, even, p)
 
 
-def _sums(one: Chosen, seats: Sequence[str]) -> tuple[float, ...]:
+def _sums(one: SeatChosen, seats: Sequence[str]) -> tuple[float, ...]:
     """Chosen and open, seat by seat."""
     return (*(float(seat == one.seat) for seat in seats), *(float(seat in one.open) for seat in seats))
 
@@ -88,7 +88,7 @@ def relative_entropy(sums: Floats) -> Floats:
     return np.asarray(-(parts * logs).sum(axis=1) / math.log(k))
 
 
-def _by_chance(decisions: Sequence[Chosen], seats: Sequence[str], seed: int) -> tuple[float, float]:
+def _by_chance(decisions: Sequence[SeatChosen], seats: Sequence[str], seed: int) -> tuple[float, float]:
     """p of the observed counts, and the mean entropy, where every open seat is as likely."""
     place = {seat: k for k, seat in enumerate(seats)}
     groups = Counter(one.open for one in decisions)

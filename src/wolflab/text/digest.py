@@ -61,12 +61,12 @@ def question_digest(
     )
 
 
-def shape(question: Question) -> Shape:
+def shape(question: Question) -> QuestionShape:
     """As little of a question as the choice of its templates depends on: one outline a shape."""
     return _key(question, said(question), said(question.task), _situation(question.situation)[1])
 
 
-def _key(question: Question, told: Fields, task: Fields, seen: Shape) -> Shape:
+def _key(question: Question, told: Fields, task: Fields, seen: QuestionShape) -> QuestionShape:
     rest = [one for one in told if one[0] not in ("situation", "task", "beliefs")]
     parts = [_shape(name, value) for name, value in task]
     return seen, question.task.__class__.__name__, *parts, bool(question.beliefs), *rest
@@ -122,13 +122,13 @@ class _Last:
 
     situation: Situation | None = None
     told = b""
-    shape: Shape = ()
+    shape: QuestionShape = ()
 
 
 _BLOCKS = ("facts", "truths", "falsehoods", "pending", "informative")
 
 
-def _situation(s: Situation) -> tuple[bytes, Shape]:
+def _situation(s: Situation) -> tuple[bytes, QuestionShape]:
     """What it says, and its shape."""
     if _Last.situation is not s:
         told = [(n, v) for n, v in said(s) if n not in _BLOCKS and n != "ruleset"]
@@ -163,8 +163,8 @@ def _encodable(name: str, value: Any) -> tuple[str, Any]:
 
 # -- the plain question of its shape ----------------------------------------------------------
 
-Shape = tuple[Hashable, ...]
-_WORDS: dict[Shape, bytes] = {}
+QuestionShape = tuple[Hashable, ...]
+_WORDS: dict[QuestionShape, bytes] = {}
 """What the questions of a shape say, hashed. There are a few hundred shapes in all."""
 
 _A_LINE = Line(1, 1, "day", NightFell(1, EVERYONE), 0)

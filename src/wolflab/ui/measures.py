@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape as rich_escape
 from rich.table import Table
 
-from ..metrics.measure import Key, Measure, Section
+from ..metrics.measure import Measure, PartKey, Section
 from ..metrics.registry import MEASURES, SPLITS
 from ..metrics.shapes import Condition, Summary
 from ..stats.intervals import Estimate
@@ -176,12 +176,12 @@ def spread(summary: Summary, conditions: Sequence[Condition], which: Measure) ->
     return table(caption, ["condition", *map(_key, keys)], rows, instrument=summary.instrument)
 
 
-def _keys(conditions: Iterable[Condition], which: Iterable[Measure]) -> list[Key]:
+def _keys(conditions: Iterable[Condition], which: Iterable[Measure]) -> list[PartKey]:
     found = (key for one in conditions for each in which for key in one.split(each.name))
     return list(dict.fromkeys(found))
 
 
-def _key(key: Key) -> str:
+def _key(key: PartKey) -> str:
     return escape(" · ".join(map(str, key)))
 
 

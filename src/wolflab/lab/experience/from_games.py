@@ -25,7 +25,7 @@ from ..storage.store import Store
 WON = 1000
 """What a winner's score counts down from (003 Eq. 4)."""
 
-Source = Store | GameRecord
+GamesFrom = Store | GameRecord
 
 
 def score(won: bool, last_day: int) -> int:
@@ -171,7 +171,7 @@ class Gathered:
     runs: tuple[str, ...] = ()
 
 
-def gather(sources: Iterable[Source], selection: Selection = EVERYTHING) -> Gathered:
+def gather(sources: Iterable[GamesFrom], selection: Selection = EVERYTHING) -> Gathered:
     """The experiences of a selection from runs, single records, or both, in the order given.
 
     A game given twice counts once; forks are left out. Raises StoreError for a condition that no source has,
@@ -207,7 +207,7 @@ def gather(sources: Iterable[Source], selection: Selection = EVERYTHING) -> Gath
     return Gathered(tuple(found), used, dict(sorted(missing.items())), tuple(runs))
 
 
-def _games(sources: Iterable[Source]) -> Iterator[tuple[str, GameRecord | None, str | None]]:
+def _games(sources: Iterable[GamesFrom]) -> Iterator[tuple[str, GameRecord | None, str | None]]:
     """(condition, record, why it has none) of every game."""
     for source in sources:
         if isinstance(source, GameRecord):

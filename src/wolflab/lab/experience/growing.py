@@ -42,7 +42,7 @@ _FIELDS = "reflection, response, score, role, kind, game, deal, seat, ask"
 _LITTLE = np.dtype("<f4")
 
 
-class State(NamedTuple):
+class PoolState(NamedTuple):
     """One state. n, vectors: how many experiences and vectors it holds, from the first one on.
 
     deals: of how many deals. lot: by which lot responses are dealt anew among the reflections (see
@@ -69,7 +69,7 @@ class Growing:
         self.path = path.absolute()
         self.embedder: dict[str, Any] = {}
         self.dimensions = 0
-        self._states: dict[int, State] = {}
+        self._states: dict[int, PoolState] = {}
         self._experiences: list[Experience] = []
         self._places: list[int] = []
         self._vectors: Vectors = np.empty((0, 0), np.float32)
@@ -90,7 +90,7 @@ class Growing:
         """The states that there are, ascending."""
         return tuple(self._states)
 
-    def state(self, deals: int) -> State:
+    def state(self, deals: int) -> PoolState:
         """That state, also one that was added since; StoreError where there is none."""
         if deals not in self._states:
             self.refresh()
@@ -113,7 +113,7 @@ class Growing:
                 "SELECT deals, n, vectors, lot, digest, nearness, origin FROM states ORDER BY deals"
             ):
                 near = Nearness(**json.loads(nearness))
-                state = State(deals, n, vectors, lot, digest, near, json.loads(origin))
+                state = PoolState(deals, n, vectors, lot, digest, near, json.loads(origin))
                 self._states.setdefault(deals, state)
 
     # -- reading ----------------------------------------------------------------------------
@@ -141,7 +141,7 @@ class Growing:
         known = self._experiences[: state.n]
         return {one.reflection: place for one, place in zip(known, self._places, strict=False)}
 
-    def _read_to(self, state: State) -> None:
+    def _read_to(self, state: PoolState) -> None:
         have, held = len(self._experiences), len(self._vectors)
         if have >= state.n:
             return
@@ -207,7 +207,7 @@ class Growing:
             if pool is not None:
                 near, digest = nearness(pool), pool.digest
                 self.dimensions = pool.dimensions
-            state = State(deals, n, u, lot, digest, near, dict(origin))
+            state = PoolState(deals, n, u, lot, digest, near, dict(origin))
             self._write(state, have, experiences, places, held, vectors)
         except BaseException:
             del self._experiences[have:], self._places[have:]
@@ -218,7 +218,7 @@ class Growing:
 
     def _write(
         self,
-        state: State,
+        state: PoolState,
         have: int,
         experiences: Sequence[Experience],
         places: Sequence[int],
@@ -305,4 +305,4 @@ def open_pool(path: Path) -> Opened:
     return Opened(pool, growing.origins(last))
 
 
-__all__ = ["Growing", "State", "open_pool"]
+__all__ = ["Growing", "PoolState", "open_pool"]

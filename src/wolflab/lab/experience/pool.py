@@ -24,7 +24,7 @@ from ...models.embedders import (
     PAPER_EMBEDDER,
     PAPER_EPSILON,
     Embedder,
-    Spec,
+    EmbedderSpec,
     Vectors,
     digest_of,
     require_same,
@@ -32,10 +32,10 @@ from ...models.embedders import (
     share_above,
     threshold_for_share,
 )
-from .from_games import EVERYTHING, Gathered, Selection, Source, gather
+from .from_games import EVERYTHING, GamesFrom, Gathered, Selection, gather
 from .growing import Growing, open_pool
 from .pool_file import must_be_free, write
-from .samples import Inspected, Row, inspect
+from .samples import Inspected, SampleRow, inspect
 
 SHARE = 0.2
 """The share of pairs that ε lets through, unless told otherwise. In ten games of 003's rules among built-in
@@ -49,7 +49,7 @@ AT_ONCE = 1024
 SAMPLE = 3000
 """Experiences among which pairs are looked at, to set ε by."""
 
-Progress = Callable[[int, int], None]
+BuildProgress = Callable[[int, int], None]
 """Called with (texts embedded, texts in all)."""
 
 
@@ -58,7 +58,7 @@ class NothingToLearn(StoreError):
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MadePool:
     """A pool, and where what is in it comes from (plain values, one for each time of building)."""
 
     pool: Pool
@@ -66,14 +66,14 @@ class Made:
 
 
 async def make(
-    sources: Iterable[Source],
+    sources: Iterable[GamesFrom],
     embedder: Embedder,
     selection: Selection = EVERYTHING,
     *,
     share: float | None = None,
     epsilon: float | None = None,
-    progress: Progress | None = None,
-) -> Made:
+    progress: BuildProgress | None = None,
+) -> MadePool:
     """A pool from the games of runs and records, in the order given.
 
     ε is what is given; else as `share` asks (see `calibrate`); else 0.85 for the paper's embedder, and for
@@ -89,7 +89,7 @@ async def make(
         )
     vectors = await embedded([one.reflection for one in found.experiences], embedder, progress)
     pool = Pool.of(found.experiences, vectors, embedder.describe(), Nearness(PAPER_EPSILON))
-    return Made(pool.tuned(_nearness(pool, share, epsilon)), (_origin(found, selection),))
+    return MadePool(pool.tuned(_nearness(pool, share, epsilon)), (_origin(found, selection),))
 
 
 def _origin(found: Gathered, selection: Selection) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def _origin(found: Gathered, selection: Selection) -> dict[str, Any]:
 async def extend(
     growing: Growing,
     deals: int,
-    sources: Iterable[Source],
+    sources: Iterable[GamesFrom],
     embedder: Embedder,
     selection: Selection = EVERYTHING,
     *,
@@ -137,7 +137,7 @@ async def extend(
 
 
 async def build(
-    sources: Iterable[Source],
+    sources: Iterable[GamesFrom],
     embedder: Embedder,
     to: Path,
     selection: Selection = EVERYTHING,
@@ -145,7 +145,7 @@ async def build(
     share: float | None = None,
     epsilon: float | None = None,
     overwrite: bool = False,
-    progress: Progress | None = None,
+    progress: BuildProgress | None = None,
 ) -> Pool:
     """`make` a pool and write it to a file; StoreError if there is one already (unless `overwrite`)."""
     must_be_free(to, overwrite)
@@ -154,7 +154,7 @@ async def build(
     return made.pool
 
 
-async def build_named(sources: Iterable[Source], embedder: Spec, to: Path, **options: Any) -> Pool:
+async def build_named(sources: Iterable[GamesFrom], embedder: EmbedderSpec, to: Path, **options: Any) -> Pool:
     """`build`, with an embedder by its name or settings, opened and closed for it."""
     made = resolve_embedder(embedder)
     try:
@@ -163,7 +163,9 @@ async def build_named(sources: Iterable[Source], embedder: Spec, to: Path, **opt
         await made.close()
 
 
-async def embedded(texts: Sequence[str], embedder: Embedder, progress: Progress | None = None) -> Vectors:
+async def embedded(
+    texts: Sequence[str], embedder: Embedder, progress: BuildProgress | None = None
+) -> Vectors:
     """float32 (n, d): the vectors of `texts` in their order; equal texts are embedded once."""
     places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     distinct = list(places)
@@ -192,12 +194,12 @@ def load(path: Path, embedder: Embedder) -> Pool:
 def merge(paths: Sequence[Path], to: Path, *, overwrite: bool = False) -> Pool:
     """Join the pools of several files into one file; see `merged` and `write`."""
     must_be_free(to, overwrite)
-    found = merged([Made(*open_pool(path)) for path in paths], [str(path) for path in paths])
+    found = merged([MadePool(*open_pool(path)) for path in paths], [str(path) for path in paths])
     write(found.pool, to, found.origins, overwrite=overwrite)
     return found.pool
 
 
-def merged(pools: Sequence[Made], names: Sequence[str] = ()) -> Made:
+def merged(pools: Sequence[MadePool], names: Sequence[str] = ()) -> MadePool:
     """One pool of several: each one's experiences after those of the one before, equal ones once.
 
     ε is set anew by the first pool's share; an ε that was given to the first pool stays. names: what the
@@ -221,7 +223,7 @@ def merged(pools: Sequence[Made], names: Sequence[str] = ()) -> Made:
     pool = Pool.of_blocks(blocks, first.embedder, first.dimensions, first.nearness)
     share = first.nearness.share
     tuned = _nearness(pool, share, first.epsilon if share is None else None)
-    return Made(pool.tuned(tuned), tuple(one for made in pools for one in made.origins))
+    return MadePool(pool.tuned(tuned), tuple(one for made in pools for one in made.origins))
 
 
 def _joined(blocks: Sequence[Block | None]) -> Block:
@@ -298,8 +300,8 @@ __all__ = [
     "EVERYTHING",
     "SHARE",
     "Inspected",
-    "Made",
-    "Row",
+    "MadePool",
+    "SampleRow",
     "Selection",
     "build",
     "build_named",

@@ -130,7 +130,7 @@ class Pools:
 
         players: as in the header. All of a pool is read, so that no digest is taken at its word.
         """
-        here: list[tuple[ExperienceSpec, At, Content | None]] = []
+        here: list[tuple[ExperienceSpec, At, PoolContent | None]] = []
         for spec in self.experiment.experience(place.condition):
             at = self.at(spec, place)
             if at is not None and not _empty(at.path).exists():
@@ -249,7 +249,7 @@ def _side(spec: ExperienceSpec) -> Literal["all", "losers"]:
     return "losers" if spec.of == "losers" else "all"
 
 
-class Content(NamedTuple):
+class PoolContent(NamedTuple):
     """What a pool holds in fact. epsilon: its own, for players who are given none."""
 
     digest: str
@@ -260,21 +260,21 @@ class Content(NamedTuple):
         return f"the pool {self.digest} (ε {self.epsilon:.4f})"
 
 
-def _same(told: Mapping[str, Any], spec: ExperienceSpec, found: Content | None) -> bool:
+def _same(told: Mapping[str, Any], spec: ExperienceSpec, found: PoolContent | None) -> bool:
     """Whether a header's words are true of what lies there."""
     if found is None or (told.get("digest"), told.get("experiences")) != (found.digest, found.n):
         return False
     return spec.epsilon is not None or told.get("epsilon") == found.epsilon
 
 
-def content(at: At) -> Content | None:
+def content(at: At) -> PoolContent | None:
     """What lies there, all of it read; None for a state that holds nothing. StoreError if it is damaged."""
     stat = at.path.stat()
     return _content(at, (stat.st_mtime_ns, stat.st_size))
 
 
 @lru_cache(256)
-def _content(at: At, stamp: tuple[int, int]) -> Content | None:
+def _content(at: At, stamp: tuple[int, int]) -> PoolContent | None:
     """`content`; stamp: of the file, so that one that has changed is read anew."""
     if at.deals is None:
         pool: Pool | None = open_pool(at.path).pool
@@ -284,7 +284,7 @@ def _content(at: At, stamp: tuple[int, int]) -> Content | None:
         return None
     for key in pool.held:
         pool.block(*key)
-    return Content(pool.digest, len(pool), pool.epsilon)
+    return PoolContent(pool.digest, len(pool), pool.epsilon)
 
 
 @lru_cache(2)

@@ -15,7 +15,7 @@ from .growing import open_pool
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SampleRow:
     """What a pool holds of one role in one kind of decision.
 
     n: experiences; distinct: different vectors among them; winners: of those who won; games: from how many.
@@ -52,7 +52,7 @@ class Inspected:
     epsilon: float
     share: float | None
     reached: float | None
-    rows: tuple[Row, ...]
+    rows: tuple[SampleRow, ...]
     scores: Mapping[int, int]
     origins: tuple[Mapping[str, Any], ...]
     sample: tuple[Experience, ...]
@@ -79,7 +79,7 @@ def inspect(path: Path, sample: int = 3) -> Inspected:
         here = {entry.game for entry in block.entries}
         winners = sum(one > WON // 2 for one in mine)
         rows.append(
-            Row(
+            SampleRow(
                 role,
                 kind,
                 len(mine),
@@ -115,4 +115,4 @@ def inspect(path: Path, sample: int = 3) -> Inspected:
     )
 
 
-__all__ = ["Inspected", "Row", "inspect"]
+__all__ = ["Inspected", "SampleRow", "inspect"]

@@ -1,4 +1,4 @@
-"""From a file, or a shipped name, to what is to be played; a tournament becomes an experiment of its cells."""
+"""From a file, or a shipped name, to what is to be played; a tournament becomes its cells."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from typing import Any
 from ...metrics.choices import Choices
 from ...metrics.diversity import Diversity
 from ...metrics.growth import Growth, Won, growth
-from ...metrics.interviews import Interview, InterviewRows, interview_rows, interviews
+from ...metrics.interviews import InterviewGiven, InterviewRows, interview_rows, interviews
 from ...metrics.summary import Summary
 from ..plans.experiment import Experiment
 from ..runs.counting import rows_of
@@ -145,7 +145,7 @@ def _played(store: Store) -> tuple[tuple[InterviewRows, ...], tuple[Growth, ...]
 
 def _interviews(store: Store) -> tuple[InterviewRows, ...]:
     """Read from records: what players said stands in no row."""
-    asked: dict[str, list[tuple[int, int, Sequence[Interview]]]] = {}
+    asked: dict[str, list[tuple[int, int, Sequence[InterviewGiven]]]] = {}
     for one in _finished(store):
         asked.setdefault(one.condition, []).append((one.deal, one.id, interviews(store.record(one.id))))
     return tuple(interview_rows(name, asked[name]) for name in store.experiment.conditions if name in asked)

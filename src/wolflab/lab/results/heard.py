@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from ...agents.base import IO, Agent, Invalid, Reply
 from ...errors import CassetteMismatch, WolflabError
 from ...match import Casting, Dealing, Player, play, run_now
-from ...metrics.play import Label, label
+from ...metrics.play import PlayerLabel, label
 from ...models.base import Model, Request, Response
 from ...models.calls import Filed, Silent
 from ...models.embedders.base import Embedder, Vectors
@@ -101,7 +101,7 @@ class Overheard:
     they were enough for, by player; filed: how many calls there are.
     """
 
-    tallies: Mapping[Label, Tally]
+    tallies: Mapping[PlayerLabel, Tally]
     unusable: tuple[Unusable, ...]
     filed: int
 
@@ -117,7 +117,7 @@ class Ledger:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._company = Company(store.experiment, store.path, reading=True)
-        self._over: dict[int, Mapping[Label, Tally]] = {}
+        self._over: dict[int, Mapping[PlayerLabel, Tally]] = {}
 
     def __enter__(self) -> Ledger:
         return self
@@ -129,9 +129,9 @@ class Ledger:
         """Let go of the run's vectors."""
         self._company.close_cache()
 
-    def tally(self) -> dict[Label, Tally]:
+    def tally(self) -> dict[PlayerLabel, Tally]:
         """By player, over all games with calls on file, forks left out."""
-        found: dict[Label, Tally] = {}
+        found: dict[PlayerLabel, Tally] = {}
         for row in self._store.games():
             if row.branch:
                 continue
@@ -139,7 +139,7 @@ class Ledger:
                 found.setdefault(player, Tally()).add(one)
         return found
 
-    def _game(self, row: GameRow) -> Mapping[Label, Tally]:
+    def _game(self, row: GameRow) -> Mapping[PlayerLabel, Tally]:
         if row.id in self._over:
             return self._over[row.id]
         if row.status in ("done", "void"):
@@ -164,7 +164,7 @@ class Ledger:
         return ear.heard()
 
 
-def by_model(tallies: Mapping[Label, Tally]) -> dict[str, Tally]:
+def by_model(tallies: Mapping[PlayerLabel, Tally]) -> dict[str, Tally]:
     """The tallies of each model, however its players think."""
     found: dict[str, Tally] = {}
     for player, one in tallies.items():
@@ -172,9 +172,9 @@ def by_model(tallies: Mapping[Label, Tally]) -> dict[str, Tally]:
     return found
 
 
-def of_record(record: GameRecord) -> dict[Label, Tally]:
+def of_record(record: GameRecord) -> dict[PlayerLabel, Tally]:
     """A finished game's replies by player, as its record tells them. Agents without a model have none."""
-    found: dict[Label, Tally] = {}
+    found: dict[PlayerLabel, Tally] = {}
     for turn in (*record.turns, *record.probes):
         if turn.seat < 0 or not turn.made:
             continue
@@ -194,9 +194,9 @@ class _Ear:
 
     def __init__(self, filed: Mapping[str, Filed]) -> None:
         self._filed = filed
-        self._labels: list[Label] = []
-        self._heard: dict[str, tuple[Label, Unusable | None]] = {}
-        self._decided: list[tuple[Label, str | None]] = []
+        self._labels: list[PlayerLabel] = []
+        self._heard: dict[str, tuple[PlayerLabel, Unusable | None]] = {}
+        self._decided: list[tuple[PlayerLabel, str | None]] = []
         self.ended = False
         """Whether anybody asked for a call that is not on file."""
 
@@ -249,7 +249,7 @@ class _Ear:
 
     def heard(self) -> Overheard:
         """What was read, in the order of the game."""
-        tallies: dict[Label, Tally] = {}
+        tallies: dict[PlayerLabel, Tally] = {}
         for player, unusable in self._heard.values():
             one = tallies.setdefault(player, Tally())
             one.replies += 1

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...agents.recipes import Recipe
-from ...metrics.choices import Choices, Decision, choice_rows
+from ...metrics.choices import Choices, StudiedDecision, choice_rows
 from ...metrics.diversity import Diversity, Offer, diversity_rows, offers
 from ...models.embedders import Embedder
 from ...models.embedders.base import Vectors
@@ -30,7 +30,9 @@ def studied(store: Store) -> tuple[tuple[Choices, ...], tuple[Diversity, ...]]:
     if not experiment.choices and not experiment.diversity:
         return (), ()
     games = _in_order(store)
-    decided: dict[str, dict[str, list[tuple[int, Sequence[Decision]]]]] = {s: {} for s in experiment.choices}
+    decided: dict[str, dict[str, list[tuple[int, Sequence[StudiedDecision]]]]] = {
+        s: {} for s in experiment.choices
+    }
     if experiment.choices:
         for one, row in zip(games, rows_of(store, games), strict=True):
             assert row is not None

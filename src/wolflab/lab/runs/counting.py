@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ...errors import RecordError
 from ...match import Played
 from ...usage import CallTotals
-from ...metrics.observed import Asked
+from ...metrics.observed import MeasuringOptions
 from ...metrics.rows import MeasureRow, alike, decode, encode, row_of, version
 from ...record import GameRecord
 from ..plans.experiment import Experiment
@@ -36,10 +36,10 @@ class Finished(NamedTuple):
     row: KeptRow
 
 
-def asked_of(experiment: Experiment, condition: str) -> Asked:
+def asked_of(experiment: Experiment, condition: str) -> MeasuringOptions:
     """What a condition's games are counted for beside the rest."""
     watched = None if experiment.watched is None else experiment.ruleset(condition).seat(experiment.watched)
-    return Asked(experiment.behaviours, watched, tuple(experiment.choices))
+    return MeasuringOptions(experiment.behaviours, watched, tuple(experiment.choices))
 
 
 def finished(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ... import __version__
-from ...match import Draws, Interview, Match, Played, Probe, ReliabilityProbe, StrawPoll
+from ...match import Draws, InterviewProbe, Match, Played, Probe, ReliabilityProbe, StrawPoll
 from ...models.calls import File
 from ...rules import Ruleset, Said
 from ...text.camouflage import claimed_against
@@ -21,7 +21,7 @@ def probes(experiment: Experiment) -> tuple[Probe, ...]:
     if experiment.reliability_probe:
         chosen.append(ReliabilityProbe())
     if experiment.interview:
-        chosen.append(Interview(_camouflaged))
+        chosen.append(InterviewProbe(_camouflaged))
     return tuple(chosen)
 
 

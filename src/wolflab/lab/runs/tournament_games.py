@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...errors import StoreError
-from ...metrics.behaviours import Side
+from ...metrics.behaviours import SideName
 from ...metrics.tournament import (
     VERSUS,
-    Decision,
+    StopReason,
     Pair,
-    Result,
+    CellGame,
     Standings,
     deal_means,
     differences_by_deal,
@@ -39,7 +39,7 @@ _LOOKS = "looks"
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TournamentPlan:
     """What a run's directory says about its tournament."""
 
     pairs: tuple[Pair, ...]
@@ -59,7 +59,7 @@ def is_tournament(store: Store) -> bool:
     return store.meta(_LOOKS) is not None and (store.path / FILE).is_file()
 
 
-def plan_of(store: Store) -> Plan:
+def plan_of(store: Store) -> TournamentPlan:
     """The tournament behind a run: its file, or, for an experiment whose conditions are cells, their names.
 
     Raises StoreError for any other run, and for a file that no longer says what the run began with.
@@ -68,7 +68,7 @@ def plan_of(store: Store) -> Plan:
     if is_tournament(store):
         made = load(file)
         _check_begun(store, made, file)
-        return Plan(made.pairs, made.stop, tuple(made.published), made.called)
+        return TournamentPlan(made.pairs, made.stop, tuple(made.published), made.called)
     pairs = []
     for name in store.experiment.conditions:
         pair = pair_of(name)
@@ -79,7 +79,7 @@ def plan_of(store: Store) -> Plan:
             )
         pairs.append(pair)
     looks = json.loads(store.meta(_LOOKS) or "{}")
-    return Plan(tuple(pairs), Stop(**looks["stop"]) if looks else None)
+    return TournamentPlan(tuple(pairs), Stop(**looks["stop"]) if looks else None)
 
 
 def _rule_for_looks(made: Tournament) -> str:
@@ -123,7 +123,7 @@ def _check_begun(store: Store, made: Tournament, file: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class TournamentProgress:
     """How far a tournament has come.
 
     deals: of each cell, how many are to be played by now. over: nothing is left to be played.
@@ -131,7 +131,7 @@ class Progress:
 
     deals: Mapping[Pair, int]
     over: bool
-    decisions: tuple[Decision, ...]
+    decisions: tuple[StopReason, ...]
 
 
 def play(store: Store, watch: runner.Watch = lambda progress: None, reached: bool = False) -> bool:
@@ -162,7 +162,7 @@ def table(store: Store) -> Standings:
     plan = plan_of(store)
     experiment, rows = store.experiment, [row for row in store.games() if not row.branch]
     results = _Reader(store).results()
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[StopReason, ...] = ()
     if plan.stop is not None:
         decisions = progress(plan, plan.stop, experiment, rows, results).decisions
     return standings(
@@ -183,8 +183,8 @@ def table(store: Store) -> Standings:
 
 
 def progress(
-    plan: Plan, stop: Stop, experiment: Experiment, rows: Sequence[GameRow], results: Sequence[Result]
-) -> Progress:
+    plan: TournamentPlan, stop: Stop, experiment: Experiment, rows: Sequence[GameRow], results: Sequence[CellGame]
+) -> TournamentProgress:
     """Walk along the barriers as far as games are over. rows: all games; results: of the finished ones.
 
     A cell's end depends on its own games alone, or, with `decide`, everything's on everything.
@@ -193,7 +193,7 @@ def progress(
     barriers = [*range(stop.every, most, stop.every), most]
     over = _over(rows)
     seen = {pair: _complete(over.get(pair, set()), experiment.repeats, barriers) for pair in plan.pairs}
-    ends: dict[Pair, Decision | None]
+    ends: dict[Pair, StopReason | None]
     if stop.decide is not None:
         together = min(seen.values(), key=len)
         seen = dict.fromkeys(plan.pairs, together)
@@ -205,7 +205,7 @@ def progress(
         for pair, decision in ends.items()
     }
     decisions = tuple(dict.fromkeys(one for one in ends.values() if one is not None))
-    return Progress(deals, all(one is not None for one in ends.values()), decisions)
+    return TournamentProgress(deals, all(one is not None for one in ends.values()), decisions)
 
 
 def _complete(over: set[tuple[int, int]], repeats: int, barriers: Sequence[int]) -> list[int]:
@@ -232,8 +232,8 @@ def _looks(
 
 
 def _settled(
-    plan: Plan, stop: Stop, barriers: Sequence[int], results: Sequence[Result], most: int
-) -> Decision | None:
+    plan: TournamentPlan, stop: Stop, barriers: Sequence[int], results: Sequence[CellGame], most: int
+) -> StopReason | None:
     """Where everything ends because one of two entrants is better, or all is played; None so far nowhere."""
     assert stop.decide is not None
     first, second = stop.decide
@@ -244,13 +244,13 @@ def _settled(
             how = "settled" if settled else "not settled"
             shown = f"{one.mean:+.3f}, {one.low:+.3f} to {one.high:+.3f}".replace("-", "−")
             what = f"{how} after {barrier} deals ({first} − {second}: {shown})"
-            return Decision(what, barrier, settled and barrier < most)
+            return StopReason(what, barrier, settled and barrier < most)
     return None
 
 
 def _narrow(
-    pair: Pair, stop: Stop, barriers: Sequence[int], results: Sequence[Result], most: int
-) -> Decision | None:
+    pair: Pair, stop: Stop, barriers: Sequence[int], results: Sequence[CellGame], most: int
+) -> StopReason | None:
     """Where a cell ends because its interval is narrow enough, or all is played; None so far nowhere."""
     assert stop.width is not None
     for barrier, one in _looks(deal_means(results, pair), barriers, stop, 0.0):
@@ -258,7 +258,7 @@ def _narrow(
         if narrow or barrier == most:
             how = f"{one.width:.3f} wide" + ("" if narrow else f", not the {stop.width:g} asked for")
             what = f"{VERSUS.join(pair)}: {barrier} deals, interval {how}"
-            return Decision(what, barrier, narrow and barrier < most)
+            return StopReason(what, barrier, narrow and barrier < most)
     return None
 
 
@@ -296,17 +296,17 @@ class _Reader:
         self._store = store
         self._won: dict[int, bool | None] = {}
 
-    def results(self) -> list[Result]:
+    def results(self) -> list[CellGame]:
         """Every finished game of every cell."""
         over = [one for one in self._store.games("done") if not one.branch]
         fresh = [one for one in over if one.id not in self._won]
         for one, row in zip(fresh, rows_of(self._store, fresh), strict=True):
             assert row is not None
             self._won[one.id] = row.winner
-        return [Result(*_pair(one.condition), one.deal, one.repeat, _SIDE[self._won[one.id]]) for one in over]
+        return [CellGame(*_pair(one.condition), one.deal, one.repeat, _SIDE[self._won[one.id]]) for one in over]
 
 
-_SIDE: Mapping[bool | None, Side | None] = {True: "village", False: "werewolves", None: None}
+_SIDE: Mapping[bool | None, SideName | None] = {True: "village", False: "werewolves", None: None}
 
 
-__all__ = ["Plan", "is_tournament", "plan_of", "play", "progress", "start", "table"]
+__all__ = ["TournamentPlan", "is_tournament", "plan_of", "play", "progress", "start", "table"]

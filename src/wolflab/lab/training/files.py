@@ -18,7 +18,7 @@ import numpy as np
 from ...agents.policy.checkpoint import SUFFIX
 from ...errors import StoreError
 from ...files import reading, write, writing
-from ...metrics.behaviours import Side
+from ...metrics.behaviours import SideName
 
 LOG, STATE, POLICY, RESULT = "log.jsonl", "state.safetensors", f"policy{SUFFIX}", "evaluation.json"
 
@@ -123,7 +123,7 @@ class Verdict(TypedDict):
     p: float | None
 
 
-Result = dict[Side, Verdict]
+Result = dict[SideName, Verdict]
 
 
 def write_result(folder: Path, result: Result) -> None:

@@ -31,11 +31,11 @@ from ...agents.policy.checkpoint import SUFFIX, load, save
 from ...errors import ExperimentError, ModelError, StoreError
 from ...files import write
 from ...match import run_now
-from ...metrics.behaviours import Side
+from ...metrics.behaviours import SideName
 from ...models.embedders import resolve_embedder
 from ...policy.population import checkpoint_of, members
 from ...policy.rollout import SIDES, Decisions, Ended, joined
-from ...policy.train import Learner, Log, usable
+from ...policy.train import Learner, TrainLog, usable
 from ...stats.comparing import paired
 from ...stats.intervals import Estimate
 from ..storage.run_files import TRAINING, held, must_be_new, new_directory
@@ -69,7 +69,7 @@ class Judged:
     deals. gain: their paired difference.
     """
 
-    side: Side
+    side: SideName
     learner: float
     baseline: float
     gain: Estimate
@@ -165,9 +165,9 @@ class _Run:
 
     # -- steps --------------------------------------------------------------------------------
 
-    def _step(self, number: int, does: Callable[[int], Log]) -> None:
+    def _step(self, number: int, does: Callable[[int], TrainLog]) -> None:
         start = time.perf_counter()
-        line: Log = {"update": float(number), **does(number)}
+        line: TrainLog = {"update": float(number), **does(number)}
         self._keep(number)
         line["seconds"] = round(time.perf_counter() - start, 3)
         every = self.experiment.evaluation.every
@@ -179,7 +179,7 @@ class _Run:
         self.update = number
         self.watch(Step(self.seed, "update" if number else "cloning", number, self.settings.updates, line))
 
-    def _clone(self, number: int) -> Log:
+    def _clone(self, number: int) -> TrainLog:
         """Behaviour cloning, or the policy to go on from (update 0)."""
         if self.experiment.start is not None:
             self.learner.begin(load(self.folder.parent / frozen(START)).arrays)
@@ -191,14 +191,16 @@ class _Run:
         decisions, log = self._episodes("clone", count, -1, cloning=True)
         return log | self.learner.clone(decisions, self.settings.cloning)
 
-    def _improve(self, number: int) -> Log:
+    def _improve(self, number: int) -> TrainLog:
         """One update."""
         decisions, log = self._episodes(f"train/{number}", self.settings.rollouts.episodes, number - 1)
         start = time.perf_counter()
         log |= self.learner.improve(decisions, number, self.settings.updates)
         return log | {"time/learning": time.perf_counter() - start}
 
-    def _episodes(self, what: str, count: int, updates: int, cloning: bool = False) -> tuple[Decisions, Log]:
+    def _episodes(
+        self, what: str, count: int, updates: int, cloning: bool = False
+    ) -> tuple[Decisions, TrainLog]:
         """Play episodes with the current policy; returns their decisions, and how the games went."""
         start = time.perf_counter()
         pool = (TARGET,) if self.experiment.opponent else members(self.settings.population, updates)
@@ -223,10 +225,10 @@ class _Run:
 
     # -- looks --------------------------------------------------------------------------------
 
-    def _look(self) -> Log:
+    def _look(self) -> TrainLog:
         """Win rates on held-out deals, against the baseline's on the same ones."""
         judged = self._judge("look", self.experiment.evaluation.deals)
-        log: Log = {}
+        log: TrainLog = {}
         for one in judged:
             log[f"look/{one.side}"], log[f"look/{one.side}/baseline"] = one.learner, one.baseline
             for name in ("value", "low", "high"):
@@ -370,7 +372,7 @@ def _identity(training: TrainingSpec) -> str:
     return blake2b(json.dumps(told, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
-def _wins(ended: Sequence[Ended]) -> Log:
+def _wins(ended: Sequence[Ended]) -> TrainLog:
     """Win rates of the learning seats by side, and of their side against each member of the population."""
     counts: dict[str, list[float]] = {}
     for one in ended:

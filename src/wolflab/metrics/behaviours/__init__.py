@@ -7,7 +7,7 @@ source, its definition and its limits (`BEHAVIOURS`), and an example that must s
 
 from .detecting import Behaviour, DetectorView
 from .examples import EXAMPLES, SCENE, Example
-from .sighting import SIDES, Side, Sighting
+from .sighting import SIDES, SideName, Sighting
 from .sightings import BEHAVIOURS, UNREASONABLE, counts, sightings, unreasonable
 from .trust import TrustTable, trust_tables
 
@@ -20,7 +20,7 @@ __all__ = [
     "Behaviour",
     "DetectorView",
     "Example",
-    "Side",
+    "SideName",
     "Sighting",
     "TrustTable",
     "counts",

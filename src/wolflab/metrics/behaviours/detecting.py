@@ -27,8 +27,8 @@ from ...rules import (
     Facts,
     FirstSpeaker,
     GameEnded,
-    How,
     Learned,
+    LeftBy,
     NightFell,
     PackMet,
     Pick,
@@ -45,7 +45,7 @@ from ...rules import (
 )
 from ...text.notes import Belief, Deduced, Mistake, Reflected, Thought
 from ...text.reading.read import Accusation, Act, Claim, Report, Suggestion, read
-from .sighting import By, Side, Sighting
+from .sighting import By, SideName, Sighting
 from .signs import ME, Sign, signs_of
 
 ASKED = {"discussion": "statement", "election": "campaign", "last words": "last-words"}
@@ -184,7 +184,7 @@ class DetectorView:
         _Walk(play).run()
         return play
 
-    def side(self, seat: int) -> Side:
+    def side(self, seat: int) -> SideName:
         """The side of a seat."""
         return "werewolves" if seat in self.wolves else "village"
 
@@ -209,7 +209,7 @@ class DetectorView:
         """When and how that seat left the game; None where it did not."""
         return next((gone for gone in self.record.facts.departures if gone.seat == seat), None)
 
-    def left(self, round: int, how: How) -> tuple[int, ...]:
+    def left(self, round: int, how: LeftBy) -> tuple[int, ...]:
         """Who left in that round in that way."""
         gone = self.record.facts.departures
         return tuple(one.seat for one in gone if one.round == round and one.how == how)

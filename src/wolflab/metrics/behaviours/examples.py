@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-Act = Literal["says", "votes", "shields"]
+ExampleAct = Literal["says", "votes", "shields"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +25,11 @@ class Example:
     day: int
     shows: str
     spares: str
-    act: Act = "says"
+    act: ExampleAct = "says"
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class ExampleGame:
     """A game of two days with open facts, seven players in order of speech. Votes: voter → target.
 
     says: (day, player) → statement; who is not listed says nothing. "nobody" dies in night 1, since the
@@ -44,7 +44,7 @@ class Scene:
     votes: tuple[Mapping[int, int], Mapping[int, int]]
 
 
-SCENE = Scene(
+SCENE = ExampleGame(
     roles=("Werewolf", "Villager", "Seer", "Villager", "Guard", "Villager", "Werewolf"),
     kills=(5, 6),
     shields=(5, 2),

@@ -8,8 +8,8 @@ from typing import Literal
 By = Literal["words", "vote", "night", "thought"]
 """In what it showed: a statement, a ballot, a night's choice, or a private note."""
 
-Side = Literal["village", "werewolves"]
-SIDES: tuple[Side, ...] = ("village", "werewolves")
+SideName = Literal["village", "werewolves"]
+SIDES: tuple[SideName, ...] = ("village", "werewolves")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from .hallucinations import (
     IMPOSSIBLE_ABILITY,
     NIGHT_SPEECH,
 )
-from .sighting import Side, Sighting
+from .sighting import SideName, Sighting
 from .social import CAMOUFLAGE, CONFRONTATION, LEADERSHIP, TRUST
 from .strategic import BLUFFING, CONCEALMENT, COOPERATION, SACRIFICING
 
@@ -75,7 +75,7 @@ def unreasonable(seen: Iterable[Sighting], thoughts: bool = False) -> frozenset[
     )
 
 
-def counts(record: GameRecord | DetectorView) -> Counter[tuple[str, Side]]:
+def counts(record: GameRecord | DetectorView) -> Counter[tuple[str, SideName]]:
     """(behaviour, side of who showed it) → how often in one game; what did not happen is 0."""
     play = record if isinstance(record, DetectorView) else DetectorView.of(record)
     return Counter((one.behaviour, play.side(one.seat)) for one in sightings(play))

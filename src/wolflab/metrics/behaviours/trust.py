@@ -11,12 +11,12 @@ from ...rules import ROLES
 from .detecting import DetectorView
 from .social import trust_in_thought, trust_in_words
 
-Source = Literal["words", "reflections", "beliefs"]
-SOURCES: tuple[Source, ...] = ("words", "reflections")
+TrustSource = Literal["words", "reflections", "beliefs"]
+SOURCES: tuple[TrustSource, ...] = ("words", "reflections")
 """What 003 reads: responses and reflections. Beliefs of deducing agents are left out unless asked for."""
 SURE = 8
 """Confidence (5 to 10) from which a belief that somebody is no Werewolf is trust."""
-Pair = tuple[int, int]
+SeatPair = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,12 @@ class TrustTable:
     names: tuple[str, ...]
     alive: tuple[int, ...]
     trusts: tuple[tuple[bool, ...], ...]
-    established: frozenset[Pair]
-    dissolved: frozenset[Pair]
-    reciprocal: frozenset[Pair]
+    established: frozenset[SeatPair]
+    dissolved: frozenset[SeatPair]
+    reciprocal: frozenset[SeatPair]
 
     @property
-    def relations(self) -> frozenset[Pair]:
+    def relations(self) -> frozenset[SeatPair]:
         """The pairs (i, j) with i trusting j."""
         return frozenset(
             (i, j) for i, row in enumerate(self.trusts) for j, trusted in enumerate(row) if trusted
@@ -50,7 +50,7 @@ class TrustTable:
 
 
 def trust_tables(
-    record: GameRecord | DetectorView, sources: Sequence[Source] = SOURCES
+    record: GameRecord | DetectorView, sources: Sequence[TrustSource] = SOURCES
 ) -> tuple[TrustTable, ...]:
     """One table for each day on which anybody was asked to speak, in order.
 
@@ -59,7 +59,7 @@ def trust_tables(
     play = record if isinstance(record, DetectorView) else DetectorView.of(record)
     shown = _shown(play, sources)
     tables = []
-    before: frozenset[Pair] = frozenset()
+    before: frozenset[SeatPair] = frozenset()
     for day, alive in play.debates.items():
         now = frozenset((i, j) for i, j in shown.get(day, set()) if i in alive and j in alive)
         tables.append(
@@ -77,9 +77,9 @@ def trust_tables(
     return tuple(tables)
 
 
-def _shown(play: DetectorView, sources: Sequence[Source]) -> dict[int, set[Pair]]:
+def _shown(play: DetectorView, sources: Sequence[TrustSource]) -> dict[int, set[SeatPair]]:
     """Round → pairs (i, j), i ≠ j."""
-    found: dict[int, set[Pair]] = {}
+    found: dict[int, set[SeatPair]] = {}
 
     def add(round: int, i: int, j: int) -> None:
         if i != j:

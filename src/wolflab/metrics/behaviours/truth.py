@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
-from ...rules import ROLES, How
+from ...rules import ROLES, LeftBy
 from ...text.reading.acts import WEREWOLF, Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
 from ...text.reading.vocabulary import NAMED
 from .detecting import SAVES, DetectorView, Statement
@@ -91,7 +91,7 @@ def _dead(play: DetectorView, said: Statement) -> Iterator[Falsehood]:
                 yield Falsehood("dead", said, about, why)
 
 
-def _left(how: How) -> str:
+def _left(how: LeftBy) -> str:
     match how:
         case "night":
             return "died in the night"

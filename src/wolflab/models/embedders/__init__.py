@@ -1,14 +1,14 @@
 """Services that turn texts into vectors: offline hashing, local models, servers; see docs/embedders.md."""
 
 from .base import Embedder, Vectors, digest_of, require_same
-from .catalog import Spec, resolve_embedder
+from .catalog import EmbedderSpec, resolve_embedder
 from .similarity import PAPER_EMBEDDER, PAPER_EPSILON, share_above, threshold_for_share
 
 __all__ = [
     "PAPER_EMBEDDER",
     "PAPER_EPSILON",
     "Embedder",
-    "Spec",
+    "EmbedderSpec",
     "Vectors",
     "digest_of",
     "require_same",

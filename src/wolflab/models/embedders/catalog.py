@@ -11,14 +11,14 @@ from ..catalog import price_of
 from ..endpoints import PROVIDERS, Provider
 from .base import Embedder
 
-Spec = str | Mapping[str, Any]
+EmbedderSpec = str | Mapping[str, Any]
 """A name ("hashing", "openai/text-embedding-3-small"), or a mapping with `embedder` and settings."""
 
 NO_EMBEDDINGS = ("anthropic", "xai", "groq", "moonshot", "deepseek")
 """Providers without a route for embeddings."""
 
 
-def resolve_embedder(spec: Spec, budget: Budget | None = None) -> Embedder:
+def resolve_embedder(spec: EmbedderSpec, budget: Budget | None = None) -> Embedder:
     """The embedder that `spec` names. No network, no weights: those come with the first text.
 
     Raises ModelError for an unknown name, provider or setting, naming the known ones.
@@ -65,14 +65,14 @@ def _read(spec: object) -> tuple[str, dict[str, Any]]:
 def _behind_http(
     name: str, model: str, provider: Provider, settings: dict[str, Any], budget: Budget | None
 ) -> Embedder:
-    from ..openai_api import Settings
+    from ..openai_api import HttpSettings
     from .endpoint import SHARED, EndpointEmbedder
 
     _known(name, settings, (*SHARED, "dimensions", "batch"))
     if settings.get("price") is not None:
         settings["price"] = price_of(settings["price"])
     own = {key: settings.pop(key) for key in ("dimensions", "batch") if key in settings}
-    return EndpointEmbedder(name, model, provider, Settings(**settings), budget=budget, **own)
+    return EndpointEmbedder(name, model, provider, HttpSettings(**settings), budget=budget, **own)
 
 
 def _known(name: str, settings: dict[str, Any], known: tuple[str, ...]) -> dict[str, Any]:

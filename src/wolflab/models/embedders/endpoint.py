@@ -17,9 +17,9 @@ from ...errors import ModelError
 from ...usage import Usage
 from ..budget import Budget, Price
 from ..endpoints import Provider, public_url
-from ..exchange import Answer, gave_up, hopeless, passed_on, pause, post
+from ..exchange import HttpAnswer, gave_up, hopeless, passed_on, pause, post
 from ..faults import Fault, of_status
-from ..openai_api import Settings, endpoint_for
+from ..openai_api import HttpSettings, endpoint_for
 from ..wire import counts, tokens
 from .base import Vectors, digest_of, normalised, told, with_blanks
 
@@ -68,7 +68,7 @@ class EndpointEmbedder:
         name: str,
         model: str,
         provider: Provider,
-        settings: Settings | None = None,
+        settings: HttpSettings | None = None,
         *,
         dimensions: int | None = None,
         batch: int = BATCH,
@@ -77,7 +77,7 @@ class EndpointEmbedder:
         jitter: Callable[[], float] = random.random,
     ) -> None:
         self.name, self.model, self.provider = name, model, provider
-        self.settings = settings or Settings()
+        self.settings = settings or HttpSettings()
         if dimensions is not None:
             _whole(name, "dimensions", dimensions, 2**16)
         _whole(name, "batch", batch, MOST_IN_BATCH)
@@ -141,7 +141,7 @@ class EndpointEmbedder:
                 if self._budget is not None:
                     self._budget.check()
                 outcome = await self._attempt(client, texts)
-                if isinstance(outcome, Answer):
+                if isinstance(outcome, HttpAnswer):
                     return self._read(outcome.body, texts)
                 if outcome.kind == "context":
                     longest = max(map(len, texts))
@@ -163,7 +163,7 @@ class EndpointEmbedder:
                 await self._sleep(pause(outcome, waited, self._jitter))
                 waited += 1
 
-    async def _attempt(self, client: AsyncOpenAI, texts: list[str]) -> Answer | Fault:
+    async def _attempt(self, client: AsyncOpenAI, texts: list[str]) -> HttpAnswer | Fault:
         body: dict[str, Any] = {"model": self.model, "input": texts}
         if self._asked is not None:
             body["dimensions"] = self._asked
@@ -180,7 +180,7 @@ class EndpointEmbedder:
             address=public_url(self.endpoint.base_url),
             secret=self.endpoint.key(),
         )
-        if isinstance(answer, Answer) and answer.body.get("error") and not answer.body.get("data"):
+        if isinstance(answer, HttpAnswer) and answer.body.get("error") and not answer.body.get("data"):
             return passed_on(answer, classify)
         return answer
 

@@ -11,15 +11,15 @@ from dataclasses import replace
 
 from ...rules import LEFT, NO, PASS, RIGHT, SHIELDS, YES, Action, Ask, Pick
 from .claims import AS_OTHER, AS_SEER, AS_SHIELD
-from .draws import Draws
-from .scene import Scene
+from .draws import KeyedDraws
+from .scene import TableScene
 from .talk import pushed
 
-Chosen = tuple[Action, str]
+ChosenOption = tuple[Action, str]
 """The action and why."""
 
 
-def choose(scene: Scene, ask: Ask) -> Chosen:
+def choose(scene: TableScene, ask: Ask) -> ChosenOption:
     """One of the ask's options, and why."""
     options = ask.options or ()
     plan = _PLANS.get(ask.kind)
@@ -29,14 +29,14 @@ def choose(scene: Scene, ask: Ask) -> Chosen:
     return chosen
 
 
-def passed(scene: Scene, ask: Ask) -> Chosen | None:
+def passed(scene: TableScene, ask: Ask) -> ChosenOption | None:
     """Doing nothing, where that is among the options."""
     options = ask.options or ()
     nothing = PASS if PASS in options else NO if ask.kind == "antidote" and NO in options else None
     return None if nothing is None else (nothing, "I would rather hold back this time.")
 
 
-def insisted(scene: Scene, ask: Ask) -> Chosen:
+def insisted(scene: TableScene, ask: Ask) -> ChosenOption:
     """The best that can be done without doing nothing."""
     options = tuple(option for option in ask.options or () if option != PASS)
     if ask.kind == "antidote" and YES in options:
@@ -48,12 +48,12 @@ def insisted(scene: Scene, ask: Ask) -> Chosen:
     return choose(scene, replace(ask, options=options)) if options else choose(scene, ask)
 
 
-def at_random(scene: Scene, ask: Ask) -> Chosen:
+def at_random(scene: TableScene, ask: Ask) -> ChosenOption:
     """A legal choice, each as likely."""
     return scene.draws.one("random", ask.options or ()), "I go with my gut this time."
 
 
-def favoured(scene: Scene, ask: Ask, seat: int, rate: float) -> Chosen | None:
+def favoured(scene: TableScene, ask: Ask, seat: int, rate: float) -> ChosenOption | None:
     """A planted bias: `seat` on the first night, by that chance, where it may be chosen.
 
     The draw is the game's, not the seat's, so that a pack leans to the seat as one, and at that rate.
@@ -63,28 +63,30 @@ def favoured(scene: Scene, ask: Ask, seat: int, rate: float) -> Chosen | None:
     return Pick(seat), f"I have a feeling about {scene.name(seat)}."
 
 
-def shunning(scene: Scene, ask: Ask, seat: int, rate: float) -> Ask:
+def shunning(scene: TableScene, ask: Ask, seat: int, rate: float) -> Ask:
     """The ask without `seat` on the first night, by that chance (the game's draw, as for `favoured`)."""
     options = tuple(option for option in ask.options or () if option != Pick(seat))
     return replace(ask, options=options) if options and _leans(scene, ask, seat, "shun", rate) else ask
 
 
-def _leans(scene: Scene, ask: Ask, seat: int, purpose: str, rate: float) -> bool:
+def _leans(scene: TableScene, ask: Ask, seat: int, purpose: str, rate: float) -> bool:
     if scene.situation.round != 1 or Pick(seat) not in (ask.options or ()):
         return False
-    return Draws(scene.table.key.rsplit("|", 2)[0]).chance(purpose, 1000 * rate)
+    return KeyedDraws(scene.table.key.rsplit("|", 2)[0]).chance(purpose, 1000 * rate)
 
 
 def _seats(options: tuple[Action, ...]) -> list[int]:
     return [option.seat for option in options if isinstance(option, Pick)]
 
 
-def _best(scene: Scene, seats: list[int], score: Callable[[int], int], purpose: str, jitter: int = 25) -> int:
+def _best(
+    scene: TableScene, seats: list[int], score: Callable[[int], int], purpose: str, jitter: int = 25
+) -> int:
     jitter += scene.haste
     return max(seats, key=lambda seat: (score(seat) + scene.table.below(jitter, f"{purpose} {seat}"), -seat))
 
 
-def _kill(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
+def _kill(scene: TableScene, options: tuple[Action, ...]) -> ChosenOption | None:
     named = scene.survey.named_by_mates(scene.me)
     if named is not None and Pick(named) in options and named not in scene.mates:
         return Pick(named), f"My teammate chose {scene.name(named)}; together we are sure of the kill."
@@ -106,7 +108,7 @@ def _kill(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
     return Pick(target), f"{scene.name(target)} is the most dangerous to us."
 
 
-def _protect(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
+def _protect(scene: TableScene, options: tuple[Action, ...]) -> ChosenOption | None:
     seats = _seats(options)
     if not seats:
         return None
@@ -127,7 +129,7 @@ def _protect(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
     return Pick(target), f"The Werewolves would gain most from the death of {scene.name(target)}."
 
 
-def _see(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
+def _see(scene: TableScene, options: tuple[Action, ...]) -> ChosenOption | None:
     unknown = [s for s in _seats(options) if s != scene.me and s not in scene.survey.learned]
     if not unknown:
         return (PASS, "There is nobody left to look at.") if PASS in options else None
@@ -140,14 +142,14 @@ def _see(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
     return Pick(target), f"A look at {scene.name(target)} tells me most."
 
 
-def _antidote(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
+def _antidote(scene: TableScene, options: tuple[Action, ...]) -> ChosenOption | None:
     victim = scene.victim()
     if victim is not None and victim != scene.me and scene.suspicion[victim] > 650:
         return NO, "The victim is not worth the antidote."
     return YES, "A life saved now is worth more than an antidote kept."
 
 
-def _poison(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
+def _poison(scene: TableScene, options: tuple[Action, ...]) -> ChosenOption | None:
     seats = [seat for seat in _seats(options) if seat != scene.me]
     if seats:
         target = _best(scene, seats, lambda seat: scene.suspicion[seat], "poison")
@@ -156,7 +158,7 @@ def _poison(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
     return PASS, "I am not sure enough of anybody to use the poison."
 
 
-def _shoot(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
+def _shoot(scene: TableScene, options: tuple[Action, ...]) -> ChosenOption | None:
     seats = _seats(options)
     if seats:
         target = _best(scene, seats, lambda seat: scene.suspicion[seat], "shoot")
@@ -165,7 +167,7 @@ def _shoot(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
     return PASS, "Whomever I shot, it would more likely be one of us."
 
 
-def _elect(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
+def _elect(scene: TableScene, options: tuple[Action, ...]) -> ChosenOption | None:
     seats = _seats(options)
     if not seats:
         return None
@@ -180,7 +182,7 @@ def _elect(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
     return Pick(target), f"{scene.name(target)} seems the most trustworthy candidate."
 
 
-def _succeed(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
+def _succeed(scene: TableScene, options: tuple[Action, ...]) -> ChosenOption | None:
     seats = _seats(options)
     if not seats:
         return None
@@ -194,7 +196,7 @@ def _succeed(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
     return Pick(target), f"I trust {scene.name(target)} most with the badge."
 
 
-def _lead(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
+def _lead(scene: TableScene, options: tuple[Action, ...]) -> ChosenOption | None:
     """Let the more suspect neighbour speak first, before there is anything to lean on."""
     alive = scene.situation.alive
     if scene.me not in alive or len(alive) < 3:
@@ -205,7 +207,7 @@ def _lead(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
     return (LEFT if first == left else RIGHT), f"{scene.name(first)} shall commit before the others."
 
 
-def _vote(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
+def _vote(scene: TableScene, options: tuple[Action, ...]) -> ChosenOption | None:
     seats = [seat for seat in _seats(options) if seat != scene.me]
     if not seats:
         return None
@@ -224,7 +226,7 @@ def _vote(scene: Scene, options: tuple[Action, ...]) -> Chosen | None:
     return Pick(target), f"{scene.name(target)} is the likeliest Werewolf."
 
 
-_PLANS: dict[str, Callable[[Scene, tuple[Action, ...]], Chosen | None]] = {
+_PLANS: dict[str, Callable[[TableScene, tuple[Action, ...]], ChosenOption | None]] = {
     "kill": _kill,
     **dict.fromkeys(SHIELDS, _protect),
     "see": _see,

@@ -16,7 +16,7 @@ from ...text.masking import LETTERS
 from ...text.questions import Extract
 from ...text.reading.acts import Claim, Report, Suggestion
 from ...text.reading.read import read
-from .draws import Draws
+from .draws import KeyedDraws
 
 NONE = "No useful experience can be used."
 CLEAR = 0.6
@@ -50,7 +50,7 @@ def spoken(response: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def suggestion(task: Extract, draws: Draws) -> str:
+def suggestion(task: Extract, draws: KeyedDraws) -> str:
     """What the good responses do and the bad one does not, as advice in one sentence; or `NONE`."""
     kind = task.ask.kind
     if kind in _WAYS:
@@ -75,7 +75,7 @@ def _share(ways: Sequence[str], way: str) -> float:
     return sum(one == way for one in ways) / max(1, len(ways))
 
 
-def _best(what: str, draws: Draws) -> str:
+def _best(what: str, draws: KeyedDraws) -> str:
     return draws.one("advice", _OPENINGS) + what
 
 

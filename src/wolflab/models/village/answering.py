@@ -13,7 +13,7 @@ from functools import lru_cache
 from ...rules import DUTIES, ROLES, Ask
 from ...text.questions import Pairs
 from ...text.reading.tokens import normal, seats_of
-from .draws import Draws
+from .draws import KeyedDraws
 from .likelihood import HOSTILE
 from .outlook import Outlook, joined
 from .speech import worded
@@ -34,7 +34,7 @@ _CONFIDENT = {
 class Mind:
     """An outlook put into words. One per answer."""
 
-    def __init__(self, outlook: Outlook, draws: Draws) -> None:
+    def __init__(self, outlook: Outlook, draws: KeyedDraws) -> None:
         self.view, self.draws = outlook, draws
         self.now = outlook.situation
         self.names = outlook.situation.ruleset.names
@@ -96,7 +96,7 @@ class Mind:
 # -- answers ------------------------------------------------------------------------------------
 
 
-def answer(ask: Ask, question: str, outlook: Outlook, draws: Draws) -> str:
+def answer(ask: Ask, question: str, outlook: Outlook, draws: KeyedDraws) -> str:
     """One or two sentences, as "I"."""
     mind = Mind(outlook, draws)
     topic = topic_of(question)
@@ -335,7 +335,7 @@ _ANSWERS: dict[str, Callable[[Mind, Ask, str], list[str]]] = {
 # -- the reflection -----------------------------------------------------------------------------
 
 
-def reflection(ask: Ask, answers: Pairs, outlook: Outlook, draws: Draws) -> str:
+def reflection(ask: Ask, answers: Pairs, outlook: Outlook, draws: KeyedDraws) -> str:
     """What the player makes of it all, for itself: claims, sides, roles, and what it wants."""
     mind = Mind(joined(outlook, [text for _, text in answers]) if answers else outlook, draws)
     now, names = mind.now, mind.names

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ...rules import DUTIES, ROLES
 from ...text.questions import AskQuestions, ChooseQuestions
-from .draws import Draws
+from .draws import KeyedDraws
 from .outlook import Outlook
 from .speech import worded
 from .topics import topic_of
@@ -34,7 +34,7 @@ def _moment(kind: str) -> str:
     return "talk" if kind in ("statement", "campaign", "last-words") else "vote"
 
 
-def chosen(task: ChooseQuestions, draws: Draws) -> str:
+def chosen(task: ChooseQuestions, draws: KeyedDraws) -> str:
     """The numbers of the questions chosen, in ascending order: "1, 4, 5, 6, 9"."""
     more = _MORE[_moment(task.ask.kind)]
     worth = []
@@ -45,7 +45,7 @@ def chosen(task: ChooseQuestions, draws: Draws) -> str:
     return ", ".join(str(number) for number in sorted(number for _, number in sorted(worth)[: task.count]))
 
 
-def asked(task: AskQuestions, outlook: Outlook, draws: Draws) -> str:
+def asked(task: AskQuestions, outlook: Outlook, draws: KeyedDraws) -> str:
     """Further questions in one line, parted by '#'."""
     pool = _own(outlook, _moment(task.ask.kind))
     known = {question.casefold() for question in task.chosen}

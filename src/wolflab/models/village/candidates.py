@@ -19,10 +19,10 @@ from ...text.asking.options import read_action
 from ...text.notes import Candidate
 from ...text.reading.acts import Act
 from ...text.reading.read import read
-from .acting import Chosen, choose
+from .acting import ChosenOption, choose
 from .choices import chance, detail, strategies
-from .draws import Draws
-from .scene import HASTE, Scene
+from .draws import KeyedDraws
+from .scene import HASTE, TableScene
 from .speech import Point, speak
 from .speeches import HONEST, LYING, Speech, turned_on
 from .standing import foes, prey
@@ -40,7 +40,7 @@ def own_key(key: str) -> str:
     return f"{key.rsplit('|', 2)[0]}|act|0"
 
 
-def in_order(items: Sequence[T], weights: Sequence[int], draws: Draws) -> list[T]:
+def in_order(items: Sequence[T], weights: Sequence[int], draws: KeyedDraws) -> list[T]:
     """The items in an order drawn by key: each place goes to one of the rest, as likely as its weight."""
     drawn = draws.many(len(items), "order")
     waits = [-log((step + 1) / (1 << 32)) / weight for step, weight in zip(drawn, weights, strict=True)]
@@ -50,7 +50,9 @@ def in_order(items: Sequence[T], weights: Sequence[int], draws: Draws) -> list[T
 # -- choices ------------------------------------------------------------------------------------
 
 
-def options(scene: Scene, ask: Ask, count: int, own: Chosen, draws: Draws) -> list[Chosen]:
+def options(
+    scene: TableScene, ask: Ask, count: int, own: ChosenOption, draws: KeyedDraws
+) -> list[ChosenOption]:
     """At most `count` different actions with their reasons, `own` first. draws: for their order."""
     legal = ask.options or ()
     seats = [option.seat for option in legal if isinstance(option, Pick)]
@@ -70,7 +72,7 @@ def options(scene: Scene, ask: Ask, count: int, own: Chosen, draws: Draws) -> li
     return list(found.items())
 
 
-def _shuffled(scene: Scene, rest: Sequence[Action], draws: Draws) -> list[Action]:
+def _shuffled(scene: TableScene, rest: Sequence[Action], draws: KeyedDraws) -> list[Action]:
     """What is left, in an order drawn by key; doing nothing and the own pack come last."""
     order = in_order(rest, [1] * len(rest), draws)
     pack = [Pick(seat) for seat in scene.mates]
@@ -81,7 +83,7 @@ def _shuffled(scene: Scene, rest: Sequence[Action], draws: Draws) -> list[Action
 
 
 def statement(
-    scene: Scene, ask: Ask, earlier: Sequence[Candidate], bank: str, draws: Draws
+    scene: TableScene, ask: Ask, earlier: Sequence[Candidate], bank: str, draws: KeyedDraws
 ) -> tuple[str, str]:
     """One more statement, different from the earlier ones: why, and its text."""
     names = scene.situation.ruleset.names
@@ -94,7 +96,7 @@ def statement(
     return "I have nothing different to say.", speak([Point("quiet")], scene.situation.ruleset, bank, draws)
 
 
-def _ways(scene: Scene, thought: str, draws: Draws) -> Iterator[tuple[str, list[Point], str]]:
+def _ways(scene: TableScene, thought: str, draws: KeyedDraws) -> Iterator[tuple[str, list[Point], str]]:
     """The strategies not used yet, in the order drawn: mark, points, what is to be said of them this time."""
     speeches = LYING if scene.wolf else HONEST
     for one in in_order(speeches, [readiness(one, scene.style) for one in speeches], draws):
@@ -114,7 +116,7 @@ def readiness(one: Speech, style: Style) -> int:
     return max(one.weight // 10, min(3 * one.weight, one.weight * now // usual))
 
 
-def framed(scene: Scene, kind: str, points: list[Point], draws: Draws) -> list[Point]:
+def framed(scene: TableScene, kind: str, points: list[Point], draws: KeyedDraws) -> list[Point]:
     """The points as a statement of that kind: its opening, and a Sheriff's recommendation for a vote."""
     if kind == "campaign":
         return [Point("campaign"), *(point for point in points if point.kind != "propose")]
@@ -135,7 +137,9 @@ def heard(text: str, names: tuple[str, ...], me: int) -> frozenset[Act]:
 # -- taking one ---------------------------------------------------------------------------------
 
 
-def taken(scene: Scene, ask: Ask, candidates: Sequence[Candidate], own: str, draws: Draws) -> tuple[int, str]:
+def taken(
+    scene: TableScene, ask: Ask, candidates: Sequence[Candidate], own: str, draws: KeyedDraws
+) -> tuple[int, str]:
     """Which of the candidates (from 0), and why: mostly what is nearest to its `own` action (in words).
 
     Else another statement, or what a second look makes of the options: one that seems about as good.
@@ -149,7 +153,9 @@ def taken(scene: Scene, ask: Ask, candidates: Sequence[Candidate], own: str, dra
     return (nearest if keeps or not others else draws.one("other idea", others)), why
 
 
-def _option(scene: Scene, ask: Ask, candidates: Sequence[Candidate], own: str, again: Draws | None) -> int:
+def _option(
+    scene: TableScene, ask: Ask, candidates: Sequence[Candidate], own: str, again: KeyedDraws | None
+) -> int:
     """The own action if it is among them; else, or with draws to look `again`, the best of those."""
     rules = scene.situation.ruleset
     offered = [read_action(one.action, ask, rules) for one in candidates]
@@ -164,7 +170,7 @@ def _option(scene: Scene, ask: Ask, candidates: Sequence[Candidate], own: str, a
     return offered.index(choose(scene, replace(ask, options=open_))[0])
 
 
-def _nearest(scene: Scene, candidates: Sequence[Candidate], own: str) -> int:
+def _nearest(scene: TableScene, candidates: Sequence[Candidate], own: str) -> int:
     """The statement that shares most of what is read in it with the own one; ties to the first."""
     names = scene.situation.ruleset.names
     mine = heard(own, names, scene.me)

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from ...rules import NO, PASS, SHIELDS, YES, Action, Pick
 from .claims import AS_ABLE, AS_OTHER, AS_SEER, AS_SHIELD
-from .scene import Scene
+from .scene import TableScene
 from .standing import accusers, claimants, crowd, in_words, likeliest, stances, top, under_fire
 
 
@@ -27,74 +27,74 @@ class Choice:
     name: str
     mark: str
     weight: int
-    make: Callable[[Scene, list[int]], int | Action | None]
+    make: Callable[[TableScene, list[int]], int | Action | None]
 
 
-def _others(scene: Scene, seats: list[int]) -> list[int]:
+def _others(scene: TableScene, seats: list[int]) -> list[int]:
     return [seat for seat in seats if seat != scene.me]
 
 
-def _prey(scene: Scene, seats: list[int]) -> list[int]:
+def _prey(scene: TableScene, seats: list[int]) -> list[int]:
     return [seat for seat in seats if seat not in scene.mates]
 
 
 # -- votes --------------------------------------------------------------------------------------
 
 
-def _first(scene: Scene, seats: list[int]) -> int | None:
+def _first(scene: TableScene, seats: list[int]) -> int | None:
     return likeliest(scene, _others(scene, seats))
 
 
-def _second(scene: Scene, seats: list[int]) -> int | None:
+def _second(scene: TableScene, seats: list[int]) -> int | None:
     return likeliest(scene, _others(scene, seats), 1)
 
 
-def _third(scene: Scene, seats: list[int]) -> int | None:
+def _third(scene: TableScene, seats: list[int]) -> int | None:
     return likeliest(scene, _others(scene, seats), 2)
 
 
-def _majority(scene: Scene, seats: list[int]) -> int | None:
+def _majority(scene: TableScene, seats: list[int]) -> int | None:
     return crowd(scene, _others(scene, seats))
 
 
-def _accuser(scene: Scene, seats: list[int]) -> int | None:
+def _accuser(scene: TableScene, seats: list[int]) -> int | None:
     return next((seat for seat in accusers(scene, [scene.me]) if seat in seats), None)
 
 
-def _doubtful_seer(scene: Scene, seats: list[int]) -> int | None:
+def _doubtful_seer(scene: TableScene, seats: list[int]) -> int | None:
     return likeliest(scene, [seat for seat in claimants(scene, AS_SEER) if seat in seats])
 
 
-def _silent(scene: Scene, seats: list[int]) -> int | None:
+def _silent(scene: TableScene, seats: list[int]) -> int | None:
     return top(scene, _prey(scene, _others(scene, seats)), lambda seat: -stances(scene, seat), "silent")
 
 
-def _nothing(scene: Scene, seats: list[int]) -> Action | None:
+def _nothing(scene: TableScene, seats: list[int]) -> Action | None:
     return PASS
 
 
-def _victim(scene: Scene, seats: list[int]) -> int | None:
+def _victim(scene: TableScene, seats: list[int]) -> int | None:
     return crowd(scene, _prey(scene, seats))
 
 
-def _seer(scene: Scene, seats: list[int]) -> int | None:
+def _seer(scene: TableScene, seats: list[int]) -> int | None:
     return top(scene, [s for s in claimants(scene, AS_SEER) if s in seats], scene.danger, "seer")
 
 
-def _able(scene: Scene, seats: list[int]) -> int | None:
+def _able(scene: TableScene, seats: list[int]) -> int | None:
     able = claimants(scene, AS_SHIELD, AS_OTHER)
     return top(scene, [s for s in able if s in seats], scene.danger, "able")
 
 
-def _mate(scene: Scene, seats: list[int]) -> int | None:
+def _mate(scene: TableScene, seats: list[int]) -> int | None:
     return top(scene, [s for s in seats if s in scene.mates and s != scene.me], scene.support, "mate")
 
 
-def _packs_accuser(scene: Scene, seats: list[int]) -> int | None:
+def _packs_accuser(scene: TableScene, seats: list[int]) -> int | None:
     return next((seat for seat in accusers(scene, list(scene.mates)) if seat in seats), None)
 
 
-def _harmless(scene: Scene, seats: list[int]) -> int | None:
+def _harmless(scene: TableScene, seats: list[int]) -> int | None:
     return top(scene, _prey(scene, seats), lambda seat: -scene.danger(seat), "harmless")
 
 
@@ -121,45 +121,45 @@ WOLF_VOTES = (
 # -- the night ----------------------------------------------------------------------------------
 
 
-def _agreed(scene: Scene, seats: list[int]) -> int | None:
+def _agreed(scene: TableScene, seats: list[int]) -> int | None:
     return scene.survey.named_by_mates(scene.me)
 
 
-def _dangerous(scene: Scene, seats: list[int]) -> int | None:
+def _dangerous(scene: TableScene, seats: list[int]) -> int | None:
     target = top(scene, _prey(scene, seats), scene.danger, "danger")
     return target if target is not None and scene.danger(target) > 150 else None
 
 
-def _unguarded(scene: Scene, seats: list[int]) -> int | None:
+def _unguarded(scene: TableScene, seats: list[int]) -> int | None:
     """Whom a shield is unlikely to stand over: no claim, and not chosen in vain last night."""
     open_ = [s for s in _prey(scene, seats) if s != scene.survey.spared and not scene.node.claims[s]]
     target = top(scene, open_, scene.danger, "unguarded")
     return target if scene.situation.round > 1 else None
 
 
-def _quiet(scene: Scene, seats: list[int]) -> int | None:
+def _quiet(scene: TableScene, seats: list[int]) -> int | None:
     target = top(scene, _prey(scene, _others(scene, seats)), lambda seat: -stances(scene, seat), "quiet")
     return target if scene.situation.round > 1 else None
 
 
-def _trusted(scene: Scene, seats: list[int]) -> int | None:
+def _trusted(scene: TableScene, seats: list[int]) -> int | None:
     """Of those who claim no ability, which are another strategy's."""
     open_ = [s for s in _prey(scene, _others(scene, seats)) if scene.node.claims[s] not in AS_ABLE]
     target = top(scene, open_, lambda seat: -scene.suspicion[seat] - 100 * scene.support(seat), "trusted")
     return target if scene.situation.round > 1 else None
 
 
-def _self(scene: Scene, seats: list[int]) -> int | None:
+def _self(scene: TableScene, seats: list[int]) -> int | None:
     return scene.me
 
 
-def _true_seer(scene: Scene, seats: list[int]) -> int | None:
+def _true_seer(scene: TableScene, seats: list[int]) -> int | None:
     seers = [seat for seat in scene.credible_seers() if seat in seats]
     believed = [s for s in _others(scene, seats) if scene.thought[s] == "Seer"]
     return top(scene, seers or believed, lambda seat: -scene.suspicion[seat], "seer")
 
 
-def _target(scene: Scene, seats: list[int]) -> int | None:
+def _target(scene: TableScene, seats: list[int]) -> int | None:
     """Whom else the Werewolves would want dead: who accuses many, or can do something."""
     seers = scene.credible_seers()
     open_ = [seat for seat in _others(scene, seats) if seat not in seers]
@@ -168,32 +168,32 @@ def _target(scene: Scene, seats: list[int]) -> int | None:
     return target if scene.situation.round > 1 else None
 
 
-def _again(scene: Scene, seats: list[int]) -> int | None:
+def _again(scene: TableScene, seats: list[int]) -> int | None:
     return scene.survey.shielded
 
 
-def _undecided(scene: Scene, seats: list[int]) -> int | None:
+def _undecided(scene: TableScene, seats: list[int]) -> int | None:
     unknown = [seat for seat in _others(scene, seats) if seat not in scene.survey.learned]
     target = top(scene, unknown, lambda seat: -abs(500 - scene.suspicion[seat]), "undecided")
     return target if scene.situation.round > 1 else None
 
 
-def _suspect(scene: Scene, seats: list[int]) -> int | None:
+def _suspect(scene: TableScene, seats: list[int]) -> int | None:
     unknown = [seat for seat in _others(scene, seats) if seat not in scene.survey.learned]
     return likeliest(scene, unknown) if scene.situation.round > 1 else None
 
 
-def _influential(scene: Scene, seats: list[int]) -> int | None:
+def _influential(scene: TableScene, seats: list[int]) -> int | None:
     unknown = [seat for seat in _others(scene, seats) if seat not in scene.survey.learned]
     target = top(scene, unknown, lambda s: stances(scene, s) + 3 * bool(scene.node.claims[s]), "influence")
     return target if scene.situation.round > 1 else None
 
 
-def _use(scene: Scene, seats: list[int]) -> Action | None:
+def _use(scene: TableScene, seats: list[int]) -> Action | None:
     return YES
 
 
-def _keep(scene: Scene, seats: list[int]) -> Action | None:
+def _keep(scene: TableScene, seats: list[int]) -> Action | None:
     return NO
 
 
@@ -252,21 +252,21 @@ CHOICES: Mapping[str, tuple[Choice, ...]] = MappingProxyType(
 """By the ask's kind, but for votes, where the sides differ (`strategies`)."""
 
 
-def strategies(scene: Scene, kind: str) -> tuple[Choice, ...]:
+def strategies(scene: TableScene, kind: str) -> tuple[Choice, ...]:
     """The strategies for an ask of that kind; none for a kind that `village` has no plan for."""
     if kind == "vote":
         return WOLF_VOTES if scene.wolf else VILLAGE_VOTES
     return CHOICES.get(kind, ())
 
 
-def chance(scene: Scene, action: Action) -> str:
+def chance(scene: TableScene, action: Action) -> str:
     """The reasoning of a choice for which no strategy stands."""
     if isinstance(action, Pick):
         return f"I choose {scene.name(action.seat)} by chance, so that nobody can foresee it."
     return "I try what is left." if action != PASS else "I do nothing this time."
 
 
-def detail(scene: Scene, kind: str, action: Action) -> str:
+def detail(scene: TableScene, kind: str, action: Action) -> str:
     """What is to be said of the chosen one."""
     if not isinstance(action, Pick) or action.seat == scene.me:
         return ""

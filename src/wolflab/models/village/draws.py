@@ -10,7 +10,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-class Draws:
+class KeyedDraws:
     """Integers from BLAKE2b over a key and what the draw is for; nothing is counted or kept."""
 
     __slots__ = ("_begin", "key")

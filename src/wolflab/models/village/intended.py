@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from ...rules import ROLES
 from ...text.intents import Intent
-from .scene import Scene
+from .scene import TableScene
 from .speech import Point
 from .speeches import false_check, knowledge, mark_for
 from .talk import TELLING, plan
 from .worlds import SEER, SHIELD, role_class
 
 
-def intended(scene: Scene, intent: Intent, kind: str) -> list[Point]:
+def intended(scene: TableScene, intent: Intent, kind: str) -> list[Point]:
     """What to say: nothing (idle), against whom (target), as whom (claim), or all but the own role (hide)."""
     match intent.kind:
         case "idle":
@@ -29,7 +29,7 @@ def intended(scene: Scene, intent: Intent, kind: str) -> list[Point]:
             return kept or [Point("quiet")]
 
 
-def _claim(scene: Scene, role: str) -> list[Point]:
+def _claim(scene: TableScene, role: str) -> list[Point]:
     """The claim, with what its holder would tell: the truth by its holder, an invention by others."""
     one = role_class(ROLES[role])
     if role == scene.situation.role and not scene.wolf:

@@ -15,7 +15,7 @@ from ...text.questions import Interview, Judge, Situation
 from ...text.reading.acts import Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
 from ...text.reading.read import read
 from .claims import ABLE
-from .draws import Draws
+from .draws import KeyedDraws
 from .posterior import Posterior
 from .speech import worded
 from .worlds import role_class
@@ -28,7 +28,7 @@ KNOWN = 0.02
 # -- the interview --------------------------------------------------------------------------------
 
 
-def interviewed(now: Situation, task: Interview, draws: Draws) -> str:
+def interviewed(now: Situation, task: Interview, draws: KeyedDraws) -> str:
     """The reason in character, in two sentences."""
     mine, claimed = worded(now.role, now.ruleset), worded(task.claimed, now.ruleset)
     if ROLES[now.role].wolf:

@@ -33,7 +33,7 @@ from ...rules import (
 from ...text.reading.read import Accusation, Act, Agreement, Defence, Report, Suggestion, read
 from .claims import AS_OTHER, AS_PLAIN, AS_SEER, AS_SHIELD, claim_of, claimed
 from .parameters import Parameters
-from .worlds import SEER, WOLF, Floats, role_class
+from .worlds import SEER, WOLF, WorldFloats, role_class
 
 Public = Said | Voted | DayBroke | NightFell | VoteCounted | SheriffNamed | Shot | Revealed
 """The public events that bear on the roles, or on how later ones do: all by which somebody leaves among
@@ -74,7 +74,7 @@ class Node:
     event: Public | None
     after: dict[int | str, Node]
     """Children by the event's identity, or by what is known of a gap."""
-    weights: Floats
+    weights: WorldFloats
     facts: Facts
     """What these events say; where some are missing (see `Fold.resumed`), what is known in their stead."""
     claims: tuple[int, ...]
@@ -339,7 +339,7 @@ class Fold:
     # -- tables -----------------------------------------------------------------------------
 
     def _pair(
-        self, weights: Floats, a: int, table: str, contexts: tuple[int, ...], outcomes: list[int],
+        self, weights: WorldFloats, a: int, table: str, contexts: tuple[int, ...], outcomes: list[int],
         sink: list[Any] | None,
     ) -> None:  # fmt: skip
         kinds = self.tables[table].shape[1]
@@ -353,7 +353,7 @@ class Fold:
             )
 
     def _unary(
-        self, weights: Floats, a: int, table: str, context: int, outcome: int, sink: list[Any] | None
+        self, weights: WorldFloats, a: int, table: str, context: int, outcome: int, sink: list[Any] | None
     ) -> None:
         n, r = self.players, len(self.roles)
         first, step = a * (r * n * r) + a * r, n * r + 1  # of the diagonal of weights[a, :, a, :]
@@ -361,7 +361,7 @@ class Fold:
         if sink is not None:
             sink.append((table, context, outcome, a, None))
 
-    def _exact(self, weights: Floats, a: int, b: int, role: int) -> None:
+    def _exact(self, weights: WorldFloats, a: int, b: int, role: int) -> None:
         """Where `a` is the Seer, `b` has the reported role (whether it is a wolf: see the table)."""
         for seer, one in enumerate(self.classes):
             if one == SEER:
@@ -370,11 +370,11 @@ class Fold:
                         weights[a, seer, b, other] += MISREPORT
 
 
-def _spread(table: Any, name: str, classes: list[int]) -> Floats:
+def _spread(table: Any, name: str, classes: list[int]) -> WorldFloats:
     """A class table spread over a cast's roles, with a last outcome of zeros for `IGNORED`."""
     wide = table[:, :, classes]
     if name not in ("claim", "die"):
         wide = wide[:, :, :, classes]
     zeros = np.zeros((wide.shape[0], 1, *wide.shape[2:]), wide.dtype)
-    out: Floats = np.concatenate([wide, zeros], axis=1).astype(np.float32)
+    out: WorldFloats = np.concatenate([wide, zeros], axis=1).astype(np.float32)
     return out

@@ -38,19 +38,19 @@ from ...text.questions import (
 from ...text.replies.reflective import is_free
 from ..base import Chat, Request, Response
 from . import advice, candidates, thoughts
-from .acting import Chosen, at_random, choose, favoured, insisted, passed, shunning
+from .acting import ChosenOption, at_random, choose, favoured, insisted, passed, shunning
 from .answering import answer as answered
 from .answering import reflection
 from .asking import asked, chosen
 from .deducing import deduce, rate
-from .draws import Draws
+from .draws import KeyedDraws
 from .intended import intended
 from .judging import interviewed, verdict
 from .outlook import Outlook, Outlooks
 from .parameters import VERSION, Parameters, shipped
 from .planting import planted
 from .posterior import Posterior, Thinker
-from .scene import Scene, scene
+from .scene import TableScene, scene
 from .settings import Settings
 from .speech import speak
 from .talk import advised_plan, plan
@@ -87,7 +87,7 @@ class Village:
         skill = round(1000 * self.settings.skill)
         self._thinker = Thinker(self.parameters, skill, self.settings.heed_sheriff)
         self._outlooks = Outlooks(self._thinker)
-        self._looked: tuple[Question, str, Scene] | None = None
+        self._looked: tuple[Question, str, TableScene] | None = None
         """The scene of the last turn that put several questions; the question and key it was made for."""
 
     def posterior(self, situation: Situation, recalled: bool = False) -> Posterior:
@@ -117,7 +117,7 @@ class Village:
         text = reply if isinstance(reply, str) else _encode(reply).decode()
         invalid = self.settings.invalid
         if invalid:
-            draws = Draws(key)
+            draws = KeyedDraws(key)
             if draws.chance("invalid", 1000 * invalid):
                 return _spoil(text, question, draws)
         return text
@@ -138,17 +138,17 @@ class Village:
             case Choose():
                 return self._choose(question, task, key)
             case ChooseQuestions():
-                return chosen(task, Draws(key))
+                return chosen(task, KeyedDraws(key))
             case AskQuestions():
-                return asked(task, self._outlooks.outlook(now), Draws(key))
+                return asked(task, self._outlooks.outlook(now), KeyedDraws(key))
             case AnswerQuestion(ask, asked_, messages, _):
-                return answered(ask, asked_, self._outlooks.widened(now, messages), Draws(key))
+                return answered(ask, asked_, self._outlooks.widened(now, messages), KeyedDraws(key))
             case Reflect(ask, answers):
-                return reflection(ask, answers, self._outlooks.outlook(now), Draws(key))
+                return reflection(ask, answers, self._outlooks.outlook(now), KeyedDraws(key))
             case Extract():
-                return advice.suggestion(task, Draws(key))
+                return advice.suggestion(task, KeyedDraws(key))
             case Interview():
-                return interviewed(now, task, Draws(key))
+                return interviewed(now, task, KeyedDraws(key))
             case Judge():
                 return verdict(now, task, self._posterior(question))
 
@@ -177,11 +177,11 @@ class Village:
             return text
         return f"My step by step thought process: {why}\nMy concise talking content: {text}"
 
-    def _look(self, question: Question, key: str) -> Scene:
+    def _look(self, question: Question, key: str) -> TableScene:
         survey = self._thinker.survey(question.situation, question.layout == RECALLED)
         return scene(question, survey, self.parameters, key)
 
-    def _turn(self, question: Question, key: str) -> Scene:
+    def _turn(self, question: Question, key: str) -> TableScene:
         """The scene in which the player would act, whichever of the turn's questions is put."""
         key = candidates.own_key(key)
         if self._looked is not None:
@@ -193,7 +193,7 @@ class Village:
         self._looked = question, key, around
         return around
 
-    def _own(self, around: Scene, ask: Ask) -> tuple[str, str]:
+    def _own(self, around: TableScene, ask: Ask) -> tuple[str, str]:
         """Why, and the statement or the option's label: the reply to `Decide` under the turn's key."""
         if ask.options is None:
             return self._speech(around, Decide(ask), "")
@@ -201,7 +201,7 @@ class Village:
         return why, label(action, ask.kind, around.situation.ruleset)
 
     def _propose(self, question: Question, task: Propose, key: str) -> dict[str, Any]:
-        around, ask, draws = self._turn(question, key), task.ask, Draws(key)
+        around, ask, draws = self._turn(question, key), task.ask, KeyedDraws(key)
         if ask.options is not None:
             made = candidates.options(around, ask, task.count, self._act(around, ask, ""), draws)
             rules = around.situation.ruleset
@@ -217,7 +217,7 @@ class Village:
     def _choose(self, question: Question, task: Choose, key: str) -> dict[str, Any]:
         around = self._turn(question, key)
         _, own = self._own(around, task.ask)
-        number, why = candidates.taken(around, task.ask, task.candidates, own, Draws(key))
+        number, why = candidates.taken(around, task.ask, task.candidates, own, KeyedDraws(key))
         return {"reasoning": why, "choice": number + 1}
 
     def _plan(self, question: Question, task: Plan, key: str) -> str:
@@ -233,14 +233,14 @@ class Village:
         action, why = self._act(around, task.ask, "")
         return thoughts.thought(around, thoughts.aim_of_choice(label(action, task.ask.kind, rules), why))
 
-    def _planned(self, around: Scene, task: Decide) -> Chosen | None:
+    def _planned(self, around: TableScene, task: Decide) -> ChosenOption | None:
         """The option that an intent or a plan has settled on."""
         if task.intent is not None:
             action = meant(task.intent, task.ask)
             return None if action is None else (action, "")
         return thoughts.meant_choice(around, task.ask, task.plan) if task.plan else None
 
-    def _advice(self, around: Scene, task: Decide) -> str:
+    def _advice(self, around: TableScene, task: Decide) -> str:
         """What the suggestion in the request says, if it is acted on; else empty."""
         if task.aids is None or not task.aids.suggestion or not self.settings.act_on_suggestion:
             return ""
@@ -248,7 +248,7 @@ class Village:
         acts = says and around.draws.chance("act on suggestion", 1000 * self.settings.act_on_suggestion)
         return says if acts else ""
 
-    def _speech(self, around: Scene, task: Decide, says: str) -> tuple[str, str]:
+    def _speech(self, around: TableScene, task: Decide, says: str) -> tuple[str, str]:
         """Why, and the statement."""
         kind, rules = task.ask.kind, around.situation.ruleset
         if task.intent is not None:
@@ -267,7 +267,7 @@ class Village:
                 text, why = f"{text} {sentence}", f"{why} (planted: {name})"
         return why, text
 
-    def _act(self, around: Scene, ask: Ask, says: str) -> Chosen:
+    def _act(self, around: TableScene, ask: Ask, says: str) -> ChosenOption:
         settings = self.settings
         if settings.noise and around.draws.chance("noise", 1000 * settings.noise):
             return at_random(around, ask)
@@ -294,7 +294,7 @@ class Village:
             ask = shunning(around, ask, settings.shun, settings.shun_rate)
         return choose(around, ask)
 
-    def _leaning(self, around: Scene, ask: Ask) -> Chosen | None:
+    def _leaning(self, around: TableScene, ask: Ask) -> ChosenOption | None:
         """What a planted bias of the first night leads to."""
         settings = self.settings
         if settings.favour is not None and ask.kind == "kill":
@@ -317,7 +317,7 @@ class Village:
         """Nothing to close."""
 
 
-def _spoil(text: str, question: Question, draws: Draws) -> str:
+def _spoil(text: str, question: Question, draws: KeyedDraws) -> str:
     """An unusable reply, of one of the kinds that language models produce."""
     if is_free(question):
         return ""  # any words would do where plain text is asked for

@@ -16,7 +16,7 @@ from ...text.notes import UNCERTAIN, counted
 from ...text.questions import Aids, Decide, Question, Situation
 from ...text.reading.read import Suggestion, read
 from .claims import AS_OTHER, AS_PLAIN, AS_SEER, AS_SHIELD
-from .draws import Draws
+from .draws import KeyedDraws
 from .likelihood import (
     ACCUSED,
     AGREED,
@@ -48,7 +48,7 @@ HASTE = 150
 
 
 @dataclass(slots=True)
-class Scene:
+class TableScene:
     """The situation as one seat sees it.
 
     suspicion: P(Werewolf) by seat in thousandths. thought: the role believed, by seat ("" unknown).
@@ -68,8 +68,8 @@ class Scene:
     thought: list[str]
     sure: list[int]
     style: Style
-    draws: Draws
-    table: Draws
+    draws: KeyedDraws
+    table: KeyedDraws
     haste: int = 0
 
     def name(self, seat: int) -> str:
@@ -143,7 +143,7 @@ class Scene:
         return found
 
 
-def scene(question: Question, survey: Survey, parameters: Parameters, key: str) -> Scene:
+def scene(question: Question, survey: Survey, parameters: Parameters, key: str) -> TableScene:
     """Look around. `key`: the request's."""
     situation = question.situation
     me, node, rules = situation.seat, survey.node, situation.ruleset
@@ -176,9 +176,9 @@ def scene(question: Question, survey: Survey, parameters: Parameters, key: str) 
     if style is None:
         raise ModelError(f"village: there is no style {question.style!r}; known are {', '.join(STYLES)}")
     table = f"{key.rsplit('|', 3)[0]}|{situation.round}|{me}"
-    return Scene(
+    return TableScene(
         question, situation, survey, node, me, wolf, mates, suspicion, thought, sure, style,
-        Draws(key), Draws(table), HASTE if aids is not None and not aids.think else 0,
+        KeyedDraws(key), KeyedDraws(table), HASTE if aids is not None and not aids.think else 0,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...rules import ROLES, Ruleset
-from .draws import Draws
+from .draws import KeyedDraws
 from .phrases import BANKS
 
 
@@ -36,7 +36,7 @@ def phrase(point: Point, template: str, ruleset: Ruleset) -> str:
     return template.replace("{who}", who).replace("{role}", what).replace("{what}", what)
 
 
-def speak(points: Sequence[Point], ruleset: Ruleset, bank: str, draws: Draws) -> str:
+def speak(points: Sequence[Point], ruleset: Ruleset, bank: str, draws: KeyedDraws) -> str:
     """The statement that makes these points, one sentence or two each."""
     phrases = BANKS[bank]
     said = []

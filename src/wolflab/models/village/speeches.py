@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ...rules import ROLES
 from .claims import AS_OTHER, AS_SEER, AS_SHIELD
-from .scene import Scene
+from .scene import TableScene
 from .speech import Point
 from .standing import (
     accusers,
@@ -32,7 +32,7 @@ from .standing import (
 from .talk import NAMED, accusation
 from .worlds import OTHER, PLAIN, SEER, SHIELD, role_class
 
-Made = tuple[list[Point], str]
+MadeSpeech = tuple[list[Point], str]
 """The points, and what is to be said of them this time."""
 
 
@@ -46,16 +46,16 @@ class Speech:
     mark: str
     weight: int
     lean: str
-    make: Callable[[Scene], Made | None]
+    make: Callable[[TableScene], MadeSpeech | None]
 
 
-def _call(scene: Scene, target: int, strength: int) -> list[Point]:
+def _call(scene: TableScene, target: int, strength: int) -> list[Point]:
     """An accusation and the call for the vote."""
     level = min(3, max(1, strength + min(0, scene.style.edge)))
     return [Point(f"accuse {level}", target), Point("propose", target)]
 
 
-def _has(scene: Scene, *classes: int) -> list[str]:
+def _has(scene: TableScene, *classes: int) -> list[str]:
     """The ruleset's roles of these classes."""
     rules = scene.situation.ruleset
     return [role for role in rules.roles if rules.count(role) and role_class(ROLES[role]) in classes]
@@ -64,7 +64,7 @@ def _has(scene: Scene, *classes: int) -> list[str]:
 # -- the village side ---------------------------------------------------------------------------
 
 
-def knowledge(scene: Scene) -> list[Point]:
+def knowledge(scene: TableScene) -> list[Point]:
     """The own role and all that its holder has learned by it, the latest first."""
     role = scene.situation.role
     points = [Point("claim", None, role)]
@@ -78,7 +78,7 @@ def knowledge(scene: Scene) -> list[Point]:
     return points
 
 
-def _open(scene: Scene) -> Made | None:
+def _open(scene: TableScene) -> MadeSpeech | None:
     role, points = scene.situation.role, knowledge(scene)
     found = [s for s, w in scene.survey.learned.items() if w == "Werewolf" and s in scene.others()]
     target = found[-1] if found else likeliest(scene, foes(scene))
@@ -91,21 +91,21 @@ def _open(scene: Scene) -> Made | None:
     return points, f"I am the {role}. {in_words(scene, target)}"
 
 
-def _conceal(scene: Scene) -> Made | None:
+def _conceal(scene: TableScene) -> MadeSpeech | None:
     return [Point("quiet")], f"Nobody needs to learn what the {scene.situation.role} knows."
 
 
-def _press(scene: Scene) -> Made | None:
+def _press(scene: TableScene) -> MadeSpeech | None:
     target = likeliest(scene, foes(scene))
     return None if target is None else (_call(scene, target, 3), in_words(scene, target))
 
 
-def _second(scene: Scene) -> Made | None:
+def _second(scene: TableScene) -> MadeSpeech | None:
     target = likeliest(scene, foes(scene), 1)
     return None if target is None else (_call(scene, target, 2), in_words(scene, target))
 
 
-def _vouch(scene: Scene) -> Made | None:
+def _vouch(scene: TableScene) -> MadeSpeech | None:
     others = [seat for seat in scene.others() if scene.suspicion[seat] < 500 and seat not in convicted(scene)]
     friend = top(scene, others, lambda seat: -scene.suspicion[seat], "friend")
     if friend is None:
@@ -116,7 +116,7 @@ def _vouch(scene: Scene) -> Made | None:
     return points, in_words(scene, friend)
 
 
-def _follow(scene: Scene) -> Made | None:
+def _follow(scene: TableScene) -> MadeSpeech | None:
     target = crowd(scene, foes(scene))
     if target is None:
         return None
@@ -125,7 +125,7 @@ def _follow(scene: Scene) -> Made | None:
     return [*points, Point("propose", target)], f"{under_fire(scene, target)} {in_words(scene, target)}"
 
 
-def _pass_for_plain(scene: Scene) -> Made | None:
+def _pass_for_plain(scene: TableScene) -> MadeSpeech | None:
     plain = _has(scene, PLAIN)
     if not plain or ROLES[scene.situation.role].plain or not may_claim(scene, plain[0]):
         return None
@@ -135,7 +135,7 @@ def _pass_for_plain(scene: Scene) -> Made | None:
     return points, f"The Werewolves shall not look for the {scene.situation.role} in me."
 
 
-def _answer(scene: Scene) -> Made | None:
+def _answer(scene: TableScene) -> MadeSpeech | None:
     against = [seat for seat in accusers(scene, [scene.me]) if seat in foes(scene)]
     role = scene.situation.role
     if not against:
@@ -143,7 +143,7 @@ def _answer(scene: Scene) -> Made | None:
     return [Point("claim", None, role), *_call(scene, against[0], 2)], in_words(scene, against[0])
 
 
-def _doubt(scene: Scene) -> Made | None:
+def _doubt(scene: TableScene) -> MadeSpeech | None:
     seers = [seat for seat in claimants(scene, AS_SEER) if seat in foes(scene)]
     target = likeliest(scene, seers)
     if target is None:
@@ -166,7 +166,7 @@ HONEST: tuple[Speech, ...] = (
 # -- Werewolves ---------------------------------------------------------------------------------
 
 
-def false_check(scene: Scene, what: str, target: int | None) -> list[Point]:
+def false_check(scene: TableScene, what: str, target: int | None) -> list[Point]:
     """A false Seer's report: the claim, the earlier checks, and one more where a night allows it."""
     before = [(b, said) for a, b, said in scene.node.reports if a == scene.me]
     points = [Point("claim", None, "Seer")]
@@ -175,17 +175,17 @@ def false_check(scene: Scene, what: str, target: int | None) -> list[Point]:
     return [*points, *(Point("saw before", seat, said) for seat, said in reversed(before))]
 
 
-def _may_lie(scene: Scene) -> bool:
+def _may_lie(scene: TableScene) -> bool:
     """Whether it can stand as the Seer: no partner does already, and nothing else was claimed."""
     taken = any(seat in scene.mates for seat in scene.node.claimants(AS_SEER) if seat != scene.me)
     return bool(_has(scene, SEER)) and may_claim(scene, "Seer") and not taken
 
 
-def _checked(scene: Scene) -> set[int]:
+def _checked(scene: TableScene) -> set[int]:
     return {b for a, b, _ in scene.node.reports if a == scene.me}
 
 
-def mark_for(scene: Scene) -> int | None:
+def mark_for(scene: TableScene) -> int | None:
     """Whom a false check would hurt most: who endangers the pack and is under fire; of the village side, whom
     it suspects.
     """
@@ -195,7 +195,7 @@ def mark_for(scene: Scene) -> int | None:
     return top(scene, marks, lambda seat: scene.danger(seat) + 150 * scene.support(seat), "mark")
 
 
-def _false_seer(scene: Scene) -> Made | None:
+def _false_seer(scene: TableScene) -> MadeSpeech | None:
     if not _may_lie(scene):
         return None
     target = mark_for(scene)
@@ -208,14 +208,14 @@ def _false_seer(scene: Scene) -> Made | None:
     return [*points, Point("propose", accused[0])], f"It is a false check {why} {scene.name(accused[0])}."
 
 
-def _false_clear(scene: Scene) -> Made | None:
+def _false_clear(scene: TableScene) -> MadeSpeech | None:
     friends = [seat for seat in mates(scene) if seat not in _checked(scene)]
     if not _may_lie(scene) or not friends or len(_checked(scene)) >= scene.situation.round:
         return None
     return false_check(scene, "not a Werewolf", friends[0]), f"It clears {scene.name(friends[0])}."
 
 
-def _false_shield(scene: Scene) -> Made | None:
+def _false_shield(scene: TableScene) -> MadeSpeech | None:
     shields = [role for role in _has(scene, SHIELD, OTHER) if may_claim(scene, role)]
     if not shields:
         return None
@@ -227,7 +227,7 @@ def _false_shield(scene: Scene) -> Made | None:
     return points, f"The village will want to keep the {role}."
 
 
-def _blend(scene: Scene) -> Made | None:
+def _blend(scene: TableScene) -> MadeSpeech | None:
     plain = _has(scene, PLAIN)
     if not plain or not may_claim(scene, plain[0]):
         return None
@@ -240,7 +240,7 @@ def _blend(scene: Scene) -> Made | None:
     return points, f"I am one {plain[0]} among others."
 
 
-def _push(scene: Scene) -> Made | None:
+def _push(scene: TableScene) -> MadeSpeech | None:
     targets = prey(scene)
     target = crowd(scene, targets)
     if target is None:
@@ -248,7 +248,7 @@ def _push(scene: Scene) -> Made | None:
     return None if target is None else (_call(scene, target, 3), under_fire(scene, target))
 
 
-def likely_victim(scene: Scene, seats: list[int]) -> int | None:
+def likely_victim(scene: TableScene, seats: list[int]) -> int | None:
     """Who can be sold as a Werewolf: without a claim, and no danger to look at."""
     return top(scene, seats, lambda seat: -scene.danger(seat), "victim")
 
@@ -257,7 +257,7 @@ _DREADED = {AS_SEER: "as the Seer", AS_SHIELD: "with the power to protect", AS_O
 """Words for who claims an ability, by claim."""
 
 
-def _strike(scene: Scene) -> Made | None:
+def _strike(scene: TableScene) -> MadeSpeech | None:
     target = top(scene, prey(scene), scene.danger, "danger")
     if target is None:
         return None
@@ -266,14 +266,14 @@ def _strike(scene: Scene) -> Made | None:
     return [first, Point("propose", target)], f"{scene.name(target)} {role} is the greatest danger to us."
 
 
-def _sacrifice(scene: Scene) -> Made | None:
+def _sacrifice(scene: TableScene) -> MadeSpeech | None:
     friends = [seat for seat in mates(scene) if seat in foes(scene)]
     if not friends:
         return None
     return _call(scene, friends[0], 3), under_fire(scene, friends[0])
 
 
-def _shield_mate(scene: Scene) -> Made | None:
+def _shield_mate(scene: TableScene) -> MadeSpeech | None:
     friends = [seat for seat in mates(scene) if seat not in convicted(scene)]
     friend = top(scene, friends, scene.support, "mate")
     if friend is None:
@@ -283,11 +283,11 @@ def _shield_mate(scene: Scene) -> Made | None:
     return [Point("defend", friend), *points], under_fire(scene, friend)
 
 
-def _lie_low(scene: Scene) -> Made | None:
+def _lie_low(scene: TableScene) -> MadeSpeech | None:
     return [Point("quiet")], f"{len(accusers(scene, [scene.me]))} speak against me."
 
 
-def _flatter(scene: Scene) -> Made | None:
+def _flatter(scene: TableScene) -> MadeSpeech | None:
     others = [seat for seat in prey(scene) if seat not in convicted(scene)]
     seers = [seat for seat in others if scene.node.claims[seat] == AS_SEER]
     friend = top(scene, seers or others, lambda seat: -scene.support(seat), "friend")
@@ -298,7 +298,7 @@ def _flatter(scene: Scene) -> Made | None:
     return points, f"{scene.name(friend)} shall think well of me."
 
 
-def _hit_back(scene: Scene) -> Made | None:
+def _hit_back(scene: TableScene) -> MadeSpeech | None:
     against = [seat for seat in accusers(scene, [scene.me]) if seat in prey(scene)]
     if not against:
         return None
@@ -322,6 +322,6 @@ LYING: tuple[Speech, ...] = (
 )
 
 
-def turned_on(scene: Scene, target: int) -> list[Point]:
+def turned_on(scene: TableScene, target: int) -> list[Point]:
     """For want of a strategy that is left: one player more to be named."""
     return [Point("accuse 2", target), Point("propose", target)]

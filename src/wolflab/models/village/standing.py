@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 
 from .claims import claim_of
 from .likelihood import HOSTILE
-from .scene import Scene
+from .scene import TableScene
 from .views import grade, judged
 
 
-def top(scene: Scene, seats: Sequence[int], score: Callable[[int], int], purpose: str) -> int | None:
+def top(scene: TableScene, seats: Sequence[int], score: Callable[[int], int], purpose: str) -> int | None:
     """The seat with the highest score; None of none."""
     if not seats:
         return None
@@ -25,62 +25,62 @@ def top(scene: Scene, seats: Sequence[int], score: Callable[[int], int], purpose
     )
 
 
-def foes(scene: Scene) -> list[int]:
+def foes(scene: TableScene) -> list[int]:
     """The living others that one might turn on: not known to be of one's own side."""
     return [seat for seat in scene.others() if scene.suspicion[seat] > 0 and seat not in cleared(scene)]
 
 
-def prey(scene: Scene) -> list[int]:
+def prey(scene: TableScene) -> list[int]:
     """The living others outside the pack whom its member has not itself called good."""
     return [seat for seat in scene.others() if seat not in scene.mates and seat not in cleared(scene)]
 
 
-def mates(scene: Scene) -> list[int]:
+def mates(scene: TableScene) -> list[int]:
     """The living others of the pack."""
     return [seat for seat in scene.others() if seat in scene.mates]
 
 
-def cleared(scene: Scene) -> set[int]:
+def cleared(scene: TableScene) -> set[int]:
     """Whom the player has itself reported to be no Werewolf."""
     return {b for a, b, what in scene.node.reports if a == scene.me and what != "Werewolf"}
 
 
-def convicted(scene: Scene) -> set[int]:
+def convicted(scene: TableScene) -> set[int]:
     """Whom the player has itself reported to be a Werewolf."""
     return {b for a, b, what in scene.node.reports if a == scene.me and what == "Werewolf"}
 
 
-def likeliest(scene: Scene, seats: Sequence[int], after: int = 0) -> int | None:
+def likeliest(scene: TableScene, seats: Sequence[int], after: int = 0) -> int | None:
     """The likeliest Werewolf of `seats`, or the one `after` so many others."""
     jitter = scene.draws.many(len(scene.suspicion), "likeliest")
     order = sorted(seats, key=lambda seat: (-scene.suspicion[seat], jitter[seat]))
     return order[after] if after < len(order) else None
 
 
-def crowd(scene: Scene, seats: Sequence[int]) -> int | None:
+def crowd(scene: TableScene, seats: Sequence[int]) -> int | None:
     """The one of `seats` against whom most others spoke today; None where nobody was spoken against."""
     target = top(scene, seats, scene.support, "crowd")
     return target if target is not None and scene.support(target) else None
 
 
-def accusers(scene: Scene, of: Sequence[int]) -> list[int]:
+def accusers(scene: TableScene, of: Sequence[int]) -> list[int]:
     """Living others who spoke today against one of these, the latest first."""
     spoken = [a for a, b, stance in reversed(scene.node.today) if b in of and stance in HOSTILE]
     living = scene.others()
     return [seat for seat in dict.fromkeys(spoken) if seat in living and seat not in of]
 
 
-def claimants(scene: Scene, *claims: int) -> list[int]:
+def claimants(scene: TableScene, *claims: int) -> list[int]:
     """Living others outside the pack who make one of these claims (see `claims`)."""
     return [s for s in scene.others() if scene.node.claims[s] in claims and s not in scene.mates]
 
 
-def stances(scene: Scene, seat: int) -> int:
+def stances(scene: TableScene, seat: int) -> int:
     """To how many others `seat` has taken a stance in the game."""
     return sum(a == seat for a, _ in scene.node.stances)
 
 
-def may_claim(scene: Scene, role: str) -> bool:
+def may_claim(scene: TableScene, role: str) -> bool:
     """Whether `role` goes with what the player has claimed so far; the village side's truth always does."""
     told = scene.node.claims[scene.me]
     if role == scene.situation.role and not scene.wolf:
@@ -88,13 +88,13 @@ def may_claim(scene: Scene, role: str) -> bool:
     return not told or told == claim_of(role)
 
 
-def in_words(scene: Scene, seat: int) -> str:
+def in_words(scene: TableScene, seat: int) -> str:
     """A sentence on how likely a Werewolf `seat` is."""
     word, name = grade(scene.suspicion[seat]), scene.name(seat)
     return judged(word, [name]) if word else f"It is open on which side {name} is."
 
 
-def under_fire(scene: Scene, seat: int) -> str:
+def under_fire(scene: TableScene, seat: int) -> str:
     """A sentence on how many speak against `seat`."""
     count = scene.support(seat)
     if not count:

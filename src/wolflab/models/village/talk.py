@@ -11,7 +11,7 @@ from ...rules import ROLES
 from ...text.advice import CALL, HIDE, TELL
 from .claims import AS_SEER
 from .likelihood import HOSTILE
-from .scene import Scene
+from .scene import TableScene
 from .speech import Point
 from .worlds import OTHER, PLAIN, SEER, SHIELD, role_class
 
@@ -21,7 +21,7 @@ TELLING = ("claim", "saw", "saw before", "protect", "antidote", "poison")
 """Kinds of points that give the speaker's role away."""
 
 
-def plan(scene: Scene, kind: str) -> list[Point]:
+def plan(scene: TableScene, kind: str) -> list[Point]:
     """The points of a "statement", a "campaign" speech or "last-words"."""
     if kind == "campaign":
         points = [Point("campaign")]
@@ -47,7 +47,7 @@ def plan(scene: Scene, kind: str) -> list[Point]:
 # -- the village side ---------------------------------------------------------------------------
 
 
-def _own_claims(scene: Scene, kind: str) -> list[Point]:
+def _own_claims(scene: TableScene, kind: str) -> list[Point]:
     role, style, draws = scene.situation.role, scene.style, scene.draws
     one = role_class(ROLES[role])
     pressed = scene.node.contexts[scene.me] in (1, 2, 5) or scene.support(scene.me) >= 2
@@ -66,7 +66,7 @@ def _own_claims(scene: Scene, kind: str) -> list[Point]:
     return points
 
 
-def _seer(scene: Scene, pressed: bool, told: bool) -> list[Point]:
+def _seer(scene: TableScene, pressed: bool, told: bool) -> list[Point]:
     """Tell of a Werewolf found, answer a false Seer, or wait."""
     learned = [(s, w) for s, w in scene.survey.learned.items() if s != scene.me]
     wolves = [s for s, w in learned if w == "Werewolf"]
@@ -89,7 +89,7 @@ def _seer(scene: Scene, pressed: bool, told: bool) -> list[Point]:
 # -- Werewolves ---------------------------------------------------------------------------------
 
 
-def _wolf_claims(scene: Scene) -> list[Point]:
+def _wolf_claims(scene: TableScene) -> list[Point]:
     node, style, draws, rules = scene.node, scene.style, scene.draws, scene.situation.ruleset
     told = node.claims[scene.me]
     if told == AS_SEER:
@@ -113,7 +113,7 @@ def _wolf_claims(scene: Scene) -> list[Point]:
     return []
 
 
-def _false_report(scene: Scene, points: list[Point]) -> list[Point]:
+def _false_report(scene: TableScene, points: list[Point]) -> list[Point]:
     """A false check: against the rival Seer, an accuser, or anyone who can be sold as a Werewolf."""
     before = {b for a, b, _ in scene.node.reports if a == scene.me}
     marks = [s for s in scene.others() if s not in scene.mates and s not in before]
@@ -131,7 +131,7 @@ def _false_report(scene: Scene, points: list[Point]) -> list[Point]:
 # -- judgements ---------------------------------------------------------------------------------
 
 
-def suspects(scene: Scene) -> list[tuple[int, int]]:
+def suspects(scene: TableScene) -> list[tuple[int, int]]:
     """Living others with how suspect they are (or are to be made), the most suspect first."""
     scored = []
     for seat in scene.others():
@@ -140,7 +140,7 @@ def suspects(scene: Scene) -> list[tuple[int, int]]:
     return [(score, seat) for score, _, seat in sorted(scored, key=lambda x: -(x[0] + x[1]))]
 
 
-def pushed(scene: Scene, seat: int) -> int:
+def pushed(scene: TableScene, seat: int) -> int:
     """How much a Werewolf wants `seat` voted out: whoever is already under fire, and the dangerous.
 
     A teammate is given up when lost, and sometimes hit early, because two who never touch each other
@@ -156,7 +156,7 @@ def pushed(scene: Scene, seat: int) -> int:
     return 300 + 90 * support + scene.danger(seat) // 5
 
 
-def shown(scene: Scene, seat: int, score: int) -> int:
+def shown(scene: TableScene, seat: int, score: int) -> int:
     """The suspicion that a speaker lets be seen: a Werewolf shows what a plain Villager might feel."""
     if not scene.wolf:
         return score
@@ -164,7 +164,7 @@ def shown(scene: Scene, seat: int, score: int) -> int:
     return 400 + 60 * scene.support(seat) + 350 * reported + scene.draws.below(320, "shown")
 
 
-def _judgements(scene: Scene, sheriff: bool, kind: str) -> list[Point]:
+def _judgements(scene: TableScene, sheriff: bool, kind: str) -> list[Point]:
     style, draws = scene.style, scene.draws
     ranked = suspects(scene)
     points: list[Point] = []
@@ -192,13 +192,13 @@ def _judgements(scene: Scene, sheriff: bool, kind: str) -> list[Point]:
     return points
 
 
-def accusation(scene: Scene, score: int) -> str:
+def accusation(scene: TableScene, score: int) -> str:
     """The kind of phrase that accuses as strongly as the suspicion (thousandths) allows in the style."""
     strength = 3 if score >= 850 else 2 if score >= 480 else 1
     return f"accuse {min(3, max(1, strength + scene.style.edge))}"
 
 
-def _friend(scene: Scene, suspect: int) -> int | None:
+def _friend(scene: TableScene, suspect: int) -> int | None:
     """Whom to speak up for: the most trusted; a Werewolf now and then shields a teammate."""
     others = [s for s in scene.others() if s != suspect]
     if not others:
@@ -221,7 +221,7 @@ def _friend(scene: Scene, suspect: int) -> int | None:
 # -- advice from past games ------------------------------------------------------------------------
 
 
-def advised_plan(scene: Scene, points: list[Point], says: str) -> list[Point]:
+def advised_plan(scene: TableScene, points: list[Point], says: str) -> list[Point]:
     """The plan bent to what past games advise: a role told or hidden, a vote called for."""
     if says == HIDE:
         kept = [point for point in points if point.kind not in TELLING]

@@ -16,8 +16,8 @@ from functools import lru_cache
 
 from ...rules import ROLES, Action, Ask, Ruleset
 from ...text.asking.options import read_action
-from .acting import Chosen
-from .scene import Scene
+from .acting import ChosenOption
+from .scene import TableScene
 from .speech import Point, phrase, worded
 from .standing import accusers
 from .views import grade, judged, views_of
@@ -49,13 +49,13 @@ _SPOKEN_OF = 5
 """Sentences on the others' sides at most: the clearest suspicions and trusts."""
 
 
-def thought(scene: Scene, aim: str) -> str:
+def thought(scene: TableScene, aim: str) -> str:
     """The plan as one sees it oneself: who one is, what one thinks of the others, what one means to do."""
     me = worded(scene.situation.role, scene.situation.ruleset)
     return " ".join([f"I am {me}.", *_sides(scene), aim])
 
 
-def _sides(scene: Scene) -> list[str]:
+def _sides(scene: TableScene) -> list[str]:
     groups: dict[str, list[str]] = {}
     for seat in sorted(scene.others(), key=lambda seat: -abs(scene.suspicion[seat] - 300)):
         word = grade(scene.suspicion[seat])
@@ -78,14 +78,14 @@ def aim_of_statement(points: Sequence[Point], ruleset: Ruleset) -> str:
 # -- with the others' eyes ----------------------------------------------------------------------
 
 
-def seen_by_others(scene: Scene, earlier: str, points: Sequence[Point]) -> str:
+def seen_by_others(scene: TableScene, earlier: str, points: Sequence[Point]) -> str:
     """The earlier plan, how it would look, and the statement that comes of it. points: as meant so far."""
     kept = _MEANT.sub("", earlier).strip()
     careful, look = _careful(scene, points)
     return " ".join(part for part in (kept, look, aim_of_statement(careful, scene.situation.ruleset)) if part)
 
 
-def _careful(scene: Scene, points: Sequence[Point]) -> tuple[list[Point], str]:
+def _careful(scene: TableScene, points: Sequence[Point]) -> tuple[list[Point], str]:
     proven = any(point.kind == "saw" for point in points)
     made: list[Point] = []
     looks: list[str] = []
@@ -108,7 +108,7 @@ def _careful(scene: Scene, points: Sequence[Point]) -> tuple[list[Point], str]:
     return made or [Point("quiet")], " ".join(looks) or "The others should find nothing odd in that."
 
 
-def _harmless_role(scene: Scene) -> str:
+def _harmless_role(scene: TableScene) -> str:
     """What to call oneself under fire: the truth, or a plain role for a Werewolf."""
     rules = scene.situation.ruleset
     if not scene.wolf:
@@ -119,7 +119,7 @@ def _harmless_role(scene: Scene) -> str:
 # -- acting on a plan ---------------------------------------------------------------------------
 
 
-def recall(scene: Scene, plan: str) -> None:
+def recall(scene: TableScene, plan: str) -> None:
     """Let the plan's words on the others replace what `scene` makes of them; what is known stays."""
     views = views_of(plan, scene.situation.ruleset.names, scene.me)
     known = {scene.me, *scene.mates, *scene.survey.learned}
@@ -131,7 +131,7 @@ def recall(scene: Scene, plan: str) -> None:
             scene.thought[seat], scene.sure[seat] = role, level
 
 
-def meant_choice(scene: Scene, ask: Ask, plan: str) -> Chosen | None:
+def meant_choice(scene: TableScene, ask: Ask, plan: str) -> ChosenOption | None:
     """The option that the plan settles on, if it says so in `village`'s words."""
     found = _CHOSEN.findall(plan)
     action: Action | str = read_action(found[-1], ask, scene.situation.ruleset) if found else ""

@@ -105,17 +105,17 @@ def views_of(text: str, names: tuple[str, ...], me: int) -> Views:
     return views
 
 
-Found = tuple[str, int, int, str]
+FoundGrade = tuple[str, int, int, str]
 
 
 @lru_cache(1 << 15)
-def _sentence(raw: str, names: tuple[str, ...]) -> tuple[tuple[Found, ...], bool]:
+def _sentence(raw: str, names: tuple[str, ...]) -> tuple[tuple[FoundGrade, ...], bool]:
     """(what, seat, number, role's name) of one sentence, and whether it is graded.
 
     what: "wolf", "role" or "claims". Graded sentences come before what others seem to say.
     """
     text = normal(raw, names)
-    found: list[Found] = []
+    found: list[FoundGrade] = []
     for match in _GRADED.finditer(text):
         named, neg = NAMED[match["role"]], " not" if match["neg"] else ""
         for seat in seats_of(match["who"]):
@@ -130,9 +130,9 @@ def _sentence(raw: str, names: tuple[str, ...]) -> tuple[tuple[Found, ...], bool
     return tuple(found if graded else found + _ungraded(raw, names)), graded
 
 
-def _ungraded(raw: str, names: tuple[str, ...]) -> list[Found]:
+def _ungraded(raw: str, names: tuple[str, ...]) -> list[FoundGrade]:
     """What another author's sentence says, by the strength of its words."""
-    found: list[Found] = []
+    found: list[FoundGrade] = []
     for act in read(raw, names, len(names)):
         match act:
             case Report(target=target, kind="see", what=what) if what:

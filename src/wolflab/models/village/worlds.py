@@ -22,7 +22,7 @@ from ...rules import ROLES, Role
 LIMIT = 12_000
 """Worlds enumerated exactly: all casts of up to nine players have fewer, given one's own card."""
 
-Floats = npt.NDArray[np.float32]
+WorldFloats = npt.NDArray[np.float32]
 Bools = npt.NDArray[np.bool_]
 
 WOLF, SEER, SHIELD, OTHER, PLAIN = range(5)
@@ -50,7 +50,7 @@ class Worlds:
     """
 
     roles: tuple[str, ...]
-    hot: Floats
+    hot: WorldFloats
     merged: tuple[int, ...] = ()
 
     @property
@@ -59,7 +59,7 @@ class Worlds:
         return len(self.hot)
 
     @cached_property
-    def cube(self) -> Floats:
+    def cube(self) -> WorldFloats:
         """`hot` as (worlds, seats, roles)."""
         return self.hot.reshape(self.size, -1, len(self.roles))
 

@@ -27,7 +27,7 @@ from .parsed import (
     Judgement,
     Parsed,
     Problem,
-    Rated,
+    RatedReply,
     field_of,
     number_of,
     text_of,
@@ -232,7 +232,7 @@ def _evidence(value: Any) -> tuple[int, ...]:
 # -- ratings ----------------------------------------------------------------------------------
 
 
-def _rated(question: Question, task: Rate, found: dict[str, Any]) -> Rated | Problem:
+def _rated(question: Question, task: Rate, found: dict[str, Any]) -> RatedReply | Problem:
     ruleset = question.situation.ruleset
     scores = {}
     for seat, value in _by_target(found, task.targets, ruleset, "score").items():
@@ -244,7 +244,7 @@ def _rated(question: Question, task: Rate, found: dict[str, Any]) -> Rated | Pro
     if not scores:
         names = ", ".join(ruleset.names[seat] for seat in task.targets)
         return Problem(f"the reply gives no score from 1 to 10 for any of {names}")
-    return Rated(MappingProxyType({seat: scores[seat] for seat in task.targets if seat in scores}))
+    return RatedReply(MappingProxyType({seat: scores[seat] for seat in task.targets if seat in scores}))
 
 
 __all__ = [
@@ -252,7 +252,7 @@ __all__ = [
     "Judged",
     "Judgement",
     "Problem",
-    "Rated",
+    "RatedReply",
     "parse",
     "read_role",
     "schema",

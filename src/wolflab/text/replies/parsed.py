@@ -67,7 +67,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Rated:
+class RatedReply:
     """Seat → how far its player is believed, 1–10. Targets without a valid score are missing."""
 
     scores: Mapping[int, int]
@@ -98,7 +98,7 @@ class Verdict:
     reasoning: str
 
 
-Parsed = Decided | Proposals | Preferred | Judged | Rated | Listed | Written | Verdict
+Parsed = Decided | Proposals | Preferred | Judged | RatedReply | Listed | Written | Verdict
 
 
 # -- fields of an object ------------------------------------------------------------------------

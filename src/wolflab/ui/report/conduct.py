@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from ...metrics.behaviours import BEHAVIOURS, SIDES, Behaviour, Side
+from ...metrics.behaviours import BEHAVIOURS, SIDES, Behaviour, SideName
 from ...metrics.measure import Measure
 from ...metrics.registry import MEASURES, SIDE_NAMES, behaviour_name
 from ...metrics.shapes import Condition, Summary
@@ -116,12 +116,12 @@ def behaviours(summary: Summary) -> str:
     )
 
 
-def _times(behaviour: str, side: Side) -> str:
+def _times(behaviour: str, side: SideName) -> str:
     """The measure: how often a game."""
     return f"{behaviour}_{side}"
 
 
-def _games(behaviour: str, side: Side) -> str:
+def _games(behaviour: str, side: SideName) -> str:
     """The measure: in what share of games."""
     return f"{behaviour}_{side}_seen"
 
@@ -151,12 +151,12 @@ def _family(title: str, family: Sequence[Behaviour], kept: Sequence[Condition], 
     return found + _unseen(family, seen, kept) + _definitions(family)
 
 
-def _head(behaviour: Behaviour, side: Side) -> str:
+def _head(behaviour: Behaviour, side: SideName) -> str:
     what = f'<span title="{escape(behaviour.definition)}">{escape(behaviour_name(behaviour.name))}</span>'
     return f'{what}<span class="n">{SIDE_NAMES[side]}</span>'
 
 
-def _dots(title: str, seen: Sequence[tuple[Behaviour, Side]], kept: Sequence[Condition]) -> str:
+def _dots(title: str, seen: Sequence[tuple[Behaviour, SideName]], kept: Sequence[Condition]) -> str:
     """A panel for each behaviour and side, a line of it for each condition; every scale begins at 0."""
     panels = []
     for behaviour, side in seen:
@@ -167,7 +167,7 @@ def _dots(title: str, seen: Sequence[tuple[Behaviour, Side]], kept: Sequence[Con
     return forest(f"behaviours-{title}", panels, f"{title} a game, by side and condition", across)
 
 
-def _cell(one: Condition, behaviour: Behaviour, side: Side) -> str:
+def _cell(one: Condition, behaviour: Behaviour, side: SideName) -> str:
     """A game's mean with its interval and n, and the share of games with its own."""
     often, games = one.measures[_times(behaviour.name, side)], one.measures[_games(behaviour.name, side)]
     each = shown(often, "one" if (often.value or 0.0) >= 1 else "plain")
@@ -178,7 +178,7 @@ def _cell(one: Condition, behaviour: Behaviour, side: Side) -> str:
 
 
 def _unseen(
-    family: Sequence[Behaviour], seen: Sequence[tuple[Behaviour, Side]], kept: Sequence[Condition]
+    family: Sequence[Behaviour], seen: Sequence[tuple[Behaviour, SideName]], kept: Sequence[Condition]
 ) -> str:
     """What nobody showed, and what that leaves open."""
     missed = [(b, side) for b in family for side in SIDES if (b, side) not in seen]
@@ -197,7 +197,7 @@ def _unseen(
     )
 
 
-def _at_most(missed: Sequence[tuple[Behaviour, Side]], kept: Sequence[Condition]) -> str:
+def _at_most(missed: Sequence[tuple[Behaviour, SideName]], kept: Sequence[Condition]) -> str:
     """In what share of its games each condition may still show them; conditions alike are named together."""
     limits: dict[str, list[str]] = {}
     for one in kept:

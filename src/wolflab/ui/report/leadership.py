@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...metrics.measure import Key
+from ...metrics.measure import PartKey
 from ...metrics.shapes import Condition, Summary
 from ...stats.intervals import Estimate
 from ..measures import (
@@ -93,7 +93,7 @@ def roles(summary: Summary) -> str:
     )
 
 
-def _by_role(found: Mapping[Key, Estimate], nulls: Mapping[Key, Estimate]) -> tuple[Row, ...]:
+def _by_role(found: Mapping[PartKey, Estimate], nulls: Mapping[PartKey, Estimate]) -> tuple[Row, ...]:
     """A line for each role that has led, with its null."""
     marks = {key: null.value for key, null in nulls.items()}
     return tuple(Row(str(key[0]), one, marks=(("D", marks.get(key)),)) for key, one in found.items())

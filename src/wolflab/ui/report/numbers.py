@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from ...metrics.measure import Key
+from ...metrics.measure import PartKey
 from ...metrics.shapes import Condition, Summary
 from ...stats.intervals import Estimate
 
@@ -119,7 +119,7 @@ def table(
     )
 
 
-def heat(day: int, cells: Mapping[Key, Estimate], instrument: bool) -> str:
+def heat(day: int, cells: Mapping[PartKey, Estimate], instrument: bool) -> str:
     """One day's reliability matrix: rows are the raters' roles, columns the targets'. cells: by (day, role of
     the rater, and of the target).
     """
