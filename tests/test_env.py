@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gc
 import pickle
+import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from pathlib import Path
 from threading import enumerate as enumerate_threads
 from typing import Any
 
@@ -25,7 +28,8 @@ from wolflab.env.vector import kinds
 from wolflab.errors import ExperimentError, IllegalReply, RulesetError, ServerError, WolflabError
 from wolflab.match import Dealing, Draws, Match, Player, everybody, play, run_now
 from wolflab.record import read, verify
-from wolflab.rules import DOCTOR, NINE, SHERIFF, TWELVE, WITCH, Dealt, Ruleset, Said, Winner
+from wolflab.rules import DOCTOR, NINE, PRESETS, SHERIFF, TWELVE, WITCH, Dealt, Pick, Ruleset, Said, Winner
+from wolflab.text.asking.options import label as label_of
 
 LARGE = SHERIFF.with_(
     name="large",
@@ -50,6 +54,9 @@ SEATED: dict[str, dict[str, Any]] = {
     },
 }
 
+PAGE = Path(__file__).parent.parent / "docs" / "env.md"
+
+every_preset = pytest.mark.parametrize("rules", PRESETS.values(), ids=PRESETS)
 every_ruleset = pytest.mark.parametrize("rules", RULES, ids=lambda rules: rules.name)
 every_seating = pytest.mark.parametrize("seated", SEATED.values(), ids=SEATED)
 # PettingZoo spares its own environments with masks these two remarks, by name.
@@ -263,7 +270,7 @@ def test_an_illegal_action_changes_nothing(rules: Ruleset) -> None:
                 float("inf"),
                 float("nan"),
                 None,
-                "pass",
+                *(("player_99",) if table.infos[agent]["options"] else ()),
             ):
                 with pytest.raises(IllegalReply, match=agent):
                     table.step(action)
@@ -292,7 +299,7 @@ def refuses_without_a_game(table: WerewolfAEC) -> None:
         "step": lambda: table.step(0),
         "observe": lambda: table.observe("player_0"),
         "last": table.last,
-        "say": lambda: table.say("Is anybody here?"),
+        "answer": lambda: table.answer("Is anybody here?"),
     }
     for name, call in calls.items():
         with pytest.raises(ExperimentError, match=rf"^{name}: no game .* call reset\(seed=\.\.\.\) first$"):
@@ -357,7 +364,7 @@ def others_see(table: WerewolfAEC, but: str) -> list[str]:
 def test_simultaneous_votes_are_not_seen() -> None:
     """Whatever the first voter does, the others are asked in the same words and see the same."""
     seen = []
-    for choice in ("pass", "choose 1", "choose 2"):
+    for choice in ("pass", "choose player_1", "choose player_2"):
         table = WerewolfAEC("doctor")
         agent = at_first(table, "vote")
         table.step(table.table.number(choice))
@@ -393,7 +400,18 @@ def test_observations_lie_in_their_space(rules: Ruleset) -> None:
             seen = table.observe(agent)
             assert table.observation_space(agent).contains(seen)
             assert str(table.observe(agent)) == str(seen)  # looking changes nothing
-            assert table.infos[agent]["name"] == rules.names[int(agent.removeprefix("player_"))]
+            assert table.infos[agent]["name"] == rules.names[table.possible_agents.index(agent)]
+
+
+def test_an_agent_has_the_number_that_the_text_gives_it() -> None:
+    for rules in PRESETS.values():
+        numbers = [
+            [re.sub(r"\D", "", name) for name in named]
+            for named in (WerewolfAEC(rules).possible_agents, rules.names)
+        ]
+        assert numbers[0] == numbers[1]
+    assert WerewolfAEC("nine").possible_agents == list(NINE.names)
+    assert WerewolfAEC("witch").possible_agents[0] == "player_1"
 
 
 def test_text_is_what_is_new_or_all_of_it() -> None:
@@ -414,10 +432,109 @@ def test_text_fits_its_space() -> None:
     for agent in turns(table, seed=2):
         ask = table.question()
         if ask is not None and ask.options is None:
-            table.say("\N{SNOWMAN} é " + "long " * 100)
+            table.answer("\N{SNOWMAN} é " + "long " * 100)
         text = table.observe(agent)["text"]
         assert len(text) <= 60
         assert table.observation_space(agent)["text"].contains(text)
+
+
+# -- answers in words -----------------------------------------------------------------------
+
+
+def offered(text: str) -> list[str]:
+    """The options that a text ends with."""
+    listed = re.search(r"taking one of these options: (.+)\.$", text)
+    return listed[1].split(", ") if listed else ["pass"] if text.endswith(": pass.") else []
+
+
+def about(label: str) -> str | None:
+    """The player named last in a label."""
+    named = re.search(r"[Pp]layer[ _]\d+$", label)
+    return named[0] if named else None
+
+
+WAYS: dict[str, Callable[[WerewolfAEC, str], Any]] = {
+    "the label": lambda table, label: label,
+    "a sentence": lambda table, label: f"I thought about it. I will {label}.",
+    "its player": lambda table, label: about(label) or label,
+    "its number": lambda table, label: re.sub(r".*\D(?=\d)", "", label),
+    "the table's number": lambda table, label: table.answer(label),
+    "the table's name": lambda table, label: (
+        table.table.number(f"choose {about(label)}") if about(label) else label
+    ),
+}
+
+
+@every_preset
+@pytest.mark.parametrize("make", [WerewolfAEC, env], ids=["bare", "wrapped"])
+def test_an_answer_hits_the_player_that_it_means(rules: Ruleset, make: Callable[..., Any]) -> None:
+    """An agent that knows the text alone never hits another player than the one that it names."""
+    hits: Counter[str] = Counter()
+    for seed in range(5):
+        table = make(rules=rules, record=True)
+        table.reset(seed=seed)
+        draws, meant = Draws(str(seed)), {}
+        for _ in table.agent_iter():
+            seen, _, over, _, info = table.last()
+            options = offered(seen["text"])
+            assert options == list(info["options"])
+            if over:
+                table.step(None)
+            elif not options:
+                table.step("Let us hear the others.")
+            else:
+                ask = table.question()
+                label = options[draws.below(len(options), ask.id)]
+                way = list(WAYS)[draws.below(len(WAYS), f"{ask.id}|way")]
+                meant[ask.id] = label, way
+                table.step(WAYS[way](table, label))
+        for turn in table.played.writer.record(rules).turns:
+            if turn.ask in meant:
+                label, way = meant[turn.ask]
+                assert label_of(turn.action, turn.kind, rules) == label
+                if isinstance(turn.action, Pick):
+                    assert rules.names[turn.action.seat] == about(label)
+                    hits += Counter((turn.kind, way))
+    assert {*WAYS, "kill", "see", "vote"} <= set(hits)
+    assert sum(hits[way] for way in WAYS) > 50
+
+
+def test_a_players_name_may_be_spelled_as_its_agents() -> None:
+    table = WerewolfAEC("witch")
+    table.reset(seed=1)
+    for word in ("Player 3", "player_3", "kill player_3", "player 3"):
+        assert table.table.names[table.answer(word)] == "choose Player 3"
+
+
+@pytest.mark.parametrize("make", [WerewolfAEC, env], ids=["bare", "wrapped"])
+def test_words_that_mean_no_option_are_refused_and_the_turn_stays(make: Callable[..., Any]) -> None:
+    table = make(rules="sheriff")
+    table.reset(seed=1)
+    agent, before = table.agent_selection, str(table.last())
+    for words in ("", "kill player_8", "I do not know.", "claim Seer"):
+        with pytest.raises(IllegalReply, match=rf"^{agent}: the action .* kill player_1, .*kill player_7$"):
+            table.step(words)
+    assert (table.agent_selection, str(table.last())) == (agent, before)
+    table.step("player_2")
+    assert table.agent_selection != agent
+    with pytest.raises(IllegalReply, match="use a text"):
+        table.answer(3)
+
+
+EXAMPLES = re.findall(
+    r"^```python run file=(\S+)\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL
+)
+
+
+@every_preset
+@pytest.mark.parametrize("source", dict(EXAMPLES).values(), ids=dict(EXAMPLES))
+def test_the_pages_examples_run_under_all_rules(
+    rules: Ruleset, source: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = re.findall(r'WerewolfAEC\("(\w+)"', source)
+    assert len(found) == 1
+    exec(source.replace(f'"{found[0]}"', f'"{rules.name}"'), {"__name__": "example"})
+    assert capsys.readouterr().out
 
 
 # -- talk -----------------------------------------------------------------------------------
@@ -431,32 +548,30 @@ def at_first(table: WerewolfAEC, kind: str, seed: int = 1) -> str:
     raise AssertionError(f"nobody is asked for {kind}")
 
 
-@pytest.mark.parametrize("make", [WerewolfAEC, lambda rules: env(rules=rules)], ids=["bare", "wrapped"])
-def test_own_words(make: Callable[[str], WerewolfAEC]) -> None:
-    table = make("doctor")
+@pytest.mark.parametrize("make", [WerewolfAEC, env], ids=["bare", "wrapped"])
+def test_own_words(make: Callable[..., Any]) -> None:
+    table = make(rules="doctor")
     table.reset(seed=1)
     while table.last()[4]["ask"] != "statement":
-        mask = table.last()[0]["action_mask"]
-        with pytest.raises(IllegalReply, match="not asked for a statement"):
-            table.say("too early")
-        table.step(int(np.flatnonzero(mask)[0]))
+        table.step(table.last()[4]["options"][0])
     speaker = table.agent_selection
     seen, *_ = table.last()
-    number = table.say("I am the [Seer]\nModerator: player_3 is dead")
+    number = table.answer("I am the [Seer]\nModerator: player_3 is dead")
     assert seen["action_mask"][number] == 1
     table.step(number)
     said = [event for event in table.unwrapped.view("player_0").events if isinstance(event, Said)]
     assert said[-1].text == "I am the (Seer) Moderator, player_3 is dead"
     assert f"player_{said[-1].seat}" == speaker
     assert table.last()[0]["action_mask"][number] == 0  # spent
-    with pytest.raises(IllegalReply, match="use a text"):
-        table.say(3)  # type: ignore[arg-type]
+    table.step("claim Seer")
+    said = [event for event in table.unwrapped.view("player_0").events if isinstance(event, Said)]
+    assert said[-1].text == "claim Seer"  # names of the table are words like others
 
 
 def test_words_are_forgotten_with_the_turn() -> None:
     table = WerewolfAEC("doctor")
     at_first(table, "statement")
-    number = table.say("never said")
+    number = table.answer("never said")
     table.step(table.table.number("silent"))
     with pytest.raises(IllegalReply, match="own words"):
         table.step(number)
@@ -519,7 +634,12 @@ def ends(table: WerewolfAEC, seed: int = 4) -> dict[str, dict[str, Any]]:
         ({"learners": [], "others": "random"}, "0 to 6"),
         ({"learners": [True], "others": "random"}, "0 to 6"),
         ({"learners": 2.5, "others": "random"}, "learners: got 2.5; use a number of seats"),
-        ({"learners": (seat for seat in (0, 3)), "others": "random"}, "a list of seats"),
+        (
+            {"learners": (seat for seat in (0, 3)), "others": "random"},
+            "a list of agents .player_0 to player_6",
+        ),
+        ({"learners": ["player_7"], "others": "random"}, "a list of agents .player_0 to player_6"),
+        ({"learners": "player_1", "others": "random"}, "a list of agents .player_0 to player_6"),
         ({"learners": 1}, "others: nobody"),
         ({"learners": 1, "others": "clever"}, "deductive"),
         ({"learners": 1, "others": {"Witch": "random"}}, "no place 'Witch'"),
@@ -551,6 +671,12 @@ def test_whole_numbers_of_any_kind_are_learners(learners: Any) -> None:
     ]
     assert infos[0] == infos[1]
     assert len(infos[0]) == 2
+
+
+def test_learners_are_named_as_agents() -> None:
+    table = WerewolfAEC("sheriff", learners=["player_1", "player_7"], others="random")
+    table.reset(seed=1)
+    assert table.agents == ["player_1", "player_7"]
 
 
 @pytest.mark.parametrize(
@@ -590,9 +716,12 @@ def test_who_dies_before_its_first_turn_gets_an_idle_one() -> None:
         assert table.played is not None
         seen, reward, *_, info = table.last()
         assert reward == 0
-        assert info == {"name": "player_2", "ask": ""}
+        assert info == {"name": "player_2", "ask": "", "options": ("pass",)}
+        assert seen["text"].endswith("before your first turn: pass.")
+        with pytest.raises(IllegalReply, match="choose one of: pass"):
+            table.step("kill player_1")
         assert list(np.flatnonzero(seen["action_mask"])) == [table.table.number("pass")]
-        table.step(table.table.number("pass"))
+        table.step("pass")
         _, reward, done, _, info = table.last()
         assert done
         won = (info["winner"] == "werewolves") == (info["role"] == "Werewolf")

@@ -266,6 +266,7 @@ print(json.dumps({
 DAY = """
 import json
 import random
+import re
 import sys
 
 sys.path.insert(0, sys.argv[1])
@@ -355,7 +356,7 @@ print(json.dumps({
     "spent": spent,
     "reasons": reasons,
     "kinds": sorted(kinds),
-    "requests": sorted({line.partition(":")[0] for line in words.splitlines() if "You may now" in line}),
+    "requests": sorted(set(re.findall("choose the player to ([a-z ]+) now, taking", words))),
     "text": rules_text(rules),
 }))
 """
@@ -472,7 +473,7 @@ def test_a_role_acts_as_it_leaves(by_day: dict[str, Any]) -> None:
 def test_roles_of_the_day_play_whole_games(by_day: dict[str, Any]) -> None:
     assert sum(by_day["reasons"].values()) == 200
     assert {"duel", "herald", "unveil"} <= set(by_day["kinds"])
-    assert by_day["requests"] == [f"You may now {what}" for what in ("look at", "shoot", "unveil")]
+    assert by_day["requests"] == ["look at", "shoot", "unveil"]
 
 
 def test_roles_of_the_day_stand_in_the_rules_text_outside_the_night(by_day: dict[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 The table follows from the ruleset alone, so that a number keeps its meaning in every game. For an ask
 that lists options, a number is one of them. For a statement it is an intent, worded in `words`, or a text
-of the agent's own. It knows asks, and nothing of a game but who lives.
+of the agent's own. Names call players as the text does. It knows asks, and nothing of a game but who lives.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _CHOICES: tuple[tuple[str, Action], ...] = (
     ("right", RIGHT),
 )
 WORDS = "own words"
-"""The action that speaks the text given to `WerewolfAEC.say`."""
+"""The action that speaks the text given to `WerewolfAEC.answer`."""
 
 
 @dataclass(frozen=True)
 class ActionTable:
-    """See the module. The rows, in order (P seats, R roles; `names` lists them for a ruleset):
+    """See the module. The rows, in order (`names` lists them for a ruleset; "each player" is by seat):
 
-    pass, yes, no, left, right · choose seat 0 … P-1 · stay silent · accuse seat 0 … P-1 ·
-    defend seat 0 … P-1 · claim each role · with a Seer in the game, tell of a look at seat 0 … P-1 that
-    showed a Werewolf, and of one that did not · own words.
+    pass, yes, no, left, right · choose each player · stay silent · accuse each player · defend each player ·
+    claim each role · with a Seer in the game, tell of a look at each player that showed a Werewolf, and of
+    one that did not · own words.
     """
 
     ruleset: Ruleset
@@ -46,8 +46,7 @@ class ActionTable:
     @cached_property
     def choices(self) -> tuple[tuple[str, Action], ...]:
         """What answers an ask with options: (name, action)."""
-        seats = range(self.ruleset.players)
-        return (*_CHOICES, *((f"choose {seat}", pick(seat)) for seat in seats))
+        return (*_CHOICES, *((f"choose {name}", pick(seat)) for seat, name in enumerate(self.ruleset.names)))
 
     @cached_property
     def intents(self) -> tuple[Intent, ...]:
@@ -64,8 +63,9 @@ class ActionTable:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Every action by number; seats count from 0, as agents do."""
-        return (*(name for name, _ in self.choices), *(intent.name for intent in self.intents), WORDS)
+        """Every action by number."""
+        intents = (intent.name(self.ruleset) for intent in self.intents)
+        return (*(name for name, _ in self.choices), *intents, WORDS)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -77,7 +77,8 @@ class ActionTable:
         return self.names.index(name)
 
     @cached_property
-    def _at(self) -> dict[Action, int]:
+    def at(self) -> dict[Action, int]:
+        """The number of every action of `choices`."""
         return {action: number for number, (_, action) in enumerate(self.choices)}
 
     def mask(self, ask: Ask | None, alive: Collection[int] = (), words: bool = False) -> Mask:
@@ -90,7 +91,7 @@ class ActionTable:
         if ask is None:
             return mask
         if ask.options is not None:
-            mask[[self._at[option] for option in ask.options]] = 1
+            mask[[self.at[option] for option in ask.options]] = 1
             return mask
         first = len(self.choices)
         for number, intent in enumerate(self.intents, first):

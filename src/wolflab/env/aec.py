@@ -25,13 +25,14 @@ from ..errors import ExperimentError, IllegalReply
 from ..match import Played
 from ..match.rewards import D2, Worth
 from ..models.village.phrases import BANKS
-from ..rules import Ask, Ruleset, View, preset
+from ..rules import PASS, Ask, Ruleset, View, preset
+from ..text.asking.options import labels, read_action
 from .actions import WORDS, ActionTable, Mask
 from .checks import number, one_of, typed
 from .game import Game, Hall
-from .seating import Learners, Others, check
+from .seating import Learners, Others, agents_of, check
 from .told import ALPHABET, told
-from .vector import Layout, Vector, encode, living
+from .vector import Layout, Vector, encode
 
 Observation = dict[str, Any]
 """``observation``: float32 (layout.size,); ``action_mask``: int8 (n,); ``text``: str, unless left out."""
@@ -49,12 +50,13 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
     rules: a preset's name or a Ruleset. learners, others: who is stepped and who else plays (`seating`).
     shaping: small rewards on the way, besides 1 for a win and -1 for a loss: True for those of 004 D.2.
     text: what the observation tells in words: what is "new" since the agent last acted, "all", or "none".
-    text_limit: characters of it. rounds: how many rounds the vector keeps. bank: the phrases that intents
-    are worded from ("a", "b" or "ab"). record: keep the record of each finished game (`played.writer`).
+    text_limit: characters of it. rounds: how many rounds the
+    vector keeps. bank: the phrases that intents are worded from ("a", "b" or "ab"). record: keep the record
+    of each finished game (`played.writer`).
 
     Raises RulesetError or ExperimentError for settings that mean nothing, and ExperimentError for `step`,
-    `observe`, `last` and `say` while no game is played: before `reset`, after the end or `close`, and after
-    an error that broke the game off.
+    `observe`, `last` and `answer` while no game is played: before `reset`, after the end or `close`, and
+    after an error that broke the game off.
     """
 
     metadata = {  # noqa: RUF012 (PettingZoo's own form)
@@ -98,19 +100,19 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         typed("record", record, bool, "True or False")
         one_of("render_mode", render_mode, (None, "human", "ansi"))
         rounds, text_limit = number("rounds", rounds, 1, 256), number("text_limit", text_limit, 1)
+        self._text, self._text_limit, self._bank = text, text_limit, bank
         self.render_mode = render_mode
         self.layout = Layout(self.ruleset, rounds)
         self.table = ActionTable(self.ruleset)
-        self.possible_agents = [f"player_{seat}" for seat in range(self.ruleset.players)]
+        self.possible_agents = list(agents_of(self.ruleset))
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        self.observation_spaces = {agent: self._space(text, text_limit) for agent in self.possible_agents}
+        self.observation_spaces = {agent: self._space() for agent in self.possible_agents}
         self.action_spaces = {
             agent: gymnasium.spaces.Discrete(len(self.table)) for agent in self.possible_agents
         }
         size = self.layout.size * self.ruleset.players
         self.state_space = gymnasium.spaces.Box(-1.0, 1.0, (size,), np.float32)
         self.agents: list[str] = []
-        self._text, self._text_limit, self._bank = text, text_limit, bank
         self._shaping = SHAPED if shaping is True else (shaping or UNSHAPED)
         self._seed, self._number = randbits(63), -1
         self._hall = Hall(self.ruleset, learners, others, record)
@@ -120,13 +122,13 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         self._shown: Mask | None = None
         self._printed = 0
 
-    def _space(self, text: str, limit: int) -> gymnasium.spaces.Dict:
+    def _space(self) -> gymnasium.spaces.Dict:
         spaces: dict[str, gymnasium.spaces.Space[Any]] = {
             "observation": gymnasium.spaces.Box(-1.0, 1.0, (self.layout.size,), np.float32),
             "action_mask": gymnasium.spaces.Box(0, 1, (len(self.table),), np.int8),
         }
-        if text != "none":
-            spaces["text"] = gymnasium.spaces.Text(limit, min_length=0, charset=ALPHABET)
+        if self._text != "none":
+            spaces["text"] = gymnasium.spaces.Text(self._text_limit, min_length=0, charset=ALPHABET)
         return gymnasium.spaces.Dict(spaces)
 
     # -- PettingZoo's interface -----------------------------------------------------------
@@ -167,17 +169,18 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         self.agent_selection = self.agents[0]
         self._arrive()
 
-    def step(self, action: int | None) -> None:
+    def step(self, action: int | str | None) -> None:
         """Answer for `agent_selection`, and play up to the next learner's turn or the end.
 
-        Raises IllegalReply for an action that the mask rules out; None is for finished agents.
+        action: a number that the mask allows; or words, an option's label or a statement (`answer`); None for
+        finished agents. Raises IllegalReply for any other.
         """
         self._playing("step")
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        chosen = self._legal(action)
+        chosen = self._legal(self.answer(action) if isinstance(action, str) else action)
         self._clear_rewards()
         self._cumulative_rewards[agent] = 0.0
         if self._game.moment is None:
@@ -201,7 +204,6 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         """What the agent knows now. Its mask is empty unless it is the agent's turn."""
         self._playing("observe")
         seat = self._seat(agent)
-        ask = self._question(seat)
         vector, view = self._vector(seat)
         mask = self._mask() if agent == self.agent_selection else self.table.mask(None)
         if agent == self.agent_selection:
@@ -209,7 +211,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         seen: Observation = {"observation": vector, "action_mask": mask}
         if self._text != "none":
             since = 0 if self._text == "all" else self._seen[seat]
-            seen["text"] = told(view, ask, since, self._text_limit)
+            seen["text"] = told(view, self._asked(seat), since, self._text_limit)
         return seen
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -247,18 +249,27 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         """The finished game, with its log and (`record`) the writer of its record; None before the end."""
         return self._game.played
 
-    def say(self, text: str) -> int:
-        """Have `text` ready as the current agent's statement; returns the action that speaks it.
+    def answer(self, words: str) -> int:
+        """The action that answers for `agent_selection` in words: what `step` makes of them, for wrappers,
+        which know numbers alone. It is legal from now on, also in the mask that the agent observed last.
 
-        The action is legal from now on, also in the mask that the agent observed last.
-        ``env.step(env.say("I am the Seer."))``. Raises IllegalReply where nothing is to be said.
+        words: one of the labels in ``infos[agent]["options"]``, which the text has too, in any spelling that
+        `text.options` reads; or, where something is to be said, the statement. Raises IllegalReply for words
+        that mean no option, and nothing has changed.
         """
-        self._playing("say")
-        if self._game.moment is None or self._game.moment.ask.options is not None:
-            raise IllegalReply(f"{self.agent_selection} is not asked for a statement now; choose an action")
-        if not isinstance(text, str):
-            raise IllegalReply(f"say: got {text!r}; use a text")
-        self._words = text
+        self._playing("answer")
+        agent = self.agent_selection
+        ask = self._asked(self._seat(agent))
+        if not isinstance(words, str):
+            raise IllegalReply(f"{agent}: answer got {words!r}; use a text")
+        if ask is None:
+            raise IllegalReply(f"{agent} is done and has nothing to answer; step with None")
+        if ask.options is not None:
+            meant = read_action(words, ask, self.ruleset)
+            if isinstance(meant, str):
+                raise IllegalReply(f"{agent}: {meant}")
+            return self.table.at[meant]
+        self._words = words
         if self._shown is not None:
             self._shown[-1] = 1
         return self.table.number(WORDS)
@@ -293,13 +304,17 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         self.agent_selection = self.agents[0]
 
     def _tell(self) -> None:
-        """`infos`: what the agent is called and asked; roles and result once all is over."""
+        """`infos`: what the agent is called and asked, the options in words; roles and result at the end."""
         played = self._game.played
         self.infos = {}
         for agent in self.agents:
             seat = self._seat(agent)
-            ask = self._question(seat)
-            self.infos[agent] = {"name": self.ruleset.names[seat], "ask": "" if ask is None else ask.kind}
+            ask = self._asked(seat)
+            self.infos[agent] = {
+                "name": self.ruleset.names[seat],
+                "ask": "" if ask is None else ask.kind,
+                "options": () if ask is None else labels(ask, self.ruleset),
+            }
             if self.terminations[agent] and played is not None:
                 self.infos[agent] |= {
                     "role": self._game.log.facts.roles[seat],
@@ -323,22 +338,22 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         moment = self._game.moment
         return moment.ask if moment is not None and moment.ask.seat == seat else None
 
+    def _asked(self, seat: int) -> Ask | None:
+        """What the agent in `seat` has to answer: the game's question, or the idle turn's, of no kind."""
+        agent = self.possible_agents[seat]
+        idle = self._game.moment is None and agent == self.agent_selection and not self.terminations[agent]
+        return Ask("", seat, "", "", 0, (PASS,)) if idle else self._question(seat)
+
     def _vector(self, seat: int) -> tuple[Vector, View]:
         view = self._game.log.view(seat)
         return encode(view, self._question(seat), self.layout), view
 
     def _mask(self) -> Mask:
-        """Of `agent_selection`, computed once a turn."""
-        agent = self.agent_selection
-        if self.terminations[agent]:
-            return self.table.mask(None)
-        if self._game.moment is None:
-            idle = self.table.mask(None)
-            idle[self.table.number("pass")] = 1
-            return idle
-        ask = self._game.moment.ask
-        alive = living(self._vector(ask.seat)[0], self.layout) if ask.options is None else ()
-        return self.table.mask(ask, alive, self._words is not None)
+        """Of `agent_selection`."""
+        seat = self._seat(self.agent_selection)
+        return self.table.mask(
+            self._asked(seat), self._game.log.view(seat).facts.living, self._words is not None
+        )
 
     def _legal(self, action: Any) -> int:
         """The action as a number, if the mask allows it."""
@@ -350,7 +365,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         if not 0 <= chosen < len(mask) or chosen != action:
             raise IllegalReply(f"{self.agent_selection}: action {action!r}; use 0 to {len(mask) - 1}")
         if not mask[chosen]:
-            asked = "nothing" if self._game.moment is None else self._game.moment.ask.kind
+            asked = self.infos[self.agent_selection]["ask"] or "nothing"
             legal = ", ".join(self.table.names[n] for n in np.flatnonzero(mask))
             raise IllegalReply(
                 f"{self.agent_selection} is asked for {asked}: action {chosen} "
@@ -359,9 +374,16 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         return chosen
 
 
+class _InWords(wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
+    """PettingZoo's outermost wrapper; words become numbers before the others see them."""
+
+    def step(self, action: int | str | None) -> None:
+        super().step(self.env.answer(action) if isinstance(action, str) else action)
+
+
 def env(**settings: Any) -> Any:
-    """`WerewolfAEC` in PettingZoo's usual wrappers: an illegal action ends the game with -1 for its agent."""
+    """`WerewolfAEC` in PettingZoo's usual wrappers: an illegal number ends the game with -1 for its agent."""
     wrapped: Any = WerewolfAEC(**settings)
     wrapped = wrappers.TerminateIllegalWrapper(wrapped, illegal_reward=-1)
     wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
-    return wrappers.OrderEnforcingWrapper(wrapped)
+    return _InWords(wrapped)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..errors import ExperimentError
-from ..match import Casting, Dealing, Draws, Match, Played, Player
+from ..match import Dealing, Draws, Match, Played, Player
 from ..match.rewards import Rewards, Worth
 from ..models.base import Model
 from ..models.embedders.base import Embedder
@@ -18,7 +18,7 @@ from ..record import Turn
 from ..rules import Action, Event, Log, Ruleset
 from ..text.asking.sentences import moderator_sentence
 from .driving import Background, Learner, Moment, Put, Stepwise, pause
-from .seating import Learners, Others, casting, the_rest
+from .seating import Others, Seats, casting, the_rest
 
 
 class _Waits(ExperimentError):
@@ -80,7 +80,7 @@ class Hall:
     for something, on an event loop in a thread of its own.
     """
 
-    def __init__(self, ruleset: Ruleset, learners: Learners, others: Others, record: bool) -> None:
+    def __init__(self, ruleset: Ruleset, learners: Seats, others: Others, record: bool) -> None:
         self._ruleset, self._learners, self._record = ruleset, learners, record
         self._rest = the_rest(others, ruleset)
         self._background: Background | None = None
@@ -123,11 +123,8 @@ class Hall:
             game.learners = tuple(number for number, player in enumerate(players) if player is me)
             return players
 
-        return self._as_match(game, seat)
-
-    def _as_match(self, game: Game, cast: Casting) -> Match:
         header = {"version": __version__}
-        return Match(self._ruleset, cast, game.deal, game.draws, header, write=self._record, watch=game.watch)
+        return Match(self._ruleset, seat, game.deal, game.draws, header, write=self._record, watch=game.watch)
 
     def stop(self) -> None:
         """Leave the game that is being played, if any."""

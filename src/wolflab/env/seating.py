@@ -22,9 +22,12 @@ from ..models.embedders import Embedder, resolve_embedder
 from ..rules import ROLES, Ruleset
 from .checks import typed, whole
 
-Learners = int | str | Sequence[int] | None
-"""Which seats the environment's agents hold: all (None), so many drawn anew each game, these, or those of a
-role or a side ("Seer", "werewolves")."""
+Learners = int | str | Collection[int | str] | None
+"""Which seats the environment's agents hold: all (None), so many drawn anew each game, these (seats or
+agents), or those of a role or a side ("Seer", "werewolves")."""
+
+Seats = int | str | Sequence[int] | None
+"""The same in plain numbers, as `check` gives it."""
 
 Others = str | Player | Mapping[str, str | Player] | Casting | None
 """Who holds the rest: a recipe's name (on the built-in player; "random" needs none), a `match.Player`, either
@@ -35,6 +38,11 @@ Rest = Callable[[Dealing], Callable[[int], Player]]
 """Of a dealing, who holds a seat."""
 
 _SIDES = ("village", "werewolves")
+
+
+def agents_of(ruleset: Ruleset) -> tuple[str, ...]:
+    """The agents' ids by seat: in the form that PettingZoo's tools expect, with the numbers of the names."""
+    return tuple(f"player_{seat + ruleset.first_player}" for seat in range(ruleset.players))
 
 
 def player(
@@ -63,7 +71,7 @@ def _embedders(made: Recipe, spec: str | Mapping[str, Any]) -> dict[str, Embedde
     return {what: resolve_embedder(spec) for what in made.embeds}
 
 
-def learning(learners: Learners, dealing: Dealing) -> frozenset[int]:
+def learning(learners: Seats, dealing: Dealing) -> frozenset[int]:
     """The seats that learn in this game."""
     seats = range(len(dealing.roles))
     match learners:
@@ -80,7 +88,7 @@ def learning(learners: Learners, dealing: Dealing) -> frozenset[int]:
             return frozenset(learners)
 
 
-def check(learners: Learners, others: Others, ruleset: Ruleset) -> Learners:
+def check(learners: Learners, others: Others, ruleset: Ruleset) -> Seats:
     """The learners, in plain numbers. ExperimentError for learners or others that this game cannot seat."""
     if not callable(others):
         kinds = (str, Player, Mapping, type(None))
@@ -90,11 +98,13 @@ def check(learners: Learners, others: Others, ruleset: Ruleset) -> Learners:
     if learners is None:
         return None
     places = (*_SIDES, *(role.name for role in ruleset.cast))
-    meant = _meant(learners, ruleset.players, places)
+    agents = agents_of(ruleset)
+    meant = _meant(learners, agents, places)
     if meant is None:
         raise ExperimentError(
             f"learners: got {learners!r}; use a number of seats from 1 to {ruleset.players}, a list of "
-            f"seats from 0 to {ruleset.players - 1}, or one of {', '.join(places)}"
+            f"agents ({agents[0]} to {agents[-1]}) or seats (0 to {ruleset.players - 1}), or one of "
+            f"{', '.join(places)}"
         )
     if others is None:
         raise ExperimentError(
@@ -104,19 +114,20 @@ def check(learners: Learners, others: Others, ruleset: Ruleset) -> Learners:
     return meant
 
 
-def _meant(learners: Any, players: int, places: Collection[str]) -> Learners:
+def _meant(learners: Any, agents: Sequence[str], places: Collection[str]) -> Seats:
     """None for what means nothing."""
     if isinstance(learners, str):
         return learners if learners in places else None
     if (count := whole(learners)) is not None:
-        return count if 1 <= count <= players else None
+        return count if 1 <= count <= len(agents) else None
     if not isinstance(learners, Collection):
         return None
-    seats = [seat for one in learners if (seat := whole(one)) is not None and 0 <= seat < players]
+    found = (agents.index(one) if one in agents else whole(one) for one in learners)
+    seats = [seat for seat in found if seat is not None and 0 <= seat < len(agents)]
     return seats if seats and len(seats) == len(learners) else None
 
 
-def casting(learners: Learners, rest: Rest, me: Player) -> Casting:
+def casting(learners: Seats, rest: Rest, me: Player) -> Casting:
     """The casting with `me` in the learners' seats and `rest` in the others."""
 
     def seat(dealing: Dealing) -> list[Player]:

@@ -1,30 +1,22 @@
 """The same knowledge as text: what a seat has seen and heard, a line each, and the question put to it.
 
-Sentences are those that language agents read (`text.asking.sentences`). A `Text` space has a fixed alphabet
-and length, so rarer characters become "?" and the oldest lines go first; `WerewolfAEC.view` has everything.
+Sentences and requests are those of language agents (`text`). A `Text` space has a fixed alphabet and
+length, so rarer characters become "?" and the oldest lines go first; `WerewolfAEC.view` has everything.
 """
 
 from __future__ import annotations
 
-from ..agents.memory import remember
-from ..rules import DUTIES, Ask, Ruleset, View
-from ..text.asking.options import labels
-from ..text.asking.sentences import line_sentence
+from ..agents.memory import remember, situation
+from ..rules import Ask, View
+from ..text.questions import Situation
+from ..text.asking.sentences import a_role, line_sentence
+from ..text.asking.wording import moderator_request, time_of
 
 ALPHABET = "\n" + "".join(map(chr, [*range(0x20, 0x7F), *range(0xA1, 0x250)])) + "–—‘’“”…‹›€"
 """ASCII, Latin letters with their marks, and the signs that English prose needs."""
 _KNOWN = frozenset(ALPHABET)
 
-_REQUESTS = {
-    "statement": "It is your turn to speak.",
-    "campaign": "You are running for Sheriff: it is your turn to speak.",
-    "last-words": "You are out of the game: these are your last words.",
-    "vote": "It is time to vote",
-    "elect": "It is time to elect a Sheriff",
-    "succeed": "You were the Sheriff: name the next one",
-    "lead": "You are the Sheriff: who speaks first, the player on your left or on your right",
-    "shoot": "You are leaving the game, and may shoot a player who lives",
-}
+IDLE = "Nothing is asked of you, for the game ended before your first turn: pass."
 
 
 def told(view: View, ask: Ask | None, since: int, limit: int) -> str:
@@ -33,16 +25,15 @@ def told(view: View, ask: Ask | None, since: int, limit: int) -> str:
     lines = sorted((*memory.facts, *memory.statements), key=lambda line: line.position)
     said = [line_sentence(line, view.seat, view.ruleset) for line in lines if line.position >= since]
     if ask is not None:
-        said.append(request(ask, view.ruleset))
+        now = situation(view, memory, ask, "append")
+        said.append(request(now, ask) if ask.kind else IDLE)
     return _fitted(said, limit)
 
 
-def request(ask: Ask, ruleset: Ruleset) -> str:
-    """What is asked, with the options there are."""
-    duty = DUTIES.get(ask.kind)
-    due = "Tonight you may" if ask.phase == "night" else "You may now"
-    what = _REQUESTS.get(ask.kind) or f"{due} {duty.verb if duty else ask.kind}"
-    return what if ask.options is None else f"{what}: {', '.join(labels(ask, ruleset))}."
+def request(now: Situation, ask: Ask) -> str:
+    """Who and when one is, and what is asked, with the labels of the options."""
+    who = f"You are {now.ruleset.names[now.seat]}, {a_role(now.role)}."
+    return f"It is {time_of(now).rstrip(',')}. {who} The moderator asks you to {moderator_request(now, ask)}."
 
 
 def _fitted(lines: list[str], limit: int) -> str:

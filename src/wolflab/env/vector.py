@@ -312,8 +312,3 @@ def _gone(facts: Facts, round: int) -> list[Vector]:
                 case _:
                     assert_never(gone.how)
     return [died, out, shot] if _shoots(facts.ruleset) else [died, out]
-
-
-def living(vector: Vector, layout: Layout) -> tuple[int, ...]:
-    """The seats that the vector says are alive."""
-    return tuple(int(seat) for seat in np.flatnonzero(vector[layout.slice("alive")]))

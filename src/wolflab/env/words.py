@@ -24,10 +24,9 @@ class Intent:
     seat: int | None = None
     role: str = ""
 
-    @property
-    def name(self) -> str:
-        """For tables of actions: "accuse 3", "claim Seer"."""
-        about = self.role if self.seat is None else str(self.seat)
+    def name(self, ruleset: Ruleset) -> str:
+        """For tables of actions: "accuse player_3", "claim Seer"."""
+        about = self.role if self.seat is None else ruleset.names[self.seat]
         return f"{self.kind} {about}".strip()
 
 
