@@ -24,6 +24,7 @@ from wolflab.env import WerewolfAEC, env, player
 from wolflab.env.actions import WORDS
 from wolflab.env.driving import Learner
 from wolflab.env.seating import learning
+from wolflab.env.told import LEFT_OUT, least
 from wolflab.env.vector import kinds
 from wolflab.errors import ExperimentError, IllegalReply, RulesetError, ServerError, WolflabError
 from wolflab.match import Dealing, Draws, Match, Player, everybody, play, run_now
@@ -427,15 +428,84 @@ def test_text_is_what_is_new_or_all_of_it() -> None:
     assert any("said" in line for line in told["player_0"])
 
 
-def test_text_fits_its_space() -> None:
-    table = WerewolfAEC("doctor", text_limit=60)
-    for agent in turns(table, seed=2):
-        ask = table.question()
-        if ask is not None and ask.options is None:
-            table.answer("\N{SNOWMAN} é " + "long " * 100)
-        text = table.observe(agent)["text"]
-        assert len(text) <= 60
-        assert table.observation_space(agent)["text"].contains(text)
+ALONE = re.compile(
+    r"You are |Your teammate|You have no teammate|It is |"
+    r"In \w+ \d+ round, (you (?!said|voted|did not vote|shot)|your teammate )"
+)
+"""How lines begin that are not for everybody, and the question."""
+
+
+def long_words(table: WerewolfAEC, choose: Callable[[], int | None]) -> int | str | None:
+    """A legal action; statements are long, so that texts have to be cut."""
+    ask = table.question()
+    return "\N{SNOWMAN} é " + "long " * 180 if ask is not None and ask.options is None else choose()
+
+
+@every_preset
+@pytest.mark.parametrize("text", ["new", "all"])
+def test_a_text_that_is_cut_keeps_what_the_seat_alone_was_told(rules: Ruleset, text: Any) -> None:
+    """Cut are whole lines of what everybody was told, oldest first, and the text says how many."""
+    cut = 0
+    for seed in range(2):
+        table = WerewolfAEC(rules, text=text, text_limit=least(rules))
+        whole = WerewolfAEC(rules, text=text, text_limit=10**6)
+        whole.reset(seed=seed)
+        table.reset(seed=seed)
+        choose = drawn(table, f"{seed}")
+        for agent in table.agent_iter():
+            seen, full = (one.observe(agent)["text"] for one in (table, whole))
+            assert len(seen) <= least(rules) == table.observation_space(agent)["text"].max_length
+            assert table.observation_space(agent)["text"].contains(seen)
+            if seen != full:
+                lines, told = seen.splitlines(), full.splitlines()
+                public = [line for line in told if not ALONE.match(line)]
+                gone = len(told) - (len(lines) - 1)
+                assert lines.pop(0) == LEFT_OUT.format(gone)
+                assert 0 < gone <= len(public)
+                for line in public[:gone]:
+                    told.remove(line)
+                assert lines == told
+                assert len(full) > least(rules)
+                assert len(seen) + 1 + len(public[gone - 1]) + 2 > least(rules)  # no line more than need be
+                cut += 1
+            action = long_words(table, choose)
+            whole.step(action)
+            table.step(action)
+    assert cut > 20
+
+
+@every_preset
+def test_the_least_limit_holds_the_longest_game(rules: Ruleset) -> None:
+    """Everybody acts every night, nobody dies as far as that can be helped, and the rounds run out."""
+    longest = 0
+    for seed in range(3):
+        table = WerewolfAEC(rules, text="all", text_limit=least(rules))
+        table.reset(seed=seed)
+        for agent in table.agent_iter():
+            seen = table.observe(agent)["text"]
+            assert len(seen) <= least(rules)
+            told = [line for line in seen.splitlines() if ALONE.match(line)]
+            longest = max(longest, len("\n".join(told)))
+            options = table.infos[agent]["options"]
+            harmless = [one for one in options if one in ("no", "do not vote", "left")]
+            if table.infos[agent]["ask"] == "poison":
+                harmless = ["pass"]
+            number = table.possible_agents.index(agent)
+            if table.terminations[agent]:
+                table.step(None)
+            else:
+                table.step((harmless or [options[number % len(options)]] if options else ["Well."])[0])
+    assert longest > 0.6 * least(rules)
+
+
+def test_a_limit_that_cannot_hold_what_must_stay_is_refused() -> None:
+    for rules in (*PRESETS.values(), LARGE):
+        with pytest.raises(ExperimentError, match=f"text_limit: got .*; .* use {least(rules)} or more"):
+            WerewolfAEC(rules, text_limit=least(rules) - 1)
+        assert WerewolfAEC(rules).observation_space("player_1")["text"].max_length == 4096
+    assert WerewolfAEC(text="none", text_limit=1).reset(seed=1) is None
+    endless = NINE.with_(max_rounds=40)
+    assert WerewolfAEC(endless).observation_space("player_1")["text"].max_length == least(endless) > 4096
 
 
 # -- answers in words -----------------------------------------------------------------------

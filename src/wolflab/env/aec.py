@@ -31,7 +31,7 @@ from .actions import WORDS, ActionTable, Mask
 from .checks import number, one_of, typed
 from .game import Game, Hall
 from .seating import Learners, Others, agents_of, check
-from .told import ALPHABET, told
+from .told import ALPHABET, length, told
 from .vector import Layout, Vector, encode
 
 Observation = dict[str, Any]
@@ -50,7 +50,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
     rules: a preset's name or a Ruleset. learners, others: who is stepped and who else plays (`seating`).
     shaping: small rewards on the way, besides 1 for a win and -1 for a loss: True for those of 004 D.2.
     text: what the observation tells in words: what is "new" since the agent last acted, "all", or "none".
-    text_limit: characters of it. rounds: how many rounds the
+    text_limit: characters of it (None: 4096, or more where the rules need more). rounds: how many rounds the
     vector keeps. bank: the phrases that intents are worded from ("a", "b" or "ab"). record: keep the record
     of each finished game (`played.writer`).
 
@@ -73,7 +73,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         others: Others = None,
         shaping: bool | Worth = False,
         text: Literal["new", "all", "none"] = "new",
-        text_limit: int = 4096,
+        text_limit: int | None = None,
         rounds: int = 3,
         bank: str = "ab",
         record: bool = False,
@@ -99,8 +99,8 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         one_of("bank", bank, tuple(BANKS))
         typed("record", record, bool, "True or False")
         one_of("render_mode", render_mode, (None, "human", "ansi"))
-        rounds, text_limit = number("rounds", rounds, 1, 256), number("text_limit", text_limit, 1)
-        self._text, self._text_limit, self._bank = text, text_limit, bank
+        rounds = number("rounds", rounds, 1, 256)
+        self._text, self._text_limit, self._bank = text, length(text_limit, text, self.ruleset), bank
         self.render_mode = render_mode
         self.layout = Layout(self.ruleset, rounds)
         self.table = ActionTable(self.ruleset)

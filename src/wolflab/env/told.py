@@ -1,33 +1,70 @@
 """The same knowledge as text: what a seat has seen and heard, a line each, and the question put to it.
 
-Sentences and requests are those of language agents (`text`). A `Text` space has a fixed alphabet and
-length, so rarer characters become "?" and the oldest lines go first; `WerewolfAEC.view` has everything.
+Sentences, requests and the labels of options are those of language agents (`text`). A `Text` space has a
+fixed alphabet and length, so rarer characters become "?", and where the length is not enough the oldest lines
+that everybody was told go. What the seat alone was told, and the question, always stay: `least` says what
+length that takes. `WerewolfAEC.view` has everything.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import product
+
 from ..agents.memory import remember, situation
-from ..rules import Ask, View
-from ..text.questions import Situation
-from ..text.asking.sentences import a_role, line_sentence
+from ..errors import ExperimentError
+from ..rules import (
+    EVERYONE,
+    MODERATOR,
+    NO,
+    PASS,
+    YES,
+    Ask,
+    Chose,
+    Dealt,
+    Event,
+    Learned,
+    NightFell,
+    PackMet,
+    Role,
+    Ruleset,
+    VictimShown,
+    View,
+    pick,
+)
+from ..rules.roles.seer import NOT_WOLF
+from ..text.questions import Line, Situation
+from ..text.asking.sentences import a_role, sentence
 from ..text.asking.wording import moderator_request, time_of
+from .checks import number
+from .vector import kinds, phases
 
 ALPHABET = "\n" + "".join(map(chr, [*range(0x20, 0x7F), *range(0xA1, 0x250)])) + "–—‘’“”…‹›€"
 """ASCII, Latin letters with their marks, and the signs that English prose needs."""
 _KNOWN = frozenset(ALPHABET)
 
+LEFT_OUT = "[Older lines that everybody was told are left out here: {}.]"
+"""Begins a text that was cut. No player can say it: statements have no square brackets (`text.clean`)."""
 IDLE = "Nothing is asked of you, for the game ended before your first turn: pass."
 
 
 def told(view: View, ask: Ask | None, since: int, limit: int) -> str:
-    """The view's events from number `since` on, a line each, then the question; cut to `limit` characters."""
-    memory = remember(view, prune=False)
-    lines = sorted((*memory.facts, *memory.statements), key=lambda line: line.position)
-    said = [line_sentence(line, view.seat, view.ruleset) for line in lines if line.position >= since]
+    """The view's events from number `since` on, a line each, then the question, in `limit` characters.
+
+    Raises ExperimentError where what must stay takes more: a role that tells its holders more than `least`
+    expects of it.
+    """
+    lines = [
+        (sentence(event, view.seat, view.ruleset, now.round, now.phase), event.audience == EVERYONE)
+        for event, now in view.told(since)
+        if not isinstance(event, NightFell)  # the lines say when they happened
+    ]
     if ask is not None:
-        now = situation(view, memory, ask, "append")
-        said.append(request(now, ask) if ask.kind else IDLE)
-    return _fitted(said, limit)
+        asked = situation(view, remember(view, prune=False), ask, "append")
+        lines.append((request(asked, ask) if ask.kind else IDLE, False))
+    text = _fitted(lines, limit)
+    return text if _KNOWN.issuperset(text) else "".join(c if c in _KNOWN else "?" for c in text)
 
 
 def request(now: Situation, ask: Ask) -> str:
@@ -36,15 +73,89 @@ def request(now: Situation, ask: Ask) -> str:
     return f"It is {time_of(now).rstrip(',')}. {who} The moderator asks you to {moderator_request(now, ask)}."
 
 
-def _fitted(lines: list[str], limit: int) -> str:
-    kept: list[str] = []
-    left = limit
-    for line in reversed(lines):
-        if len(line) > left:
-            if not kept:
-                kept.append(line[:left])
-            break
-        kept.append(line)
-        left -= len(line) + 1
-    text = "\n".join(reversed(kept))
-    return text if _KNOWN.issuperset(text) else "".join(c if c in _KNOWN else "?" for c in text)
+def _fitted(lines: Sequence[tuple[str, bool]], limit: int) -> str:
+    """lines: (text, whether it may be left out), in order. The oldest go first, as many as need be."""
+    whole = "\n".join(line for line, _ in lines)
+    if len(whole) <= limit:
+        return whole
+    may_go = [len(line) + 1 for line, public in lines if public]
+    size, gone = len(whole) + len(LEFT_OUT.format(len(may_go))) + 1, 0
+    while size > limit:
+        if gone == len(may_go):
+            raise ExperimentError(
+                f"text_limit: got {limit}; what a seat alone was told takes more now: use {size} or more"
+            )
+        size -= may_go[gone]
+        gone += 1
+    kept, left = [LEFT_OUT.format(gone)], gone
+    for line, public in lines:
+        if public and left:
+            left -= 1
+        else:
+            kept.append(line)
+    return "\n".join(kept)
+
+
+# -- what must stay -----------------------------------------------------------------------------
+
+
+def length(limit: int | None, text: str, ruleset: Ruleset) -> int:
+    """Characters of a text under these settings. ExperimentError for a limit that is too small."""
+    needed = least(ruleset) if text != "none" else 1
+    if limit is None:
+        return max(4096, needed)
+    given = number("text_limit", limit, 1)
+    if given < needed:
+        raise ExperimentError(
+            f"text_limit: got {given}; what no text may leave out takes up to {needed} characters under "
+            f"these rules: use {needed} or more, or text='none'"
+        )
+    return given
+
+
+@lru_cache(64)
+def least(ruleset: Ruleset) -> int:
+    """Characters that hold what no text may leave out, however the game goes: all that a seat alone was
+    told by its last round, the longest question, and how many lines were left out.
+    """
+    alone = max(_told_alone(role, ruleset) for role in ruleset.cast)
+    return alone + _longest_question(ruleset) + 1 + len(LEFT_OUT.format(10**5))
+
+
+def _told_alone(role: Role, ruleset: Ruleset) -> int:
+    """Characters told to a holder of `role` alone, or to it and its pack, in a game of all its rounds.
+
+    A duty is a line a round for each holder whose choice is told, one more where it learns something, and
+    one more where something is shown before it. The last seat has the longest name.
+    """
+    me, last = 0, ruleset.players - 1
+    pack = range(ruleset.players - ruleset.count(role.name), ruleset.players) if role.pack else (last,)
+
+    def longest(*events: Event, viewer: int = me) -> int:
+        return max(len(sentence(event, viewer, ruleset, ruleset.max_rounds, "night")) + 1 for event in events)
+
+    size = longest(Dealt(last, role.name, MODERATOR), viewer=last)
+    if role.pack:
+        size += longest(PackMet(tuple(pack), MODERATOR), viewer=pack[0])
+    for duty in role.duties:
+        who = last if len(pack) > 1 else me
+        chosen = [Chose(who, duty.kind, action, MODERATOR) for action in (pick(last), PASS, YES, NO)]
+        a_round = len(pack) * longest(*chosen)
+        if duty.reads:
+            shown = (*(one.name for one in ruleset.cast), NOT_WOLF)
+            a_round += longest(*(Learned(me, last, what, MODERATOR) for what in shown))
+        if duty.prelude is not None:
+            a_round += longest(VictimShown(me, last, MODERATOR))
+        size += ruleset.max_rounds * a_round
+    return size
+
+
+def _longest_question(ruleset: Ruleset) -> int:
+    seats = tuple(range(ruleset.players))
+    role = max((role.name for role in ruleset.cast), key=len)
+    victim = Line(1, 1, "night", VictimShown(0, seats[-1], MODERATOR), 0)
+    sizes = [len(IDLE)]
+    for kind, phase, seat in product(kinds(ruleset), phases(ruleset), seats):
+        now = Situation(ruleset, seat, role, (), ruleset.max_rounds, phase, seats, None, (victim,))
+        sizes.append(len(request(now, Ask("", seat, kind, phase, 1, (*map(pick, seats), PASS)))))
+    return max(sizes)
