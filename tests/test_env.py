@@ -213,6 +213,8 @@ def test_resets_repeat_and_go_on() -> None:
         ({"seed": 4, "options": {"deal": -1}}, "deal: got -1; use a whole number of 0 or more"),
         ({"options": {"deal": True}}, "deal: got True; use a whole number of 0 or more"),
         ({"options": [1]}, "options: got .1.; use a mapping"),
+        ({"options": {"Deal": 3}}, "options: got 'Deal'; use 'deal'"),
+        ({"options": {"deal": 3, "deals": 3}}, "options: got 'deals'; use 'deal'"),
     ],
 )
 def test_a_refused_reset_changes_nothing(arguments: dict[str, Any], words: str) -> None:

@@ -44,6 +44,10 @@ SHAPED = Worth(**{name: points / D2.win for name, points in asdict(D2).items()})
 """004 D.2 in hundredths of its win, so that a win is 1."""
 
 
+_PROBE = "options"
+"""The entry of `options` that PettingZoo's own `api_test` passes, to see that there may be one."""
+
+
 class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
     """The environment without wrappers: an illegal action raises IllegalReply, and nothing has changed.
 
@@ -148,12 +152,16 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
 
         seed: games follow from it, the first being the game of deal 0 and repeat 0 of an experiment with
         that seed; each further reset without a seed goes on to the next deal. options: "deal" chooses the
-        number of the deal instead; other entries mean nothing here. Both are whole numbers. Raises
-        ExperimentError for any other, and the game goes on as if nothing had been asked.
+        number of the deal instead. Both are whole numbers. Raises ExperimentError for any other, or another
+        option, and the game goes on as if nothing had been asked.
         """
         first, deal = (self._seed, self._number + 1) if seed is None else (number("reset: seed", seed), 0)
         if options is not None:
             typed("reset: options", options, Mapping, "a mapping such as {'deal': 3}")
+            if unknown := set(options) - {"deal", _PROBE}:
+                raise ExperimentError(
+                    f"reset: options: got {min(unknown, key=str)!r}; use 'deal', the only one"
+                )
             deal = number("reset: deal", options.get("deal", deal), 0)
         self._seed, self._number = first, deal
         self.agents = []  # until the new game stands: one that cannot begin leaves none
