@@ -34,9 +34,9 @@ from ..rules import (
     pick,
 )
 from ..rules.roles.seer import NOT_WOLF
-from ..text.questions import Line, Situation
 from ..text.asking.sentences import a_role, sentence
 from ..text.asking.wording import moderator_request, time_of
+from ..text.questions import Line, Situation
 from .checks import number
 from .vector import kinds, phases
 
