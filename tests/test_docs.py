@@ -131,11 +131,8 @@ def test_every_page_is_in_the_index() -> None:
 
 def test_paths_named_in_the_pages_exist() -> None:
     """Whatever looks like a file of this repository in backquotes is one."""
-    files = [
-        str(path.relative_to(ROOT))
-        for top in ("src", "tests", "benchmarks")
-        for path in (ROOT / top).rglob("*")
-    ]
+    below = [path for top in ("src", "tests", "benchmarks") for path in (ROOT / top).rglob("*")]
+    files = [str(path.relative_to(ROOT)) for path in (*ROOT.iterdir(), *below)]
     made_by_runs = {"experiment.yaml", "my-experiment.yaml", "training.yaml"}
     missing = [
         f"{name(page)}: {path}"

@@ -1,0 +1,93 @@
+"""What MkDocs is told beyond mkdocs.yml: the navigation, and the pages that lie outside docs/.
+
+The README is the site's first page. `docs/index.md` lists all pages under headings; the navigation is read
+from it, so that the list stands once. Links are written for whoever reads the repository; here they are
+turned to where their targets lie on the site.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parent
+DOCS = ROOT / "docs"
+MOVED = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changes.md",
+    "LICENSE": "LICENSE.txt",
+    "docs/index.md": "pages.md",
+    "examples/train_pettingzoo.py": "train_pettingzoo.py",
+}
+"""Paths in the repository → on the site, where they are not simply those below docs/."""
+FORBIDDEN = (
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'self' 'unsafe-inline' data: blob:\">"
+)
+"""No page may load anything from another place; the theme's script would, in very old browsers."""
+
+_LINK = re.compile(r"(?<=\]\()([^)\s#:]+)(#[^)\s]*)?(?=\))")
+_FENCE = re.compile(r"^```(\w+)(?: run)? file=(\S+)$", re.MULTILINE)
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """The navigation: docs/index.md's headings and their links."""
+    config.nav = navigation((DOCS / "index.md").read_text(encoding="utf-8"))
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add what lies outside docs/; docs/index.md makes room for the README."""
+    files.remove(files.src_uris["index.md"])
+    for path, uri in MOVED.items():
+        files.append(File.generated(config, uri, abs_src_path=str(ROOT / path)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Links as they are on the site; the name of an example's file above it."""
+    source = Path(page.file.abs_src_path or "")
+    return _FENCE.sub(r'```\1 title="\2"', relinked(markdown, source, page.file.src_uri))
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Forbid what would be loaded from elsewhere."""
+    return output.replace("<head>", f"<head>{FORBIDDEN}", 1)
+
+
+def navigation(index: str) -> list[dict[str, Any]]:
+    """Tabs (`##`), groups in them (`###`), pages by the words of their links."""
+    tabs: list[dict[str, Any]] = []
+    pages = tabs  # what stands above all headings is a tab of its own
+    for line in index.splitlines():
+        if heading := re.match(r"(###?) (.+)", line):
+            pages = []
+            if heading[1] == "##":
+                tabs.append({heading[2]: pages})
+            else:
+                next(iter(tabs[-1].values())).append({heading[2]: pages})
+        elif link := re.match(r"(?:-|\d+\.) \[(.+?)\]\((.+?)\)", line):
+            pages.append({link[1]: place_of(DOCS / link[2])})
+    return [*tabs, {"All pages": MOVED["docs/index.md"]}]
+
+
+def place_of(file: Path) -> str:
+    """Where a file of the repository lies on the site."""
+    path = file.resolve().relative_to(ROOT).as_posix()
+    return MOVED.get(path, path.removeprefix("docs/"))
+
+
+def relinked(markdown: str, source: Path, uri: str) -> str:
+    """`markdown` of the file `source`, which lies at `uri`, with its links as they are on the site."""
+    up = "../" * uri.count("/")
+
+    def moved(link: re.Match[str]) -> str:
+        target = source.parent / link[1]
+        return up + place_of(target) + (link[2] or "") if target.exists() else link[0]
+
+    return _LINK.sub(moved, markdown)
