@@ -11,6 +11,7 @@ from rich.text import Text
 
 from ..lab.runs.again import Again
 from ..rules import Action, Ruleset
+from ..text.asking.wording import moderator_request
 from ..text.notes import Answered, Asked, Content, Reflected, Suggested, Thought
 from .notes import acted, message_numbers, note_lines
 
@@ -30,7 +31,7 @@ def show_turn(
     """
     ask, turn = taken.moment.ask, taken.moment.turn
     console.print(Rule(f"{ruleset.names[ask.seat]} · {ask.id}"))
-    console.print(Text(taken.request))
+    console.print(Text(f"You are asked to {moderator_request(taken.moment.situation, ask)}."))
     table = Table(expand=True)
     table.add_column("as it was played")
     cells = [_steps(turn.notes, turn.action, turn.invalid, ruleset, past)]

@@ -11,7 +11,7 @@ cards and at the same moments wherever their games still run alike.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
@@ -19,19 +19,17 @@ from typing import Any
 
 import msgspec
 
-from ...agents.memory import remember, situation
 from ...errors import StoreError, WolflabError
 from ...metrics.play import label as player_label
 from ...record import GameRecord, PastTurn
 from ...record.chain import hash_of
-from ...rules import Ask, Say, View
+from ...rules import Say
 from ...text.asking.options import label
 from ...text.asking.rules_text import rules_text
 from ...text.asking.sentences import line_sentence
 from ...text.asking.wording import moderator_request, time_of
 from ...text.clean import clean
 from ...text.notes import Mistake, Thought
-from ...text.questions import Situation
 from ..runs.moments import Moment, moments
 from ..storage.store import GameRow, Store
 
@@ -265,18 +263,6 @@ def _letters(text: str, length: int = _ID_LETTERS) -> str:
 # -- what a rater sees ------------------------------------------------------------------------
 
 
-def situation_of(view: View, ask: Ask) -> Situation:
-    """Everything that the seat had seen, whatever its agent made of it: no note of its own, no deduction.
-
-    All lines are among the facts: for a third person nothing is still to be judged by the player. Roles
-    have their own names, also where the players were told others: that would give the variant away.
-    """
-    rules = view.ruleset.with_(role_names={}) if view.ruleset.role_names else view.ruleset
-    bare = view._replace(ruleset=rules, notes=(), cache={})
-    found = situation(bare, remember(bare, prune=False), ask, "append")
-    return replace(found, facts=found.lines, pending=())
-
-
 def _item_and_key(
     store: Store, row: GameRow, moment: Moment, record: GameRecord, seed: int, reasoning: bool
 ) -> tuple[Item, KeyRow]:
@@ -292,8 +278,7 @@ def _item_and_key(
 
 def item_of(moment: Moment, code: str, reasoning: bool = False) -> Item:
     """The item that `moment` makes, under the id `code`."""
-    ask, rules = moment.ask, moment.view.ruleset
-    now = situation_of(moment.view, ask)
+    ask, rules, now = moment.ask, moment.view.ruleset, moment.situation
     thoughts = [note.text for _, note in moment.turn.notes if isinstance(note, Thought)]
     return Item(
         code,

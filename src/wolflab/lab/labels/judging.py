@@ -33,7 +33,7 @@ from ..runs.moments import Moment
 from ..runs.work import How, check_models, work
 from ..storage.call_store import CallFile, CallStore
 from ..storage.store import Store
-from .annotate import Key, reply_in_words, sampled_moments, situation_of
+from .annotate import Key, reply_in_words, sampled_moments
 
 Criterion = tuple[str, str]
 """(name, definition), answered with yes or no."""
@@ -250,7 +250,7 @@ async def _ask(
 def question_of(moment: Moment, asked: tuple[Criterion, ...] = (REASONABLE,)) -> Question:
     """The question that puts a reply before a judge: what its player knew, and nothing of how it played."""
     task = Judge(moment.ask, clean(reply_in_words(moment)), asked)
-    return Question(situation_of(moment.view, moment.ask), task, layout="append")
+    return Question(moment.situation, task, layout="append")
 
 
 def _found(

@@ -18,25 +18,21 @@ from ...models.calls import NO_FILE
 from ...models.catalog import check
 from ...record import GameRecord
 from ...rules import Action, facts_of
-from ...text.asking.wording import moderator_request
 from ...text.notes import Content
-from ..labels.annotate import situation_of
-from .casting import Company
-from .moments import Moment, moments
 from ..storage.place import Place
 from ..storage.store import GameRow, Store
+from .casting import Company
+from .moments import Moment, moments
 
 
 @dataclass(frozen=True, slots=True)
 class Again:
     """A turn as it was recorded, and as it was taken once more.
 
-    request: what the moderator asked, in words. action, invalid, notes: of the turn taken anew; all None
-    where nothing was removed.
+    action, invalid, notes: of the turn taken anew; all None where nothing was removed.
     """
 
     moment: Moment
-    request: str
     action: Action | None = None
     invalid: str | None = None
     notes: tuple[tuple[str, Content], ...] | None = None
@@ -73,10 +69,8 @@ def again(store: Store, row: GameRow, turn: str, without: Sequence[str] = ()) ->
     """
     record = store.record(row.id)
     moment = moment_of(record, turn, f"{store.path.name}, game {row.id}")
-    now = situation_of(moment.view, moment.ask)
-    request = f"You are asked to {moderator_request(now, moment.ask)}."
     if not without:
-        return Again(moment, request)
+        return Again(moment)
     try:
         reply = asyncio.run(_retaken(store, row, record, moment, without))
     except (ServerError, BaseExceptionGroup) as error:
@@ -90,8 +84,8 @@ def again(store: Store, row: GameRow, turn: str, without: Sequence[str] = ()) ->
             f"{words}; the turn was not taken again, and the run is as it was: try when the model answers"
         ) from None
     if isinstance(reply.action, Invalid):
-        return Again(moment, request, None, reply.action.reason, reply.notes)
-    return Again(moment, request, reply.action, None, reply.notes)
+        return Again(moment, None, reply.action.reason, reply.notes)
+    return Again(moment, reply.action, None, reply.notes)
 
 
 async def _retaken(

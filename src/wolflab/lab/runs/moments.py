@@ -7,14 +7,16 @@ the order of play. No model is asked, and no cassette is needed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...agents.base import IO, Invalid, Reply
+from ...agents.memory import remember, situation
 from ...errors import RecordError
 from ...match import Draws, Match, everybody, play, run_now
 from ...record import GameRecord, PastTurn
 from ...rules import Ask, View
+from ...text.questions import Situation
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,20 @@ class Moment:
     turn: PastTurn
     view: View
     ask: Ask
+
+    @property
+    def situation(self) -> Situation:
+        """Everything that the seat had seen, whatever its agent made of it: no note of its own, no deduction.
+
+        All lines are among the facts: for a third person nothing is still to be judged by the player. Roles
+        have their own names, also where the players were told others: that would give the variant away.
+        """
+        rules = self.view.ruleset
+        bare = self.view._replace(
+            ruleset=rules.with_(role_names={}) if rules.role_names else rules, notes=(), cache={}
+        )
+        found = situation(bare, remember(bare, prune=False), self.ask, "append")
+        return replace(found, facts=found.lines, pending=())
 
 
 class _Playback:
