@@ -108,7 +108,7 @@ def run_experiment(
             ok = runner.run(store, watch, reached=resume is None)
             store.told = None
             rows = store.games()
-            over = sum(row.status in ("done", "void") for row in rows)
+            over = sum(row.over for row in rows)
             bar.update(task, completed=over, total=len(rows))
         report_run(console, store, None)
         if not ok:
@@ -150,7 +150,7 @@ def games_bar(console: Console) -> Progress:
 def tell_unfinished(console: Console, store: Store, command: str) -> None:
     """Print which games are not over, and with which of the commands (`run`, `tournament`) to go on."""
     for row in store.games():
-        if row.status not in ("done", "void"):
+        if not row.over:
             console.print(
                 f"[red]game {row.id}[/] ({escape(row.condition)}, deal {row.deal}) is {row.status}: "
                 f"{escape(row.error or '')}",
@@ -288,7 +288,7 @@ def list_errors(console: Console, store: Store) -> None:
     count = unread = 0
     with Ledger(store) as ledger:
         for row in store.games():
-            if row.status in ("done", "void"):
+            if row.over:
                 count += show_errors(console, row.id, store.record(row.id))
                 continue
             heard = ledger.unfinished(row)
@@ -314,7 +314,7 @@ def verify_run(console: Console, store: Store, agents: bool) -> bool:
     """Check every finished game; prints the first fault of each that fails."""
     good = bad = 0
     for row in store.games():
-        if row.status not in ("done", "void"):
+        if not row.over:
             continue
         try:
             verify_game(store, row, agents)

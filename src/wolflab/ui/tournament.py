@@ -71,7 +71,7 @@ def _played(console: Console, store: Store, reached: bool) -> bool:
         task = bar.add_task("games", total=None)
         ok = play(store, lambda p: bar.update(task, completed=p.over, total=p.planned), reached)
         rows = store.games()
-        over = sum(row.status in ("done", "void") for row in rows)
+        over = sum(row.over for row in rows)
         bar.update(task, completed=over, total=len(rows))
     show_tournament(console, store, None)
     if not ok:

@@ -216,7 +216,7 @@ def _games(sources: Iterable[GamesFrom]) -> Iterator[tuple[str, GameRecord | Non
         for row in source.games():
             if row.branch:
                 yield row.condition, None, "a fork"
-            elif row.status in ("done", "void"):
+            elif row.over:
                 yield row.condition, source.record(row.id), None
             else:
                 yield row.condition, None, "failed" if row.status == "failed" else "unfinished"

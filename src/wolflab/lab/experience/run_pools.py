@@ -158,7 +158,7 @@ class Pools:
         """The planned games whose players have all the games that they learn from. rows: all of the run."""
         first_open: dict[str, int] = {}
         for row in rows:
-            if not row.branch and row.status not in ("done", "void"):
+            if not row.branch and not row.over:
                 first_open[row.condition] = min(row.deal, first_open.get(row.condition, row.deal))
         specs = {name: self.experiment.experience(name) for name in self.experiment.conditions}
         return [

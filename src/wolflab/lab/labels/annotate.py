@@ -146,7 +146,7 @@ def sample(
     chosen: list[tuple[GameRow, PastTurn, GameRecord]] = []
     short = []
     for condition in store.experiment.conditions:
-        rows = [row for row in store.games() if row.condition == condition and _over(row)]
+        rows = [row for row in store.games() if row.condition == condition and row.over and not row.branch]
         found = _drawn(store, rows, per_condition, seed, kinds, recipes)
         if len(found) < per_condition:
             short.append((condition, len(found)))
@@ -165,10 +165,6 @@ def sample(
         raise WolflabError(f"annotate: two replies got the same id under seed {seed}; take another seed")
     name = store.experiment.name
     return Sample(items, Key(str(store.path.absolute()), name, seed, keys), tuple(short))
-
-
-def _over(row: GameRow) -> bool:
-    return row.status in ("done", "void") and not row.branch
 
 
 def _drawn(
@@ -223,7 +219,7 @@ def _by_game(
 
 
 def _nothing(store: Store, kinds: Collection[str] | None, recipes: Collection[str] | None) -> str:
-    rows = [row for row in store.games() if _over(row)]
+    rows = [row for row in store.games() if row.over and not row.branch]
     if not rows:
         return f"{store.path} has no finished game to sample from; go on with: wolflab run --resume"
     turns = [turn for row in rows[:_LOOKED_AT] for turn in _candidates(store.record(row.id), None, None)]

@@ -218,7 +218,7 @@ def _troubled(store: Store, found: Summary) -> tuple[Troubled, ...]:
         for name in ("invalid_by_player", "fallback_by_player")
         for estimate in one.split(name).values()
     )
-    if not bad and all(row.status in ("done", "void") for row in store.games()):
+    if not bad and all(row.over for row in store.games()):
         return ()
     with Ledger(store) as ledger:
         return troubled(ledger)

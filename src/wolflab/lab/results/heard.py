@@ -142,7 +142,7 @@ class Ledger:
     def _game(self, row: GameRow) -> Mapping[PlayerLabel, Tally]:
         if row.id in self._over:
             return self._over[row.id]
-        if row.status in ("done", "void"):
+        if row.over:
             self._over[row.id] = of_record(self._store.record(row.id))
             return self._over[row.id]
         return self.unfinished(row).tallies

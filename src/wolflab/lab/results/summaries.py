@@ -43,7 +43,7 @@ def games(store: Store) -> Iterator[GameResult]:
 
 def _instrument(store: Store) -> bool | None:
     """As the games say (None), or, while none is over, as the experiment says."""
-    over = any(one.status in ("done", "void") for one in store.games())
+    over = any(one.over for one in store.games())
     return None if over else store.experiment.built_in
 
 

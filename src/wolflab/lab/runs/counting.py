@@ -71,14 +71,10 @@ def rows_of(store: Store, which: Sequence[GameRow]) -> Iterator[MeasureRow | Non
     experiment = store.experiment
     needed = {name: version(asked_of(experiment, name)) for name in experiment.conditions}
     found = store.versions()
-    stale = [
-        row.id
-        for row in which
-        if row.status in ("done", "void") and found.get(row.id) != needed[row.condition]
-    ]
+    stale = [row.id for row in which if row.over and found.get(row.id) != needed[row.condition]]
     fresh = _counted_again(store, stale)
     for row in which:
-        if row.status not in ("done", "void"):
+        if not row.over:
             yield None
         else:
             yield decode(fresh[row.id].data) if row.id in fresh else _kept(store, row.id)

@@ -20,7 +20,7 @@ def export_run(store: Store, to: Path) -> int:
         for row in store.games():
             for call in store.call_rows(row.id):
                 calls.write(msgspec.json.encode(call) + b"\n")
-            if row.status not in ("done", "void"):
+            if not row.over:
                 continue
             record = store.record(row.id)
             (to / f"game-{row.id}.jsonl").write_bytes(b"\n".join(record.lines) + b"\n")

@@ -86,7 +86,7 @@ async def _run(store: Store, watch: Watch, reached: bool) -> bool:
             ]
         )
         rows = store.games()
-        if any(row.status not in ("done", "void") for row in rows):
+        if not all(row.over for row in rows):
             if reached:
                 _build(company)
             else:
@@ -110,7 +110,7 @@ async def _run(store: Store, watch: Watch, reached: bool) -> bool:
         store.adapted(company.models)
     finally:
         await company.close()
-    return all(row.status in ("done", "void") for row in store.games())
+    return all(row.over for row in store.games())
 
 
 def _ready(store: Store, company: Company) -> list[GameRow]:
@@ -126,7 +126,7 @@ def _redraw(store: Store, experiment: Experiment) -> None:
     for condition in experiment.conditions:
         target = len(experiment.places(condition))
         rows = [row for row in store.games() if row.condition == condition]
-        if any(row.status not in ("done", "void") for row in rows) or len(rows) >= REDRAWS * target:
+        if not all(row.over for row in rows) or len(rows) >= REDRAWS * target:
             continue
         missing = target - sum(row.status == "done" for row in rows)
         deal = max(row.deal for row in rows) + 1

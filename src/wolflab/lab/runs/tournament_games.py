@@ -175,7 +175,7 @@ def table(store: Store) -> Standings:
         decisions=decisions,
         tables=plan.tables,
         called=plan.called,
-        missing=sum(row.status not in ("done", "void") for row in rows),
+        missing=sum(not row.over for row in rows),
     )
 
 
@@ -266,7 +266,7 @@ def _over(rows: Sequence[GameRow]) -> dict[Pair, set[tuple[int, int]]]:
     """(deal, repeat) of each cell's games that are over."""
     found: dict[Pair, set[tuple[int, int]]] = {}
     for row in rows:
-        if row.status in ("done", "void") and not row.branch:
+        if row.over and not row.branch:
             found.setdefault(_pair(row.condition), set()).add((row.deal, row.repeat))
     return found
 

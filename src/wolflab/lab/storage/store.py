@@ -52,6 +52,11 @@ class GameRow(NamedTuple):
     status: Status
     error: str | None
 
+    @property
+    def over(self) -> bool:
+        """Whether it was played to its end, void games too: it has a record."""
+        return self.status in ("done", "void")
+
 
 class KeptRow(NamedTuple):
     """What a game contributes to the measures, packed. version: see `metrics.rows.version`."""
@@ -162,7 +167,7 @@ class Store(CallStore):
         unpacked = self._unpacked(game)
         if unpacked is None:
             found = self.game(game)
-            if found.status in ("done", "void"):
+            if found.over:
                 raise StoreError(
                     f"{self._where(game)}: its record is missing from run.sqlite; copy the run back"
                 )
