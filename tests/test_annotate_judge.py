@@ -432,11 +432,10 @@ def test_shares_and_pairs_are_what_they_are_by_hand() -> None:
     given = labels_of("anna", anna, "other") + labels_of("ben", ben, "hallucination")
     rule = dict.fromkeys(anna, True)
     found = agreement(key, given, [], rule)
-    assert [rater.name for rater in found.raters] == ["anna", "ben", "people", "rule"]
+    assert [rater.name for rater in found.raters] == ["anna", "ben", "rule"]
     assert {rater.name: rater.labelled for rater in found.raters} == {
         "anna": 40,
         "ben": 39,
-        "people": 39,
         "rule": 40,
     }
     shares = {(row.variant, row.rater): row for row in found.shares}
@@ -449,10 +448,9 @@ def test_shares_and_pairs_are_what_they_are_by_hand() -> None:
     assert shares["full", "ben"].reasonable.value == 17 / 19
     assert shares["full", "ben"].reasonable.missing == 1
     assert shares["bare", "ben"].reasons == {"hallucination": 11}
-    assert shares["bare", "people"].reasonable.value == 9 / 19  # bare11 is a tie
     assert shares["bare", "rule"].reasonable.low is not None
     pairs = {(row.one, row.other): row.found for row in found.pairs}
-    assert set(pairs) == {("anna", "ben"), ("anna", "rule"), ("ben", "rule"), ("people", "rule")}
+    assert set(pairs) == {("anna", "ben"), ("anna", "rule"), ("ben", "rule")}
     two = pairs["anna", "ben"]
     assert two.agreed.value == pytest.approx(38 / 39)
     assert two.agreed.missing == 1
@@ -460,6 +458,53 @@ def test_shares_and_pairs_are_what_they_are_by_hand() -> None:
     assert two.kappa.value == pytest.approx((equal - chance) / (1 - chance))
     assert found.alpha is not None
     assert found.alpha.n == 39
+
+
+def saying(rater: str, refused: set[int], of: range = range(12)) -> list[Label]:
+    """Labels of the items of that number: all reasonable but those."""
+    return labels_of(rater, {f"full{n}": n not in refused for n in of})
+
+
+def reasonable_by(labels: list[Label]) -> dict[str, tuple[float | None, int, int]]:
+    """By rater: the share of reasonable replies, of how many, and how many have no label."""
+    rows = agreement(key_of({"full": 12}), labels, []).shares
+    return {row.rater: (row.reasonable.value, row.reasonable.n, row.reasonable.missing) for row in rows}
+
+
+def test_two_people_have_no_majority() -> None:
+    """75 % and 83 %: of the seven replies on which they agree, all are reasonable, and that is no verdict."""
+    two = saying("anna", {0, 1, 2}) + saying("ben", {3, 4})
+    assert reasonable_by(two) == {"anna": (0.75, 12, 0), "ben": (10 / 12, 12, 0)}
+    found = agreement(key_of({"full": 12}), two, [])
+    (pair,) = found.pairs
+    assert (pair.one, pair.other, pair.found.agreed.value) == ("anna", "ben", pytest.approx(7 / 12))
+    assert found.alpha is not None
+    console = Console(width=160, record=True, file=io.StringIO())
+    print_agreement(console, found)
+    shares, told = console.export_text().split("Agreement between raters")
+    assert "75.0 %" in shares
+    assert "83.3 %" in shares
+    assert "100.0 %" not in shares.replace("to 100.0 %", "")  # but as the end of an interval
+    assert "No reply was labelled by 3 people or more: no majority can be told" in told
+
+
+def test_one_person_is_no_majority_either() -> None:
+    assert reasonable_by(saying("anna", {0, 1, 2})) == {"anna": (0.75, 12, 0)}
+
+
+def test_three_people_have_one_where_three_of_them_labelled() -> None:
+    """The third labelled half of the items: of the others there is no verdict, though two people agree."""
+    three = saying("anna", {0, 1, 2}) + saying("ben", {1, 3, 4}) + saying("carla", {1, 2, 5}, range(6))
+    assert reasonable_by(three)["people"] == (4 / 6, 6, 6)  # full1 and full2 are refused
+    four = three + saying("dan", {0, 1, 2}, range(6))
+    assert reasonable_by(four)["people"] == (3 / 5, 5, 7)  # full0 is a tie now
+    apart = (
+        saying("anna", {0}, range(4)) + saying("ben", {4}, range(4, 8)) + saying("carla", set(), range(8, 12))
+    )
+    assert set(reasonable_by(apart)) == {"anna", "ben", "carla"}
+    console = Console(width=160, record=True, file=io.StringIO())
+    print_agreement(console, agreement(key_of({"full": 12}), three, []))
+    assert "no majority" not in console.export_text()
 
 
 def test_judges_count_what_they_could_not_say() -> None:
@@ -518,7 +563,7 @@ def test_from_a_run_to_the_tables(store: Store, tmp_path: Path) -> None:
     jury = Jury(said)
     judged(drawn, store, jury, judge_home(there, jury.name))
     found = show_agreement(console, there, [tmp_path / "anna.csv", tmp_path / "ben.csv"])
-    assert [rater.kind for rater in found.raters] == ["person", "person", "people", "judge", "rule"]
+    assert [rater.kind for rater in found.raters] == ["person", "person", "judge", "rule"]
     assert agree(there, [tmp_path / "anna.csv", tmp_path / "ben.csv"], store) == found
     kept = msgspec.json.decode((there / "agreement.json").read_bytes())
     assert kept["raters"][0] == {

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ..lab.labels.agreeing import RULE, Agreement, agree
+from ..lab.labels.agreeing import MAJORITY, RULE, Agreement, agree
 from ..lab.labels.annotate import PER_CONDITION, Key, Sample, read_key, sample, write_key
 from ..lab.labels.judging import FILE, JudgeFile, criteria, judge_by_name
 from ..lab.labels.label_files import write_table
@@ -130,6 +130,13 @@ def print_agreement(console: Console, found: Agreement) -> None:
         _pairs(console, found)
     if found.alpha is not None:
         _say(console, f"Krippendorff's alpha of all people: {_line(found.alpha)}")
+    kinds = {rater.kind for rater in found.raters}
+    if "person" in kinds and "people" not in kinds:
+        _say(
+            console,
+            f"No reply was labelled by {MAJORITY} people or more: no majority can be told, and each rater's "
+            "share stands for itself.",
+        )
     if found.behaviours:
         _behaviours(console, found)
     for name in found.unfilled:

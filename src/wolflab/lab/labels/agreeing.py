@@ -21,8 +21,10 @@ from .annotate import Key, KeyRow, read_key, sampled_moments
 from .judging import JudgeFile, read_judge, rule_labels, seen_by_rule
 from .label_files import Label, read_all, read_labels
 
-RULE, MAJORITY = "rule", "people"
-"""Names of raters that are no file: the detectors, and what most people say (a tie says nothing)."""
+RULE, PEOPLE = "rule", "people"
+"""Names of raters that are no file: the detectors, and what most people say (see `_majority`)."""
+MAJORITY = 3
+"""People who labelled an item before most of them is more than one of them, or both of two who agree."""
 
 Kind = Literal["person", "people", "judge", "rule"]
 REASONABLE = "reasonable"
@@ -137,8 +139,8 @@ def agreement(
     people = _people(labels)
     for name, given in people.items():
         add(name, "person", given)
-    if len(people) > 1:
-        add(MAJORITY, "people", _majority(list(people.values())))
+    if verdicts := _majority(list(people.values())):
+        add(PEOPLE, "people", verdicts)
     for one in judges:
         given = {v.item: v.labels[REASONABLE] for v in one.verdicts if v.labels is not None}
         add(_judge_name(one, judges), "judge", given)
@@ -170,12 +172,19 @@ def _people(labels: Sequence[Label]) -> dict[str, dict[str, bool]]:
 
 
 def _majority(people: Sequence[Mapping[str, bool]]) -> dict[str, bool]:
-    """What most of those who labelled an item say; items without a majority are left out."""
-    balance: Counter[str] = Counter()
+    """What most people say of the items that `MAJORITY` of them or more labelled; ties are left out.
+
+    Of two people's labels only those would be left on which they agree, and these are no sample of the items.
+    """
+    said: dict[str, list[bool]] = {}
     for given in people:
         for item, reasonable in given.items():
-            balance[item] += 1 if reasonable else -1
-    return {item: more > 0 for item, more in balance.items() if more}
+            said.setdefault(item, []).append(reasonable)
+    return {
+        item: 2 * sum(labels) > len(labels)
+        for item, labels in said.items()
+        if len(labels) >= MAJORITY and 2 * sum(labels) != len(labels)
+    }
 
 
 def _judge_name(one: JudgeFile, judges: Sequence[JudgeFile]) -> str:
