@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from wolflab.lab.plans.experiment import Experiment
-from wolflab.lab.plans.loading import build, load, shipped
-from wolflab.lab.results.differences import Arm, baseline_of, differences, sources
+from wolflab.lab.plans.experiment import Experiment, build, load, shipped
+from wolflab.lab.results.differences import Arm, Place, Setting, baseline_of, differences, sources
+from wolflab.ui.wording import settings_in_words
 
 REFLECTIVE: dict[str, Any] = {"model": "village", "recipe": "reflective"}
 POOL: dict[str, Any] = {"games_of": "source", "games": 2}
@@ -30,7 +30,7 @@ def test_the_policy_that_ships_for_a_recipe_is_told_by_its_name() -> None:
 def between(conditions: dict[str, Any], **changes: Any) -> dict[str, tuple[str, ...]]:
     made = experiment(conditions, **changes)
     arms = [Arm(name, made, name) for name in made.conditions]
-    return {one.condition: one.settings for one in differences(arms, baseline_of(made))}
+    return {one.condition: settings_in_words(one) for one in differences(arms, baseline_of(made))}
 
 
 def village(**spec: Any) -> dict[str, Any]:
@@ -83,6 +83,26 @@ def test_a_setting_that_differs_is_told_in_words(arm: dict[str, Any], words: tup
     assert found["source"] == ("first deal 100 (baseline: 0)",)
 
 
+def test_settings_are_data_place_by_place() -> None:
+    arm = village(recipe={"name": "reflective", "without": ["recent"]}) | {"deals": 2}
+    arm["players"]["Seer"] = {"recipe": {"name": "reflective", "without": ["recent"]}}
+    made = experiment({"full": {}, "arm": arm})
+    (full, other) = differences([Arm(name, made, name) for name in made.conditions], "full")
+    assert (full.condition, full.baseline, full.places) == ("full", "full", ())
+    assert other.places == (
+        Place(("village", "Seer"), (Setting("without", ("recent",), alone=True),)),
+        Place((), (Setting("deals", 2, 4),)),
+    )
+
+
+def test_places_stand_in_the_order_of_the_file() -> None:
+    """In an order of their own, the same records would not always give the same page."""
+    retries = {"werewolves": 3, "village": 4, "Witch": 5, "Guard": 6, "Seer": 7}
+    arm = {"players": {one: {"recipe": {"name": "reflective", "retries": n}} for one, n in retries.items()}}
+    told = between({"full": {}, "arm": arm})["arm"]
+    assert told == tuple(f"{one}: retries {n} (baseline: 2)" for one, n in retries.items())
+
+
 def test_what_an_arm_lacks_is_told_too() -> None:
     full = village(experience=POOL, recipe={"name": "reflective", "without": ["rules"]})
     more = village(experience=POOL | {"games": 3, "limit": 9}, recipe="reflective")
@@ -120,8 +140,8 @@ def test_arms_of_several_experiments_are_told_apart() -> None:
     one = experiment({"all": {}})
     other = experiment({"all": {}}, straw_polls=1, rules={"preset": "witch", "max_rounds": 3}, seed=2)
     found = differences([Arm("a: all", one, "all"), Arm("b: all", other, "all")], "a: all")
-    assert found[0].settings == ()
-    assert found[1].settings == (
+    assert found[0].places == ()
+    assert settings_in_words(found[1]) == (
         "rules: max_rounds 3 (baseline: 12)",
         "seed 2 (baseline: 1)",
         "straw polls 1 (baseline: 0)",
@@ -139,7 +159,7 @@ def test_conditions_of_shipped_experiments_differ_in_what_is_told(name: str) -> 
         made = load(name, village=built_in)
         arms = [Arm(one, made, one) for one in made.conditions]
         baseline = baseline_of(made)
-        told = {one.condition: one.settings for one in differences(arms, baseline)}
+        told = {one.condition: settings_in_words(one) for one in differences(arms, baseline)}
         assert told.pop(baseline) == ()
         assert all(told.values())
         assert len(set(told.values())) == len(told)

@@ -15,8 +15,8 @@ from rich.console import Console
 from metrics_helpers import run
 from report_helpers import Page, section
 from wolflab.errors import ExperimentError
-from wolflab.lab.plans.loading import build
-from wolflab.lab.results.extras import Extras, extras, extras_of_all
+from wolflab.lab.plans.experiment import build
+from wolflab.lab.results.extras import Extras, Uncompared, extras, extras_of_all
 from wolflab.lab.results.summaries import compared as compared_runs
 from wolflab.lab.results.summaries import games
 from wolflab.lab.results.summaries import summary as summary_of
@@ -41,6 +41,7 @@ from wolflab.ui.report.report import render, write_report
 from wolflab.ui.running import compare_runs, report_run
 from wolflab.ui.showing import show_turn_of
 from wolflab.ui.tables import print_summary
+from wolflab.ui.wording import uncompared_in_words
 
 DATA: dict[str, Any] = {
     "name": "learning",
@@ -406,7 +407,7 @@ def test_a_comparison_that_cannot_be_made_is_named_with_its_reason(tmp_path: Pat
     with Store.create(tmp_path / "alone", build(alone)) as made:
         assert runner.run(made)
         told = "Not compared: days, trust_village (there is one condition, and none to compare it with)."
-        assert extras(made, summary_of(made)).uncompared == (told,)
+        assert extras(made, summary_of(made)).uncompared == Uncompared(("days", "trust_village"), alone=True)
         console = Console(width=200, file=io.StringIO())
         report_run(console, made, None)
         assert isinstance(console.file, io.StringIO)
@@ -447,8 +448,11 @@ def test_what_no_two_conditions_measured_is_said_and_what_they_did_is_not(tmp_pa
     data = small(contrasts=["days", "accuracy", "passed"], conditions=both, behaviours=True)
     with Store.create(tmp_path / "r", build(data)) as made:
         assert runner.run(made)
-        (told,) = extras(made, summary_of(made)).uncompared
-    assert told == "Not compared: accuracy (no two conditions have it on the same deals)."
+        found = extras(made, summary_of(made)).uncompared
+    assert found == Uncompared(("accuracy",), alone=False)
+    assert uncompared_in_words(found) == (
+        "Not compared: accuracy (no two conditions have it on the same deals)."
+    )
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from rich.markup import escape
 from ..lab.results.extras import troubled
 from ..lab.results.heard import MANY, Ledger
 from ..lab.storage.store import Store
+from .wording import trouble_in_words
 
 _GAMES = 64
 """Finished games after which players that never wait are trusted: to look costs them more than to play."""
@@ -69,7 +70,7 @@ class Alarm:
         for one in troubled(self._ledger):
             if one.model not in self._warned:
                 self._warned.add(one.model)
-                told = f"{one.words} The run goes on; see: wolflab errors {self._run}"
+                told = f"{trouble_in_words(one)} The run goes on; see: wolflab errors {self._run}"
                 self._console.print(f"[yellow]{escape(told)}[/]", highlight=False, soft_wrap=True)
 
 

@@ -167,6 +167,7 @@ def report_run(console: Console, store: Store, out: Path | None) -> None:
     from .arms import compared
     from .report.report import write_report
     from .tables import print_summary
+    from .wording import as_data
 
     found = summary(store)
     extra = extras(store, found)
@@ -176,7 +177,7 @@ def report_run(console: Console, store: Store, out: Path | None) -> None:
     experiment = (store.path / "experiment.yaml").read_text(encoding="utf-8")
     write_report(found, path, experiment=experiment, extras=extra)
     numbers = path.with_suffix(".json")
-    data = found.as_dict() | {"extras": extra.as_dict()}
+    data = found.as_dict() | {"extras": as_data(extra)}
     numbers.write_bytes(msgspec.json.format(msgspec.json.encode(data), indent=1) + b"\n")
     told = f"run: {store.path}\nreport: {path}\nits numbers as data: {numbers}"
     console.print(told, highlight=False, markup=False, soft_wrap=True)

@@ -11,6 +11,7 @@ from ..stats.intervals import Estimate
 from .arms import marked
 from .measures import called, costs, difference_kind, headlines, measure_name
 from .report.numbers import Kind, interval, number
+from .wording import settings_in_words, trouble_in_words, uncompared_in_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -55,7 +56,8 @@ def print_summary(
     if silent:
         many = "difference that is not told" if silent == 1 else "differences that are not told"
         console.print(f"[dim]{silent} {many} apart from 0 (p, Holm): see the report[/]", highlight=False)
-    for told in extras.uncompared:
+    if extras.uncompared is not None:
+        told = uncompared_in_words(extras.uncompared)
         console.print(f"[yellow]{escape(told)}[/]", highlight=False, soft_wrap=True)
     if any("reasonable" in one.measures for one in summary.conditions):
         console.print("[dim]behaviours, trust and advice: see the report[/]")
@@ -64,7 +66,7 @@ def print_summary(
             games = "game" if n == 1 else "games"
             console.print(f"[red]{escape(row.name)}, {n} {games}:[/] {escape(error)}", highlight=False)
     for model in extras.troubled:
-        told = f"{model.words} Look at them with: wolflab errors RUN"
+        told = f"{trouble_in_words(model)} Look at them with: wolflab errors RUN"
         console.print(f"[yellow]{escape(told)}[/]", highlight=False, soft_wrap=True)
 
 
@@ -72,11 +74,11 @@ def _print_differs(console: Console, extras: Extras) -> None:
     """A line for each condition whose settings are not the baseline's."""
     from rich.markup import escape
 
-    kept = [one for one in extras.differs if one.settings]
+    kept = [one for one in extras.differs if one.places]
     if kept:
         console.print(f"What differs from {escape(kept[0].baseline)}:", highlight=False, soft_wrap=True)
     for one in kept:
-        told = f"  [bold]{escape(one.condition)}[/]: {escape('; '.join(one.settings))}"
+        told = f"  [bold]{escape(one.condition)}[/]: {escape('; '.join(settings_in_words(one)))}"
         console.print(told, highlight=False, soft_wrap=True)
 
 

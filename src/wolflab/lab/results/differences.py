@@ -1,12 +1,12 @@
 """In which settings conditions differ: what an arm's name stands for, read from its experiment.
 
-Conditions of several experiments can be compared too. Settings are told in words; what both have is not told.
+Conditions of several experiments can be compared too. Settings are data; what both have is left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...rules import ROLES
@@ -15,10 +15,6 @@ from ..plans.policies import named
 from ..plans.specs import MODEL_FREE, ExperienceSpec, PlayerSpec
 
 Settings = Mapping[str, Any]
-_LONGEST = 80
-"""Of one value in words, in characters."""
-_MOST = 8
-"""Settings told of one place; very different arms are better read in their files."""
 _PROBES = ("seed", "straw_polls", "reliability_probe", "interview")
 _POOL = ("pool", "games_of", "grow", "games")
 
@@ -33,12 +29,33 @@ class Arm:
 
 
 @dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting that differs: its value here and the baseline's; None where it is not set.
+
+    alone: the value here says it all, as of what the baseline has nothing of.
+    """
+
+    name: str
+    here: Any
+    baseline: Any = None
+    alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Settings of the rules, of players (where: of which) or, with no such name, of the experiment."""
+
+    where: tuple[str, ...]
+    settings: tuple[Setting, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Differs:
-    """How a condition differs from the baseline, a setting a text. Empty for the baseline and its like."""
+    """How a condition differs from the baseline, place by place. Empty for the baseline and its like."""
 
     condition: str
     baseline: str
-    settings: tuple[str, ...]
+    places: tuple[Place, ...]
 
 
 def sources(experiment: Experiment) -> tuple[str, ...]:
@@ -62,19 +79,12 @@ def differences(arms: Sequence[Arm], baseline: str) -> tuple[Differs, ...]:
     return tuple(Differs(arm.name, baseline, tuple(_between(arm, base))) for arm in arms)
 
 
-def _between(arm: Arm, base: Arm) -> list[str]:
-    rules, others = (
-        {
-            name: value
-            for name, value in one.experiment.ruleset(one.condition).as_dict().items()
-            if name != "name"
-        }
-        for one in (arm, base)
-    )
-    found = _told("rules", _changes(rules, others))
+def _between(arm: Arm, base: Arm) -> list[Place]:
+    rules, others = (_less(one.experiment.ruleset(one.condition).as_dict(), ("name",)) for one in (arm, base))
+    found = [Place(("rules",), _changes(rules, others))]
     found += _players(arm.experiment.cast(arm.condition), base.experiment.cast(base.condition))
-    found += _changes(_amount(arm), _amount(base))
-    return found
+    found += [Place((), _changes(_amount(arm), _amount(base)))]
+    return [one for one in found if one.settings]
 
 
 def _amount(arm: Arm) -> Settings:
@@ -87,49 +97,29 @@ def _amount(arm: Arm) -> Settings:
     } | {name.replace("_", " "): getattr(arm.experiment, name) for name in _PROBES}
 
 
-def _changes(mine: Settings, theirs: Settings, prefix: str = "") -> list[str]:
-    """ "name value (baseline: value)" for each that differs."""
-    names = dict.fromkeys((*mine, *theirs))
-    return [
-        f"{prefix}{name} {_word(mine.get(name))} (baseline: {_word(theirs.get(name))})"
-        for name in names
+def _changes(mine: Settings, theirs: Settings) -> tuple[Setting, ...]:
+    """Each that differs."""
+    return tuple(
+        Setting(name, mine.get(name), theirs.get(name))
+        for name in dict.fromkeys((*mine, *theirs))
         if mine.get(name) != theirs.get(name)
-    ]
-
-
-def _word(value: Any) -> str:
-    if value is None:
-        return "not set"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, Mapping):
-        text = ", ".join(f"{name} {_word(each)}" for name, each in value.items())
-    elif isinstance(value, list | tuple):
-        text = ", ".join(map(_word, value)) or "none"
-    else:
-        text = str(value)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-
-
-def _told(where: str, changes: Sequence[str]) -> list[str]:
-    if not changes:
-        return []
-    more = f", and {len(changes) - _MOST} more" if len(changes) > _MOST else ""
-    return [f"{where}: {', '.join(changes[:_MOST])}{more}"]
+    )
 
 
 # -- players ----------------------------------------------------------------------------------------
 
 
-def _players(mine: Mapping[str, PlayerSpec], theirs: Mapping[str, PlayerSpec]) -> list[str]:
-    """What differs, place by place; places that differ alike are told together."""
-    places = sorted({*mine, *theirs}, key=lambda place: place != "others")
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for place in places:
-        changes = tuple(_player(_at(mine, place), _at(theirs, place)))
-        if changes:
-            alike.setdefault(changes, []).append(place)
-    return [line for changes, where in alike.items() for line in _told(" and ".join(where), changes)]
+def _players(mine: Mapping[str, PlayerSpec], theirs: Mapping[str, PlayerSpec]) -> list[Place]:
+    """What differs, place by place; places that differ alike stand together."""
+    found: list[Place] = []
+    for place in sorted(dict.fromkeys((*mine, *theirs)), key=lambda place: place != "others"):
+        settings = tuple(_player(_at(mine, place), _at(theirs, place)))
+        alike = next((k for k, one in enumerate(found) if one.settings == settings), None)
+        if alike is None:
+            found.append(Place((place,), settings))
+        else:
+            found[alike] = Place((*found[alike].where, place), settings)
+    return found
 
 
 def _at(cast: Mapping[str, PlayerSpec], place: str) -> PlayerSpec | None:
@@ -140,15 +130,10 @@ def _at(cast: Mapping[str, PlayerSpec], place: str) -> PlayerSpec | None:
     return next((cast[one] for one in (*wider, "others") if one in cast), None)
 
 
-def _player(mine: PlayerSpec | None, theirs: PlayerSpec | None) -> list[str]:
+def _player(mine: PlayerSpec | None, theirs: PlayerSpec | None) -> list[Setting]:
     if mine is None or theirs is None:
-        return ["played by nobody of its own" if mine is None else f"played by {_who(mine)}"]
-    found = []
-    one, other = _model(mine), _model(theirs)
-    if one.get("model") != other.get("model"):
-        found.append(f"model {_word(one.get('model'))} (baseline: {_word(other.get('model'))})")
-    found += _changes(_less(one, ("model",)), _less(other, ("model",)))
-    found += _recipe(mine, theirs)
+        return [Setting("played by", None if mine is None else _who(mine), alone=True)]
+    found = [*_changes(_model(mine), _model(theirs)), *_recipe(mine, theirs)]
     others = ("model", "recipe", "experience")
     # A policy that is not named is the one that ships for the recipe.
     ours, base = ({**_less(one.model_dump(), others), "policy": named(one)} for one in (mine, theirs))
@@ -156,24 +141,25 @@ def _player(mine: PlayerSpec | None, theirs: PlayerSpec | None) -> list[str]:
     return found + _experience(mine.experience, theirs.experience)
 
 
-def _who(spec: PlayerSpec) -> str:
+def _who(spec: PlayerSpec) -> tuple[str, ...]:
+    """Model, where there is one, and recipe, by their names."""
     recipe = spec.recipe if isinstance(spec.recipe, str) else spec.recipe["name"]
-    model = _model(spec).get("model")
-    return f"{model}, {recipe}" if model else str(recipe)
+    model = _model(spec)["model"]
+    return (model, recipe) if model else (recipe,)
 
 
 def _model(spec: PlayerSpec) -> Settings:
-    """Name and settings of a model."""
-    return spec.model if isinstance(spec.model, dict) else {"model": spec.model}
+    """Name and settings of a model, its name first."""
+    return {"model": None} | (spec.model if isinstance(spec.model, dict) else {"model": spec.model})
 
 
-def _recipe(mine: PlayerSpec, theirs: PlayerSpec) -> list[str]:
+def _recipe(mine: PlayerSpec, theirs: PlayerSpec) -> list[Setting]:
     if mine.recipe == theirs.recipe:
         return []
     one, other = _fields(mine), _fields(theirs)
-    found = []
+    found: list[Setting] = []
     if one["name"] != other["name"]:
-        found.append(f"recipe {one['name']} (baseline: {other['name']})")
+        found.append(Setting("recipe", one["name"], other["name"]))
         # Beside another recipe, only what was changed in either is a setting of somebody's.
         changed = {
             name for spec in (mine, theirs) if isinstance(spec.recipe, dict) for name in _flat(spec.recipe)
@@ -182,11 +168,11 @@ def _recipe(mine: PlayerSpec, theirs: PlayerSpec) -> list[str]:
     less, more = set(one.get("without", ())), set(other.get("without", ()))
     for what, names in (("without", less - more), ("with", more - less)):
         if names:
-            found.append(f"{what} {', '.join(sorted(names))}")
+            found.append(Setting(what, tuple(sorted(names)), alone=True))
     # A field of a stage says nothing where the other has no such stage: that it has none is told.
     one_sided = [name for name in {*one, *other} if "." in name and (name not in one or name not in other)]
     told = ("name", "without", *one_sided)
-    return found + _changes(_less(one, told), _less(other, told))
+    return [*found, *_changes(_less(one, told), _less(other, told))]
 
 
 def _less(values: Settings, names: Sequence[str]) -> Settings:
@@ -209,26 +195,17 @@ def _flat(values: Settings) -> dict[str, Any]:
     return found
 
 
-def _experience(mine: ExperienceSpec | None, theirs: ExperienceSpec | None) -> list[str]:
+def _experience(mine: ExperienceSpec | None, theirs: ExperienceSpec | None) -> list[Setting]:
     if mine == theirs:
         return []
     if mine is None:
-        return ["no experience"]
+        return [Setting("experience", None, alone=True)]
     found = []
     base = ExperienceSpec(grow=1) if theirs is None else theirs
     if theirs is None or any(getattr(mine, name) != getattr(theirs, name) for name in _POOL):
-        found.append(f"experience {pool_in_words(mine)}")
+        found.append(Setting("experience", mine, theirs, alone=True))
     rest = _changes(_less(mine.model_dump(), _POOL), _less(base.model_dump(), _POOL))
-    return found + [one.split(" (baseline: ")[0] if theirs is None else one for one in rest]
+    return found + [replace(one, alone=theirs is None) for one in rest]
 
 
-def pool_in_words(spec: ExperienceSpec) -> str:
-    """Where experience comes from: "of 20 games of source"."""
-    if spec.pool is not None:
-        return f"from the pool {spec.pool}"
-    if spec.grow is not None:
-        return f"of its own games so far, growing every {spec.grow} deal{'' if spec.grow == 1 else 's'}"
-    return f"of {'all' if spec.games is None else spec.games} games of {spec.games_of}"
-
-
-__all__ = ["Arm", "Differs", "baseline_of", "differences", "pool_in_words", "sources"]
+__all__ = ["Arm", "Differs", "Place", "Setting", "baseline_of", "differences", "sources"]

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from ...metrics.choices import Choices
 from ...metrics.diversity import Diversity
@@ -38,19 +37,16 @@ class Troubled:
     often: int
     decisions: bool = False
 
-    @property
-    def words(self) -> str:
-        """As a sentence."""
-        times = "once" if self.often == 1 else f"{self.often:,} times"
-        if self.decisions:
-            return (
-                f"Most decisions of {self.model} are stand-ins: {self.unusable:,} of {self.replies:,} had no "
-                f"usable reply, most often because “{self.reason}” ({times})."
-            )
-        return (
-            f"Most replies of {self.model} cannot be used: {self.unusable:,} of {self.replies:,}, most often "
-            f"because “{self.reason}” ({times})."
-        )
+
+@dataclass(frozen=True, slots=True)
+class Uncompared:
+    """Measures of the experiment's `contrasts` that are not compared.
+
+    alone: there is one condition, and no other to compare it with; else no two have them on the same deals.
+    """
+
+    measures: tuple[str, ...]
+    alone: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +60,7 @@ class Extras:
     troubled: tuple[Troubled, ...] = ()
     choices: tuple[Choices, ...] = ()
     diversity: tuple[Diversity, ...] = ()
-    uncompared: tuple[str, ...] = ()
-    """Sentences: which of the experiment's `contrasts` are not there, and why."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON values."""
-        return asdict(self)
+    uncompared: Uncompared | None = None
 
 
 def extras(store: Store, found: Summary) -> Extras:
@@ -191,20 +182,12 @@ def _finished(store: Store) -> list[GameRow]:
 # -- comparisons ------------------------------------------------------------------------------------
 
 
-def uncompared(experiment: Experiment, found: Summary) -> tuple[str, ...]:
-    """Why measures named in `contrasts` are not compared: a sentence for each reason, naming them."""
-    alone = sources(experiment)
-    there = {one.metric for one in found.contrasts if not {one.condition, one.baseline} & set(alone)}
-    reasons: dict[str, list[str]] = {}
-    for name in dict.fromkeys(experiment.contrasts):
-        if name in there:
-            continue
-        if len(experiment.conditions) - len(alone) < 2:
-            why = "there is one condition, and none to compare it with"
-        else:
-            why = "no two conditions have it on the same deals"
-        reasons.setdefault(why, []).append(name)
-    return tuple(f"Not compared: {', '.join(names)} ({why})." for why, names in reasons.items())
+def uncompared(experiment: Experiment, found: Summary) -> Uncompared | None:
+    """The measures named in `contrasts` that are not compared, and why."""
+    lent = sources(experiment)
+    there = {one.metric for one in found.contrasts if not {one.condition, one.baseline} & set(lent)}
+    missing = tuple(name for name in dict.fromkeys(experiment.contrasts) if name not in there)
+    return Uncompared(missing, len(experiment.conditions) - len(lent) < 2) if missing else None
 
 
 # -- replies ----------------------------------------------------------------------------------------
@@ -240,4 +223,4 @@ def _most(reasons: Counter[str]) -> tuple[str, int]:
     return reasons.most_common(1)[0]
 
 
-__all__ = ["Extras", "Troubled", "extras", "extras_of_all", "troubled", "uncompared"]
+__all__ = ["Extras", "Troubled", "Uncompared", "extras", "extras_of_all", "troubled", "uncompared"]

@@ -13,6 +13,7 @@ from ...metrics.behaviours import SIDES
 from ...metrics.growth import Growth
 from ...metrics.interviews import InterviewRows, Quote
 from ...metrics.registry import SIDE_NAMES
+from ..wording import settings_in_words, trouble_in_words, uncompared_in_words
 from . import prose as prose
 from .figures import Chart, Line, curves
 from .numbers import number, shown, table
@@ -23,15 +24,14 @@ _LONG = 400
 
 def trouble(extras: Extras) -> str:
     """A banner for each model whose replies are mostly unusable."""
-    return "".join(
-        f'<div class="banner"><b>Few usable replies.</b> {escape(one.words)} {prose.TROUBLE}</div>\n'
-        for one in extras.troubled
-    )
+    told = (f"<b>Few usable replies.</b> {escape(trouble_in_words(one))}" for one in extras.troubled)
+    return "".join(f'<div class="banner">{words} {prose.TROUBLE}</div>\n' for words in told)
 
 
 def uncompared(extras: Extras) -> str:
     """What was asked for among the differences between conditions and is not there."""
-    return "".join(f'<p class="lead">{escape(told)}</p>' for told in extras.uncompared)
+    missing = extras.uncompared
+    return "" if missing is None else f'<p class="lead">{escape(uncompared_in_words(missing))}</p>'
 
 
 def differs(extras: Extras, instrument: bool) -> str:
@@ -42,7 +42,7 @@ def differs(extras: Extras, instrument: bool) -> str:
     rows = [
         [
             escape(one.condition),
-            "<br>".join(map(escape, one.settings))
+            "<br>".join(map(escape, settings_in_words(one)))
             or ("the baseline" if one.condition == baseline else "nothing"),
         ]
         for one in extras.differs
