@@ -19,17 +19,15 @@ from hypothesis import strategies as st
 
 from scripted import Scripted, table_of
 from wolflab.errors import RecordError, StoreError, WolflabError
-from wolflab.lab.labels.annotate import Item, Sample, read_key, sample, sampled_moments, write_key
+from wolflab.lab.labels.annotate import Sample, read_key, sample, sampled_moments, write_key
 from wolflab.lab.labels.judging import question_of
 from wolflab.lab.labels.label_files import (
-    CELL,
     REASONS,
     Label,
     guarded,
     read_all,
     read_labels,
     unguarded,
-    write_table,
 )
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
@@ -43,6 +41,8 @@ from wolflab.text.asking.rules_text import rules_text
 from wolflab.text.asking.sentences import sentence
 from wolflab.text.clean import clean
 from wolflab.text.notes import Mistake, Thought
+from wolflab.ui.annotate_items import CELL, Item, items_of, write_table
+from wolflab.ui.annotate_items import REASONS as IN_WORDS
 
 DEALS = 12
 ARMS: dict[str, Any] = {
@@ -130,7 +130,7 @@ def test_a_record_that_does_not_follow_from_its_draws_has_no_moments(store: Stor
 
 def test_each_condition_gives_as_many_and_the_order_tells_nothing(store: Store, drawn: Sample) -> None:
     rows = drawn.key.rows
-    assert [item.id for item in drawn.items] == [row.id for row in rows]
+    assert [item.id for item in items_of(drawn)] == [row.id for row in rows]
     assert Counter(row.variant for row in rows) == {"okapi": 30, "zebra": 30}
     assert drawn.key.variants == ("okapi", "zebra")
     order = [row.variant for row in rows]
@@ -139,14 +139,14 @@ def test_each_condition_gives_as_many_and_the_order_tells_nothing(store: Store, 
     games = Counter(row.game for row in rows)
     assert set(games.values()) <= {2, 3}  # games take turns
     assert len(games) == 2 * DEALS
-    assert all(item.id.isalpha() and item.id.islower() for item in drawn.items)
+    assert all(row.id.isalpha() and row.id.islower() for row in rows)
 
 
 def test_the_draw_is_a_function_of_the_seed(store: Store, drawn: Sample, tmp_path: Path) -> None:
     assert sample(store, 30) == drawn
     other = sample(store, 30, seed=2)
     assert {row.ask for row in other.key.rows} != {row.ask for row in drawn.key.rows}
-    assert not {item.id for item in other.items} & {item.id for item in drawn.items}
+    assert not {row.id for row in other.key.rows} & {row.id for row in drawn.key.rows}
     with played(tmp_path / "alone", experiment({"okapi": {}})) as alone:
         mine = {row.id for row in sample(alone, 30).key.rows}
     assert mine == {row.id for row in drawn.key.rows if row.variant == "okapi"}
@@ -173,7 +173,7 @@ def test_kinds_and_recipes_narrow_the_draw(store: Store) -> None:
     asked = [
         turn for row in store.games() for turn in store.record(row.id).turns if turn.seat >= 0 and turn.calls
     ]
-    assert len(many.items) == len(asked)
+    assert len(many.key.rows) == len(many.moments) == len(asked)
     assert sum(given for _, given in many.short) == len(asked)
 
 
@@ -205,7 +205,7 @@ def test_a_run_without_models_has_nothing_to_label(tmp_path: Path) -> None:
 
 def test_a_rater_sees_what_the_player_had_seen_and_no_more(store: Store, drawn: Sample) -> None:
     """Counted from the record's events and their audiences, not by the way the items are made."""
-    for item, row in zip(drawn.items, drawn.key.rows, strict=True):
+    for item, row in zip(items_of(drawn), drawn.key.rows, strict=True):
         record = store.record(row.game)
         turn = next(turn for turn in record.turns if turn.ask == row.ask)
         seat = turn.seat
@@ -223,11 +223,10 @@ def test_a_rater_sees_what_the_player_had_seen_and_no_more(store: Store, drawn: 
 
 
 def test_nothing_tells_the_variant_the_player_or_its_thoughts(store: Store, drawn: Sample) -> None:
-    text = json.dumps([[item.id, item.time, item.known, item.asked, item.reply] for item in drawn.items])
+    text = json.dumps([[item.id, item.time, item.known, item.asked, item.reply] for item in items_of(drawn)])
     for word in ("okapi", "zebra", "savanna", "vanilla", "deductive", "village(", "invalid=", "condition"):
         assert word not in text
-    shown = sample(store, 30, reasoning=True)
-    assert shown.key == drawn.key
+    shown = items_of(drawn, reasoning=True)
     thoughts = {
         note.text
         for row in store.games()
@@ -235,9 +234,9 @@ def test_nothing_tells_the_variant_the_player_or_its_thoughts(store: Store, draw
         for _, note in turn.notes
         if isinstance(note, Thought)
     }
-    assert not any(item.reasoning for item in drawn.items)
-    assert {item.reasoning for item in shown.items} - {""} <= thoughts
-    assert any(item.reasoning for item in shown.items)
+    assert not any(item.reasoning for item in items_of(drawn))
+    assert {item.reasoning for item in shown} - {""} <= thoughts
+    assert any(item.reasoning for item in shown)
 
 
 def test_roles_have_their_own_names_for_raters(drawn: Sample, tmp_path: Path) -> None:
@@ -248,15 +247,15 @@ def test_roles_have_their_own_names_for_raters(drawn: Sample, tmp_path: Path) ->
     ) as store:
         found = sample(store, 10)
         asked = [question_of(one) for one in sampled_moments(found.key, store).values()]
-    shown = [json.dumps(asdict(item)) for item in found.items]
+    shown = [json.dumps(asdict(item)) for item in items_of(found)]
     shown += [content for question in asked for _, content in messages(question)]
     assert not any(name in text for text in shown for name in names.values())
-    assert len({item.rules for item in found.items}) == 1
+    assert len({item.rules for item in items_of(found)}) == 1
 
 
 def test_unusable_replies_are_shown_as_they_began(store: Store, drawn: Sample) -> None:
     found = sampled_moments(drawn.key, store)
-    spoiled = [item for item in drawn.items if found[item.id].turn.invalid is not None]
+    spoiled = [item for item in items_of(drawn) if found[item.id].turn.invalid is not None]
     assert spoiled
     for item in spoiled:
         written = [note.reply for _, note in found[item.id].turn.notes if isinstance(note, Mistake)]
@@ -300,9 +299,9 @@ def test_a_twin_run_is_not_taken_for_the_samples(store: Store, drawn: Sample, tm
         other = sample(twin, 30)
     mine = {(row.variant, row.deal, row.repeat, row.ask) for row in drawn.key.rows}
     assert mine & {(row.variant, row.deal, row.repeat, row.ask) for row in other.key.rows}
-    assert not {item.id for item in other.items} & {item.id for item in drawn.items}
+    assert not {row.id for row in other.key.rows} & {row.id for row in drawn.key.rows}
     labels = tmp_path / "anna.csv"
-    labels.write_text(f"id,reasonable\n{other.items[0].id},yes\n")
+    labels.write_text(f"id,reasonable\n{other.key.rows[0].id},yes\n")
     with pytest.raises(WolflabError, match="is none of this sample's"):
         read_labels(labels, drawn.key)
 
@@ -310,7 +309,7 @@ def test_a_twin_run_is_not_taken_for_the_samples(store: Store, drawn: Sample, tm
 def test_the_same_run_copied_is_the_samples(store: Store, drawn: Sample, tmp_path: Path) -> None:
     shutil.copytree(store.path, tmp_path / "copy")
     with Store.open_for_reading(tmp_path / "copy") as copy:
-        assert set(sampled_moments(drawn.key, copy)) == {item.id for item in drawn.items}
+        assert set(sampled_moments(drawn.key, copy)) == {row.id for row in drawn.key.rows}
 
 
 def test_a_key_from_before_keys_were_tied_to_games_is_read(
@@ -324,7 +323,7 @@ def test_a_key_from_before_keys_were_tied_to_games_is_read(
     path.write_text(json.dumps(data))
     key = read_key(tmp_path)
     assert {row.head for row in key.rows} == {""}
-    assert set(sampled_moments(key, store)) == {item.id for item in drawn.items}
+    assert set(sampled_moments(key, store)) == {row.id for row in drawn.key.rows}
 
 
 # -- label files ----------------------------------------------------------------------------
@@ -346,7 +345,7 @@ HOSTILE = (
 def test_a_table_comes_back_as_it_went_out(drawn: Sample, tmp_path: Path) -> None:
     items = [
         Item(real.id, "player_1", "Seer", "day 1 round", (text,), "speak", text, text)
-        for real, text in zip(drawn.items, HOSTILE, strict=False)
+        for real, text in zip(drawn.key.rows, HOSTILE, strict=False)
     ]
     path = write_table(items, tmp_path / "items.csv")
     data = path.read_bytes()
@@ -366,7 +365,7 @@ def test_no_cell_is_a_formula_and_none_is_lost(text: str) -> None:
 
 def test_a_cell_holds_no_more_than_a_spreadsheet_does(drawn: Sample, tmp_path: Path) -> None:
     known = tuple(f"[{n}] {'word ' * 150}" for n in range(100))
-    item = Item(drawn.items[0].id, "player_1", "Seer", "day 1 round", known, "speak", "yes")
+    item = Item(drawn.key.rows[0].id, "player_1", "Seer", "day 1 round", known, "speak", "yes")
     text = write_table([item], tmp_path / "items.csv").read_text(encoding="utf-8-sig")
     cell = next(csv.DictReader(io.StringIO(text)))["known"]
     assert len(cell) < CELL + 100
@@ -396,7 +395,7 @@ SAVED = {
 @pytest.mark.parametrize("how", SAVED)
 def test_labels_are_read_however_they_were_saved(drawn: Sample, tmp_path: Path, how: str) -> None:
     text, encoding = SAVED[how]
-    one, two = drawn.items[0].id, drawn.items[1].id
+    one, two = drawn.key.rows[0].id, drawn.key.rows[1].id
     path = tmp_path / "anna.csv"
     path.write_bytes(text.format(one, two).encode(encoding))
     assert read_labels(path, drawn.key) == (
@@ -420,7 +419,7 @@ def test_labels_are_read_however_they_were_saved(drawn: Sample, tmp_path: Path, 
 def test_rows_that_cannot_be_understood_are_named(
     drawn: Sample, tmp_path: Path, rows: str, words: str
 ) -> None:
-    ids = drawn.items[0].id, drawn.items[1].id
+    ids = drawn.key.rows[0].id, drawn.key.rows[1].id
     path = tmp_path / "anna.csv"
     path.write_text("id,reasonable,reason,comment\n" + rows.format(*ids))
     with pytest.raises(WolflabError, match=words.format(*ids)):
@@ -431,7 +430,7 @@ def test_rows_that_cannot_be_understood_are_named(
 def test_a_huge_cell_makes_no_huge_message(drawn: Sample, tmp_path: Path, column: str) -> None:
     """Also where the row is wrong for another reason, such as a label given twice."""
     cells = {
-        "id": drawn.items[0].id,
+        "id": drawn.key.rows[0].id,
         "reasonable": "yes",
         "reason": "",
         "comment": "",
@@ -467,7 +466,7 @@ def test_files_that_are_no_tables_are_refused(drawn: Sample, tmp_path: Path) -> 
 
 
 def test_several_raters(drawn: Sample, tmp_path: Path) -> None:
-    one = drawn.items[0].id
+    one = drawn.key.rows[0].id
     (tmp_path / "anna.csv").write_text(f"id,reasonable\n{one},yes\n")
     (tmp_path / "ben.csv").write_text(f"id,reasonable\n{one},no\n")
     (tmp_path / "more.csv").write_text(f"id,rater,reasonable\n{one},carla,no\n{one},dan,yes\n")
@@ -486,3 +485,4 @@ def test_several_raters(drawn: Sample, tmp_path: Path) -> None:
 def test_reasons_are_those_of_the_page_and_the_docs() -> None:
     page = (Path(__file__).parent.parent / "docs" / "annotating.md").read_text(encoding="utf-8")
     assert [name for name in REASONS if f"| `{name}` |" not in page] == []
+    assert tuple(IN_WORDS) == REASONS

@@ -46,6 +46,7 @@ from wolflab.models.base import Request, Response
 from wolflab.text.asking import templates
 from wolflab.text.asking.prompts import messages
 from wolflab.text.questions import Judge
+from wolflab.ui.annotate_items import items_of
 from wolflab.ui.annotating import draw_sample, judge_sample, print_agreement, run_of, show_agreement
 from wolflab.usage import Usage
 
@@ -136,7 +137,7 @@ def test_every_item_is_judged_once_and_kept(store: Store, drawn: Sample, tmp_pat
     path = judge_home(tmp_path, jury.name)
     seen: list[tuple[int, int]] = []
     found = judged(drawn, store, jury, path, at_once=5, watch=lambda over, all_: seen.append((over, all_)))
-    assert {verdict.item for verdict in found.verdicts} == {item.id for item in drawn.items}
+    assert {verdict.item for verdict in found.verdicts} == {row.id for row in drawn.key.rows}
     assert len(jury.requests) == 24
     assert 1 < jury.most <= 5
     assert seen == [(n, 24) for n in range(25)]
@@ -161,7 +162,7 @@ def test_the_judge_is_told_what_the_player_knew_and_nothing_of_who_it_was(
         )
         for request in jury.requests
     }
-    for item in drawn.items:
+    for item in items_of(drawn):
         prompt = prompts[item.id]
         assert f'The reply: "{item.reply}"' in prompt
         assert all(line in prompt for line in item.known)
@@ -173,7 +174,7 @@ def test_the_judge_is_told_what_the_player_knew_and_nothing_of_who_it_was(
 def test_unusable_verdicts_are_asked_again_with_the_reason_then_counted(
     store: Store, drawn: Sample, tmp_path: Path
 ) -> None:
-    ids = [item.id for item in drawn.items]
+    ids = [row.id for row in drawn.key.rows]
 
     def verdict(request: Request) -> str:
         item = request.key.split("|")[0].removeprefix("judge/")
@@ -203,7 +204,7 @@ def test_a_failing_judge_loses_nothing(
     store: Store, drawn: Sample, tmp_path: Path, error: ModelError
 ) -> None:
     path = tmp_path / "judge-x"
-    good = [item.id for item in drawn.items][:7]
+    good = [row.id for row in drawn.key.rows][:7]
 
     def verdict(request: Request) -> str | Exception:
         return said(request) if any(item in request.key for item in good) else error
@@ -222,7 +223,7 @@ def test_a_failing_judge_loses_nothing(
 
 def test_an_item_broken_off_goes_on_from_its_last_call(store: Store, drawn: Sample, tmp_path: Path) -> None:
     """What is lost with a judge that is cut off is the call in flight, and no attempt before it."""
-    first = drawn.items[0].id
+    first = drawn.key.rows[0].id
 
     def verdict(request: Request) -> str | Exception:
         if first not in request.key:
@@ -558,7 +559,7 @@ def test_from_a_run_to_the_tables(store: Store, tmp_path: Path) -> None:
     with pytest.raises(WolflabError, match="already holds a sample"):
         draw_sample(console, store.path, there, per_condition=8)
     for name, wrong in (("anna", 3), ("ben", 4)):
-        rows = [f"{item.id},{'no' if n % wrong == 0 else 'yes'}" for n, item in enumerate(drawn.items)]
+        rows = [f"{item.id},{'no' if n % wrong == 0 else 'yes'}" for n, item in enumerate(drawn.key.rows)]
         (tmp_path / f"{name}.csv").write_text("\n".join(["id,reasonable", *rows]))
     jury = Jury(said)
     judged(drawn, store, jury, judge_home(there, jury.name))
@@ -582,7 +583,7 @@ def test_an_empty_table_is_named_and_a_table_given_twice_is_refused(store: Store
     console = Console(width=160, record=True, file=io.StringIO())
     there = tmp_path / "labels"
     drawn = draw_sample(Console(quiet=True), store.path, there, per_condition=8)
-    (tmp_path / "anna.csv").write_text("\n".join(["id,reasonable", f"{drawn.items[0].id},yes"]))
+    (tmp_path / "anna.csv").write_text("\n".join(["id,reasonable", f"{drawn.key.rows[0].id},yes"]))
     found = show_agreement(console, there, [there / "items.csv", tmp_path / "anna.csv"])
     assert found.unfilled == (str(there / "items.csv"),)
     assert [rater.name for rater in found.raters] == ["anna", "rule"]

@@ -16,8 +16,9 @@ from typing import Any
 import aiohttp
 import pytest
 
-from wolflab.lab.labels.annotate import Item, Key, KeyRow
-from wolflab.lab.labels.label_files import REASONS, Label, read_labels
+from wolflab.lab.labels.annotate import Key, KeyRow
+from wolflab.lab.labels.label_files import Label, read_labels
+from wolflab.ui.annotate_items import REASONS, Item
 from wolflab.ui.annotate_page import render, write_page
 
 HOSTILE = (

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..lab.labels.annotate import Item
-from ..lab.labels.label_files import REASONS
+from .annotate_items import REASONS, Item
 
 PAGE = "annotate.html"
 
@@ -34,7 +33,7 @@ def render(items: Sequence[Item], code: str, title: str = "Werewolf replies") ->
     )
     rules = list(dict.fromkeys(item.rules for item in items))  # long, and mostly one
     listed = [asdict(item) | {"rules": rules.index(item.rules)} for item in items]
-    data = {"code": code, "items": listed, "rules": rules, "reasons": dict(REASONS)}
+    data = {"code": code, "items": listed, "rules": rules, "reasons": REASONS}
     # "<" is never written as such: no reply can close the element that holds it.
     embedded = msgspec.json.encode(data).decode().replace("<", "\\u003c")
     parts = {"title": escape(title), "css": css, "script": script, "data": embedded}

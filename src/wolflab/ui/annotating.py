@@ -16,9 +16,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from ..lab.labels.agreeing import MAJORITY, RULE, Agreement, agree
 from ..lab.labels.annotate import PER_CONDITION, Key, Sample, read_key, sample, write_key
 from ..lab.labels.judging import FILE, JudgeFile, criteria, judge_by_name
-from ..lab.labels.label_files import write_table
 from ..lab.storage.store import Store
 from ..stats.intervals import Estimate
+from .annotate_items import items_of, write_table
 from .annotate_page import PAGE, write_page
 from .fitted import print_fitted
 from .tables import cell
@@ -42,13 +42,14 @@ def draw_sample(
 ) -> Sample:
     """`wolflab annotate sample`: draw items from a run and write the table, the page and the key."""
     with Store.open_for_reading(run) as store:
-        found = sample(store, per_condition, seed, kinds, recipes, reasoning)
+        found = sample(store, per_condition, seed, kinds, recipes)
+    items = items_of(found, reasoning)
     directory.mkdir(parents=True, exist_ok=True)
     key = write_key(found.key, directory)
-    table = write_table(found.items, directory / TABLE)
-    page = write_page(found.items, found.key.code, directory / PAGE)
+    table = write_table(items, directory / TABLE)
+    page = write_page(items, found.key.code, directory / PAGE)
     count = len(found.key.variants)
-    _say(console, f"{len(found.items)} replies of {count} condition{'s' if count != 1 else ''}, shuffled.")
+    _say(console, f"{len(items)} replies of {count} condition{'s' if count != 1 else ''}, shuffled.")
     for condition, given in found.short:
         _say(console, f"[yellow]{escape(condition)} has only {given} such replies.[/]")
     _say(console, escape(f"For raters:  {page}  or  {table}"))

@@ -1,8 +1,7 @@
-"""Replies drawn for labelling, blinded: what a rater sees, and apart from it the key to what it was.
+"""Replies drawn for labelling, and the key to where each comes from. What raters see is `ui`'s affair.
 
-A rater sees what the player knew, what it was asked and what it answered; never which condition, model
-or recipe it was, nor how the game went on. The protocol is that of 003 §4.4.2: so many replies of each
-variant, each called reasonable or not.
+The protocol is that of 003 §4.4.2: so many replies of each variant, each called reasonable or not, by raters
+who are not told the variant.
 
 Draws are keyed by deal, repeat and ask and not by condition, so that variants are judged on the same
 cards and at the same moments wherever their games still run alike.
@@ -23,13 +22,6 @@ from ...errors import StoreError, WolflabError
 from ...metrics.play import label as player_label
 from ...record import GameRecord, PastTurn
 from ...record.chain import hash_of
-from ...rules import Say
-from ...text.asking.options import label
-from ...text.asking.rules_text import rules_text
-from ...text.asking.sentences import line_sentence
-from ...text.asking.wording import moderator_request, time_of
-from ...text.clean import clean
-from ...text.notes import Mistake, Thought
 from ..runs.moments import Moment, moments
 from ..storage.store import GameRow, Store
 
@@ -38,34 +30,12 @@ PER_CONDITION = 50
 KEY_FILE, KEY_FORMAT = "key.json", 2
 _UNTIED = 1
 """The format of keys that do not say of which games they are: read, and only their places are compared."""
-SILENT = "(says nothing)"
 _LOOKED_AT = 200
 """Games that are read to say what there is, where nothing of what was asked for was found."""
 
 _LETTERS = "bcdfghjkmnpqrstvwxz"
 """No vowels and no digits: an id spells no word, and no spreadsheet takes it for a number."""
 _ID_LETTERS = 9
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One reply as a rater sees it.
-
-    player: its name at the table ("player_3"). time: when it was asked, in words. known: what it knew,
-    one numbered sentence a line, oldest first. asked: what the moderator wanted of it, with the options.
-    reply: the choice in words, or what was said aloud. reasoning: what it thought beside, empty unless
-    `sample` was told to show it. rules: of its game, as players are told them.
-    """
-
-    id: str
-    player: str
-    role: str
-    time: str
-    known: tuple[str, ...]
-    asked: str
-    reply: str
-    reasoning: str = ""
-    rules: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +82,13 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Items in the shuffled order in which raters meet them, and their key.
+    """The key, its rows in the shuffled order in which raters meet them, and the moment of each.
 
     short: variants with fewer replies than asked for → how many they gave.
     """
 
-    items: tuple[Item, ...]
     key: Key
+    moments: tuple[Moment, ...]
     short: tuple[tuple[str, int], ...] = ()
 
 
@@ -131,15 +101,14 @@ def sample(
     seed: int = 1,
     kinds: Collection[str] | None = None,
     recipes: Collection[str] | None = None,
-    reasoning: bool = False,
 ) -> Sample:
     """Draw `per_condition` replies from the finished games of each condition.
 
     Games take turns, one reply each, in an order drawn by deal: as many deals as possible are met, and
     long games weigh no more than short ones. kinds: only replies to such asks ("vote", "statement" …).
     recipes: only players of these (where a variant plays on one side alone). Replies that could not be
-    used count too; forks, probes and players without a model do not. reasoning: show what was thought,
-    which can give a variant away. WolflabError when a run or a choice has no such reply.
+    used count too; forks, probes and players without a model do not. WolflabError when a run or a choice has
+    no such reply.
     """
     if per_condition < 1:
         raise WolflabError(f"annotate: got {per_condition} replies a condition; ask for 1 or more")
@@ -154,17 +123,17 @@ def sample(
     if not chosen:
         raise WolflabError(_nothing(store, kinds, recipes))
     made = [
-        _item_and_key(store, row, moment, record, seed, reasoning)
+        (_key_row(store, row, moment, record, seed), moment)
         for row, record, these in _by_game(chosen)
         for moment in moments(record, f"{store.path.name}, game {row.id}")
         if moment.turn.ask in these
     ]
     made.sort(key=lambda pair: _rank(seed, "order", pair[0].id))
-    items, keys = tuple(item for item, _ in made), tuple(key for _, key in made)
-    if len({item.id for item in items}) < len(items):
+    keys = tuple(key for key, _ in made)
+    if len({key.id for key in keys}) < len(keys):
         raise WolflabError(f"annotate: two replies got the same id under seed {seed}; take another seed")
-    name = store.experiment.name
-    return Sample(items, Key(str(store.path.absolute()), name, seed, keys), tuple(short))
+    key = Key(str(store.path.absolute()), store.experiment.name, seed, keys)
+    return Sample(key, tuple(moment for _, moment in made), tuple(short))
 
 
 def _drawn(
@@ -256,50 +225,16 @@ def _letters(text: str, length: int = _ID_LETTERS) -> str:
     return found
 
 
-# -- what a rater sees ------------------------------------------------------------------------
-
-
-def _item_and_key(
-    store: Store, row: GameRow, moment: Moment, record: GameRecord, seed: int, reasoning: bool
-) -> tuple[Item, KeyRow]:
-    turn, ask = moment.turn, moment.ask
-    head = hash_of(record.lines[-1])
-    place = (store.experiment.name, store.experiment.seed, row.condition, row.deal, row.repeat, ask.id)
+def _key_row(store: Store, row: GameRow, moment: Moment, record: GameRecord, seed: int) -> KeyRow:
+    turn, head = moment.turn, hash_of(record.lines[-1])
+    place = (store.experiment.name, store.experiment.seed, row.condition, row.deal, row.repeat, turn.ask)
     # With the game's own hash: labels of another run of the same experiment must not fit.
     code = _letters(f"{seed}|{'|'.join(map(str, place))}|{head}")
     who = str(player_label(record.player(turn.seat, turn.at)))
-    key = KeyRow(code, row.condition, row.id, row.deal, row.repeat, ask.id, who, head)
-    return item_of(moment, code, reasoning), key
+    return KeyRow(code, row.condition, row.id, row.deal, row.repeat, turn.ask, who, head)
 
 
-def item_of(moment: Moment, code: str, reasoning: bool = False) -> Item:
-    """The item that `moment` makes, under the id `code`."""
-    ask, rules, now = moment.ask, moment.view.ruleset, moment.situation
-    thoughts = [note.text for _, note in moment.turn.notes if isinstance(note, Thought)]
-    return Item(
-        code,
-        rules.names[ask.seat],
-        now.role,
-        time_of(now).rstrip(","),
-        tuple(f"[{line.number}] {line_sentence(line, now.seat, rules)}" for line in now.lines),
-        moderator_request(now, ask),
-        reply_in_words(moment),
-        " ".join(thoughts) if reasoning else "",
-        rules_text(now.ruleset, "own"),
-    )
-
-
-def reply_in_words(moment: Moment) -> str:
-    """The action in words, what was said aloud, or how a reply that could not be used began."""
-    turn, ask = moment.turn, moment.ask
-    if turn.invalid is not None:
-        written = [note.reply for _, note in turn.notes if isinstance(note, Mistake)]
-        began = clean(written[-1]) if written else ""
-        return f"(no usable reply: {turn.invalid})" + (f" It wrote: {began}" if began else "")
-    if isinstance(turn.action, Say):
-        return turn.action.text or SILENT
-    assert turn.action is not None
-    return label(turn.action, ask.kind, moment.view.ruleset)
+# -- the sample's moments ---------------------------------------------------------------------
 
 
 def sampled_moments(key: Key, store: Store) -> dict[str, Moment]:

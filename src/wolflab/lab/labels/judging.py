@@ -24,7 +24,10 @@ from ...models.base import Model, Request, Sampling
 from ...models.budget import Budget
 from ...models.calls import Cassette, File, Silent, answer
 from ...models.catalog import BUILT_IN, resolve
+from ...rules import Say
+from ...text.asking.options import label
 from ...text.clean import clean
+from ...text.notes import Mistake
 from ...text.questions import Judge, Question
 from ...text.replies.parse import parse
 from ...text.replies.parsed import Problem, Verdict
@@ -33,7 +36,7 @@ from ..runs.moments import Moment
 from ..runs.work import How, check_models, work
 from ..storage.call_store import CallFile, CallStore
 from ..storage.store import Store
-from .annotate import Key, reply_in_words, sampled_moments
+from .annotate import Key, sampled_moments
 
 Criterion = tuple[str, str]
 """(name, definition), answered with yes or no."""
@@ -251,6 +254,19 @@ def question_of(moment: Moment, asked: tuple[Criterion, ...] = (REASONABLE,)) ->
     """The question that puts a reply before a judge: what its player knew, and nothing of how it played."""
     task = Judge(moment.ask, clean(reply_in_words(moment)), asked)
     return Question(moment.situation, task, layout="append")
+
+
+def reply_in_words(moment: Moment) -> str:
+    """The action in words, what was said aloud, or how a reply that could not be used began."""
+    turn, ask = moment.turn, moment.ask
+    if turn.invalid is not None:
+        written = [note.reply for _, note in turn.notes if isinstance(note, Mistake)]
+        began = clean(written[-1]) if written else ""
+        return f"(no usable reply: {turn.invalid})" + (f" It wrote: {began}" if began else "")
+    if isinstance(turn.action, Say):
+        return turn.action.text or "(says nothing)"
+    assert turn.action is not None
+    return label(turn.action, ask.kind, moment.view.ruleset)
 
 
 def _found(

@@ -1,7 +1,7 @@
-"""Label files: the table that raters fill in, and the labels that come back, from a spreadsheet or the page.
+"""Label files: the labels that come back from raters, from a spreadsheet or the page.
 
 A spreadsheet changes more than what was typed: it takes text for formulas, saves with semicolons or in
-another encoding, writes TRUE for yes and leaves empty rows. What is written here cannot become a formula;
+another encoding, writes TRUE for yes and leaves empty rows. A cell that is `guarded` cannot become a formula;
 what is read here may have been through any of that, and what still cannot be understood is refused with
 its row. It knows ids and labels, not what an item is about.
 """
@@ -16,26 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import WolflabError
-from .annotate import Item, Key
+from .annotate import Key
 
-REASONS: Mapping[str, str] = {
-    "hallucination": "it speaks of what did not happen, or does what the rules do not allow",
-    "forgets-roles": "it forgets a role that it knows, its own or another's",
-    "counter-intuitive": "it is no move of a player of that role in that situation",
-    "unusable": "it does not answer what was asked",
-    "other": "something else; say what in the comment",
-}
+REASONS = ("hallucination", "forgets-roles", "counter-intuitive", "unusable", "other")
 """Why a reply is not reasonable: 003 §4.4.2's three examples, and what they leave over."""
 
-SHOWN = ("id", "player", "role", "time", "known", "asked", "reply", "reasoning")
 FILLED = ("reasonable", "reason", "comment")
 """The columns that a rater fills in: yes or no; for no, one of `REASONS`; whatever there is to add."""
 
 NAME = 80
 """Characters of a rater's name: it heads a column of every table."""
-CELL = 32_000
-"""Characters of a cell; spreadsheets cut at 32,767."""
-
 _SHOWN = 40
 """Characters of a cell that a message quotes."""
 
@@ -67,41 +57,6 @@ def guarded(text: str) -> str:
 def unguarded(text: str) -> str:
     """What `guarded` was given. A spreadsheet may have eaten the apostrophe: then the text is as it is."""
     return text[1:] if text.startswith("'") else text
-
-
-def write_table(items: Sequence[Item], path: Path) -> Path:
-    """Write the items as a table with empty label columns, in their order (UTF-8 with a mark, for Excel).
-
-    Cells longer than a spreadsheet holds lose the oldest of what was known, and say so.
-    """
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
-    shown = [name for name in SHOWN if name != "reasoning" or any(item.reasoning for item in items)]
-    writer.writerow([*shown, *FILLED])
-    for item in items:
-        cells = {
-            "id": item.id,
-            "player": item.player,
-            "role": item.role,
-            "time": item.time,
-            "known": _within("\n".join(item.known)),
-            "asked": item.asked,
-            "reply": item.reply,
-            "reasoning": item.reasoning,
-        }
-        writer.writerow([*(guarded(cells[name]) for name in shown), *("" for _ in FILLED)])
-    path.write_bytes(out.getvalue().encode("utf-8-sig"))
-    return path
-
-
-def _within(known: str) -> str:
-    if len(known) <= CELL:
-        return known
-    kept = known[-CELL:]
-    return "(earlier lines left out: too long for a cell; the page has them)\n" + kept[kept.find("\n") + 1 :]
-
-
-# -- reading what came back -------------------------------------------------------------------
 
 
 def read_labels(path: Path, key: Key) -> tuple[Label, ...]:

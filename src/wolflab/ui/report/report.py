@@ -40,7 +40,7 @@ def write_report(
 ) -> Path:
     """Write the page to `path` and return it.
 
-    notes: further sentences; experiment: the file that was run; extras: what `lab.results.extras` reads from it.
+    notes: further sentences. experiment: the file that was run. extras: see `lab.results.extras`.
     """
     target = Path(path)
     target.write_text(render(summary, notes, experiment, extras), encoding="utf-8")

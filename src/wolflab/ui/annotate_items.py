@@ -1,0 +1,101 @@
+"""What a rater sees of a reply, in words; and the table of all of them, to be filled in.
+
+A rater sees what the player knew, what it was asked and what it answered; never which condition, model
+or recipe it was, nor how the game went on.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ..lab.labels.annotate import Sample
+from ..lab.labels.judging import reply_in_words
+from ..lab.labels.label_files import FILLED, guarded
+from ..lab.runs.moments import Moment
+from ..text.asking.rules_text import rules_text
+from ..text.asking.sentences import line_sentence
+from ..text.asking.wording import moderator_request, time_of
+from ..text.notes import Thought
+
+REASONS = {
+    "hallucination": "it speaks of what did not happen, or does what the rules do not allow",
+    "forgets-roles": "it forgets a role that it knows, its own or another's",
+    "counter-intuitive": "it is no move of a player of that role in that situation",
+    "unusable": "it does not answer what was asked",
+    "other": "something else; say what in the comment",
+}
+"""What raters are told of `label_files.REASONS`."""
+
+CELL = 32_000
+"""Characters of a cell; spreadsheets cut at 32,767."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One reply as a rater sees it.
+
+    player: its name at the table ("player_3"). time: when it was asked, in words. known: what it knew,
+    one numbered sentence a line, oldest first. asked: what the moderator wanted of it, with the options.
+    reply: the choice in words, or what was said aloud. reasoning: what it thought beside, empty unless
+    it is to be shown. rules: of its game, as players are told them.
+    """
+
+    id: str
+    player: str
+    role: str
+    time: str
+    known: tuple[str, ...]
+    asked: str
+    reply: str
+    reasoning: str = ""
+    rules: str = ""
+
+
+def items_of(sample: Sample, reasoning: bool = False) -> tuple[Item, ...]:
+    """The sample's items in its order. reasoning: show what was thought, which can give a variant away."""
+    pairs = zip(sample.key.rows, sample.moments, strict=True)
+    return tuple(_item(row.id, moment, reasoning) for row, moment in pairs)
+
+
+def _item(code: str, moment: Moment, reasoning: bool) -> Item:
+    now = moment.situation
+    thoughts = [note.text for _, note in moment.turn.notes if isinstance(note, Thought)]
+    return Item(
+        code,
+        now.ruleset.names[now.seat],
+        now.role,
+        time_of(now).rstrip(","),
+        tuple(f"[{line.number}] {line_sentence(line, now.seat, now.ruleset)}" for line in now.lines),
+        moderator_request(now, moment.ask),
+        reply_in_words(moment),
+        " ".join(thoughts) if reasoning else "",
+        rules_text(now.ruleset, "own"),
+    )
+
+
+def write_table(items: Sequence[Item], path: Path) -> Path:
+    """Write the items as a table with empty label columns, in their order (UTF-8 with a mark, for Excel).
+
+    Cells longer than a spreadsheet holds lose the oldest of what was known, and say so.
+    """
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+    unshown = {"rules"} if any(item.reasoning for item in items) else {"rules", "reasoning"}
+    shown = [name for name in Item.__dataclass_fields__ if name not in unshown]
+    writer.writerow([*shown, *FILLED])
+    for item in items:
+        cells = asdict(item) | {"known": _within("\n".join(item.known))}
+        writer.writerow([*(guarded(cells[name]) for name in shown), *("" for _ in FILLED)])
+    path.write_bytes(out.getvalue().encode("utf-8-sig"))
+    return path
+
+
+def _within(known: str) -> str:
+    if len(known) <= CELL:
+        return known
+    kept = known[-CELL:]
+    return "(earlier lines left out: too long for a cell; the page has them)\n" + kept[kept.find("\n") + 1 :]
