@@ -33,7 +33,7 @@ from wolflab.lab.storage.store import Store
 from wolflab.lab.training.run import opened
 from wolflab.record import read
 from wolflab.record.chain import Chain, begins_with
-from wolflab.ui import running, tournament, training
+from wolflab.ui import commands, running, tournament, training
 
 LONG = ["run", "quickstart", "-o", "deals=500", "-o", "players.others.recipe=vanilla", "--out", "r"]
 
@@ -333,7 +333,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     Path("x.yaml").write_text(yaml.safe_dump(RANDOM))
     Path("t.yaml").write_text(yaml.safe_dump(TRAINING))
-    running._begun.set(None)
+    commands._begun.set(None)
 
 
 COMMANDS: dict[str, list[str]] = {

@@ -47,7 +47,7 @@ def main() -> None:
         sys.exit(2)
     except SystemExit as end:
         if end.code == INTERRUPTED:
-            from .ui.running import stopped
+            from .ui.commands import stopped
 
             console(stderr=True).print(stopped(), highlight=False, markup=False, soft_wrap=True)
         raise

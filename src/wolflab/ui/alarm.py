@@ -12,11 +12,12 @@ from collections.abc import Callable
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 
 from ..lab.results.extras import troubled
 from ..lab.results.heard import MANY, Ledger
+from ..lab.runs.runner import Progress, Watch
 from ..lab.storage.store import Store
+from .console import say
 from .wording import trouble_in_words
 
 _GAMES = 64
@@ -38,19 +39,31 @@ class HeardStore(Store):
 class Alarm:
     """See the module. It belongs to one run of one store; close it when the run is over."""
 
-    def __init__(self, console: Console, store: Store) -> None:
+    def __init__(self, console: Console, store: HeardStore) -> None:
         self._console = console
+        self._store = store
         self._ledger = Ledger(store)
-        self._run = store.path
         self._calls: Counter[str] = Counter()
         self._games = 0
         self._warned: set[str] = set()
 
     def __enter__(self) -> Alarm:
+        self._store.told = self.called
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._store.told = None
         self._ledger.close()
+
+    def beside(self, watch: Watch) -> Watch:
+        """`watch`, and this hears of games too."""
+
+        def both(progress: Progress) -> None:
+            watch(progress)
+            if progress.last is not None:
+                self.game_over()
+
+        return both
 
     def called(self, model: str) -> None:
         """A call was committed."""
@@ -70,8 +83,8 @@ class Alarm:
         for one in troubled(self._ledger):
             if one.model not in self._warned:
                 self._warned.add(one.model)
-                told = f"{trouble_in_words(one)} The run goes on; see: wolflab errors {self._run}"
-                self._console.print(f"[yellow]{escape(told)}[/]", highlight=False, soft_wrap=True)
+                told = f"{trouble_in_words(one)} The run goes on; see: wolflab errors {self._store.path}"
+                say(self._console, told, "yellow")
 
 
 __all__ = ["Alarm", "HeardStore"]

@@ -8,10 +8,8 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-import msgspec
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ..lab.labels.agreeing import MAJORITY, RULE, Agreement, agree
 from ..lab.labels.annotate import PER_CONDITION, Key, Sample, read_key, sample, write_key
@@ -20,6 +18,7 @@ from ..lab.storage.store import Store
 from ..stats.intervals import Estimate
 from .annotate_items import items_of, write_table
 from .annotate_page import PAGE, write_page
+from .commands import bar, write_numbers
 from .fitted import print_fitted
 from .tables import cell
 
@@ -72,19 +71,13 @@ def judge_sample(
     """
     key = read_key(directory)
     asked = criteria(behaviours)
-    bar = Progress(
-        TextColumn("replies judged"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=console,
-    )
-    task = bar.add_task("", total=len(key.rows))
+    shown = bar(console)
+    task = shown.add_task("replies judged", total=len(key.rows))
 
     def watch(over: int, planned: int) -> None:
-        bar.update(task, completed=over, total=planned)
+        shown.update(task, completed=over, total=planned)
 
-    with Store.open_for_reading(run_of(key, directory, run)) as store, bar:
+    with Store.open_for_reading(run_of(key, directory, run)) as store, shown:
         found = asyncio.run(judge_by_name(key, store, model, directory, asked, retries, limits, watch))
     usage = found.usage
     spent = (
@@ -108,7 +101,7 @@ def show_agreement(
     with Store.open_for_reading(run_of(key, directory, run)) as store:
         found = agree(directory, files, store)
     path = directory / RESULT
-    path.write_bytes(msgspec.json.format(msgspec.json.encode(found.as_dict()), indent=1) + b"\n")
+    write_numbers(path, found.as_dict())
     print_agreement(console, found)
     _say(console, escape(f"all numbers: {path}"))
     return found

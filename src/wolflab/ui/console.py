@@ -13,3 +13,8 @@ def console(stderr: bool = False) -> Console:
     from rich.console import Console
 
     return Console(stderr=stderr, emoji=False)
+
+
+def say(console: Console, text: str, style: str = "") -> None:
+    """Print text to the letter, without markup. The terminal alone breaks lines, so that paths stay whole."""
+    console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)

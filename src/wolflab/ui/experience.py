@@ -9,13 +9,13 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from ..errors import ExperimentError
 from ..lab.experience import pool as experience
 from ..lab.experience.pool import Inspected, Selection
 from ..lab.storage.store import Store
+from .commands import bar
 
 
 def build_pool(
@@ -36,22 +36,16 @@ def build_pool(
         raise ExperimentError(
             f"--epsilon {epsilon:g} sets ε, and --share {share:g} has it found: give one of the two"
         )
-    bar = Progress(
-        TextColumn("reflections embedded"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=console,
-    )
 
+    shown = bar(console)
     with ExitStack() as opened:
         stores = [opened.enter_context(Store.open_for_reading(run)) for run in runs]
-        task = bar.add_task("", total=None)
+        task = shown.add_task("reflections embedded", total=None)
 
         def watch(over: int, of: int) -> None:
-            if not bar.live.is_started:  # what is refused before leaves no bar behind
-                opened.enter_context(bar)
-            bar.update(task, completed=over, total=of)
+            if not shown.live.is_started:  # what is refused before leaves no bar behind
+                opened.enter_context(shown)
+            shown.update(task, completed=over, total=of)
 
         asyncio.run(
             experience.build_named(

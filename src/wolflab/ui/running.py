@@ -6,28 +6,21 @@ import asyncio
 import shlex
 import sys
 from collections.abc import Sequence
-from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
 
-import msgspec
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table
 
-from ..errors import ExperimentError, ModelError, RecordError, WolflabError
-from ..lab.plans.experiment import Experiment
-from ..lab.plans.loading import build, load, shipped
+from ..errors import ExperimentError, RecordError, WolflabError
+from ..lab.plans.experiment import build, load, shipped
 from ..lab.plans.sources import has_entrants
+from ..lab.plans.tournament import is_tournament
+from ..lab.results.extras import extras, extras_of_all
 from ..lab.results.heard import Ledger
+from ..lab.results.summaries import compared as compared_runs
+from ..lab.results.summaries import summary
 from ..lab.runs import runner
 from ..lab.runs.casting import Company, listing, reach
 from ..lab.runs.counting import finished
@@ -40,26 +33,14 @@ from ..lab.storage.store import Store, asker, new_directory
 from ..lab.training.plan import FOLDER
 from ..match import play
 from .alarm import Alarm, HeardStore
+from .arms import compared
+from .commands import begin, begun, play_games, preflight, tell_unfinished, write_numbers
+from .console import say
+from .report.report import write_report
+from .tables import print_summary
 from .terminal import GamePrinter, show_errors, show_unusable
-
-_begun: ContextVar[str | None] = ContextVar("begun", default=None)
-"""The command that goes on with what this process has begun."""
-
-
-def begin(console: Console, command: str, title: str, path: Path) -> None:
-    """Print what is run and where; from now on `stopped` names the command that takes it up."""
-    _begun.set(_resumed(command, path))
-    console.print(f"[bold]{escape(title)}[/]  →  {escape(str(path))}", highlight=False, soft_wrap=True)
-
-
-def stopped() -> str:
-    """What to tell after Ctrl-C: how to go on with what was begun."""
-    command = _begun.get()
-    return "Stopped." if command is None else f"Stopped. What was done is kept; go on with: {command}"
-
-
-def _resumed(command: str, path: Path) -> str:
-    return f"wolflab {command} --resume {shlex.quote(str(path))}"
+from .tournament import resume_tournament
+from .wording import as_data
 
 
 def run_experiment(
@@ -80,11 +61,9 @@ def run_experiment(
             raise ExperimentError(
                 "--resume takes up a run as it is; -o, --village and --out belong to a new run"
             )
-        with Store.open_for_reading(resume) as begun:
-            tournament = is_tournament(begun)
+        with Store.open_for_reading(resume) as found:
+            tournament = is_tournament(found)
         if tournament:
-            from .tournament import resume_tournament
-
             return resume_tournament(console, resume)
         store = HeardStore.resume(resume)
     else:
@@ -95,80 +74,18 @@ def run_experiment(
         store = HeardStore.create(path, experiment)
     with store:
         begin(console, "run", store.experiment.title or store.experiment.name, store.path)
-        with games_bar(console) as bar, Alarm(console, store) as alarm:
-            task = bar.add_task("games", total=None)
-            assert isinstance(store, HeardStore)
-            store.told = alarm.called
-
-            def watch(progress: runner.Progress) -> None:
-                bar.update(task, completed=progress.over, total=progress.planned)
-                if progress.last is not None:
-                    alarm.game_over()
-
-            ok = runner.run(store, watch, reached=resume is None)
-            store.told = None
-            rows = store.games()
-            over = sum(row.over for row in rows)
-            bar.update(task, completed=over, total=len(rows))
+        with Alarm(console, store) as alarm:
+            ok = play_games(
+                console, store, lambda watch: runner.run(store, alarm.beside(watch), reached=resume is None)
+            )
         report_run(console, store, None)
         if not ok:
             tell_unfinished(console, store, "run")
     return ok
 
 
-def preflight(experiment: Experiment, keyless: str | None) -> None:
-    """`runner.preflight`; where a key is missing, it names the command that needs none, if there is one."""
-    company = Company(experiment)
-
-    async def check() -> None:
-        try:
-            await runner.preflight(company)
-        finally:
-            await company.close()
-
-    try:
-        asyncio.run(check())
-    except ModelError as error:
-        if keyless is None or not company.lacks_key:
-            raise
-        raise ModelError(f"{error}; to try it without one, on the built-in player: {keyless}") from None
-
-
-def games_bar(console: Console) -> Progress:
-    """The bar that games over fill."""
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        console=console,
-    )
-
-
-def tell_unfinished(console: Console, store: Store, command: str) -> None:
-    """Print which games are not over, and with which of the commands (`run`, `tournament`) to go on."""
-    for row in store.games():
-        if not row.over:
-            console.print(
-                f"[red]game {row.id}[/] ({escape(row.condition)}, deal {row.deal}) is {row.status}: "
-                f"{escape(row.error or '')}",
-                highlight=False,
-            )
-    told = f"Some games are not over. Go on with: {_resumed(command, store.path)}"
-    console.print(told, highlight=False, markup=False, soft_wrap=True)
-
-
 def report_run(console: Console, store: Store, out: Path | None) -> None:
     """Print the main table and write the report."""
-    from ..lab.results.extras import extras
-    from ..lab.results.summaries import summary
-    from .arms import compared
-    from .report.report import write_report
-    from .tables import print_summary
-    from .wording import as_data
-
     found = summary(store)
     extra = extras(store, found)
     found = compared(found, extra.sources)
@@ -177,24 +94,17 @@ def report_run(console: Console, store: Store, out: Path | None) -> None:
     experiment = (store.path / "experiment.yaml").read_text(encoding="utf-8")
     write_report(found, path, experiment=experiment, extras=extra)
     numbers = path.with_suffix(".json")
-    data = found.as_dict() | {"extras": as_data(extra)}
-    numbers.write_bytes(msgspec.json.format(msgspec.json.encode(data), indent=1) + b"\n")
-    told = f"run: {store.path}\nreport: {path}\nits numbers as data: {numbers}"
-    console.print(told, highlight=False, markup=False, soft_wrap=True)
+    write_numbers(numbers, found.as_dict() | {"extras": as_data(extra)})
+    say(console, f"run: {store.path}\nreport: {path}\nits numbers as data: {numbers}")
 
 
 def compare_runs(console: Console, stores: Sequence[Store], out: Path) -> None:
     """Print several runs' conditions side by side and write one report for them."""
-    from ..lab.results.extras import extras_of_all
-    from ..lab.results.summaries import compared
-    from .report.report import write_report
-    from .tables import print_summary
-
-    found = compared(stores)
+    found = compared_runs(stores)
     extra = extras_of_all(stores, found)
     print_summary(console, found, extra)
     write_report(found, out, extras=extra)
-    console.print(f"report: {out}", highlight=False, markup=False, soft_wrap=True)
+    say(console, f"report: {out}")
 
 
 _OF_MANY = frozenset(
@@ -250,7 +160,7 @@ def play_game(
     store = None
     if out is not None:
         store = Store.create(out, experiment)
-        _begun.set(_resumed("run", out))
+        begun("run", out)
     company = Company(experiment, out)
     try:
         asyncio.run(_play_game(console, company, store, thoughts, pace))
@@ -274,12 +184,8 @@ async def _play_game(
         played = await play(replace(match, watch=printer.watch))
         if store is not None and played.writer is not None:
             store.keep(1, *finished(experiment, condition, played, file.held, store.came_to(1)))
-            console.print(
-                f"kept in {store.path}; read it again with: wolflab show {shlex.quote(str(store.path))} 1",
-                highlight=False,
-                markup=False,
-                soft_wrap=True,
-            )
+            again = f"wolflab show {shlex.quote(str(store.path))} 1"
+            say(console, f"kept in {store.path}; read it again with: {again}")
     finally:
         await company.close()
 

@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -18,9 +17,10 @@ from ..lab.runs.tournament_games import table as standings_of
 from ..lab.storage.store import Store, new_directory
 from ..metrics.tournament import PARTS, CellRow, Standings
 from ..stats.intervals import Estimate
+from .commands import begin, play_games, preflight, tell_unfinished, write_numbers
+from .console import say
 from .report.numbers import interval, number
 from .report.tournament import PART_NAMES, render
-from .running import begin, games_bar, preflight, tell_unfinished
 
 
 def chosen(
@@ -67,12 +67,7 @@ def resume_tournament(console: Console, path: Path) -> bool:
 
 def _played(console: Console, store: Store, reached: bool) -> bool:
     begin(console, "tournament", store.experiment.title or store.experiment.name, store.path)
-    with games_bar(console) as bar:
-        task = bar.add_task("games", total=None)
-        ok = play(store, lambda p: bar.update(task, completed=p.over, total=p.planned), reached)
-        rows = store.games()
-        over = sum(row.over for row in rows)
-        bar.update(task, completed=over, total=len(rows))
+    ok = play_games(console, store, lambda watch: play(store, watch, reached))
     show_tournament(console, store, None)
     if not ok:
         tell_unfinished(console, store, "tournament")
@@ -86,13 +81,11 @@ def show_tournament(console: Console, store: Store, out: Path | None) -> None:
     page = out or store.path / "tournament.html"
     page.write_text(render(found), encoding="utf-8")
     numbers = page.with_suffix(".json")
-    numbers.write_bytes(msgspec.json.format(msgspec.json.encode(found.as_dict()), indent=1) + b"\n")
-    console.print(
+    write_numbers(numbers, found.as_dict())
+    say(
+        console,
         f"run: {store.path}\npage: {page}\nits numbers as data: {numbers}\n"
         f"everything else about its games: wolflab report {shlex.quote(str(store.path))}",
-        highlight=False,
-        markup=False,
-        soft_wrap=True,
     )
 
 

@@ -27,11 +27,11 @@ from ..lab.training.plan import TrainingSpec, load, side_of
 from ..lab.training.run import Step, opened, run, start
 from ..metrics.behaviours import SIDES
 from ..stats.intervals import Estimate
+from .commands import begin
 from .report import prose as prose
 from .report.figures import Chart, Line, curves
 from .report.numbers import table
 from .report.page import page, picture
-from .running import begin
 
 PAGE, CURVE = "training.html", "curve.svg"
 _POINTS = 40

@@ -282,4 +282,4 @@ def _work(row: GameRow) -> _Result:
         return _play_one(_worker, row)
 
 
-__all__ = ["Progress", "end_with_driver", "preflight", "rare_collection", "run"]
+__all__ = ["Progress", "Watch", "end_with_driver", "preflight", "rare_collection", "run"]

@@ -1,0 +1,111 @@
+"""What commands that play games share: how they begin, the bar, what is left over and how to go on."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Callable
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from ..errors import ModelError
+from ..lab.plans.experiment import Experiment
+from ..lab.runs import runner
+from ..lab.runs.casting import Company
+from ..lab.storage.store import Store
+from .console import say
+
+_begun: ContextVar[str | None] = ContextVar("begun", default=None)
+"""The command that goes on with what this process has begun."""
+
+
+def begin(console: Console, command: str, title: str, path: Path) -> None:
+    """Print what is run and where; from now on `stopped` names the command that takes it up."""
+    begun(command, path)
+    console.print(f"[bold]{escape(title)}[/]  →  {escape(str(path))}", highlight=False, soft_wrap=True)
+
+
+def begun(command: str, path: Path) -> None:
+    """From now on `stopped` names the command that takes this up."""
+    _begun.set(_resumed(command, path))
+
+
+def stopped() -> str:
+    """What to tell after Ctrl-C: how to go on with what was begun."""
+    command = _begun.get()
+    return "Stopped." if command is None else f"Stopped. What was done is kept; go on with: {command}"
+
+
+def _resumed(command: str, path: Path) -> str:
+    return f"wolflab {command} --resume {shlex.quote(str(path))}"
+
+
+def preflight(experiment: Experiment, keyless: str | None) -> None:
+    """`runner.preflight`; where a key is missing, it names the command that needs none, if there is one."""
+    company = Company(experiment)
+
+    async def check() -> None:
+        try:
+            await runner.preflight(company)
+        finally:
+            await company.close()
+
+    try:
+        asyncio.run(check())
+    except ModelError as error:
+        if keyless is None or not company.lacks_key:
+            raise
+        raise ModelError(f"{error}; to try it without one, on the built-in player: {keyless}") from None
+
+
+def bar(console: Console) -> Progress:
+    """The bar that fills with what is over."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=console,
+    )
+
+
+def play_games(console: Console, store: Store, play: Callable[[runner.Watch], bool]) -> bool:
+    """Let a store's games be played while the bar fills. play: see `runner.run`, whose answer is returned."""
+    with bar(console) as shown:
+        task = shown.add_task("games", total=None)
+        ok = play(lambda progress: shown.update(task, completed=progress.over, total=progress.planned))
+        rows = store.games()
+        shown.update(task, completed=sum(row.over for row in rows), total=len(rows))
+    return ok
+
+
+def tell_unfinished(console: Console, store: Store, command: str) -> None:
+    """Print which games are not over, and with which of the commands (`run`, `tournament`) to go on."""
+    for row in store.games():
+        if not row.over:
+            console.print(
+                f"[red]game {row.id}[/] ({escape(row.condition)}, deal {row.deal}) is {row.status}: "
+                f"{escape(row.error or '')}",
+                highlight=False,
+            )
+    say(console, f"Some games are not over. Go on with: {_resumed(command, store.path)}")
+
+
+def write_numbers(path: Path, data: dict[str, Any]) -> None:
+    """Write a command's numbers beside its page, as JSON."""
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(data), indent=1) + b"\n")
