@@ -29,6 +29,7 @@ from wolflab.lab.storage.place import Place
 from wolflab.lab.storage.store import Store
 from wolflab.metrics.behaviours import trust_tables
 from wolflab.models.embedders import resolve_embedder
+from wolflab.text.asking.wording import moderator_request
 from wolflab.text.notes import Answered, Interviewed, Reflected, Suggested
 from wolflab.ui.running import run_experiment
 from wolflab.ui.trust import TRUSTS, show_trust
@@ -357,7 +358,7 @@ def test_a_turn_is_taken_again_without_a_component(store: Store) -> None:
     turn = next(turn.ask for turn in store.record(row.id).turns if turn.kind == "vote")
     whole = again(store, row, turn)
     assert whole.notes is None
-    assert "vote for the player" in whole.request
+    assert "vote for the player" in moderator_request(whole.moment.situation, whole.moment.ask)
     less = again(store, row, turn, ["reflection"])
     assert less.notes is not None
     kinds = {type(note) for _, note in less.notes}

@@ -24,6 +24,7 @@ from wolflab.lab.results.summaries import summary
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
 from wolflab.text.notes import Mistake
+from wolflab.ui.commands import tell_unfinished
 from wolflab.ui.report.report import render
 from wolflab.ui.running import list_errors, report_run, run_experiment
 
@@ -111,7 +112,45 @@ def test_errors_of_a_stopped_run_are_counted_and_listed(tmp_path: Path) -> None:
     one = unusable[0]
     assert f"{one.ask} · " in text
     assert one.reason in text
-    assert "is unfinished" in text
+    assert "2 games are unfinished: the budget of 40,000 tokens is spent" in text
+
+
+def test_a_spent_budget_is_told_in_one_line_whatever_it_leaves_undone(tmp_path: Path) -> None:
+    """Of the games in flight, some of which meet it later and count more, and of those not begun."""
+    with http_server.running() as server:
+        data = over_http(server, deals=12, concurrency=3, budget={"tokens": 20_000})
+        (tmp_path / "x.yaml").write_text(yaml.safe_dump(data))
+        console = quiet()
+        assert not run_experiment(console, str(tmp_path / "x.yaml"), (), False, tmp_path / "r", None)
+    with Store.open_for_reading(tmp_path / "r") as store:
+        left = [row for row in store.games() if not row.over]
+        listed = quiet()
+        list_errors(listed, store)
+    assert len(left) > 3
+    line = f"{len(left)} games are unfinished: the budget of 20,000 tokens is spent ("
+    for text in (printed(console), printed(listed)):
+        assert text.count(line) == 1
+        assert text.count("unfinished: ") == 1
+    assert "Some games are not over. Go on with: wolflab run --resume" in printed(console)
+
+
+def test_games_that_failed_for_reasons_of_their_own_are_named(tmp_path: Path) -> None:
+    data = {"name": "t", "players": {"others": {"recipe": "random"}}, "deals": 5}
+    with Store.create(tmp_path / "r", build(data)) as store:
+        store.plan([("all", deal, 0) for deal in range(5)])
+        for game, how, why in (
+            (1, "failed", "a <b> mistake"),
+            (2, "unfinished", "the server"),
+            (3, "unfinished", "the server"),
+        ):
+            store.stop(game, how, why)
+        console = quiet()
+        tell_unfinished(console, store, "run")
+    assert printed(console).splitlines()[:3] == [
+        "game 1 (all, deal 0) is failed: a <b> mistake",
+        "2 games are unfinished: the server",
+        "2 games are planned",
+    ]
 
 
 def test_calls_of_another_version_are_said_to_be_unread(tmp_path: Path) -> None:

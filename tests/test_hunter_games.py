@@ -18,7 +18,7 @@ from wolflab.lab.storage.store import GameRow, Store
 from wolflab.metrics.days import days
 from wolflab.rules import NINE, PASS, TWELVE, DayBroke, Pick, Said, Shot, VoteCounted, Voted
 from wolflab.ui.report.report import render
-from wolflab.ui.showing import show
+from wolflab.ui.showing import Wanted, show
 
 RULES = {"nine": NINE, "twelve": TWELVE}
 DEALS = {"deductive": 20, "reflective": 1, "diverse": 1}
@@ -114,11 +114,11 @@ def test_a_game_is_shown_with_its_shot(store: Store) -> None:
     words = f"the Hunter, shot {names[shot.target]}: {names[shot.target]} is out of the game."
     for seat in (None, names[shot.target], names[shot.seat]):
         out = io.StringIO()
-        show(Console(file=out, width=4000), store, game, as_=seat)
+        show(Console(file=out, width=4000), store, game, Wanted(as_=seat))
         assert words in out.getvalue(), seat
     out = io.StringIO()
     turn = next(t.ask for t in store.record(game).turns if t.kind == "shoot")
-    show(Console(file=out, width=4000), store, game, turn=turn)
+    show(Console(file=out, width=4000), store, game, Wanted(turn=turn))
     assert f"shoot {names[shot.target]}" in out.getvalue()
 
 

@@ -39,7 +39,7 @@ from wolflab.ui.arms import SOURCE, compared, marked
 from wolflab.ui.report.numbers import number
 from wolflab.ui.report.report import render, write_report
 from wolflab.ui.running import compare_runs, report_run
-from wolflab.ui.showing import show_turn_of
+from wolflab.ui.showing import Wanted, show
 from wolflab.ui.tables import print_summary
 from wolflab.ui.wording import uncompared_in_words
 
@@ -374,9 +374,9 @@ def test_one_turn_is_shown_with_its_prompts(store: Store, without: tuple[str, ..
     game = store.games("done")[0]
     turns = [turn for turn in store.record(game.id).turns if turn.seat >= 0 and turn.kind == "vote"]
     plain, bare = quiet()
-    show_turn_of(plain, store, game.id, turns[0].ask, without)
+    show(plain, store, game.id, Wanted(turn=turns[0].ask, without=without))
     console, out = quiet()
-    show_turn_of(console, store, game.id, turns[0].ask, without, prompts=True)
+    show(console, store, game.id, Wanted(turn=turns[0].ask, without=without, prompts=True))
     text = out.getvalue()
     assert text.startswith(bare.getvalue())
     shown = text[len(bare.getvalue()) :]

@@ -21,7 +21,7 @@ from wolflab.lab.storage.store import GameRow, Store
 from wolflab.rules import Said
 from wolflab.text.notes import Answered, Interviewed, Recalled, Suggested, Thought
 from wolflab.ui.notes import message_numbers, numbers
-from wolflab.ui.showing import show
+from wolflab.ui.showing import Wanted, show
 from wolflab.ui.terminal import show_record
 
 DATA: dict[str, Any] = {
@@ -51,7 +51,7 @@ def game_of(store: Store, condition: str) -> GameRow:
 
 def printed(store: Store, game: int, width: int = 4000, **options: Any) -> str:
     out = io.StringIO()
-    show(Console(file=out, width=width), store, game, **options)
+    show(Console(file=out, width=width), store, game, Wanted(**options))
     return out.getvalue()
 
 
@@ -182,6 +182,30 @@ def test_an_interview_stands_before_the_next_players_thoughts(store: Store) -> N
     assert asked
 
 
+@pytest.mark.parametrize("options", [{}, {"trust": True}, {"thoughts": True}, {"turn": ""}])
+def test_a_game_is_told_by_its_condition_and_its_cards(store: Store, options: dict[str, Any]) -> None:
+    row = game_of(store, "source")
+    if "turn" in options:
+        options = {"turn": next(one.ask for one in store.record(row.id).turns if one.kind == "vote")}
+    first = printed(store, row.id, **options).splitlines()[0]
+    assert first == f"game {row.id}: condition source, deal {row.deal}, repeat 0"
+    assert row.deal >= 100
+
+
+def test_a_turn_is_named_by_its_player_too(store: Store) -> None:
+    """The seat of an ask counts from 0, and no player is called so."""
+    game = game_of(store, "source").id
+    turn = next(one for one in store.record(game).turns if one.kind == "vote" and one.seat)
+    place = turn.ask.rpartition("/")[0]
+    page = printed(store, game, turn=turn.ask)
+    name = store.record(game).ruleset.names[turn.seat]
+    assert f"{name} · {turn.ask}" in page
+    for spelled in (name, name.upper(), name.replace(" ", "_")):
+        assert printed(store, game, turn=f"{place}/{spelled}") == page
+    assert printed(store, game, turn=f"{place}/{name}", as_=name) == page
+    assert f"{turn.ask}|" in printed(store, game, turn=f"{place}/{name}", prompts=True)
+
+
 # -- what is refused ----------------------------------------------------------------------------------
 
 
@@ -195,7 +219,8 @@ def test_an_interview_stands_before_the_next_players_thoughts(store: Store) -> N
         ({"without": ["recent"]}, "belongs to --turn"),
         ({"step": "act"}, "add --prompts"),
         ({"turn": "1/vote/0", "as_": "player_3"}, "is not a turn of player_3.*has seat 2"),
-        ({"turn": "1/vote/0", "as_": "nobody"}, "there is no such player"),
+        ({"turn": "1/vote/0", "as_": "nobody"}, "--as nobody: there is no such player"),
+        ({"turn": "1/vote/nobody"}, "--turn nobody: there is no such player; the players are Player 1, "),
     ],
 )
 def test_options_that_have_nothing_to_say_together(store: Store, options: dict[str, Any], words: str) -> None:

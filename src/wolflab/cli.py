@@ -185,7 +185,8 @@ def show(
     prompts: Annotated[bool, typer.Option("--prompts", help="With every prompt and reply.")] = False,
     trust: Annotated[bool, typer.Option("--trust", help="Who trusts whom, day by day, instead.")] = False,
     turn: Annotated[
-        str | None, typer.Option(help="One turn alone, step by step: its ask, such as 2/vote/3.")
+        str | None,
+        typer.Option(help="One turn alone, step by step: 2/vote/player_4, or 2/vote/3 by seat, from 0."),
     ] = None,
     without: Annotated[
         list[str], typer.Option(help="Beside that turn, the same without this component (repeatable).")
@@ -193,21 +194,12 @@ def show(
     step: Annotated[str | None, typer.Option(help="Of --prompts, this step alone: answer/3, act …")] = None,
 ) -> None:
     """Print a recorded game, or one turn of it."""
+    from .ui.showing import Wanted
     from .ui.showing import show as print_game
 
+    wanted = Wanted(as_, thoughts, prompts, trust, turn, without, step)
     with _reading(run) as store:
-        print_game(
-            console(),
-            store,
-            game,
-            as_=as_,
-            thoughts=thoughts,
-            prompts=prompts,
-            trust=trust,
-            turn=turn,
-            without=without,
-            step=step,
-        )
+        print_game(console(), store, game, wanted)
 
 
 @app.command(epilog="Example:  `wolflab errors runs/…`")

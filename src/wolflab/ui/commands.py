@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from ..errors import ModelError
 from ..lab.plans.experiment import Experiment
 from ..lab.runs import runner
 from ..lab.runs.casting import Company
-from ..lab.storage.store import Store
+from ..lab.storage.store import GameRow, Store
 from .console import say
 
 _begun: ContextVar[str | None] = ContextVar("begun", default=None)
@@ -96,14 +96,21 @@ def play_games(console: Console, store: Store, play: Callable[[runner.Watch], bo
 
 def tell_unfinished(console: Console, store: Store, command: str) -> None:
     """Print which games are not over, and with which of the commands (`run`, `tournament`) to go on."""
-    for row in store.games():
-        if not row.over:
-            console.print(
-                f"[red]game {row.id}[/] ({escape(row.condition)}, deal {row.deal}) is {row.status}: "
-                f"{escape(row.error or '')}",
-                highlight=False,
-            )
+    tell_why(console, [row for row in store.games() if not row.over])
     say(console, f"Some games are not over. Go on with: {_resumed(command, store.path)}")
+
+
+def tell_why(console: Console, rows: Sequence[GameRow]) -> None:
+    """Print why games are not over; those with one reason, such as a spent budget, in one line."""
+    reasons: dict[str, list[GameRow]] = {}
+    for row in rows:
+        reasons.setdefault(f"{row.status}: {row.error}" if row.error else row.status, []).append(row)
+    for why, alike in reasons.items():
+        which = f"[red]{len(alike)} games[/] are"
+        if len(alike) == 1:
+            one = alike[0]
+            which = f"[red]game {one.id}[/] ({escape(one.condition)}, deal {one.deal}) is"
+        console.print(f"{which} {escape(why)}", highlight=False)
 
 
 def write_numbers(path: Path, data: dict[str, Any]) -> None:

@@ -34,7 +34,7 @@ from ..lab.training.plan import FOLDER
 from ..match import play
 from .alarm import Alarm, HeardStore
 from .arms import compared
-from .commands import begin, begun, play_games, preflight, tell_unfinished, write_numbers
+from .commands import begin, begun, play_games, preflight, tell_unfinished, tell_why, write_numbers
 from .console import say
 from .report.report import write_report
 from .tables import print_summary
@@ -202,11 +202,7 @@ def list_errors(console: Console, store: Store) -> None:
             show_unusable(console, row.id, rules_of(store.experiment, Place.of(row)).names, heard.unusable)
             count += len(heard.unusable)
             unread += heard.filed - heard.read
-            if row.error:
-                console.print(
-                    f"[red]game {row.id}[/] ({escape(row.condition)}) is {row.status}: {escape(row.error)}",
-                    highlight=False,
-                )
+    tell_why(console, [row for row in store.games() if row.error and not row.over])
     for endpoint, what in store.adaptations():
         console.print(f"{endpoint}: {what}", highlight=False, markup=False)
     console.print(f"{count} unusable {'reply' if count == 1 else 'replies'}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from rich.console import Console
 from rich.markup import escape
@@ -13,113 +14,78 @@ from ..lab.runs.game import keys
 from ..lab.runs.replay import requests
 from ..lab.storage.place import Place
 from ..lab.storage.store import GameRow, Store
-from ..rules import Ruleset
+from .console import say
 from .terminal import show_record
 from .trust import show_trust
 from .turn import show_turn
 
 
-def show(
-    console: Console,
-    store: Store,
-    game: int,
-    *,
-    as_: str | None = None,
-    thoughts: bool = False,
-    prompts: bool = False,
-    trust: bool = False,
-    turn: str | None = None,
-    without: Sequence[str] = (),
-    step: str | None = None,
-) -> None:
-    """The command. ExperimentError for options that have nothing to say together."""
-    _refuse(as_, thoughts, prompts, trust, turn, without, step)
-    if trust:
-        show_trust(console, store.record(game))
-    elif turn is not None:
-        show_turn_of(console, store, game, turn, without, prompts, as_, step)
-    else:
-        show_game(console, store, game, as_, thoughts, prompts, step)
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be shown of a game: the command's flags. ExperimentError for two that do not go together.
+
+    as_: through whose eyes. turn: that turn alone; without: the same beside it, taken again without these
+    components. prompts: every request and reply as well; step: of that step alone. trust: its tables instead.
+    """
+
+    as_: str | None = None
+    thoughts: bool = False
+    prompts: bool = False
+    trust: bool = False
+    turn: str | None = None
+    without: Sequence[str] = ()
+    step: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse flags that have nothing to say together."""
+        if self.trust:
+            for flag in ("as_", "thoughts", "prompts", "turn", "without", "step"):
+                if getattr(self, flag):
+                    raise ExperimentError(
+                        f"--trust shows the whole game's tables of trust, and takes no --{flag.strip('_')}: "
+                        "leave one out"
+                    )
+        if self.without and self.turn is None:
+            raise ExperimentError("--without belongs to --turn: name the turn to be taken again")
+        if self.step is not None and not self.prompts:
+            raise ExperimentError("--step narrows --prompts down to one step: add --prompts")
 
 
-def _refuse(
-    as_: str | None,
-    thoughts: bool,
-    prompts: bool,
-    trust: bool,
-    turn: str | None,
-    without: Sequence[str],
-    step: str | None,
-) -> None:
-    given = {
-        "--as": as_ is not None,
-        "--thoughts": thoughts,
-        "--prompts": prompts,
-        "--turn": turn is not None,
-        "--without": bool(without),
-        "--step": step is not None,
-    }
-    if trust:
-        for option, there in given.items():
-            if there:
-                raise ExperimentError(
-                    f"--trust shows the whole game's tables of trust, and takes no {option}: leave one out"
-                )
-    if without and turn is None:
-        raise ExperimentError("--without belongs to --turn: name the turn to be taken again")
-    if step is not None and not prompts:
-        raise ExperimentError("--step narrows --prompts down to one step: add --prompts")
-
-
-def show_game(
-    console: Console,
-    store: Store,
-    game: int,
-    as_: str | None,
-    thoughts: bool,
-    prompts: bool,
-    step: str | None = None,
-) -> None:
-    """A recorded game; with prompts, every request and reply after it (step: of that step alone)."""
+def show(console: Console, store: Store, game: int, wanted: Wanted = Wanted()) -> None:
+    """The command: which game of the run it is, then what is wanted of it."""
     row = store.game(game)
     record = store.record(game)
-    seat = None if as_ is None else seat_of(record.ruleset, as_)
-    show_record(console, record, seat, thoughts)
-    if prompts:
-        _show_prompts(
-            console, store, row.id, record.ruleset.names, lambda ask: seat in (None, _seat(ask)), step
-        )
-
-
-def show_turn_of(
-    console: Console,
-    store: Store,
-    game: int,
-    turn: str,
-    without: Sequence[str],
-    prompts: bool = False,
-    as_: str | None = None,
-    step: str | None = None,
-) -> None:
-    """One turn step by step (003 Table 4), and beside it the same turn with components removed.
-
-    prompts: after it, every request and reply of the turn as it was played (step: of that step alone).
-    as_: whose turn it is to be; ExperimentError where it is another's.
-    """
-    row = store.game(game)
-    rules = store.record(game).ruleset
-    if as_ is not None and seat_of(rules, as_) != _seat(turn):
-        raise ExperimentError(
-            f"--turn {turn} is not a turn of {as_}: the last number is the seat, from 0, and "
-            f"{rules.names[seat_of(rules, as_)]} has seat {seat_of(rules, as_)}"
-        )
-    if without and any(not model.startswith("village") for model in store.came_to(game)):
-        console.print("[dim]Its model is asked anew for the turn without a component.[/]")
-    show_turn(console, rules, again(store, row, turn, without), without, _past(store, row))
-    if prompts:
-        if without:
+    void = ", void" if row.status == "void" else ""
+    say(console, f"game {game}: condition {row.condition}, deal {row.deal}, repeat {row.repeat}{void}", "dim")
+    if wanted.trust:
+        show_trust(console, record)
+        return
+    names = record.ruleset.names
+    seat = None if wanted.as_ is None else seat_of(names, wanted.as_, "--as")
+    turn = None if wanted.turn is None else _ask_of(names, wanted.turn)
+    if turn is None:
+        show_record(console, record, seat, wanted.thoughts)
+    else:
+        if seat is not None and seat != _seat(turn):
+            raise ExperimentError(
+                f"--turn {wanted.turn} is not a turn of {wanted.as_}: the last number is the seat, from 0, "
+                f"and {names[seat]} has seat {seat}"
+            )
+        if wanted.without and any(not model.startswith("village") for model in store.came_to(game)):
+            console.print("[dim]Its model is asked anew for the turn without a component.[/]")
+        taken = again(store, row, turn, wanted.without)
+        show_turn(console, record.ruleset, taken, wanted.without, _past(store, row))
+    if wanted.prompts:
+        if wanted.without:
             console.print("[dim]The prompts are those of the turn as it was played.[/]")
-        _show_prompts(console, store, row.id, rules.names, lambda ask: ask == turn, step)
+        whose = (lambda ask: seat in (None, _seat(ask))) if turn is None else turn.__eq__
+        _show_prompts(console, store, game, names, whose, wanted.step)
+
+
+def _ask_of(names: Sequence[str], turn: str) -> str:
+    """The ask of a turn, whose player may be named: "2/vote/player_4" is "2/vote/3"."""
+    ask, _, player = turn.rpartition("/")
+    return f"{ask}/{seat_of(names, player, '--turn')}" if ask and not player.isdecimal() else turn
 
 
 def _seat(ask: str) -> int | None:
@@ -149,14 +115,14 @@ def _past(store: Store, row: GameRow) -> Callable[[str], str]:
     return told
 
 
-def seat_of(rules: Ruleset, name: str) -> int:
+def seat_of(names: Sequence[str], name: str, flag: str) -> int:
     """The seat of a player by its name, however that is spelled, or by its number."""
-    for seat, known in enumerate(rules.names):
+    for seat, known in enumerate(names):
         if _bare(name) == _bare(known) or (
             name.isdigit() and known.endswith(name) and not known[: -len(name)][-1:].isdigit()
         ):
             return seat
-    raise ExperimentError(f"--as {name}: there is no such player; the players are {', '.join(rules.names)}")
+    raise ExperimentError(f"{flag} {name}: there is no such player; the players are {', '.join(names)}")
 
 
 def _bare(name: str) -> str:
@@ -209,6 +175,3 @@ def _show_call(console: Console, heading: str, prompt: Iterable[tuple[str, str]]
     for role, text in (*((f"[yellow]{role}[/]", text) for role, text in prompt), ("[green]reply[/]", reply)):
         console.print(role)
         console.print(escape(text), highlight=False, soft_wrap=True)
-
-
-__all__ = ["seat_of", "show", "show_game", "show_turn_of"]

@@ -55,7 +55,7 @@ def moment_of(record: GameRecord, turn: str, where: str) -> Moment:
         near = sorted(found, key=unlike)
         more = f" (and {len(near) - NEAR} more)" if len(near) > NEAR else ""
         raise RecordError(
-            f"{where}: there is no turn {turn!r}; a turn is round/kind/seat, such as "
+            f"{where}: there is no turn {turn!r}; a turn is round/kind/seat, seats from 0, such as "
             f"{', '.join(near[:NEAR])}{more}"
         )
     return found[turn]

@@ -17,7 +17,6 @@ from ...models.catalog import check
 
 How = Literal["unfinished", "failed"]
 """unfinished: it can be taken up again. failed: on a mistake that trying again does not mend."""
-STOPPED = "the run stopped before this: its budget is spent"
 
 
 class Asker(Protocol):
@@ -41,19 +40,19 @@ async def check_models(models: Iterable[Model]) -> None:
 async def work(askers: Sequence[Asker], at_once: int, over: Callable[[], None]) -> None:
     """Let all askers go, so many at once. over: called after each, however it ended."""
     limit = asyncio.Semaphore(at_once)
-    spent = asyncio.Event()
+    spent: list[str] = []  # in whose words the budget stops all
 
     async def one(asker: Asker) -> None:
         async with limit:
-            if spent.is_set():
-                asker.stop("unfinished", STOPPED)
+            if spent:
+                asker.stop("unfinished", spent[0])
                 over()
                 return
             try:
                 await asker.go()
             except* BudgetExceeded as errors:
-                spent.set()
-                asker.stop("unfinished", in_words(errors))
+                spent.append(in_words(errors))
+                asker.stop("unfinished", spent[0])
             except* ServerError as errors:
                 asker.stop("unfinished", in_words(errors))
             except* StoreError:
@@ -75,4 +74,4 @@ def in_words(error: BaseException) -> str:
     return str(error) if isinstance(error, WolflabError) else f"{type(error).__name__}: {error}"
 
 
-__all__ = ["STOPPED", "Asker", "How", "check_models", "in_words", "work"]
+__all__ = ["Asker", "How", "check_models", "in_words", "work"]
