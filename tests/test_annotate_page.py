@@ -18,8 +18,7 @@ import pytest
 
 from wolflab.lab.labels.annotate import Key, KeyRow
 from wolflab.lab.labels.label_files import Label, read_labels
-from wolflab.ui.annotate_items import REASONS, Item
-from wolflab.ui.annotate_page import render, write_page
+from wolflab.ui.annotate_items import REASONS, Item, render, write_page
 
 HOSTILE = (
     "</script><script>document.title = 'broken'</script><img src=http://192.0.2.1/x><!--data--> & \u2028"

@@ -32,7 +32,7 @@ from wolflab.models.embedders import resolve_embedder
 from wolflab.text.asking.wording import moderator_request
 from wolflab.text.notes import Answered, Interviewed, Reflected, Suggested
 from wolflab.ui.running import run_experiment
-from wolflab.ui.trust import TRUSTS, show_trust
+from wolflab.ui.showing import TRUSTS, show_trust
 
 DATA: dict[str, Any] = {
     "name": "learning",

@@ -16,11 +16,9 @@ from ..lab.labels.annotate import PER_CONDITION, Key, Sample, read_key, sample, 
 from ..lab.labels.judging import FILE, JudgeFile, criteria, judge_by_name
 from ..lab.storage.store import Store
 from ..stats.intervals import Estimate
-from .annotate_items import items_of, write_table
-from .annotate_page import PAGE, write_page
+from .annotate_items import PAGE, items_of, write_page, write_table
 from .commands import bar, write_numbers
-from .fitted import print_fitted
-from .tables import cell
+from .tables import cell, print_fitted
 
 TABLE, RESULT = "items.csv", "agreement.json"
 _WIDE = 120

@@ -1,9 +1,20 @@
-"""The main table for the terminal. It knows a `Summary` and `Extras`; rich is imported when it draws."""
+"""Tables for the terminal: the main one of a `Summary` and `Extras`, and tables of any width.
+
+A name is never broken, and what does not fit goes into a further table.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+from rich import get_console
+from rich.cells import cell_len
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
 
 from ..lab.results.extras import Extras
 from ..metrics.shapes import Condition, Summary
@@ -12,10 +23,6 @@ from .arms import marked
 from .measures import called, costs, difference_kind, headlines, measure_name
 from .report.numbers import Kind, interval, number
 from .wording import settings_in_words, trouble_in_words, uncompared_in_words
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
 
 _WIDE = 130
 """Columns from which conditions are rows; below, they are columns."""
@@ -29,8 +36,6 @@ def print_summary(
     extras: Extras = Extras(),  # noqa: B008 (frozen)
 ) -> None:
     """The main table, what its conditions stand for, the differences that show, and what went wrong."""
-    from rich.markup import escape
-
     summary, extras = marked(summary, extras)
     count = len(summary.conditions)
     at_once = count if console.width >= _WIDE else (console.width - _HEAD) // _COLUMN
@@ -72,8 +77,6 @@ def print_summary(
 
 def _print_differs(console: Console, extras: Extras) -> None:
     """A line for each condition whose settings are not the baseline's."""
-    from rich.markup import escape
-
     kept = [one for one in extras.differs if one.places]
     if kept:
         console.print(f"What differs from {escape(kept[0].baseline)}:", highlight=False, soft_wrap=True)
@@ -88,10 +91,6 @@ def main_table(summary: Summary, width: int | None = None) -> Table:
     On a terminal narrower than 130 columns (width; None: as wide as this one) conditions are columns, so
     that nothing is cut.
     """
-    from rich import get_console
-    from rich.markup import escape
-    from rich.table import Table
-
     title = escape(summary.title) + (" [bold yellow](instrument check)[/]" if summary.instrument else "")
     caption = "value, 95 % interval, n"
     found = Table(title=title, title_justify="left", caption=caption, caption_justify="left", show_lines=True)
@@ -143,3 +142,57 @@ def _signed(one: Estimate, kind: Kind) -> str:
     value = ("+" if one.value > 0 else "") + number(one.value, kind)
     ends = "no interval" if one.low is None else interval(one, kind)
     return f"{value} ({ends})"
+
+
+# -- tables of any width ------------------------------------------------------------------------------
+
+_BORDER, _AROUND = 1, 3
+"""Columns that a table takes beside its columns, and that each column takes beside its text."""
+
+
+def print_fitted(
+    console: Console, title: str, heads: Sequence[str], rows: Sequence[Sequence[str]], caption: str = ""
+) -> None:
+    """Print rows under heads; the first cell of a row is its head, and stands in every table.
+
+    Cells and heads are rich markup with the line breaks that they are to have; none is added.
+    A head and one column that are wider together than the terminal are printed as they are.
+    """
+    widths = [_width([head, *(row[k] for row in rows)]) + _AROUND for k, head in enumerate(heads)]
+    parts: list[list[int]] = []
+    room = 0
+    for k, width in enumerate(widths[1:], 1):
+        if not parts or width > room:
+            parts.append([])
+            room = console.width - _BORDER - widths[0]
+        parts[-1].append(k)
+        room -= width
+    for columns in parts:
+        table = Table(title=title, title_justify="left", show_lines=True)
+        table.add_column(heads[0], style="bold", no_wrap=True)
+        for k in columns:
+            table.add_column(heads[k], justify="right", no_wrap=True)
+        for row in rows:
+            table.add_row(*(row[k] for k in (0, *columns)))
+        needed = _BORDER + widths[0] + sum(widths[k] for k in columns)
+        with _at_least(console, needed):
+            console.print(table)
+    if caption:
+        console.print(f"[dim]{caption}[/]", highlight=False)
+
+
+@contextmanager
+def _at_least(console: Console, width: int) -> Iterator[None]:
+    """A console that takes no notice of a terminal's edge, where that is needed."""
+    before = console.width
+    try:
+        console.width = max(width, before)
+        yield
+    finally:
+        console.width = before
+
+
+def _width(cells: Sequence[str]) -> int:
+    """Columns of the longest line."""
+    lines = (line for cell in cells for line in Text.from_markup(cell).plain.split("\n"))
+    return max((cell_len(line) for line in lines), default=0)
