@@ -14,7 +14,7 @@ from ...metrics.choices import Choices
 from ...metrics.diversity import ROWS, Diversity
 from ...metrics.published import published
 from ...stats.intervals import Estimate
-from .figures import ACCENT, INK, LINE, MUTED, SETTINGS, SOFT, Chart, Line, as_svg, bare, curves
+from .figures import ACCENT, DASHED, INK, LINE, MUTED, SOFT, Chart, Line, bare, curves, drawing, on_page
 from .numbers import number, p_value, shown, table
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _study(study: str, rows: Sequence[Choices], instrument: bool) -> str:
     ]
     return (
         f"<h3>{_TITLES[study]}</h3>{_SAID[study]}"
-        f"<figure>{drawn}<figcaption>{caption}</figcaption></figure>"
+        + on_page(drawn, caption)
         + table(f"{_TITLES[study]}, shares", heads, cells, instrument=instrument)
         + _differences(study, rows, names, instrument)
         + (_evenness(rows, instrument) if seats else "")
@@ -157,17 +157,11 @@ def _bars(
     alt: str,
 ) -> str:
     """A panel a condition, a bar a category, whiskers for intervals. level: where a dashed line stands."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
     deep = -(-len(by_condition) // _MOST_WIDE)
     wide = -(-len(by_condition) // deep)
-    with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": name}):
-        figure = Figure(figsize=(9.6, deep * (0.8 + 0.3 * len(names))), layout="constrained")
-        figure.patch.set_alpha(0)
-        axes = figure.subplots(deep, wide, sharex=True, sharey=True, squeeze=False).ravel()
-        for axis in axes[len(by_condition) :]:
-            axis.set_visible(False)
+    height = deep * (0.8 + 0.3 * len(names))
+    with drawing(name, alt, height, len(by_condition), wide, sharex=True, sharey=True) as made:
+        axes = made.axes
         for axis in axes[max(0, len(by_condition) - wide) : len(by_condition)]:
             axis.xaxis.set_tick_params(labelbottom=True)  # the lowest of each column
         for (condition, each), axis in zip(by_condition.items(), axes, strict=False):
@@ -176,7 +170,7 @@ def _bars(
         axes[0].set_ylim(len(names) - 0.4, -0.6)
         axes[0].set_xlim(0, 1)
         axes[0].set_xticks((0, 0.5, 1), ("0", "50 %", "100 %"))
-        return as_svg(figure, alt)
+    return made.svg
 
 
 def _panel(axis: Axes, title: str, values: Sequence[Estimate | None], level: float | None) -> None:
@@ -185,7 +179,7 @@ def _panel(axis: Axes, title: str, values: Sequence[Estimate | None], level: flo
     axis.set_title(short, loc="left", fontsize=10, fontweight="bold", pad=8)
     axis.grid(axis="x", color=LINE, linewidth=0.7)
     if level is not None:
-        axis.axvline(level, color=MUTED, linewidth=1, linestyle=(0, (4, 3)), zorder=2)
+        axis.axvline(level, color=MUTED, linewidth=1, linestyle=DASHED, zorder=2)
     for place, one in enumerate(values):
         if one is None or one.value is None:
             continue
@@ -252,7 +246,7 @@ def _along(rows: Sequence[Diversity]) -> str:
     ]
     chart = Chart("Added by the last candidate", tuple(line for line in lines if line.points))
     drawn = curves("diversity", [chart], "N", "What the last candidate adds by N, with 95 % intervals")
-    return f"<figure>{drawn}<figcaption>{_ALONG}</figcaption></figure>"
+    return on_page(drawn, _ALONG)
 
 
 def _asked(one: Diversity) -> int:

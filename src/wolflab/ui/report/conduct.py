@@ -25,7 +25,7 @@ from ..measures import (
     splits_in,
 )
 from . import prose as prose
-from .figures import Chart, Line, Panel, Row, curves, forest
+from .figures import Chart, Line, Panel, Row, curves, forest, on_page
 from .numbers import interval, name, number, shown, table
 
 _FAMILIES = {
@@ -82,14 +82,11 @@ def along(summary: Summary) -> str:
         dashed = prose.ALONG_BASELINE.format(name(level))
         cells = (shown(level.measures.get(key), measure_kind(key)) for key in kept)
         rows.insert(0, [f'{name(level)}<span class="n">baseline, dashed</span>', *cells])
-    return (
-        f"<figure>{drawn}<figcaption>{prose.ALONG_FIGURE} {dashed} {prose.ALONG_SHARED}</figcaption></figure>"
-        + table(
-            f"Along {escape(curve.x)}. Under each number: 95 % interval, n.",
-            [escape(curve.x), *(escape(measure_name(key)) for key in kept)],
-            rows,
-            instrument=summary.instrument,
-        )
+    return on_page(drawn, f"{prose.ALONG_FIGURE} {dashed} {prose.ALONG_SHARED}") + table(
+        f"Along {escape(curve.x)}. Under each number: 95 % interval, n.",
+        [escape(curve.x), *(escape(measure_name(key)) for key in kept)],
+        rows,
+        instrument=summary.instrument,
     )
 
 
@@ -136,9 +133,7 @@ def _family(title: str, family: Sequence[Behaviour], kept: Sequence[Condition], 
     ]
     found = f"<h3>{title}</h3>"
     if seen:
-        found += (
-            f"<figure>{_dots(title, seen, kept)}<figcaption>{prose.BEHAVIOURS_FIGURE}</figcaption></figure>"
-        )
+        found += on_page(_dots(title, seen, kept), prose.BEHAVIOURS_FIGURE)
         found += table(
             f"{title}: how often a game, and in how many games",
             ["behaviour", *(name(one) for one in kept)],
@@ -248,7 +243,7 @@ def trust(summary: Summary) -> str:
     drawn = curves("trust", charts, "day", "Trust relations by day and condition")
     tables = "".join(_table(summary, kept, one, by_day[one.name]) for one in quantities)
     shown_ = {one.name for one in (*quantities, *by_day.values())}
-    figure = f"<figure>{drawn}<figcaption>{prose.TRUST_FIGURE}</figcaption></figure>"
+    figure = on_page(drawn, prose.TRUST_FIGURE)
     return prose.TRUST + figure + tables + section(summary, "Further of trust", kept, "trust", *shown_)
 
 
@@ -286,7 +281,7 @@ def reasonable(summary: Summary) -> str:
     drawn = forest("reasonable", [panel], "Share of reasonable replies by condition with 95 % intervals")
     return (
         prose.REASONABLE
-        + f"<figure>{drawn}<figcaption>{prose.REASONABLE_FIGURE}</figcaption></figure>"
+        + on_page(drawn, prose.REASONABLE_FIGURE)
         + section(summary, "Reasonable replies, by rule", kept, "reasonable")
     )
 
@@ -310,6 +305,6 @@ def advice(summary: Summary) -> str:
     drawn = forest("advice", panels, "Advice given, votes passed, advice heeded, with 95 % intervals")
     return (
         prose.ADVICE
-        + f"<figure>{drawn}<figcaption>{prose.ADVICE_FIGURE}</figcaption></figure>"
+        + on_page(drawn, prose.ADVICE_FIGURE)
         + section(summary, "Advice from past games", kept, "advice")
     )

@@ -15,7 +15,7 @@ from ...metrics.interviews import InterviewRows, Quote
 from ...metrics.registry import SIDE_NAMES
 from ..wording import settings_in_words, trouble_in_words, uncompared_in_words
 from . import prose as prose
-from .figures import Chart, Line, curves
+from .figures import Chart, Line, curves, on_page
 from .numbers import number, shown, table
 
 _LONG = 400
@@ -163,7 +163,7 @@ def _grown(place: int, one: Growth, instrument: bool) -> str:
     ]
     heads = ["deals learned from", escape(one.condition)]
     heads += [] if one.beside is None else [f"{escape(one.beside)}, on the same deals"]
-    return f"<figure>{drawn}<figcaption>{caption}</figcaption></figure>" + table(
+    return on_page(drawn, caption) + table(
         f"Village wins while {escape(one.condition)} learns", heads, rows, instrument=instrument
     )
 

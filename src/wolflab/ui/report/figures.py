@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
@@ -32,10 +33,10 @@ _COLOURS = {
     "#161718": "var(--good)",
 }
 INK, MUTED, LINE, ACCENT, SOFT, WARM, CARD, GOOD = _COLOURS
-_DASHED: Any = (0, (4, 3))
+DASHED: Any = (0, (4, 3))
 _TICKS = 8
 """More values of x than this are not each written below the axis."""
-SETTINGS: Any = {
+_SETTINGS: Any = {
     "svg.fonttype": "none",
     "font.family": "DejaVu Sans",
     "font.size": 9.5,
@@ -46,6 +47,40 @@ SETTINGS: Any = {
     "xtick.color": MUTED,
     "ytick.color": INK,
 }
+
+
+@dataclass(slots=True)
+class Drawing:
+    """A drawing of one panel or more. svg: as the page shows it, once it is done."""
+
+    figure: Figure
+    axes: Sequence[Axes]
+    svg: str = ""
+
+
+@contextmanager
+def drawing(
+    name: str, alt: str, height: float, panels: int = 1, wide: int = 1, **shared: Any
+) -> Iterator[Drawing]:
+    """A drawing as wide as the page, to be filled in. name: decides its ids. wide: panels in a line."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context({**_SETTINGS, "svg.hashsalt": name}):
+        figure = Figure(figsize=(9.6, height), layout="constrained")
+        figure.patch.set_alpha(0)
+        axes = figure.subplots(-(-panels // wide), wide, squeeze=False, **shared).ravel()
+        for axis in axes[panels:]:
+            axis.set_visible(False)
+        made = Drawing(figure, axes)
+        yield made
+        made.svg = _as_svg(figure, alt)
+
+
+def on_page(drawn: str, caption: str = "") -> str:
+    """A drawing with its caption, as HTML."""
+    under = f"<figcaption>{caption}</figcaption>" if caption else ""
+    return f"<figure>{drawn}{under}</figure>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,23 +109,15 @@ def forest(name: str, panels: Sequence[Panel], alt: str, across: int | None = No
 
     across: panels in one line of panels (None: all of them).
     """
-    import matplotlib
-    from matplotlib.figure import Figure
-
     lines, wide = len(panels[0].rows), across or len(panels)
-    deep = -(-len(panels) // wide)
-    with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": name}):
-        figure = Figure(figsize=(9.6, deep * (0.95 + 0.36 * lines)), layout="constrained")
-        figure.patch.set_alpha(0)
-        figure.get_layout_engine().set(w_pad=0.12)  # type: ignore[union-attr, call-arg]
-        axes = figure.subplots(deep, wide, sharey=True, squeeze=False).ravel()
-        for axis in axes[len(panels) :]:
-            axis.set_visible(False)
-        for panel, axis in zip(panels, axes, strict=False):
+    height = -(-len(panels) // wide) * (0.95 + 0.36 * lines)
+    with drawing(name, alt, height, len(panels), wide, sharey=True) as made:
+        made.figure.get_layout_engine().set(w_pad=0.12)  # type: ignore[union-attr, call-arg]
+        for panel, axis in zip(panels, made.axes, strict=False):
             _forest(axis, panel)
-        axes[0].set_yticks(range(lines), [row.label for row in panels[0].rows])
-        axes[0].set_ylim(lines - 0.4, -0.6)
-        return as_svg(figure, alt)
+        made.axes[0].set_yticks(range(lines), [row.label for row in panels[0].rows])
+        made.axes[0].set_ylim(lines - 0.4, -0.6)
+    return made.svg
 
 
 def _forest(axis: Axes, panel: Panel) -> None:
@@ -99,7 +126,7 @@ def _forest(axis: Axes, panel: Panel) -> None:
     axis.set_title(panel.title, loc="left", fontsize=10.5, fontweight="bold", pad=10)
     axis.grid(axis="x", color=LINE, linewidth=0.7)
     if panel.reference is not None:
-        axis.axvline(panel.reference, color=MUTED, linewidth=1, linestyle=_DASHED)
+        axis.axvline(panel.reference, color=MUTED, linewidth=1, linestyle=DASHED)
     for place, row in enumerate(panel.rows):
         if row.band is not None:
             low, high = row.band
@@ -136,26 +163,18 @@ class Curve:
 
 def calibration(name: str, curves: Sequence[Curve], alt: str) -> str:
     """One panel a condition: stated against observed; on the dashed line players mean what they say."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    lines = -(-len(curves) // 4)
-    with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": name}):
-        figure = Figure(figsize=(9.6, 2.6 * lines), layout="constrained")
-        figure.patch.set_alpha(0)
-        axes = figure.subplots(lines, 4, squeeze=False, sharex=True, sharey=True).ravel()
-        for axis in axes[len(curves) :]:
-            axis.set_visible(False)
-        for curve, axis in zip(curves, axes, strict=False):
+    height = 2.6 * -(-len(curves) // 4)
+    with drawing(name, alt, height, len(curves), 4, sharex=True, sharey=True) as made:
+        for curve, axis in zip(curves, made.axes, strict=False):
             _calibration(axis, curve)
-        axes[0].set_ylabel("right")
-        return as_svg(figure, alt)
+        made.axes[0].set_ylabel("right")
+    return made.svg
 
 
 def _calibration(axis: Axes, curve: Curve) -> None:
     bare(axis)
     axis.set_title(curve.title, loc="left", fontsize=10)
-    axis.plot((0, 1), (0, 1), color=MUTED, linewidth=1, linestyle=_DASHED)
+    axis.plot((0, 1), (0, 1), color=MUTED, linewidth=1, linestyle=DASHED)
     axis.grid(color=LINE, linewidth=0.7)
     most = max((one.n for _, one, _ in curve.points), default=1)
     for stated, one, _ in curve.points:
@@ -199,27 +218,19 @@ _INKS, _SYMBOLS = (ACCENT, WARM, GOOD, INK, MUTED), "osD^vP"
 
 def curves(name: str, charts: Sequence[Chart], across: str, alt: str) -> str:
     """Panels of lines over one quantity, to scale; more than one line has a legend. across: its name."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
     wide = {1: 1, 2: 2, 4: 2}.get(len(charts), 3)
-    deep = -(-len(charts) // wide)
     labels = [line.label if len(line.label) <= 40 else f"{line.label[:39]}…" for line in charts[0].lines]
     beside = min(len(labels), 100 // (max(map(len, labels)) + 8))
     ticks = _apart({x for chart in charts for line in chart.lines for x, _ in line.points})
-    with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": name}):
-        figure = Figure(figsize=(9.6, 2.55 * deep + 0.24 * -(-len(labels) // beside)), layout="constrained")
-        figure.patch.set_alpha(0)
-        figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)  # type: ignore[union-attr, call-arg]
-        axes = figure.subplots(deep, wide, squeeze=False).ravel()
-        for axis in axes[len(charts) :]:
-            axis.set_visible(False)
+    height = 2.55 * -(-len(charts) // wide) + 0.24 * -(-len(labels) // beside)
+    with drawing(name, alt, height, len(charts), wide) as made:
+        made.figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)  # type: ignore[union-attr, call-arg]
         drawn: list[Any] = []
-        for chart, axis in zip(charts, axes, strict=False):
+        for chart, axis in zip(charts, made.axes, strict=False):
             drawn = _chart(axis, chart, ticks)
             axis.set_xlabel(across)
         if len(labels) > 1:
-            figure.legend(
+            made.figure.legend(
                 drawn,
                 labels,
                 loc="outside upper left",
@@ -228,7 +239,7 @@ def curves(name: str, charts: Sequence[Chart], across: str, alt: str) -> str:
                 labelcolor=INK,
                 fontsize=9.5,
             )
-        return as_svg(figure, alt)
+    return made.svg
 
 
 def _chart(axis: Axes, chart: Chart, ticks: Sequence[float]) -> list[Any]:
@@ -242,7 +253,7 @@ def _chart(axis: Axes, chart: Chart, ticks: Sequence[float]) -> list[Any]:
     if level is not None and level.value is not None:
         if level.low is not None and level.high is not None:
             axis.axhspan(level.low, level.high, color=LINE, alpha=0.55, linewidth=0, zorder=0.5)
-        axis.axhline(level.value, color=MUTED, linewidth=1.2, linestyle=_DASHED, zorder=1.5)
+        axis.axhline(level.value, color=MUTED, linewidth=1.2, linestyle=DASHED, zorder=1.5)
     most = max((one.n for line in chart.lines for _, one in line.points), default=1) or 1
     step = min((b - a for a, b in pairwise(ticks)), default=1.0)
     handles: list[Any] = []
@@ -329,7 +340,7 @@ def bare(axis: Axes) -> None:
         axis.spines[side].set_visible(False)
 
 
-def as_svg(figure: Figure, alt: str) -> str:
+def _as_svg(figure: Figure, alt: str) -> str:
     """The drawing as one <svg> element: no prolog, no metadata, no fixed size, no unused ids."""
     buffer = io.StringIO()
     figure.savefig(

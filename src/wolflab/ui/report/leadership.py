@@ -19,7 +19,7 @@ from ..measures import (
     spread,
 )
 from . import prose as prose
-from .figures import Panel, Row, forest
+from .figures import Panel, Row, forest, on_page
 from .numbers import heat, led_by_sheriff, name, p_value, shown
 
 
@@ -46,8 +46,10 @@ def leadership(summary: Summary) -> str:
     nulls = ["Ratio if “Sheriff” were only a label", *(_null(one) for one in led)]
     alone = "".join(spread(summary, led, one) for one in splits_in("leadership"))
     return (
-        prose.LEADERSHIP + f"<figure>{drawn}<figcaption>{prose.LEADERSHIP_FIGURE}</figcaption></figure>"
-        f"{down(summary, caption, led, measures_in('leadership'), [nulls])}{alone}"
+        prose.LEADERSHIP
+        + on_page(drawn, prose.LEADERSHIP_FIGURE)
+        + down(summary, caption, led, measures_in("leadership"), [nulls])
+        + alone
     )
 
 
@@ -84,7 +86,7 @@ def roles(summary: Summary) -> str:
             )
         ]
         picture = forest(f"roles-{place}", panels, f"Ratio and DC by the Sheriff's role, {one.name}")
-        drawn.append(f"<h3>{name(one)}</h3><figure>{picture}</figure>")
+        drawn.append(f"<h3>{name(one)}</h3>{on_page(picture)}")
     by_role = [one for one in splits_in("roles") if one.split == ("role",)]
     return (
         f'{prose.ROLES}{"".join(drawn)}<p class="lead">{prose.ROLES_FIGURE}</p>'
@@ -117,7 +119,7 @@ def words(summary: Summary) -> str:
         for each in kept
     ]
     drawn = forest("persuasion", panels, "Persuasion rate towards the recommended player")
-    return f"{prose.WORDS}<figure>{drawn}</figure>" + section(summary, "Persuasion rate", led, "words")
+    return prose.WORDS + on_page(drawn) + section(summary, "Persuasion rate", led, "words")
 
 
 def beliefs(summary: Summary) -> str:

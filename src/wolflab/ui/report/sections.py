@@ -20,7 +20,7 @@ from ..measures import (
     splits_in,
 )
 from . import prose as prose
-from .figures import Curve, Panel, Row, calibration, forest
+from .figures import Curve, Panel, Row, calibration, forest, on_page
 from .numbers import name, number, p_value, shown, table
 
 
@@ -76,7 +76,7 @@ def play(summary: Summary) -> str:
         ],
         "Win rates with 95 % intervals",
     )
-    return f"{prose.PLAY}<figure>{drawn}</figure>" + section(summary, "Wins and votes", kept, "play")
+    return prose.PLAY + on_page(drawn) + section(summary, "Wins and votes", kept, "play")
 
 
 def deduction(summary: Summary) -> str:
@@ -96,8 +96,8 @@ def deduction(summary: Summary) -> str:
     return (
         prose.DEDUCTION
         + section(summary, "Guesses of hidden roles", kept, "deduction", *(one.name for one in by_confidence))
-        + f"<figure>{drawn}<figcaption>{prose.DEDUCTION_FIGURE}</figcaption></figure>"
-        "<details><summary>The points as numbers</summary>"
+        + on_page(drawn, prose.DEDUCTION_FIGURE)
+        + "<details><summary>The points as numbers</summary>"
         + parts(summary, "Calibration", kept, by_confidence)
         + "</details>"
     )

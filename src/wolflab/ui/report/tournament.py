@@ -7,14 +7,13 @@ and its n; what no real model played is marked on every table.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
 from ...metrics.tournament import PARTS, CellRow, Standings
 from ...stats.intervals import Estimate
 from . import prose as prose
-from .figures import ACCENT, CARD, INK, MUTED, SETTINGS, Panel, Row, as_svg, forest
+from .figures import ACCENT, CARD, INK, MUTED, Panel, Row, drawing, forest, on_page
 from .numbers import interval, number, p_value, shown, table
 from .page import FOOTER, page, sections
 
@@ -77,7 +76,7 @@ def _matrix(found: Standings) -> str:
         rows.append([escape(village), *(_cell(cell) for cell in cells)])
     heads = ["village ↓ &nbsp; Werewolves →", *map(escape, found.werewolves)]
     drawn = heat_map(found)
-    figure = f"<figure>{drawn}<figcaption>{_caption(found)}</figcaption></figure>" if drawn else ""
+    figure = on_page(drawn, _caption(found)) if drawn else ""
     nobody = sum(cell.nobody for cell in found.cells)
     note = f"<p>{nobody} games were won by neither side; they count as not won.</p>" if nobody else ""
     words = _MATRIX + (_SEQUENCES if found.level is not None else "")
@@ -99,7 +98,7 @@ def _scores(found: Standings) -> str:
     drawn = forest("scores", panels, "Mean win rate of each entrant on both sides and on each")
     heads = ["entrant", *(PART_NAMES[part] for part in PARTS)]
     made = table("Mean win rate", heads, rows, instrument=found.instrument)
-    return f"{_SCORES}<figure>{drawn}</figure>{made}"
+    return f"{_SCORES}{on_page(drawn)}{made}"
 
 
 _NOTHING = Estimate(None, None, None, 0, 0, "games")
@@ -195,27 +194,15 @@ def _published(found: Standings) -> str:
 # -- the heat map -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Scale:
-    """From win rates to how strongly a cell is coloured."""
-
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, found: Standings) -> _Scale:
-        values = [cell.village_win.value for cell in found.cells if cell.village_win.value is not None]
-        return cls(min(values, default=0.0), max(values, default=1.0))
-
-    def strength(self, value: float) -> float:
-        """0.05 to 0.6, so that words stay readable on it."""
-        span = self.high - self.low
-        return 0.05 + 0.55 * ((value - self.low) / span if span > 0 else 0.0)
+def _range(found: Standings) -> tuple[float, float]:
+    """The lowest and the highest win rate."""
+    values = [cell.village_win.value for cell in found.cells if cell.village_win.value is not None]
+    return min(values, default=0.0), max(values, default=1.0)
 
 
 def _caption(found: Standings) -> str:
-    scale = _Scale.of(found)
-    words = f"From {number(scale.low, 'share')} (pale) to {number(scale.high, 'share')} (strong)."
+    low, high = _range(found)
+    words = f"From {number(low, 'share')} (pale) to {number(high, 'share')} (strong)."
     if found.beside:
         first = found.beside[0]
         words += f" Published: {escape(first.source)} ({escape(first.version)} version)."
@@ -224,16 +211,12 @@ def _caption(found: Standings) -> str:
 
 def heat_map(found: Standings) -> str:
     """The win-rate matrix as SVG, "" without a finished game: rows village, columns Werewolves."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
     if all(cell.village_win.value is None for cell in found.cells):
         return ""
     wide, deep = len(found.werewolves), len(found.village)
-    with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": "tournament"}):
-        figure = Figure(figsize=(9.6, 0.8 + 0.68 * deep), layout="constrained")
-        figure.patch.set_alpha(0)
-        axis = figure.subplots()
+    alt = "The village's win rate, by who plays the village and who the Werewolves"
+    with drawing("tournament", alt, 0.8 + 0.68 * deep) as made:
+        axis = made.axes[0]
         _draw(axis, found)
         axis.set_xlim(0, wide)
         axis.set_ylim(deep, 0)
@@ -244,7 +227,7 @@ def heat_map(found: Standings) -> str:
         axis.set_xlabel("Werewolves")
         axis.set_ylabel("village")
         axis.tick_params(axis="both", length=0, labelcolor=INK)
-        return as_svg(figure, "The village's win rate, by who plays the village and who the Werewolves")
+    return made.svg
 
 
 def _draw(axis: Axes, found: Standings) -> None:
@@ -253,7 +236,8 @@ def _draw(axis: Axes, found: Standings) -> None:
     axis.patch.set_alpha(0)
     for side in ("top", "right", "left", "bottom"):
         axis.spines[side].set_visible(False)
-    scale = _Scale.of(found)
+    low, high = _range(found)
+    span = high - low
     printed = {(one.village, one.werewolves): one for one in reversed(found.beside)}
     for row, village in enumerate(found.village):
         for column, werewolves in enumerate(found.werewolves):
@@ -263,9 +247,8 @@ def _draw(axis: Axes, found: Standings) -> None:
                 continue
             value = cell.village_win.value
             corner = (column + 0.02, row + 0.03)
-            axis.add_patch(
-                Rectangle(corner, 0.96, 0.94, facecolor=ACCENT, alpha=scale.strength(value), linewidth=0)
-            )
+            strong = 0.05 + 0.55 * ((value - low) / span if span > 0 else 0.0)  # words stay readable on it
+            axis.add_patch(Rectangle(corner, 0.96, 0.94, facecolor=ACCENT, alpha=strong, linewidth=0))
             axis.add_patch(Rectangle(corner, 0.96, 0.94, fill=False, edgecolor=CARD, linewidth=1))
             axis.text(column + 0.5, row + 0.36, f"{value:.2f}", ha="center", va="center", fontweight="bold")
             under = interval(cell.village_win, "one").replace(" to ", "–")
