@@ -85,6 +85,3 @@ class Alarm:
                 self._warned.add(one.model)
                 told = f"{trouble_in_words(one)} The run goes on; see: wolflab errors {self._store.path}"
                 say(self._console, told, "yellow")
-
-
-__all__ = ["Alarm", "HeardStore"]

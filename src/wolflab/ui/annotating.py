@@ -18,7 +18,10 @@ from ..lab.storage.store import Store
 from ..stats.intervals import Estimate
 from .annotate_items import PAGE, items_of, write_page, write_table
 from .commands import bar, write_numbers
-from .tables import cell, print_fitted
+from .console import say
+from .report.numbers import number
+from .tables import cell, in_line, print_fitted
+from .wording import counted
 
 TABLE, RESULT = "items.csv", "agreement.json"
 _WIDE = 120
@@ -45,12 +48,12 @@ def draw_sample(
     key = write_key(found.key, directory)
     table = write_table(items, directory / TABLE)
     page = write_page(items, found.key.code, directory / PAGE)
-    count = len(found.key.variants)
-    _say(console, f"{len(items)} replies of {count} condition{'s' if count != 1 else ''}, shuffled.")
+    conditions = counted(len(found.key.variants), "condition")
+    say(console, f"{counted(len(items), 'reply', 'replies')} of {conditions}, shuffled.")
     for condition, given in found.short:
-        _say(console, f"[yellow]{escape(condition)} has only {given} such replies.[/]")
-    _say(console, escape(f"For raters:  {page}  or  {table}"))
-    _say(console, escape(f"Keep away from them:  {key}"))
+        say(console, f"{condition} has only {counted(given, 'such reply', 'such replies')}.", "yellow")
+    say(console, f"For raters:  {page}  or  {table}")
+    say(console, f"Keep away from them:  {key}")
     return found
 
 
@@ -77,17 +80,14 @@ def judge_sample(
 
     with Store.open_for_reading(run_of(key, directory, run)) as store, shown:
         found = asyncio.run(judge_by_name(key, store, model, directory, asked, retries, limits, watch))
-    usage = found.usage
-    spent = (
-        f", {usage.tokens:,} tokens" + (f", {usage.cost:.4f} USD" if usage.cost else "")
-        if usage.tokens
-        else ""
-    )
-    told = f"{len(found.verdicts)} verdicts, {found.invalid} of them unusable{spent}:  {found.path / FILE}"
-    _say(console, escape(told))
+    tokens = found.usage.prompt_tokens + found.usage.completion_tokens
+    told = f"{counted(len(found.verdicts), 'verdict')}, {found.invalid} of them unusable"
+    told += f", {tokens:,} tokens" if tokens else ""
+    told += f", {number(found.usage.cost, 'usd')}" if found.usage.cost else ""
+    say(console, f"{told}:  {found.path / FILE}")
     if found.waiting:
-        left = f"{found.waiting} replies are not judged yet ({found.why}). Go on with the same command."
-        _say(console, f"[yellow]{escape(left)}[/]")
+        left = counted(found.waiting, "reply is", "replies are")
+        say(console, f"{left} not judged yet ({found.why}). Go on with the same command.", "yellow")
     return found
 
 
@@ -101,7 +101,7 @@ def show_agreement(
     path = directory / RESULT
     write_numbers(path, found.as_dict())
     print_agreement(console, found)
-    _say(console, escape(f"all numbers: {path}"))
+    say(console, f"all numbers: {path}")
     return found
 
 
@@ -121,10 +121,11 @@ def print_agreement(console: Console, found: Agreement) -> None:
     if found.pairs:
         _pairs(console, found)
     if found.alpha is not None:
-        _say(console, f"Krippendorff's alpha of all people: {_line(found.alpha)}")
+        alpha = in_line(found.alpha, "plain")
+        say(console, f"Krippendorff's alpha of all people: {alpha}, n {found.alpha.n}")
     kinds = {rater.kind for rater in found.raters}
     if "person" in kinds and "people" not in kinds:
-        _say(
+        say(
             console,
             f"No reply was labelled by {MAJORITY} people or more: no majority can be told, and each rater's "
             "share stands for itself.",
@@ -132,19 +133,15 @@ def print_agreement(console: Console, found: Agreement) -> None:
     if found.behaviours:
         _behaviours(console, found)
     for name in found.unfilled:
-        told = f"{name}: 0 of {found.items} labelled; fill in its column reasonable"
-        _say(console, f"[yellow]{escape(told)}[/]")
+        say(console, f"{name}: 0 of {found.items} labelled; fill in its column reasonable", "yellow")
     for rater in found.raters:
         if rater.invalid:
-            _say(console, f"[yellow]{escape(rater.name)}: {rater.invalid} verdicts were unusable[/]")
+            unusable = counted(rater.invalid, "verdict was", "verdicts were")
+            say(console, f"{rater.name}: {unusable} unusable", "yellow")
         if rater.instrument:
-            _say(console, f"[yellow]{escape(rater.name)} is no language model: an instrument check.[/]")
+            say(console, f"{rater.name} is no language model: an instrument check.", "yellow")
     if any(rater.name == RULE for rater in found.raters):
-        _say(console, "The rule calls reasonable whatever its detectors find nothing in.")
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(text, highlight=False, soft_wrap=True)
+        say(console, "The rule calls reasonable whatever its detectors find nothing in.")
 
 
 _CAPTION = "value, 95 % interval (deals resampled), n"
@@ -199,13 +196,3 @@ def _noted(one: Estimate) -> str:
     """An estimate, and under it why it has no interval."""
     why = "\n".join(f"[dim]{escape(line)}[/]" for line in wrap(one.note, _NOTE))
     return cell(one, "plain") + (f"\n{why}" if why and one.low is None else "")
-
-
-def _line(one: Estimate) -> str:
-    if one.value is None:
-        return f"– ({one.note})"
-    interval = one.note if one.low is None or one.high is None else f"{one.low:.3f} to {one.high:.3f}"
-    return f"{one.value:.3f} ({interval}), n {one.n}"
-
-
-__all__ = ["draw_sample", "judge_sample", "print_agreement", "run_of", "show_agreement"]

@@ -51,6 +51,3 @@ def marked(summary: Summary, extras: Extras) -> tuple[Summary, Extras]:
         interviews=tuple(replace(one, condition=shown(one.condition)) for one in extras.interviews),
     )
     return summary, extras
-
-
-__all__ = ["SOURCE", "compared", "marked"]

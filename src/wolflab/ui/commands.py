@@ -106,10 +106,10 @@ def tell_why(console: Console, rows: Sequence[GameRow]) -> None:
     for row in rows:
         reasons.setdefault(f"{row.status}: {row.error}" if row.error else row.status, []).append(row)
     for why, alike in reasons.items():
-        which = f"[red]{len(alike)} games[/] are"
-        if len(alike) == 1:
-            one = alike[0]
-            which = f"[red]game {one.id}[/] ({escape(one.condition)}, deal {one.deal}) is"
+        one = alike[0]
+        which = f"[red]game {one.id}[/] ({escape(one.condition)}, deal {one.deal}) is"
+        if len(alike) > 1:
+            which = f"[red]{len(alike):,} games[/] are"
         console.print(f"{which} {escape(why)}", highlight=False)
 
 

@@ -16,6 +16,8 @@ from ..lab.experience import pool as experience
 from ..lab.experience.pool import Inspected, Selection
 from ..lab.storage.store import Store
 from .commands import bar
+from .console import say
+from .wording import counted
 
 
 def build_pool(
@@ -90,9 +92,8 @@ def inspect_pool(console: Console, path: Path, sample: int) -> None:
         )
     console.print(table)
     for one in found.sample:
-        console.print(f"\n{one.role}, {one.kind}, score {one.score} ({one.id})", markup=False)
-        console.print(f"  thought: {one.reflection}", markup=False, soft_wrap=True)
-        console.print(f"  did: {one.response}", markup=False, soft_wrap=True)
+        say(console, f"\n{one.role}, {one.kind}, score {one.score} ({one.id})")
+        say(console, f"  thought: {one.reflection}\n  did: {one.response}")
 
 
 def _about(found: Inspected) -> list[str]:
@@ -106,8 +107,8 @@ def _about(found: Inspected) -> list[str]:
     else:
         near += "; there are no pairs from different deals to try it on"
     return [
-        f"{found.experiences:,} experiences from {found.games:,} games of {found.deals:,} deals, "
-        f"{found.bytes / 1e6:.1f} MB",
+        f"{counted(found.experiences, 'experience')} from {counted(found.games, 'game')} of "
+        f"{counted(found.deals, 'deal')}, {found.bytes / 1e6:.1f} MB",
         f"embedder {name}, {found.dimensions} numbers; {near}",
         f"digest {found.digest}",
     ]

@@ -17,6 +17,7 @@ from ..metrics.measure import Measure, PartKey, Section
 from ..metrics.registry import MEASURES, SPLITS
 from ..metrics.shapes import Condition, Summary
 from ..stats.intervals import Estimate
+from .report.figures import Panel, Row
 from .report.numbers import Kind, name, shown, table
 
 _COLUMNS = 8
@@ -193,6 +194,17 @@ def section(
     lay = across if len(kept) <= _COLUMNS else down
     alone = "".join(spread(summary, conditions, one) for one in splits_in(which, *besides))
     return lay(summary, caption, conditions, kept) + alone
+
+
+def panel(
+    measure: Measure,
+    conditions: Iterable[Condition],
+    title: str = "",
+    bounds: tuple[float, float] | None = None,
+) -> Panel:
+    """A measure's forest plot, a line for each condition. title: for its label."""
+    rows = tuple(Row(one.name, one.measures[measure.name]) for one in conditions)
+    return Panel(title or measure.label, rows, measure.reference, is_percent(measure), bounds)
 
 
 def from_zero(every: Sequence[Estimate]) -> tuple[float, float]:

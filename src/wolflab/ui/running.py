@@ -40,7 +40,7 @@ from .report.report import write_report
 from .tables import print_summary
 from .terminal import GamePrinter, show_errors, show_unusable
 from .tournament import resume_tournament
-from .wording import as_data
+from .wording import as_data, counted
 
 
 def run_experiment(
@@ -204,13 +204,11 @@ def list_errors(console: Console, store: Store) -> None:
             unread += heard.filed - heard.read
     tell_why(console, [row for row in store.games() if row.error and not row.over])
     for endpoint, what in store.adaptations():
-        console.print(f"{endpoint}: {what}", highlight=False, markup=False)
-    console.print(f"{count} unusable {'reply' if count == 1 else 'replies'}")
+        say(console, f"{endpoint}: {what}")
+    console.print(counted(count, "unusable reply", "unusable replies"))
     if unread:
-        console.print(
-            f"{unread} replies of games that are not over are not among them: they are read when their game "
-            "goes on"
-        )
+        others = counted(unread, "reply", "replies")
+        console.print(f"not among them: {others} of games that are not over, read when their game goes on")
 
 
 def verify_run(console: Console, store: Store, agents: bool) -> bool:

@@ -20,10 +20,12 @@ from ..lab.results.extras import Extras
 from ..metrics.shapes import Condition, Summary
 from ..stats.intervals import Estimate
 from .arms import marked
+from .console import say
 from .measures import called, costs, difference_kind, headlines, measure_name
 from .report.numbers import Kind, interval, number
-from .wording import settings_in_words, trouble_in_words, uncompared_in_words
+from .wording import counted, settings_in_words, trouble_in_words, uncompared_in_words
 
+INSTRUMENT = "Instrument check: no language model played. This says nothing about models."
 _WIDE = 130
 """Columns from which conditions are rows; below, they are columns."""
 _HEAD, _COLUMN = 19, 17
@@ -43,43 +45,35 @@ def print_summary(
         part = summary.conditions[first : first + max(1, at_once)]
         console.print(main_table(replace(summary, conditions=part), console.width))
     if summary.instrument:
-        console.print(
-            "[yellow]Instrument check: no language model played. This says nothing about models.[/]"
-        )
+        say(console, INSTRUMENT, "yellow")
     _print_differs(console, extras)
     for one in summary.contrasts:
         if one.p_holm is not None and one.p_holm < 0.05:
             chance = "< 0.001" if one.p_holm < 0.001 else f"{one.p_holm:.3f}"
-            console.print(
-                f"{escape(measure_name(one.metric))}: {escape(one.condition)} − {escape(one.baseline)} = "
-                f"{_signed(one.difference, difference_kind(one.metric))}, "
-                f"p (Holm) {chance}",
-                highlight=False,
-                soft_wrap=True,
-            )
+            found = in_line(one.difference, difference_kind(one.metric), signed=True)
+            which = f"{measure_name(one.metric)}: {one.condition} − {one.baseline}"
+            say(console, f"{which} = {found}, p (Holm) {chance}")
     silent = sum(one.p_holm is None or one.p_holm >= 0.05 for one in summary.contrasts)
     if silent:
         many = "difference that is not told" if silent == 1 else "differences that are not told"
         console.print(f"[dim]{silent} {many} apart from 0 (p, Holm): see the report[/]", highlight=False)
     if extras.uncompared is not None:
-        told = uncompared_in_words(extras.uncompared)
-        console.print(f"[yellow]{escape(told)}[/]", highlight=False, soft_wrap=True)
+        say(console, uncompared_in_words(extras.uncompared), "yellow")
     if any("reasonable" in one.measures for one in summary.conditions):
         console.print("[dim]behaviours, trust and advice: see the report[/]")
     for row in summary.conditions:
         for error, n in row.errors:
-            games = "game" if n == 1 else "games"
-            console.print(f"[red]{escape(row.name)}, {n} {games}:[/] {escape(error)}", highlight=False)
+            head = f"[red]{escape(row.name)}, {counted(n, 'game')}:[/]"
+            console.print(f"{head} {escape(error)}", highlight=False)
     for model in extras.troubled:
-        told = f"{trouble_in_words(model)} Look at them with: wolflab errors RUN"
-        console.print(f"[yellow]{escape(told)}[/]", highlight=False, soft_wrap=True)
+        say(console, f"{trouble_in_words(model)} Look at them with: wolflab errors RUN", "yellow")
 
 
 def _print_differs(console: Console, extras: Extras) -> None:
     """A line for each condition whose settings are not the baseline's."""
     kept = [one for one in extras.differs if one.places]
     if kept:
-        console.print(f"What differs from {escape(kept[0].baseline)}:", highlight=False, soft_wrap=True)
+        say(console, f"What differs from {kept[0].baseline}:")
     for one in kept:
         told = f"  [bold]{escape(one.condition)}[/]: {escape('; '.join(settings_in_words(one)))}"
         console.print(told, highlight=False, soft_wrap=True)
@@ -91,9 +85,7 @@ def main_table(summary: Summary, width: int | None = None) -> Table:
     On a terminal narrower than 130 columns (width; None: as wide as this one) conditions are columns, so
     that nothing is cut.
     """
-    title = escape(summary.title) + (" [bold yellow](instrument check)[/]" if summary.instrument else "")
-    caption = "value, 95 % interval, n"
-    found = Table(title=title, title_justify="left", caption=caption, caption_justify="left", show_lines=True)
+    found = framed(summary.title, summary.instrument, "value, 95 % interval, n")
     measures = [*headlines(summary), *costs(summary)]
     heads = ["games", *(escape(called(one, summary)) for one in measures)]
     columns = [
@@ -113,6 +105,18 @@ def main_table(summary: Summary, width: int | None = None) -> Table:
     for place, head in enumerate(heads):
         found.add_row(f"[bold]{head}[/]", *(cells[place] for cells in columns))
     return found
+
+
+def framed(title: str, instrument: bool, caption: str) -> Table:
+    """A table with lines between its rows, marked where no language model played. title: words."""
+    mark = " [bold yellow](instrument check)[/]" if instrument else ""
+    return Table(
+        title=escape(title) + mark,
+        title_justify="left",
+        caption=caption,
+        caption_justify="left",
+        show_lines=True,
+    )
 
 
 def _games(one: Condition) -> str:
@@ -135,13 +139,13 @@ def cell(one: Estimate | None, kind: Kind) -> str:
     return f"{number(one.value, kind)}\n[dim]{interval(one, kind)}[/]\n{counted}"
 
 
-def _signed(one: Estimate, kind: Kind) -> str:
-    """A difference with its interval, on one line."""
+def in_line(one: Estimate, kind: Kind, signed: bool = False) -> str:
+    """Value and interval on one line, or why there is none."""
     if one.value is None:
-        return "–"
-    value = ("+" if one.value > 0 else "") + number(one.value, kind)
-    ends = "no interval" if one.low is None else interval(one, kind)
-    return f"{value} ({ends})"
+        return f"– ({one.note})"
+    sign = "+" if signed and one.value > 0 else ""
+    ends = interval(one, kind) if one.low is not None or not one.note else one.note
+    return f"{sign}{number(one.value, kind)} ({ends})"
 
 
 # -- tables of any width ------------------------------------------------------------------------------

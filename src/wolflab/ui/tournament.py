@@ -21,6 +21,7 @@ from .commands import begin, play_games, preflight, tell_unfinished, write_numbe
 from .console import say
 from .report.numbers import interval, number
 from .report.tournament import PART_NAMES, render
+from .tables import INSTRUMENT, framed
 
 
 def chosen(
@@ -97,31 +98,19 @@ def print_standings(console: Console, found: Standings) -> None:
     for table in (matrix_table(found), score_table(found)):
         console.print(table)
     if found.instrument:
-        console.print(
-            "[yellow]Instrument check: no language model played. This says nothing about models.[/]"
-        )
+        say(console, INSTRUMENT, "yellow")
     if found.ratings.note:
         console.print(f"no ratings: {escape(found.ratings.note)}", highlight=False)
     for one in found.decisions:
         console.print(f"{'stopped' if one.stopped else 'played on'}: {escape(one.what)}", highlight=False)
     if found.missing:
-        console.print(f"{found.missing} planned games are not over; they are left out", highlight=False)
-
-
-def _titled(found: Standings, words: str) -> str:
-    return escape(words) + (" [bold yellow](instrument check)[/]" if found.instrument else "")
+        say(console, f"{found.missing} planned games are not over; they are left out")
 
 
 def matrix_table(found: Standings) -> Table:
     """The village's win rate: rows are who plays the village, columns who plays the Werewolves."""
     kind = "confidence sequence" if found.level is not None else "95 % interval"
-    table = Table(
-        title=_titled(found, f"{found.title}: village win rate"),
-        title_justify="left",
-        caption=f"value, {kind}, games",
-        caption_justify="left",
-        show_lines=True,
-    )
+    table = framed(f"{found.title}: village win rate", found.instrument, f"value, {kind}, games")
     table.add_column("village ↓  Werewolves →", style="bold")
     for name in found.werewolves:
         table.add_column(escape(name), justify="right", overflow="fold")
@@ -144,13 +133,8 @@ def _shown(one: Estimate | None, kind: str, counted: bool = False) -> str:
 
 def score_table(found: Standings) -> Table:
     """One row an entrant: mean win rates, strength, rank."""
-    table = Table(
-        title=_titled(found, "scores and ratings"),
-        title_justify="left",
-        caption="strength: log odds of a game (Bradley-Terry); rank with the range that holds for all",
-        caption_justify="left",
-        show_lines=True,
-    )
+    caption = "strength: log odds of a game (Bradley-Terry); rank with the range that holds for all"
+    table = framed("scores and ratings", found.instrument, caption)
     table.add_column("entrant", style="bold", no_wrap=True)
     for head in (*(PART_NAMES[part] for part in PARTS), "strength", "rank", "openskill"):
         table.add_column(head, justify="right", overflow="fold")
@@ -171,6 +155,3 @@ def score_table(found: Standings) -> Table:
             "\n".join(sorted(skills)) or "–",
         )
     return table
-
-
-__all__ = ["chosen", "print_standings", "resume_tournament", "run_tournament", "show_tournament"]

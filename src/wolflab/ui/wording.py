@@ -16,9 +16,9 @@ _MOST = 8
 """Settings told of one place; very different arms are better read in their files."""
 
 
-def counted(n: int, what: str) -> str:
-    """ "1 deal", "1,200 deals"."""
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
+def counted(n: int, one: str, many: str = "") -> str:
+    """ "1 deal", "1,200 deals". many: where it is not `one` with an s."""
+    return f"{n:,} {one if n == 1 else many or f'{one}s'}"
 
 
 # -- settings that differ ---------------------------------------------------------------------------

@@ -251,6 +251,3 @@ def _along(rows: Sequence[Diversity]) -> str:
 
 def _asked(one: Diversity) -> int:
     return one.asked
-
-
-__all__ = ["chosen", "diverse"]

@@ -21,11 +21,12 @@ from ..measures import (
     measure_name,
     measured,
     measures_in,
+    panel,
     section,
     splits_in,
 )
 from . import prose as prose
-from .figures import Chart, Line, Panel, Row, curves, forest, on_page
+from .figures import Chart, Line, curves, forest, on_page
 from .numbers import interval, name, number, shown, table
 
 _FAMILIES = {
@@ -155,9 +156,10 @@ def _dots(title: str, seen: Sequence[tuple[Behaviour, SideName]], kept: Sequence
     """A panel for each behaviour and side, a line of it for each condition; every scale begins at 0."""
     panels = []
     for behaviour, side in seen:
-        lines = tuple(Row(one.name, one.measures[_times(behaviour.name, side)]) for one in kept)
+        often = MEASURES[_times(behaviour.name, side)]
         heading = f"{behaviour_name(behaviour.name)}\n{SIDE_NAMES[side]}"
-        panels.append(Panel(heading, lines, bounds=from_zero([line.estimate for line in lines])))
+        bounds = from_zero([one.measures[often.name] for one in kept])
+        panels.append(panel(often, kept, heading, bounds))
     across = min(4, len(panels))
     return forest(f"behaviours-{title}", panels, f"{title} a game, by side and condition", across)
 
@@ -276,9 +278,8 @@ def reasonable(summary: Summary) -> str:
     kept = [one for one in _conducted(summary) if one.measures["reasonable"].n]
     if not kept:
         return ""
-    lines = tuple(Row(one.name, one.measures["reasonable"]) for one in kept)
-    panel = Panel("Replies that no rule objects to", lines, percent=True)
-    drawn = forest("reasonable", [panel], "Share of reasonable replies by condition with 95 % intervals")
+    panels = [panel(MEASURES["reasonable"], kept, "Replies that no rule objects to")]
+    drawn = forest("reasonable", panels, "Share of reasonable replies by condition with 95 % intervals")
     return (
         prose.REASONABLE
         + on_page(drawn, prose.REASONABLE_FIGURE)
@@ -292,12 +293,11 @@ def advice(summary: Summary) -> str:
     if not any(one.measures["suggested"].n for one in kept):
         return ""
     panels = [
-        Panel(
+        panel(
+            each,
+            kept,
             each.label[0].upper() + each.label[1:],
-            tuple(Row(one.name, one.measures[each.name]) for one in kept),
-            reference=each.reference,
-            percent=is_percent(each),
-            bounds=from_zero([one.measures[each.name] for one in kept]),
+            from_zero([one.measures[each.name] for one in kept]),
         )
         for each in measures_in("advice")
         if any(one.measures[each.name].value is not None for one in kept)

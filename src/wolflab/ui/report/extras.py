@@ -166,6 +166,3 @@ def _grown(place: int, one: Growth, instrument: bool) -> str:
     return on_page(drawn, caption) + table(
         f"Village wins while {escape(one.condition)} learns", heads, rows, instrument=instrument
     )
-
-
-__all__ = ["differs", "growing", "interviews", "trouble"]

@@ -10,9 +10,9 @@ from ...stats.intervals import Estimate
 from ..measures import (
     down,
     from_zero,
-    is_percent,
     measured,
     measures_in,
+    panel,
     parts,
     section,
     splits_in,
@@ -108,16 +108,7 @@ def words(summary: Summary) -> str:
     if not kept:
         return ""
     bounds = from_zero([one.measures[each.name] for one in led for each in kept])
-    panels = [
-        Panel(
-            each.label,
-            tuple(Row(one.name, one.measures[each.name]) for one in led),
-            each.reference,
-            is_percent(each),
-            bounds,
-        )
-        for each in kept
-    ]
+    panels = [panel(each, led, bounds=bounds) for each in kept]
     drawn = forest("persuasion", panels, "Persuasion rate towards the recommended player")
     return prose.WORDS + on_page(drawn) + section(summary, "Persuasion rate", led, "words")
 

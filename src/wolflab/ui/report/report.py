@@ -6,7 +6,7 @@ Every number stands with its interval and its n; what no real model played is ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 
@@ -34,22 +34,20 @@ _MOON = (
 def write_report(
     summary: Summary,
     path: Path | str,
-    notes: Sequence[str] = (),
     experiment: str = "",
     extras: Extras = Extras(),  # noqa: B008 (frozen)
 ) -> Path:
     """Write the page to `path` and return it.
 
-    notes: further sentences. experiment: the file that was run. extras: see `lab.results.extras`.
+    experiment: the file that was run. extras: see `lab.results.extras`.
     """
     target = Path(path)
-    target.write_text(render(summary, notes, experiment, extras), encoding="utf-8")
+    target.write_text(render(summary, experiment, extras), encoding="utf-8")
     return target
 
 
 def render(
     summary: Summary,
-    notes: Sequence[str] = (),
     experiment: str = "",
     extras: Extras = Extras(),  # noqa: B008 (frozen)
 ) -> str:
@@ -94,15 +92,13 @@ def render(
     if experiment:
         parts.append(("experiment", "What was run", f"<pre>{escape(experiment)}</pre>"))
     title = summary.title or "Wolflab report"
-    top = _top(summary, title, notes, extra.trouble(extras))
+    top = _top(summary, title, extra.trouble(extras))
     return page(title, f"{top}{sections_of(parts)}{FOOTER}")
 
 
-def _top(summary: Summary, title: str, notes: Sequence[str], trouble: str) -> str:
-    words = "".join(f'<p class="sub">{escape(text)}</p>' for text in (summary.description, *notes) if text)
-    banner = ""
-    if summary.instrument:
-        banner = prose.BANNER
+def _top(summary: Summary, title: str, trouble: str) -> str:
+    words = f'<p class="sub">{escape(summary.description)}</p>' if summary.description else ""
+    banner = prose.BANNER if summary.instrument else ""
     head = f'<header class="top">{_MOON}<div><h1>{escape(title)}</h1>{words}</div></header>'
     return f"{head}\n{banner}{trouble}{_tiles(summary)}"
 

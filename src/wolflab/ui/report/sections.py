@@ -15,12 +15,13 @@ from ..measures import (
     headlines,
     measure_kind,
     measure_name,
+    panel,
     parts,
     section,
     splits_in,
 )
 from . import prose as prose
-from .figures import Curve, Panel, Row, calibration, forest, on_page
+from .figures import Curve, calibration, forest, on_page
 from .numbers import name, number, p_value, shown, table
 
 
@@ -65,15 +66,7 @@ def play(summary: Summary) -> str:
         return ""
     drawn = forest(
         "wins",
-        [
-            Panel(
-                MEASURES[key].label,
-                tuple(Row(one.name, one.measures[key]) for one in kept),
-                percent=True,
-                bounds=(-0.03, 1.03),
-            )
-            for key in ("village_win", "wolf_win", "nobody")
-        ],
+        [panel(MEASURES[key], kept, bounds=(-0.03, 1.03)) for key in ("village_win", "wolf_win", "nobody")],
         "Win rates with 95 % intervals",
     )
     return prose.PLAY + on_page(drawn) + section(summary, "Wins and votes", kept, "play")

@@ -269,6 +269,3 @@ def _draw(axis: Axes, found: Standings) -> None:
 
 def _short(name: str) -> str:
     return name if len(name) <= 24 else f"{name[:23]}…"
-
-
-__all__ = ["PART_NAMES", "heat_map", "render"]
