@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ...metrics.choices import Choices
 from ...metrics.diversity import Diversity
@@ -67,71 +68,60 @@ def extras(store: Store, found: Summary) -> Extras:
     """Of one run. found: its summary, which tells whether replies have to be looked at."""
     experiment = store.experiment
     arms = [Arm(name, experiment, name) for name in experiment.conditions]
-    return Extras(
-        sources(experiment),
-        differences(arms, baseline_of(experiment)),
-        *_played(store),
-        _troubled(store, found),
-        *studied(store),
-        uncompared(experiment, found),
+    return replace(
+        _read(store, found),
+        differs=differences(arms, baseline_of(experiment)),
+        uncompared=uncompared(experiment, found),
     )
 
 
 def extras_of_all(stores: Sequence[Store], found: Summary) -> Extras:
     """Of several runs side by side; conditions are named as in `results.compared`."""
-    arms: list[Arm] = []
-    lent: list[str] = []
-    asked: list[InterviewRows] = []
-    grown: list[Growth] = []
-    bad: list[Troubled] = []
-    chosen: list[Choices] = []
-    diverse: list[Diversity] = []
-    for store in stores:
+    each = [_under(store.path.name, _read(store, found)) for store in stores]
+    all_of: dict[str, Any] = {
+        name: tuple(one for extra in each for one in getattr(extra, name)) for name in _READ
+    }
+    arms = [
+        Arm(f"{store.path.name}: {name}", store.experiment, name)
+        for store in stores
+        for name in store.experiment.conditions
+    ]
+    first = f"{stores[0].path.name}: {baseline_of(stores[0].experiment)}"
+    compared = (one.baseline for one in found.contrasts if one.baseline not in all_of["sources"])
+    return Extras(**all_of, differs=differences(arms, next(compared, first)))
 
-        def named(condition: str, run: str = store.path.name) -> str:
-            return f"{run}: {condition}"
 
-        experiment = store.experiment
-        arms += [Arm(named(name), experiment, name) for name in experiment.conditions]
-        lent += [named(name) for name in sources(experiment)]
-        told, curves = _played(store)
-        asked += [replace(one, condition=named(one.condition)) for one in told]
-        grown += [
-            replace(
-                one, condition=named(one.condition), beside=None if one.beside is None else named(one.beside)
-            )
-            for one in curves
-        ]
-        bad += [replace(one, model=named(one.model)) for one in _troubled(store, found)]
-        made, added = studied(store)
-        chosen += [
-            replace(
-                one,
-                condition=named(one.condition),
-                baseline=None if one.baseline is None else named(one.baseline),
-            )
-            for one in made
-        ]
-        diverse += [replace(one, condition=named(one.condition)) for one in added]
-    named_first = f"{stores[0].path.name}: {baseline_of(stores[0].experiment)}"
-    baseline = next((one.baseline for one in found.contrasts if one.baseline not in lent), named_first)
+_READ = ("sources", "interviews", "growth", "troubled", "choices", "diversity")
+"""What is read of each run by itself."""
+
+
+def _read(store: Store, found: Summary) -> Extras:
+    chosen, diverse = studied(store)
     return Extras(
-        tuple(lent),
-        differences(arms, baseline),
-        tuple(asked),
-        tuple(grown),
-        tuple(bad),
-        tuple(chosen),
-        tuple(diverse),
+        sources=sources(store.experiment),
+        # Read from records, and none where nothing of it was asked for.
+        interviews=_interviews(store) if store.experiment.interview else (),
+        growth=_growths(store),
+        troubled=_troubled(store, found),
+        choices=chosen,
+        diversity=diverse,
     )
 
 
+def _under(run: str, extras: Extras) -> Extras:
+    """The same with the run's name before every condition's."""
+
+    def named(one: Any) -> Any:
+        if isinstance(one, str):
+            return f"{run}: {one}"
+        names = {name: getattr(one, name, None) for name in ("condition", "baseline", "beside", "model")}
+        return replace(one, **{name: f"{run}: {value}" for name, value in names.items() if value is not None})
+
+    changed: dict[str, Any] = {name: tuple(map(named, getattr(extras, name))) for name in _READ}
+    return replace(extras, **changed)
+
+
 # -- interviews and curves --------------------------------------------------------------------------
-
-
-def _played(store: Store) -> tuple[tuple[InterviewRows, ...], tuple[Growth, ...]]:
-    """What is read from finished games; none is read where nothing of it was asked for."""
-    return _interviews(store) if store.experiment.interview else (), _growths(store)
 
 
 def _interviews(store: Store) -> tuple[InterviewRows, ...]:
