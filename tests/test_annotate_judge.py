@@ -402,12 +402,12 @@ def test_the_rule_minds_hallucinations_and_failures_that_show(
         return tuple(shown)
 
     monkeypatch.setattr(judging, "sightings", sighted)
-    labels = rule_labels(drawn.key, store, found)
+    labels = rule_labels(judging.seen_by_rule(drawn.key, store), found)
     bad = {item for item, reasonable in labels.items() if not reasonable}
     unusable = {row.id for row in drawn.key.rows if found[row.id].turn.invalid is not None}
     assert unusable
     assert bad == unusable | {plan["hallucination"].id, plan["failure"].id}
-    assert not rule_labels(drawn.key, store, found, thoughts=True)[thought.id]
+    assert labels[thought.id]  # raters do not see it either
 
 
 # -- raters joined --------------------------------------------------------------------------

@@ -61,7 +61,7 @@ class Alarm:
         def both(progress: Progress) -> None:
             watch(progress)
             if progress.last is not None:
-                self.game_over()
+                self._game_over()
 
         return both
 
@@ -72,8 +72,8 @@ class Alarm:
         if not rest and times & (times - 1) == 0 and model not in self._warned:
             self._look()
 
-    def game_over(self) -> None:
-        """A game came to an end. Only this is heard of players that never wait."""
+    def _game_over(self) -> None:
+        """Only this is heard of players that never wait."""
         self._games += 1
         games = self._games
         if not self._calls and games <= _GAMES and games & (games - 1) == 0:

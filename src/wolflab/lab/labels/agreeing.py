@@ -114,7 +114,8 @@ def agree(directory: Path, files: Sequence[Path], store: Store, seed: int = 0) -
     labels = read_all(files, key)
     moments = sampled_moments(key, store)
     judges = [read_judge(path.parent, key, moments) for path in sorted(directory.glob("judge-*/run.sqlite"))]
-    found = agreement(key, labels, judges, rule_labels(key, store, moments), seen_by_rule(key, store), seed)
+    seen = seen_by_rule(key, store)
+    found = agreement(key, labels, judges, rule_labels(seen, moments), seen, seed)
     return replace(found, unfilled=tuple(str(path) for path in files if not read_labels(path, key)))
 
 

@@ -75,10 +75,6 @@ class Key:
         known = dict.fromkeys(row.variant for row in sorted(self.rows, key=lambda row: row.game))
         return tuple(known)
 
-    def row(self, item: str) -> KeyRow | None:
-        """The row of that item."""
-        return next((row for row in self.rows if row.id == item), None)
-
 
 @dataclass(frozen=True, slots=True)
 class Sample:

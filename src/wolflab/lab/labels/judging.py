@@ -309,32 +309,30 @@ def read_judge(path: Path, key: Key, moments: Mapping[str, Moment]) -> JudgeFile
 # -- the rule ---------------------------------------------------------------------------------
 
 
-def seen_by_rule(key: Key, store: Store, thoughts: bool = False) -> dict[str, frozenset[str]]:
+def seen_by_rule(key: Key, store: Store) -> dict[str, frozenset[str]]:
     """Item → the behaviours that the detectors sighted in it.
 
-    thoughts: also those that only show in what the player noted for itself, which raters are not shown.
+    Those that only show in what the player noted for itself are left out: raters are not shown that.
     """
     found: dict[str, frozenset[str]] = {}
     for game, group in groupby(sorted(key.rows, key=lambda row: row.game), key=lambda row: row.game):
         seen: dict[str, set[str]] = {}
         for one in sightings(store.record(game)):
-            if thoughts or one.by != "thought":
+            if one.by != "thought":
                 seen.setdefault(one.ask, set()).add(one.behaviour)
         for row in group:
             found[row.id] = frozenset(seen.get(row.ask, ()))
     return found
 
 
-def rule_labels(
-    key: Key, store: Store, moments: Mapping[str, Moment], thoughts: bool = False
-) -> dict[str, bool]:
+def rule_labels(seen: Mapping[str, frozenset[str]], moments: Mapping[str, Moment]) -> dict[str, bool]:
     """The rule as a rater: item → reasonable.
 
     Not reasonable is a reply that could not be used, and one in which the detectors sighted a
     hallucination or a failure (`metrics.behaviours.UNREASONABLE`). It sees nothing else: its "reasonable"
-    only says that nothing of that kind was found. moments: the sample's.
+    only says that nothing of that kind was found. seen, moments: of the sample's items.
     """
     return {
-        item: moments[item].turn.invalid is None and not seen & UNREASONABLE
-        for item, seen in seen_by_rule(key, store, thoughts).items()
+        item: moments[item].turn.invalid is None and not behaviours & UNREASONABLE
+        for item, behaviours in seen.items()
     }
