@@ -21,6 +21,11 @@ def counted(n: int, one: str, many: str = "") -> str:
     return f"{n:,} {one if n == 1 else many or f'{one}s'}"
 
 
+def cut(text: str, most: int) -> str:
+    """Text of so many characters at most; what is cut off shows as …"""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 # -- settings that differ ---------------------------------------------------------------------------
 
 
@@ -57,7 +62,7 @@ def _word(value: Any) -> str:
         text = ", ".join(map(_word, value)) or "none"
     else:
         text = str(value)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return cut(text, _LONGEST)
 
 
 def _pool(spec: ExperienceSpec) -> str:

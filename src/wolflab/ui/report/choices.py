@@ -14,6 +14,7 @@ from ...metrics.choices import Choices
 from ...metrics.diversity import ROWS, Diversity
 from ...metrics.published import published
 from ...stats.intervals import Estimate
+from ..wording import cut
 from .figures import ACCENT, DASHED, INK, LINE, MUTED, SOFT, Chart, Line, bare, curves, drawing, on_page
 from .numbers import number, p_value, shown, table
 
@@ -175,8 +176,7 @@ def _bars(
 
 def _panel(axis: Axes, title: str, values: Sequence[Estimate | None], level: float | None) -> None:
     bare(axis)
-    short = title if len(title) <= 30 else f"{title[:29]}…"
-    axis.set_title(short, loc="left", fontsize=10, fontweight="bold", pad=8)
+    axis.set_title(cut(title, 30), loc="left", fontsize=10, fontweight="bold", pad=8)
     axis.grid(axis="x", color=LINE, linewidth=0.7)
     if level is not None:
         axis.axvline(level, color=MUTED, linewidth=1, linestyle=DASHED, zorder=2)

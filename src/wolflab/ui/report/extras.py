@@ -13,7 +13,7 @@ from ...metrics.behaviours import SIDES
 from ...metrics.growth import Growth
 from ...metrics.interviews import InterviewRows, Quote
 from ...metrics.registry import SIDE_NAMES
-from ..wording import settings_in_words, trouble_in_words, uncompared_in_words
+from ..wording import cut, settings_in_words, trouble_in_words, uncompared_in_words
 from . import prose as prose
 from .figures import Chart, Line, curves, on_page
 from .numbers import number, shown, table
@@ -122,7 +122,7 @@ def _quote(quote: Quote) -> str:
     who = (
         f"Game {quote.game}, day {asked.round}: {asked.name}, {asked.role}, having spoken as {asked.claimed}"
     )
-    said = asked.said if len(asked.said) <= _LONG else f"{asked.said[: _LONG - 1]}…"
+    said = cut(asked.said, _LONG)
     return (
         f'<div class="quote"><p class="who">{escape(who)}</p><p class="said">{escape(said)}</p>'
         f"<p>{escape(asked.answer or '')}</p></div>"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...metrics.tournament import PARTS, CellRow, Standings
 from ...stats.intervals import Estimate
+from ..wording import cut
 from . import prose as prose
 from .figures import ACCENT, CARD, INK, MUTED, Panel, Row, drawing, forest, on_page
 from .numbers import interval, number, p_value, shown, table
@@ -220,8 +221,8 @@ def heat_map(found: Standings) -> str:
         _draw(axis, found)
         axis.set_xlim(0, wide)
         axis.set_ylim(deep, 0)
-        axis.set_xticks([k + 0.5 for k in range(wide)], list(map(_short, found.werewolves)))
-        axis.set_yticks([k + 0.5 for k in range(deep)], list(map(_short, found.village)))
+        axis.set_xticks([k + 0.5 for k in range(wide)], [cut(name, 24) for name in found.werewolves])
+        axis.set_yticks([k + 0.5 for k in range(deep)], [cut(name, 24) for name in found.village])
         axis.xaxis.set_ticks_position("top")
         axis.xaxis.set_label_position("top")
         axis.set_xlabel("Werewolves")
@@ -265,7 +266,3 @@ def _draw(axis: Axes, found: Standings) -> None:
                 color=INK,
                 linespacing=1.2,
             )
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 24 else f"{name[:23]}…"
