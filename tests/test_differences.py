@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from wolflab.lab.plans.experiment import Experiment, build, load, shipped
+from wolflab.lab.plans.experiment import Experiment
+from wolflab.lab.plans.loading import build, load, shipped
 from wolflab.lab.results.differences import Arm, Place, Setting, baseline_of, differences, sources
 from wolflab.ui.wording import settings_in_words
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from metrics_helpers import run
 from report_helpers import Page, section
 from wolflab.errors import ExperimentError
-from wolflab.lab.plans.experiment import build
+from wolflab.lab.plans.loading import build
 from wolflab.lab.results.extras import Extras, Uncompared, extras, extras_of_all
 from wolflab.lab.results.summaries import compared as compared_runs
 from wolflab.lab.results.summaries import games

@@ -14,9 +14,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..errors import ExperimentError, RecordError, WolflabError
-from ..lab.plans.experiment import build, load, shipped
+from ..lab.plans.loading import build, load, shipped
 from ..lab.plans.sources import has_entrants
-from ..lab.plans.tournament import is_tournament
 from ..lab.results.extras import extras, extras_of_all
 from ..lab.results.heard import Ledger
 from ..lab.results.summaries import compared as compared_runs
