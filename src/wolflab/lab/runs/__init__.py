@@ -1,0 +1,1 @@
+"""Games played and accounted for: players cast, games run, resumed, counted, played back."""
