@@ -8,8 +8,7 @@ import numpy as np
 
 from wolflab.agents.policy.base import Floats, Observation
 from wolflab.agents.policy.checkpoint import Checkpoint
-from wolflab.agents.policy.features import length
-from wolflab.agents.policy.layout import Batch
+from wolflab.agents.policy.features import Batch, length
 from wolflab.agents.policy.network import NetworkConfig, initial, small
 from wolflab.models.embedders.hashing import HashingEmbedder
 

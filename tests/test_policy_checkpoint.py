@@ -22,7 +22,7 @@ from safetensors.numpy import save as packed
 from policy_helpers import DIMENSIONS, checkpoint, observation, shaken
 from wolflab.agents.policy.base import Observation
 from wolflab.agents.policy.checkpoint import Checkpoint, NumpyPolicy, load, save, shipped
-from wolflab.agents.policy.layout import Batch
+from wolflab.agents.policy.features import Batch
 from wolflab.agents.policy.network import paper, probabilities
 from wolflab.bench.policy import policy_lines
 from wolflab.errors import ModelError, StoreError

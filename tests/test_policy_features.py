@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from rules_helpers import Game, rulesets, uniform
 from wolflab.agents.memory import remember
 from wolflab.agents.policy.base import Floats
-from wolflab.agents.policy.features import CLASS_OF, CLASSES, length, player_vector
-from wolflab.agents.policy.layout import lay_out
+from wolflab.agents.policy.features import CLASS_OF, CLASSES, lay_out, length, player_vector
 from wolflab.errors import ModelError
 from wolflab.rules import DOCTOR, SHERIFF, WITCH, YES, Ask, Note, Ruleset, View, pick
 from wolflab.text.notes import Belief, Deduced

@@ -10,7 +10,7 @@ import torch
 
 from policy_helpers import batch, shaken
 from wolflab.agents.policy.base import Floats
-from wolflab.agents.policy.layout import Batch
+from wolflab.agents.policy.features import Batch
 from wolflab.agents.policy.network import (
     NETWORKS,
     Network,

@@ -18,8 +18,7 @@ from wolflab.lab.training.lessons import Lesson, intent_of
 from wolflab.match import Draws, Match, Player, play, run_now
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.models.village import Village
-from wolflab.policy.population import Member
-from wolflab.policy.rollout import First, episodes
+from wolflab.policy.rollout import First, Member, episodes
 from wolflab.policy.settings import Population
 from wolflab.record import Turn
 from wolflab.rules import DOCTOR, NO, PASS, WITCH, YES, Action, Ask, Event, Log, Pick, Ruleset, Say

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wolflab.match.rewards import D2, Worth, gains
-from wolflab.policy.credit import credited
+from wolflab.policy.rollout import credited
 from wolflab.rules import (
     DOCTOR,
     EVERYONE,

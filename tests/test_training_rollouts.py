@@ -14,14 +14,25 @@ from policy_helpers import DIMENSIONS, checkpoint
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.policy.base import Policy
 from wolflab.agents.policy.checkpoint import NumpyPolicy
-from wolflab.agents.policy.layout import Batch
+from wolflab.agents.policy.features import Batch
 from wolflab.agents.recipes import recipe
 from wolflab.lab.training.games import EmbedInStep
 from wolflab.match import Dealing, Draws, Match, Player, play, run_now
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.models.village import Village
-from wolflab.policy.population import Member, checkpoint_of, members, seats, styled
-from wolflab.policy.rollout import Decisions, Ended, First, InStep, episodes, joined
+from wolflab.policy.rollout import (
+    Decisions,
+    Ended,
+    First,
+    InStep,
+    Member,
+    checkpoint_of,
+    episodes,
+    joined,
+    members,
+    seats,
+    styled,
+)
 from wolflab.policy.settings import STYLES, Population
 from wolflab.record import Turn
 from wolflab.rules import DOCTOR, SHERIFF, Event, Log, Side

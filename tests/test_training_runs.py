@@ -33,11 +33,18 @@ from wolflab.lab.runs.runner import run as play_all
 from wolflab.lab.storage.store import Store
 from wolflab.lab.training import files as training_files
 from wolflab.lab.training import run as training_run
-from wolflab.lab.training.exploit import best_response, target_of
-from wolflab.lab.training.files import log_of
-from wolflab.lab.training.frozen import frozen
+from wolflab.lab.training.files import frozen, log_of
 from wolflab.lab.training.games import Job
-from wolflab.lab.training.plan import FOLDER, TrainingSpec, load, make, resized, side_of
+from wolflab.lab.training.plan import (
+    FOLDER,
+    TrainingSpec,
+    best_response,
+    load,
+    make,
+    resized,
+    side_of,
+    target_of,
+)
 from wolflab.lab.training.run import FILE, Step, opened, run, start
 from wolflab.models.embedders import resolve_embedder
 from wolflab.policy.settings import PPO

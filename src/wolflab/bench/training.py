@@ -16,7 +16,7 @@ from ..agents.policy.checkpoint import SUFFIX, load, save
 from ..lab.training.files import POLICY
 from ..lab.training.games import POPULATION, Job, crew, grouped, time_of
 from ..lab.training.plan import load as training
-from ..policy.population import members
+from ..policy.rollout import members
 
 SHIPPED = "small"
 """The policy that learns, and the training that made it."""

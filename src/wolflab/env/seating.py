@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..agents.language import LanguageAgent
-from ..agents.policy.checkpoint import BY_DEFAULT, NumpyPolicy, load
-from ..agents.policy.serving import check as check_policy
+from ..agents.policy.checkpoint import BY_DEFAULT, NumpyPolicy, check_policy, load
 from ..agents.random import Random
 from ..agents.recipes import RECIPES, Recipe, recipe
 from ..errors import ExperimentError

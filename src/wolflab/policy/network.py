@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def build(config: NetworkConfig, seed: int = 0) -> nn.Module:
     """A network with its first numbers, those of `agents.policy.network.initial`, on the CPU.
 
-    Called with (player, text, candidates, mask) as in `agents.policy.layout.Batch`, as tensors, it returns
+    Called with (player, text, candidates, mask) as in `agents.policy.features.Batch`, as tensors, it returns
     logits (B, N), −∞ where the mask is False, and values (B,), normalised.
     """
     return from_arrays(config, initial(config, seed))

@@ -1,36 +1,106 @@
-"""Episodes: games in which some seats learn, and what is kept of their decisions.
+"""Episodes: games in which some seats learn; who holds the others, and what is kept of decisions.
 
 An episode is named by its key, and everything about it follows from the key and the policies: the cards, who
 learns, who holds the other seats, every draw. So the same settings give the same decisions whatever the
 number of processes. Players come from a `Roster`; nothing here knows what they are made of.
+
+The population is made of styled agents and of the learner's earlier selves (004 §4.3, App. D.3). A reward
+belongs to the seat's most recent decision before the event; the end of the game to its last. What happens
+before a seat has decided anything is lost on it.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..agents.policy.base import Floats, Observation, Policy, Weights
 from ..agents.policy.checkpoint import NumpyPolicy
-from ..agents.policy.layout import Batch
+from ..agents.policy.features import Batch
 from ..match import Casting, Dealing, Draws, Match, Player, play
 from ..match.io import UNREAD
-from ..match.rewards import D2, gains
+from ..match.rewards import D2, Gain, gains
 from ..record import Turn
 from ..rules import ROLES, Event, Log, Ruleset, Side
 from ..text.kinds import KINDS, kind_of
 from ..text.notes import Chosen
-from .credit import credited
 from .lockstep import Request, drive, in_step
-from .population import Member, seats
-from .settings import Population
+from .settings import STYLES, Population
 
 SIDES = (Side.VILLAGE, Side.WEREWOLVES)
 """The sides, as `Ended` counts them."""
+
+
+# -- who plays with the learner ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One fixed player. kind: a styled agent, the learner as it was ("checkpoint"), or the one opponent of a
+    best response ("target"). name: the style's, or the checkpoint's ("update-00020"). side: whose seats it
+    may hold; None for both.
+    """
+
+    kind: Literal["style", "checkpoint", "target"]
+    name: str
+    side: Side | None = None
+
+
+def styled() -> tuple[Member, ...]:
+    """The six styled deduction-only agents."""
+    return tuple(Member("style", name, side) for side, names in STYLES.items() for name in names)
+
+
+def members(settings: Population, updates: int) -> tuple[Member, ...]:
+    """The population after so many updates, oldest first; nobody in self-play."""
+    if settings.learners == "all":
+        return ()
+    found = list(styled()) if settings.styles else []
+    if settings.checkpoints and settings.side is None:
+        made = range(settings.checkpoints, updates + 1, settings.checkpoints)
+        found += map(checkpoint_of, list(made)[-settings.keep :])
+    return tuple(found)
+
+
+def checkpoint_of(update: int) -> Member:
+    """The learner as it was after that update."""
+    return Member("checkpoint", f"update-{update:05d}")
+
+
+def seats(settings: Population, pool: Sequence[Member], dealing: Dealing) -> tuple[Member | None, ...]:
+    """Who holds each seat of an episode: None for a seat that learns.
+
+    Drawn by the key of the game's play. A fixed seat draws one member of the population of its side; where
+    there is none the seat learns too.
+    """
+    draws = Draws(dealing.play)
+    count = len(dealing.roles)
+    sides = [ROLES[role].side for role in dealing.roles]
+    learning = _learning(settings, sides, draws)
+    found: list[Member | None] = []
+    for seat in range(count):
+        mine = [one for one in pool if one.side in (None, sides[seat])]
+        fixed = seat not in learning and mine
+        found.append(mine[draws.below(len(mine), f"member of {seat}")] if fixed else None)
+    return tuple(found)
+
+
+def _learning(settings: Population, sides: Sequence[Side], draws: Draws) -> set[int]:
+    if settings.learners == "all":
+        return set(range(len(sides)))
+    if settings.side is not None:
+        return {seat for seat, side in enumerate(sides) if side is settings.side}
+    assert isinstance(settings.learners, int)
+    order = sorted(range(len(sides)), key=lambda seat: (draws.share(f"learner {seat}"), seat))
+    return set(order[: settings.learners])
+
+
+# -- what is kept -----------------------------------------------------------------------------------
 
 
 class Decisions(NamedTuple):
@@ -214,6 +284,19 @@ async def episode(
     ]
     counts = [sum(sides[number] == side for number in learning) for side in range(len(SIDES))]
     return _Taken(Ended(played.outcome.village_won, (counts[0], counts[1]), tuple(others)), kept)
+
+
+def credited(found: Sequence[Gain], seat: int, decided: Sequence[int]) -> NDArray[np.float32]:
+    """What each decision of a seat has earned: float32 (T,).
+
+    decided: for each of its T decisions, in order, how many events had happened when it was made.
+    """
+    earned = np.zeros(len(decided), np.float32)
+    for gain in found:
+        number = bisect_left(decided, gain.position + 1) - 1
+        if number >= 0:
+            earned[number] += gain.seats[seat]
+    return earned
 
 
 def _keep(seat: Seat, turn: Turn, before: int) -> None:

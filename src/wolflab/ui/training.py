@@ -20,10 +20,8 @@ from rich.progress import (
 from rich.table import Table
 
 from ..errors import StoreError
-from ..lab.training.board import MISSING, available
-from ..lab.training.exploit import best_response, target_of
-from ..lab.training.files import POLICY, Result, Verdict, log_of, result_of, seed_folder
-from ..lab.training.plan import TrainingSpec, load, side_of
+from ..lab.training.files import MISSING, POLICY, Result, Verdict, available, log_of, result_of, seed_folder
+from ..lab.training.plan import TrainingSpec, best_response, load, side_of, target_of
 from ..lab.training.run import Step, opened, run, start
 from ..metrics.behaviours import SIDES
 from ..stats.intervals import Estimate

@@ -2,7 +2,8 @@
 
 A file is safetensors: numbers, and one JSON text that says what they are (never a pickle, so opening a
 stranger's file runs nothing). It holds the network's shape, the embedder that it reads with, the number and
-the source of candidates, the ruleset, and how it was trained. What does not fit is refused with a sentence.
+the source of candidates, the ruleset, and how it was trained. What does not fit a player or its table is
+refused with a sentence.
 """
 
 from __future__ import annotations
@@ -22,9 +23,13 @@ import numpy as np
 from ...errors import ModelError
 from ...files import write
 from ...models.embedders.base import Embedder, require_same
+from ...rules import Ruleset
+from ...text.intents import intents
+from ..base import Agent
+from ..language import LanguageAgent
+from ..recipes import Proposal, Recipe
 from .base import Floats, Observation, Weights
-from .features import INPUTS
-from .layout import Batch, stack
+from .features import INPUTS, Batch, stack
 from .network import Network, NetworkConfig, check_arrays, probabilities
 
 FORMAT = 1
@@ -370,3 +375,24 @@ class NumpyPolicy:
                 f"policy {self.name!r}: its numbers overflow, so it tells no choice; use another file"
             )
         return shares, values
+
+
+# -- at a table -------------------------------------------------------------------------------------
+
+
+def check_policy(agent: Agent, embedders: Mapping[str, Embedder], ruleset: Ruleset) -> None:
+    """Raise ModelError where a player's policy cannot serve it at such a table."""
+    if isinstance(agent, LanguageAgent) and isinstance(agent.policy, NumpyPolicy):
+        fits(agent.policy.checkpoint, agent.recipe, embedders["policy"], ruleset)
+
+
+def fits(policy: Checkpoint, recipe: Recipe, embedder: Embedder, ruleset: Ruleset) -> None:
+    """Raise ModelError where a policy cannot serve such a player at such a table."""
+    stage = recipe.propose
+    assert stage is not None
+    policy.require(embedder, most(stage, ruleset), stage.source, ruleset.players)
+
+
+def most(stage: Proposal, ruleset: Ruleset) -> int:
+    """How many candidates may come before a policy at such a table."""
+    return stage.candidates if stage.source == "model" else len(intents(ruleset))

@@ -31,8 +31,7 @@ from numpy.typing import NDArray
 
 from ...errors import ModelError
 from .base import Floats
-from .features import length
-from .layout import Batch
+from .features import Batch, length
 
 EPSILON = 1e-5
 """What LayerNorm adds to a variance (torch's default)."""

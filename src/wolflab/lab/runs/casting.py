@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from ...agents.language import LanguageAgent
-from ...agents.policy.serving import check as check_policy
+from ...agents.policy.checkpoint import check_policy
 from ...agents.random import Random
 from ...agents.staged import Staged
 from ...errors import ExperimentError, ModelError

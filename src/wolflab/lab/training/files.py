@@ -1,4 +1,8 @@
-"""The files of one seed of a training: its log, its state, its verdict.
+"""The files of a training: each seed's log, state and verdict; the policies that do not learn; TensorBoard's.
+
+A run keeps the policies of a target, a baseline and a start as they were when it began. So it goes on with
+the same ones although others have come under their names; and one that was lost or exchanged is told,
+before anybody learns against the wrong one.
 
 What cannot be read or written is a StoreError that names the file. A file is written whole or not at all;
 a line of the log is on the disk before the state that follows from it.
@@ -9,8 +13,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import msgspec
 import numpy as np
@@ -19,6 +24,8 @@ from ...agents.policy.checkpoint import SUFFIX
 from ...errors import StoreError
 from ...files import reading, write, writing
 from ...metrics.behaviours import SideName
+from ..plans import policies as kept
+from .plan import TrainingSpec
 
 LOG, STATE, POLICY, RESULT = "log.jsonl", "state.safetensors", f"policy{SUFFIX}", "evaluation.json"
 
@@ -144,6 +151,88 @@ def result_of(folder: Path) -> Result:
         raise StoreError(
             f"{file} is not what a training wrote; remove it and resume: the last look is taken again"
         ) from None
+
+
+# -- policies that do not learn ---------------------------------------------------------------------
+
+START = "start"
+"""The policy that the learner goes on from."""
+
+
+def frozen(name: str) -> str:
+    """The file of the policy of the "target", of the "baseline", or of the `START`."""
+    return f"{name}{SUFFIX}"
+
+
+def policies(experiment: TrainingSpec) -> dict[str, str]:
+    """What is kept: for whom → the policy's name or file, as it was given."""
+    judged = experiment.judged()
+    found = {name: kept.named(one) for name, one in judged.items() if name != "learner"}
+    found[START] = experiment.start
+    return {name: policy for name, policy in found.items() if policy is not None}
+
+
+def keep(experiment: TrainingSpec, folder: Path) -> None:
+    """Copy them into a new run."""
+    digests = {
+        name: kept.keep(policy, folder / frozen(name)).digest for name, policy in policies(experiment).items()
+    }
+    if digests:
+        kept.remember(folder, digests)
+
+
+def check(experiment: TrainingSpec, folder: Path) -> None:
+    """StoreError where one is missing, or is another one than at the beginning."""
+    wanted, digests = policies(experiment), kept.digests_in(folder)
+    if wanted and not digests:
+        raise kept.lost(folder / kept.DIGESTS, "it is missing")
+    for name in wanted:
+        kept.require(folder / frozen(name), digests.get(name))
+
+
+# -- TensorBoard ------------------------------------------------------------------------------------
+
+BOARD = "tensorboard"
+MISSING = (
+    "No TensorBoard files are written: the package tensorboard is not installed "
+    "(pip install 'wolflab[train]'); log.jsonl holds the same numbers."
+)
+
+
+def available() -> bool:
+    """Whether the package is there."""
+    return find_spec("tensorboard") is not None
+
+
+class Board:
+    """Writes one seed's numbers; does nothing where the package is not there.
+
+    after: the last update that is kept; what an earlier process wrote beyond it is not shown.
+    """
+
+    def __init__(self, folder: Path, after: int) -> None:
+        self._writer: Any = None
+        if available():
+            from torch.utils.tensorboard import SummaryWriter
+
+            made: Any = SummaryWriter
+            self._writer = made(str(folder / BOARD), purge_step=after + 1)
+
+    def write(self, update: int, line: Mapping[str, float]) -> None:
+        """All numbers of one update."""
+        if self._writer is not None:
+            for name, value in line.items():
+                if name != "update":
+                    self._writer.add_scalar(name, value, update)
+            self._writer.flush()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._writer is not None:
+            self._writer.close()
+
+
+# -- what is lost -----------------------------------------------------------------------------------
 
 
 def lost(path: Path, what: str, folder: Path | None = None) -> StoreError:

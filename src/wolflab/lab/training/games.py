@@ -19,8 +19,7 @@ from typing import Any
 
 from ...agents.language import LanguageAgent
 from ...agents.policy.base import Policy
-from ...agents.policy.checkpoint import SUFFIX, NumpyPolicy, load
-from ...agents.policy.serving import fits
+from ...agents.policy.checkpoint import SUFFIX, NumpyPolicy, fits, load
 from ...agents.random import Random
 from ...agents.recipes import Recipe
 from ...errors import ExperimentError, ModelError, WolflabError
@@ -30,15 +29,14 @@ from ...models.catalog import resolve
 from ...models.embedders import Embedder, resolve_embedder
 from ...models.embedders.base import Vectors
 from ...policy.lockstep import Request, drive
-from ...policy.population import Member
-from ...policy.rollout import Decisions, Ended, First, InStep, episodes, game
+from ...policy.rollout import Decisions, Ended, First, InStep, Member, episodes, game
 from ...policy.shares import Sampler
 from ...rules import ROLES, Side
 from ...usage import Usage
 from ..plans.policies import named
 from ..plans.specs import MODEL_FREE, PlayerSpec
 from ..runs.runner import end_with_driver, rare_collection
-from .frozen import frozen
+from .files import frozen
 from .lessons import Lesson
 from .plan import TrainingSpec
 

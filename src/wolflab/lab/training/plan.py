@@ -2,6 +2,10 @@
 
 Validated before anything is played; every problem is an `ExperimentError` that names the field. The settings
 of the algorithm are `policy.settings`; see ``docs/training.md`` for the format with examples.
+
+A best response is a training against one frozen player: on one side every seat learns, on the other every
+seat is the target. What it wins beyond the target in its place, on the same held-out deals, bounds the
+target's exploitability from below, at a budget that is told with it: a better response may exist.
 """
 
 from __future__ import annotations
@@ -15,9 +19,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
-from ...agents.policy.checkpoint import Checkpoint
+from ...agents.policy.checkpoint import Checkpoint, most
 from ...agents.policy.network import NETWORKS, NetworkConfig, initial
-from ...agents.policy.serving import most
 from ...agents.recipes import Proposal
 from ...errors import ExperimentError, ModelError, RulesetError
 from ...fields import Part
@@ -26,6 +29,7 @@ from ...models.embedders import resolve_embedder
 from ...policy.settings import Training
 from ...rules import Ruleset, Side
 from ..plans.overrides import override
+from ..plans.policies import by_name
 from ..plans.sources import in_words, read
 from ..plans.specs import (
     MODEL_FREE,
@@ -317,14 +321,6 @@ def _spell_out(values: dict[str, Any], place: Sequence[str]) -> None:
             return
 
 
-def side_of(name: str) -> Side:
-    """The side that a flag names."""
-    known = [one.value for one in Side]
-    if name not in known:
-        raise ExperimentError(f"--side {name}: use one of {', '.join(known)}")
-    return Side(name)
-
-
 def load(source: str | Path, overrides: Sequence[str] = ()) -> TrainingSpec:
     """A training from a YAML file or the name of a shipped one, with changes such as ``training.updates=20``.
 
@@ -346,3 +342,62 @@ def make(data: Mapping[str, Any], overrides: Sequence[str] = (), where: str = "t
         raise ExperimentError(f"{where}: {in_words(error, 'docs/training.md')}") from None
     except (RulesetError, ModelError, ExperimentError, TypeError) as error:
         raise ExperimentError(f"{where}: {error}") from None
+
+
+# -- a best response -------------------------------------------------------------------------------
+
+LIKE = "train-small"
+"""The shipped training whose PPO settings a best response learns with."""
+
+
+def target_of(name: str, model: str | dict[str, Any] = "village") -> PlayerSpec:
+    """The frozen player that a flag names (see `by_name`).
+
+    Raises ModelError for a file that is no policy, ExperimentError for what is no player.
+    """
+    fields = by_name(name)
+    if fields["recipe"] != MODEL_FREE:
+        fields = {"model": model, **fields}
+    try:
+        return PlayerSpec(**fields)
+    except ValidationError as error:
+        raise ExperimentError(f"{name}: {in_words(error, 'docs/training.md')}") from None
+
+
+def side_of(name: str) -> Side:
+    """The side that a flag names."""
+    known = [one.value for one in Side]
+    if name not in known:
+        raise ExperimentError(f"--side {name}: use one of {', '.join(known)}")
+    return Side(name)
+
+
+def best_response(
+    target: PlayerSpec, side: Side, given: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
+) -> TrainingSpec:
+    """The training of a best response to `target` on the other side.
+
+    given, overrides: fields of a training to change (its rules, network, budget). Its population is the
+    target and nobody else, its steps are those of the policies that ship. Raises ExperimentError for what
+    cannot be trained, and for changes of who learns or against whom.
+    """
+    for change in overrides:
+        _check_change(change)
+    values: dict[str, Any] = dict(given or {})
+    training = dict(values.get("training", {}))
+    training["population"] = {"learners": side.value, "styles": False, "checkpoints": 0}
+    training["ppo"] = {**read(LIKE, "training", FOLDER)[0]["training"]["ppo"], **training.get("ppo", {})}
+    values["training"] = training
+    values.setdefault("name", f"exploit-{side.value}")
+    values["opponent"] = target.model_dump(mode="json", exclude_unset=True)
+    return make(values, overrides, "wolflab exploit")
+
+
+def _check_change(change: str) -> None:
+    path = change.partition("=")[0]
+    for said in ("opponent", "training.population"):
+        if f"{path}.".startswith(f"{said}.") or f"{said}.".startswith(f"{path}."):
+            raise ExperimentError(
+                f"-o {change}: the target says whom a best response is trained against, and --side which "
+                "side learns; leave this change out"
+            )

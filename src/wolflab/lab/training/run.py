@@ -33,15 +33,13 @@ from ...files import write
 from ...match import run_now
 from ...metrics.behaviours import SideName
 from ...models.embedders import resolve_embedder
-from ...policy.population import checkpoint_of, members
-from ...policy.rollout import SIDES, Decisions, Ended, joined
+from ...policy.rollout import SIDES, Decisions, Ended, checkpoint_of, joined, members
 from ...policy.train import Learner, TrainLog, usable
 from ...stats.comparing import paired
 from ...stats.intervals import Estimate
 from ..storage.run_files import TRAINING, held, must_be_new, new_directory
 from . import files as files
-from .board import Board
-from .frozen import START, check, frozen, keep
+from .files import START, Board, check, frozen, keep
 from .games import POPULATION, TARGET, Crew, Job, Players, crew, grouped, time_of
 from .plan import TrainingSpec
 from .plan import load as load_training
