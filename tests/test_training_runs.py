@@ -314,15 +314,15 @@ def test_a_state_of_another_seed_is_told(whole: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "told"),
     [
-        (Path.unlink, "it cannot be played .*there is no such file"),
+        (Path.unlink, "it is missing"),
         (lambda file: file.write_bytes(file.read_bytes()[:-9]), "it cannot be played .*it is damaged"),
         (
             lambda file: shutil.copy(file.with_name("update-00001.safetensors"), file),
-            "it is not what seed 1 had learned then",
+            "it is another policy than the one that was written",
         ),
         (
             lambda file: save(replace(load_policy(file), candidates=2), file),
-            "it is not what seed 1 had learned then",
+            "it is another policy than the one that was written",
         ),
     ],
 )
@@ -470,8 +470,8 @@ def test_of_two_that_begin_in_one_directory_one_is_refused(tmp_path: Path) -> No
         keep(experiment, at)
 
     with pytest.MonkeyPatch.context() as patch:
-        keep = training_run.keep
-        patch.setattr(training_run, "keep", late)
+        keep = training_files.keep_frozen
+        patch.setattr(training_files, "keep_frozen", late)
         start(tiny(), folder)
     assert opened(folder) == tiny()
     with pytest.raises(StoreError, match="already holds a training"):

@@ -33,6 +33,8 @@ from .specs import MODEL_FREE, PlayerSpec
 FOLDER = "policies"
 DIGESTS = "frozen.json"
 """The file beside the policies that a run keeps, with their digests as they were when it began."""
+ANEW = "start a new run"
+"""What can be done about a lost file that is nowhere else."""
 
 
 def named(spec: PlayerSpec) -> str | None:
@@ -105,7 +107,7 @@ class Policies:
         digests = digests_in(own.parent)
         if own.name in digests:
             return require(own, digests[own.name])
-        if own.exists() and not _alike(own, name):
+        if own.exists() and ((there := digest_of(own)) is None or there != digest_of(name)):
             raise lost(own.parent / DIGESTS, f"it does not tell of {own.name}")
         found = load(name)  # what cannot be read is refused under the name that was given
         if not self._reading:
@@ -120,24 +122,25 @@ def keep(name: str, own: Path) -> Checkpoint:
     return load(own)
 
 
-def require(own: Path, digest: str | None) -> Checkpoint:
-    """A run's copy; StoreError where it is missing, or is another policy than when the run began."""
+def require(own: Path, digest: str | None, or_else: str = ANEW) -> Checkpoint:
+    """A run's copy; StoreError where it is missing, or is another policy than the one that was written."""
     if not own.is_file():
-        raise lost(own, "it is missing")
+        raise lost(own, "it is missing", or_else)
     try:
         found = load(own)
     except ModelError as error:
-        raise lost(own, f"it cannot be played ({error})") from None
+        raise lost(own, f"it cannot be played ({error})", or_else) from None
     if found.digest != digest:
-        raise lost(own, "it is another policy than when the run began")
+        raise lost(own, "it is another policy than the one that was written", or_else)
     return found
 
 
-def _alike(own: Path, name: str) -> bool:
+def digest_of(policy: str | Path) -> str | None:
+    """The digest of the policy of that name, or in that file; None where it cannot be played."""
     try:
-        return load(own).digest == load(name).digest
+        return load(policy).digest
     except ModelError:
-        return False
+        return None
 
 
 def remember(folder: Path, digests: Mapping[str, str]) -> None:
@@ -156,6 +159,6 @@ def digests_in(folder: Path) -> dict[str, str]:
         raise lost(file, "it is damaged") from None
 
 
-def lost(file: Path, what: str) -> StoreError:
-    """A kept policy that cannot be gone on with, with what can be done about it."""
-    return StoreError(f"{file}: {what}; copy it back from where it is whole, or start a new run")
+def lost(file: Path, what: str, or_else: str = ANEW) -> StoreError:
+    """A file that a run cannot go on without, with what can be done about it."""
+    return StoreError(f"{file}: {what}; copy it back from where it is whole, or {or_else}")

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from ...agents.language import LanguageAgent
+from ...agents.policy.base import Policy
 from ...agents.policy.checkpoint import check_policy
 from ...agents.random import Random
 from ...agents.staged import Staged
@@ -21,13 +22,13 @@ from ...models.catalog import check, listing, resolve
 from ...models.embedders import Embedder, resolve_embedder
 from ...models.endpoints import missing_key
 from ...rules import ROLES, Ruleset
-from ..storage.embedding_cache import CachedEmbedder, EmbeddingCache
-from ..plans.experiment import Experiment
-from ..storage.place import Place
-from ..plans.policies import Policies, named
 from ..experience.run_pools import Pools
+from ..plans.experiment import Experiment
+from ..plans.policies import Policies, named
 from ..plans.scenes import SCENES
 from ..plans.specs import MODEL_FREE, ExperienceSpec, PlayerSpec
+from ..storage.embedding_cache import CachedEmbedder, EmbeddingCache
+from ..storage.place import Place
 
 
 async def reach(spec: str | dict[str, Any]) -> None:
@@ -47,7 +48,51 @@ class _Role:
     experience: ExperienceSpec | None
 
 
-class Company:
+class Players:
+    """Players from their specifications; each model and each embedder is made once."""
+
+    def __init__(self, budget: Budget | None = None) -> None:
+        self._budget = budget
+        self._models: dict[bytes, Model] = {}
+        self._embedders: dict[bytes, Embedder] = {}
+
+    def made(self, spec: PlayerSpec, policy: Policy | None = None) -> Player:
+        """The player that a specification describes; `policy` in place of the one that it names."""
+        if spec.recipe == MODEL_FREE:
+            return Player(Random())
+        assert spec.model is not None
+        recipe, name = spec.resolved_recipe(), named(spec)
+        embedders = {what: self.embedder(spec.embedder) for what in recipe.embeds}
+        if policy is None and name is not None:
+            policy = self._policy(name)
+        return Player(LanguageAgent(recipe, policy=policy), self._model(spec.model), embedders)
+
+    def embedder(self, spec: str | Mapping[str, Any]) -> Embedder:
+        """The embedder of that name."""
+        key = _key(spec)
+        if key not in self._embedders:
+            self._embedders[key] = self._new_embedder(spec)
+        return self._embedders[key]
+
+    def _model(self, spec: str | dict[str, Any]) -> Model:
+        key = _key(spec)
+        if key not in self._models:
+            self._models[key] = resolve(spec, self._budget)
+        return self._models[key]
+
+    def _new_embedder(self, spec: str | Mapping[str, Any]) -> Embedder:
+        return resolve_embedder(spec, self._budget)
+
+    def _policy(self, name: str) -> Policy:
+        raise NotImplementedError
+
+
+def _key(spec: Any) -> bytes:
+    """By which the same settings are known again."""
+    return msgspec.json.encode(spec, order="sorted")
+
+
+class Company(Players):
     """All models, embedders, agents and pools of one run of one experiment, shared between its games.
 
     home: the run's directory, where vectors and pools are kept; None for a game that is not kept.
@@ -61,17 +106,15 @@ class Company:
         budget: Budget | None = None,
         reading: bool = False,
     ) -> None:
+        super().__init__(budget)
         self.experiment = experiment
         self.pools = Pools(experiment, home)
         self._home = home
         self._reading = reading
-        self._models: dict[bytes, Model] = {}
-        self._embedders: dict[bytes, Embedder] = {}
         self._players: dict[bytes, Player] = {}
         self._policies = Policies(home, reading)
         self._casts: dict[str, dict[str, _Role]] = {}
         self._cache: EmbeddingCache | None = None
-        self._budget = budget
 
     @property
     def models(self) -> list[Model]:
@@ -92,44 +135,29 @@ class Company:
     def player(self, spec: PlayerSpec) -> Player:
         """The player that a specification describes, before it has seen any experience."""
         try:
-            key = msgspec.json.encode(spec.model_dump(), order="sorted")
+            key = _key(spec.model_dump())
         except TypeError:
             raise ModelError(f"model {spec.model!r}: the names of its fields have to be texts") from None
         if key not in self._players:
-            self._players[key] = self._built(spec)
+            made = self.made(spec)
+            if spec.experience is not None:
+                past = {"experience": self.embedder(spec.experience.embedder)}
+                made = replace(made, embedders={**made.embedders, **past})
+            self._players[key] = made
         return self._players[key]
 
-    def _built(self, spec: PlayerSpec) -> Player:
-        if spec.recipe == MODEL_FREE:
-            return Player(Random())
-        assert spec.model is not None
-        made = spec.resolved_recipe()
-        embedders = {what: self.embedder(spec.embedder) for what in made.embeds}
-        if spec.experience is not None:
-            embedders["experience"] = self.embedder(spec.experience.embedder)
-        name = named(spec)
-        policy = None if name is None else self._policies.policy(name)
-        return Player(LanguageAgent(made, policy=policy), self._model(spec.model), embedders)
+    def _policy(self, name: str) -> Policy:
+        return self._policies.policy(name)
 
-    def _model(self, spec: str | dict[str, Any]) -> Model:
-        key = msgspec.json.encode(spec, order="sorted")
-        if key not in self._models:
-            self._models[key] = resolve(spec, self._budget)
-        return self._models[key]
-
-    def embedder(self, spec: str | Mapping[str, Any]) -> Embedder:
-        """The embedder of that name. Vectors that cost more than reading them are kept with the run."""
-        key = msgspec.json.encode(spec, order="sorted")
-        if key not in self._embedders:
-            made = resolve_embedder(spec, self._budget)
-            if made.name != "hashing" and self._home is not None:
-                if self._cache is None:
-                    there = self._home / "run.sqlite"
-                    opened = EmbeddingCache.open_for_reading if self._reading else EmbeddingCache.open
-                    self._cache = opened(there)
-                made = CachedEmbedder(made, self._cache)
-            self._embedders[key] = made
-        return self._embedders[key]
+    def _new_embedder(self, spec: str | Mapping[str, Any]) -> Embedder:
+        """Vectors that cost more than reading them are kept with the run."""
+        made = super()._new_embedder(spec)
+        if made.name == "hashing" or self._home is None:
+            return made
+        if self._cache is None:
+            opened = EmbeddingCache.open_for_reading if self._reading else EmbeddingCache.open
+            self._cache = opened(self._home / "run.sqlite")
+        return CachedEmbedder(made, self._cache)
 
     async def check_embedders(self) -> None:
         """Whether every embedder built so far has what it needs; ModelError for a package, weights or a key

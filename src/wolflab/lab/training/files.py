@@ -164,7 +164,7 @@ def frozen(name: str) -> str:
     return f"{name}{SUFFIX}"
 
 
-def policies(experiment: TrainingSpec) -> dict[str, str]:
+def _frozen(experiment: TrainingSpec) -> dict[str, str]:
     """What is kept: for whom → the policy's name or file, as it was given."""
     judged = experiment.judged()
     found = {name: kept.named(one) for name, one in judged.items() if name != "learner"}
@@ -172,18 +172,18 @@ def policies(experiment: TrainingSpec) -> dict[str, str]:
     return {name: policy for name, policy in found.items() if policy is not None}
 
 
-def keep(experiment: TrainingSpec, folder: Path) -> None:
+def keep_frozen(experiment: TrainingSpec, folder: Path) -> None:
     """Copy them into a new run."""
     digests = {
-        name: kept.keep(policy, folder / frozen(name)).digest for name, policy in policies(experiment).items()
+        name: kept.keep(policy, folder / frozen(name)).digest for name, policy in _frozen(experiment).items()
     }
     if digests:
         kept.remember(folder, digests)
 
 
-def check(experiment: TrainingSpec, folder: Path) -> None:
+def check_frozen(experiment: TrainingSpec, folder: Path) -> None:
     """StoreError where one is missing, or is another one than at the beginning."""
-    wanted, digests = policies(experiment), kept.digests_in(folder)
+    wanted, digests = _frozen(experiment), kept.digests_in(folder)
     if wanted and not digests:
         raise kept.lost(folder / kept.DIGESTS, "it is missing")
     for name in wanted:
@@ -235,11 +235,11 @@ class Board:
 # -- what is lost -----------------------------------------------------------------------------------
 
 
-def lost(path: Path, what: str, folder: Path | None = None) -> StoreError:
-    """A file of a seed that cannot be gone on from, with what can be done about it. folder: the seed's, where
-    the file does not lie in it.
-    """
-    return StoreError(
-        f"{path}: {what}; copy it back from where it is whole, or remove the folder "
-        f"{(folder or path.parent).name} to train this seed anew"
-    )
+def lost(file: Path, what: str) -> StoreError:
+    """A file of a seed that cannot be gone on from, with what can be done about it."""
+    return kept.lost(file, what, anew(file.parent))
+
+
+def anew(folder: Path) -> str:
+    """What can always be done about a seed whose files are damaged. folder: the seed's."""
+    return f"remove the folder {folder.name} to train this seed anew"

@@ -20,13 +20,9 @@ from typing import Any
 from ...agents.language import LanguageAgent
 from ...agents.policy.base import Policy
 from ...agents.policy.checkpoint import SUFFIX, NumpyPolicy, fits, load
-from ...agents.random import Random
-from ...agents.recipes import Recipe
 from ...errors import ExperimentError, ModelError, WolflabError
 from ...match import Dealing, Draws, Player, play, run_now
-from ...models.base import Model
-from ...models.catalog import resolve
-from ...models.embedders import Embedder, resolve_embedder
+from ...models.embedders import Embedder
 from ...models.embedders.base import Vectors
 from ...policy.lockstep import Request, drive
 from ...policy.rollout import Decisions, Ended, First, InStep, Member, episodes, game
@@ -34,7 +30,8 @@ from ...policy.shares import Sampler
 from ...rules import ROLES, Side
 from ...usage import Usage
 from ..plans.policies import named
-from ..plans.specs import MODEL_FREE, PlayerSpec
+from ..plans.specs import PlayerSpec
+from ..runs.casting import Players
 from ..runs.runner import end_with_driver, rare_collection
 from .files import frozen
 from .lessons import Lesson
@@ -147,35 +144,29 @@ class EmbedInStep:
         await self._inner.close()
 
 
-class Players:
+class TrainingPlayers(Players):
     """All players of one training in one process; implements `policy.rollout.Roster`."""
 
     def __init__(self, experiment: TrainingSpec) -> None:
+        super().__init__()
         self.experiment, self._rules = experiment, experiment.ruleset()
         self._folder: Path | None = None
         """Where the learner's earlier selves are, once a seed is being trained."""
-        self._models: dict[str, Model] = {}
-        self._embedders: dict[str, EmbedInStep] = {}
         self._policies: dict[tuple[str, int], NumpyPolicy] = {}
         self._fixed: dict[tuple[Path | None, Member], Player] = {}
         self._cloning = False
-        self._learner: tuple[Recipe, Model, Mapping[str, Embedder]] | None = None
+        self._learner: Player | None = None
 
     def learner(self, policy: Policy) -> Player:
         """See `Roster`."""
         if self._learner is None:
-            spec = self.experiment.learner()
-            assert spec.model is not None
-            self._learner = (
-                spec.resolved_recipe(),
-                self._model(spec.model),
-                {what: self.embedder(spec.embedder) for what in spec.resolved_recipe().embeds},
-            )
-        recipe, model, embedders = self._learner
-        assert recipe.propose is not None
-        taught = self._cloning and recipe.propose.source == "intents"
-        agent = Lesson(recipe, policy) if taught else LanguageAgent(recipe, policy=policy)
-        return Player(agent, model, embedders)
+            self._learner = self.made(self.experiment.learner(), policy)
+        agent = self._learner.agent
+        assert isinstance(agent, LanguageAgent)
+        assert agent.recipe.propose is not None
+        taught = self._cloning and agent.recipe.propose.source == "intents"
+        kind = Lesson if taught else LanguageAgent
+        return replace(self._learner, agent=kind(agent.recipe, policy=policy))
 
     def fixed(self, member: Member) -> Player:
         """See `Roster`."""
@@ -239,15 +230,7 @@ class Players:
                 "opponent.experience: nobody in a training learns from past games, so it would be left out; "
                 "remove it, or name an opponent without"
             )
-        if spec.recipe == MODEL_FREE:
-            return Player(Random())
-        assert spec.model is not None
-        recipe = spec.resolved_recipe()
-        embedders = {what: self.embedder(spec.embedder) for what in recipe.embeds}
-        name = named(spec)
-        if name is not None and policy is None:
-            policy = InStep(self.policy(name))
-        return Player(LanguageAgent(recipe, policy=policy), self._model(spec.model), embedders)
+        return self.made(spec, policy)
 
     def policy(self, name: str, update: int = -1) -> NumpyPolicy:
         """The policy of that name or in that file, as it was after that update. A few are kept at hand."""
@@ -258,18 +241,11 @@ class Players:
             self._policies[key] = NumpyPolicy(load(name))
         return self._policies[key]
 
-    def _model(self, spec: str | dict[str, Any]) -> Model:
-        key = repr(spec)
-        if key not in self._models:
-            self._models[key] = resolve(spec)
-        return self._models[key]
+    def _policy(self, name: str) -> Policy:
+        return InStep(self.policy(name))
 
-    def embedder(self, spec: str | Mapping[str, Any]) -> EmbedInStep:
-        """The embedder of that name, in step."""
-        key = repr(spec)
-        if key not in self._embedders:
-            self._embedders[key] = EmbedInStep(resolve_embedder(spec))
-        return self._embedders[key]
+    def _new_embedder(self, spec: str | Mapping[str, Any]) -> Embedder:
+        return EmbedInStep(super()._new_embedder(spec))
 
     # -- jobs ---------------------------------------------------------------------------------
 
@@ -335,7 +311,7 @@ class Players:
         return Done(won=[played.outcome.village_won for played in drive(games, len(job.keys))])
 
 
-_players: Players | None = None
+_players: TrainingPlayers | None = None
 
 
 def _start(data: dict[str, Any]) -> None:
@@ -344,7 +320,7 @@ def _start(data: dict[str, Any]) -> None:
     global _players
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver stops its workers
     Thread(target=end_with_driver, daemon=True).start()
-    _players = Players(TrainingSpec(**data))
+    _players = TrainingPlayers(TrainingSpec(**data))
 
 
 def _do(job: Job) -> Done:
@@ -356,7 +332,7 @@ class Crew:
     """Processes that play jobs; with one, they are played in this process."""
 
     def __init__(self, experiment: TrainingSpec, pool: ProcessPoolExecutor | None) -> None:
-        self._own = Players(experiment) if pool is None else None
+        self._own = TrainingPlayers(experiment) if pool is None else None
         self._pool = pool
 
     def do(self, jobs: Sequence[Job]) -> Iterator[Done]:

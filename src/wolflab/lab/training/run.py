@@ -37,10 +37,10 @@ from ...policy.rollout import SIDES, Decisions, Ended, checkpoint_of, joined, me
 from ...policy.train import Learner, TrainLog, usable
 from ...stats.comparing import paired
 from ...stats.intervals import Estimate
+from ..plans.policies import digest_of, require
 from ..storage.run_files import TRAINING, held, must_be_new, new_directory
-from . import files as files
-from .files import START, Board, check, frozen, keep
-from .games import POPULATION, TARGET, Crew, Job, Players, crew, grouped, time_of
+from . import files
+from .games import POPULATION, TARGET, Crew, Job, TrainingPlayers, crew, grouped, time_of
 from .plan import TrainingSpec
 from .plan import load as load_training
 
@@ -91,13 +91,13 @@ def start(experiment: TrainingSpec, out: Path | None = None) -> Path:
     usable(experiment.device)
     # A local embedder loads its weights with the first word.
     run_now(resolve_embedder(experiment.embedder).embed(("werewolf",)))
-    Players(experiment).check()
+    TrainingPlayers(experiment).check()
     folder = new_directory(Path("runs"), experiment.name) if out is None else out
     must_be_new(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with held(folder):
         must_be_new(folder)  # once more: another process may have been quicker
-        keep(experiment, folder)
+        files.keep_frozen(experiment, folder)
         write(folder / FILE, experiment.written().encode())
     return folder
 
@@ -118,7 +118,7 @@ def run(folder: Path, watch: Watch = lambda progress: None) -> None:
     _need_torch()
     with held(folder):
         experiment = opened(folder)  # what stands there now that nobody else writes
-        check(experiment, folder)
+        files.check_frozen(experiment, folder)
         with crew(experiment) as workers:
             for seed in experiment.seeds:
                 _Run(experiment, files.seed_folder(folder, seed), seed, workers, watch).go()
@@ -147,7 +147,7 @@ class _Run:
         """Of the policy, and of its copies in the population, by name."""
         self.written = -1
         self.update = self._restore()
-        self.board = Board(folder, self.update)
+        self.board = files.Board(folder, self.update)
 
     def go(self) -> None:
         """All that is still to be done."""
@@ -180,7 +180,7 @@ class _Run:
     def _clone(self, number: int) -> TrainLog:
         """Behaviour cloning, or the policy to go on from (update 0)."""
         if self.experiment.start is not None:
-            self.learner.begin(load(self.folder.parent / frozen(START)).arrays)
+            self.learner.begin(load(self.folder.parent / files.frozen(files.START)).arrays)
             return {}
         count = self.settings.cloning.episodes
         save(self.blank, self._current())
@@ -318,8 +318,8 @@ class _Run:
         arrays, told = found
         if not told.get("update", "").isdecimal() or not {"training", "seed", "digests"} <= told.keys():
             raise StoreError(
-                f"{self.folder / files.STATE} is no state of a training, or another version's; remove the "
-                f"folder {self.folder.name} to train this seed anew"
+                f"{self.folder / files.STATE} is no state of a training, or another version's; "
+                f"{files.anew(self.folder)}"
             )
         if told["training"] != _identity(self.experiment):
             raise StoreError(
@@ -332,33 +332,14 @@ class _Run:
         self.digests = json.loads(told["digests"])
         self.learner.resume(arrays)
         files.shorten(self.folder, number)
-        if number < self.settings.updates:
-            self._check_earlier()
-        if not self._is_kept():
+        earlier = {name: one for name, one in self.digests.items() if name != files.POLICY}
+        for name, digest in earlier.items() if number < self.settings.updates else ():
+            require(self.policies / (name + SUFFIX), digest, files.anew(self.folder))
+        # A finished policy stays byte for byte as it is.
+        if digest_of(self._current()) != self.digests[files.POLICY]:
             self._keep(number)
         self.written = number
         return number
-
-    def _is_kept(self) -> bool:
-        """Whether the policy on disk is the state's: a finished one stays byte for byte as it is."""
-        try:
-            return load(self._current()).digest == self.digests[files.POLICY]
-        except ModelError:
-            return False
-
-    def _check_earlier(self) -> None:
-        """StoreError where one of the learner's earlier selves is not as it was written."""
-        for name, digest in self.digests.items():
-            if name == files.POLICY:
-                continue
-            file = self.policies / (name + SUFFIX)
-            try:
-                found = load(file).digest
-            except ModelError as error:
-                raise files.lost(file, f"it cannot be played ({error})", self.folder) from None
-            if found != digest:
-                what = f"it is not what seed {self.seed} had learned then"
-                raise files.lost(file, what, self.folder)
 
 
 def _identity(training: TrainingSpec) -> str:
