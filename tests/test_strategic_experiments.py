@@ -9,9 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from policy_helpers import checkpoint
+from wolflab.agents.choosing import drawn, tempered
 from wolflab.agents.policy.checkpoint import save
 from wolflab.agents.policy.checkpoint import shipped as shipped_policies
 from wolflab.agents.policy.network import small
@@ -28,6 +30,7 @@ from wolflab.metrics.published import published
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.rules import PRESETS
 from wolflab.text.intents import intents
+from wolflab.text.notes import Chosen
 
 STRATEGIC = sorted(name for name in shipped() if name.startswith("strategic-"))
 ROUND_ROBINS = ("tournament-004", "tournament-components")
@@ -191,6 +194,48 @@ def test_an_agent_as_the_paper_has_it_plays_the_same_games_on_the_built_in_playe
         }
     assert len(told) == 4
     assert all(told["paper", deal] == told["ours", deal] for deal in (0, 1))
+
+
+def test_at_temperature_0_the_likeliest_candidate_is_taken_and_the_header_says_so(
+    files: dict[str, str], tmp_path: Path
+) -> None:
+    def arm(**propose: float) -> dict[str, Any]:
+        recipe = {"name": "strategic", "propose": propose} if propose else "strategic"
+        return {"players": {"others": {"model": "village", "recipe": recipe, "policy": files["small"]}}}
+
+    arms = {"trained": arm(), "one": arm(policy_temperature=1), "zero": arm(policy_temperature=0)}
+    players = arms["trained"]["players"]
+    data = {"name": "t", "rules": "doctor", "players": players, "conditions": arms, "deals": 3}
+    taken: dict[str, list[tuple[int, tuple[float, ...]]]] = {}
+    headers = {}
+    with Store.create(tmp_path / "r", build(data)) as store:
+        assert runner.run(store)
+        for row in store.games("done"):
+            record = store.record(row.id)
+            headers[row.condition] = record.header["players"][0]["recipe"]["propose"]
+            taken.setdefault(row.condition, []).extend(
+                (note.number, note.probabilities)
+                for turn in record.turns
+                for _, note in turn.notes
+                if isinstance(note, Chosen)
+            )
+    best = {name: [pi[number] == max(pi) for number, pi in made] for name, made in taken.items()}
+    assert all(best["zero"])
+    assert not all(best["one"])
+    assert taken["one"] == taken["trained"]  # 1 is what a policy without the field does
+    assert headers["one"] == headers["trained"] == {"choose": "policy"}
+    assert headers["zero"] == {"choose": "policy", "policy_temperature": 0}
+
+
+def test_between_the_likeliest_and_a_uniform_draw() -> None:
+    pi = np.array([0.2, 0.5, 0.3])
+    assert tempered(pi, 1) is pi
+    np.testing.assert_array_equal(tempered(pi, 0), [0, 1, 0])
+    np.testing.assert_allclose(tempered(pi, 0.5), pi**2 / (pi**2).sum())
+    np.testing.assert_allclose(tempered(pi, 1e9), 1 / 3)
+    np.testing.assert_array_equal(tempered(pi, 1e-300), [0, 1, 0])
+    np.testing.assert_array_equal(tempered(np.array([0.4, 0.2, 0.4]), 0), [1, 0, 0])
+    assert {drawn(tempered(pi, 0), step) for step in (0, 1 << 29, (1 << 30) - 1)} == {1}
 
 
 def test_what_plays_in_each_seat_of_a_side() -> None:

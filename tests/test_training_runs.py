@@ -29,7 +29,9 @@ from wolflab.errors import ExperimentError, ModelError, StoreError
 from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.sources import shipped
 from wolflab.lab.plans.specs import PlayerSpec
+from wolflab.lab.runs.casting import Company
 from wolflab.lab.runs.runner import run as play_all
+from wolflab.lab.storage.place import Place
 from wolflab.lab.storage.store import Store
 from wolflab.lab.training import files as training_files
 from wolflab.lab.training import run as training_run
@@ -46,6 +48,7 @@ from wolflab.lab.training.plan import (
     target_of,
 )
 from wolflab.lab.training.run import FILE, Step, opened, run, start
+from wolflab.match import Draws, Match, play, run_now
 from wolflab.models.embedders import resolve_embedder
 from wolflab.policy.settings import PPO
 from wolflab.policy.shares import Sampler, part_of
@@ -133,9 +136,48 @@ def test_a_run_leaves_a_log_a_policy_and_a_verdict(whole: Path) -> None:
     assert [("look/werewolves" in line) for line in log] == [True, False, True, True]
     result = json.loads((whole / "seed-1" / "evaluation.json").read_text())
     assert set(result) == {"village", "werewolves"}
-    for one in result.values():
-        assert one["gain"]["n"] == 6
-        assert one["gain"]["value"] == pytest.approx(one["learner"] - one["baseline"])
+    for verdict in result.values():
+        for one in (verdict, verdict["likeliest"]):
+            assert one["gain"]["n"] == 6
+            assert one["gain"]["value"] == pytest.approx(one["learner"] - verdict["baseline"])
+
+
+def test_the_likeliest_candidate_is_judged_beside_the_draw(whole: Path, tmp_path: Path) -> None:
+    """What a look tells of it is what an experiment at temperature 0 plays."""
+    line = log_of(whole / "seed-1")[-1]
+    player = {
+        "model": {"model": "village", "phrases": "b"},
+        "recipe": {"name": "strategic-004", "propose": {"policy_temperature": 0}},
+        "embedder": TINY["embedder"],
+        "policy": str(whole / "seed-1" / "policy.safetensors"),
+    }
+    other = {"model": player["model"], "recipe": "deductive-004"}
+    for side, place in (("village", "village"), ("werewolves", "werewolves")):
+        plan = build({"name": "t", "rules": "doctor", "players": {"others": other, place: player}})
+        company = Company(plan)
+        won = []
+        for number in range(4):
+            key = f"held out/look/{number}"
+            cast = company.casting(Place("all", 0, 0))
+            played = run_now(play(Match(DOCTOR, cast, Draws(key), Draws(f"{key}/0"), {}, write=False)))
+            won.append(played.outcome.village_won is (side == "village"))
+        assert line[f"look/{side}/likeliest"] == sum(won) / 4
+        gain = line[f"look/{side}/likeliest/gain/value"]
+        assert gain == pytest.approx(sum(won) / 4 - line[f"look/{side}/baseline"])
+
+
+def test_a_verdict_from_before_the_likeliest_was_judged_is_shown(whole: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(whole, tmp_path / "run"))
+    file = folder / "seed-1" / "evaluation.json"
+    old = json.loads(file.read_text())
+    for verdict in old.values():
+        del verdict["likeliest"]
+    file.write_text(json.dumps(old))
+    shown = Console(record=True, width=120)
+    show_training(shown, folder)
+    text = shown.export_text()
+    assert "sampled" in text
+    assert "likeliest" not in text
 
 
 def test_the_policy_has_learned_and_says_how(whole: Path) -> None:
@@ -401,6 +443,10 @@ def test_a_training_that_was_never_looked_at_has_a_page(tmp_path: Path) -> None:
     ("changes", "told"),
     [
         ({"recipe": "deductive-004"}, "chooses without a policy"),
+        (
+            {"recipe": {"name": "strategic", "propose": {"policy_temperature": 0}}},
+            "remove propose.policy_temperature",
+        ),
         ({"fixed": "strategic"}, "needs a policy"),
         ({"fixed": {"name": "deductive-004", "style": "secretive"}}, "remove `style`"),
         ({"device": "gpu"}, "device"),
@@ -684,8 +730,17 @@ def test_the_command_that_exploits(tmp_path: Path) -> None:
         words += ["-o", change]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
-    assert "lower bound" in done.output
-    assert (out / "training.html").is_file()
+    assert "Lower bound" in done.output
+    assert "It is never below 0" in done.output
+    verdict = json.loads((out / "seed-1" / "evaluation.json").read_text())["village"]
+    verdict["gain"]["value"], verdict["likeliest"]["gain"]["value"] = -0.25, 0.125
+    console = Console(record=True, width=140)
+    (out / "seed-1" / "evaluation.json").write_text(json.dumps({"village": verdict}))
+    show_training(console, out)
+    rows = [line.split("│")[1:-1] for line in console.export_text().splitlines() if line.startswith("│")]
+    told = {row[1].strip(): (row[4].strip(), row[6].strip()) for row in rows}
+    assert told == {"sampled": ("-0.250", "0.000"), "likeliest": ("+0.125", "0.125")}
+    assert "It is never below 0" in (out / "training.html").read_text()
     more = CliRunner().invoke(app, ["exploit", "--resume", str(out), "--updates", "2"])
     assert more.exit_code == 2
     assert "takes a run as it is" in more.output

@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..text.asking.candidates import candidate_text, observation_text
 from ..text.notes import Candidate, Chosen
@@ -39,19 +40,37 @@ async def among(
 
 
 async def _weighed(turn: Turn, found: Found, candidates: tuple[Candidate, ...]) -> int:
-    """π's draw, keyed by the ask."""
-    policy = turn.agent.policy
+    """A draw from π at the recipe's temperature, keyed by the ask. What is noted is π itself."""
+    policy, stage = turn.agent.policy, turn.proposal
     assert policy is not None
+    assert stage is not None
     now = found.now
     texts = [observation_text(now, found.judged)]
     texts += [candidate_text(one, turn.ask, now.ruleset) for one in candidates]
     vectors = await turn.io.embed("policy", texts)
     player = player_vector(turn.view, turn.ask, turn.memory, found.judged)
     weights = await policy.weigh(Observation(player, vectors[0], vectors[1:], now.ruleset.players))
-    number = drawn(weights.probabilities, turn.io.draw("choose", _FINE))
-    shares = tuple(round(float(p), 6) for p in weights.probabilities)
-    turn.notes.append(("choose", Chosen(number, shares, round(float(weights.value), 4))))
+    shares = tempered(weights.probabilities, stage.policy_temperature)
+    number = drawn(shares, turn.io.draw("choose", _FINE))
+    told = tuple(round(float(p), 6) for p in weights.probabilities)
+    turn.notes.append(("choose", Chosen(number, told, round(float(weights.value), 4))))
     return number
+
+
+def tempered(probabilities: NDArray[np.float64], temperature: float) -> NDArray[np.float64]:
+    """π at a temperature T ≥ 0, float64 (n,): in proportion to π^(1/T).
+
+    At 1 it is π to the bit, at 0 all of it is the likeliest's, the first of several.
+    """
+    if temperature == 1:
+        return probabilities
+    if temperature == 0:
+        found = np.zeros(len(probabilities))
+        found[probabilities.argmax()] = 1.0
+    else:
+        found = (probabilities / probabilities.max()) ** (1 / temperature)
+        found /= found.sum()
+    return found
 
 
 def drawn(probabilities: np.ndarray, step: int) -> int:

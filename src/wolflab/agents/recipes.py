@@ -88,13 +88,15 @@ class Proposal:
     source: who proposes: the model ("model": one call for night actions and votes, one call a candidate for
     statements, 004 C.6), or nobody ("intents": the 13 fixed intents of 004's Atomic agent, which the model
     then words). candidates: N. kinds: of action, that it is done for; the others are answered at once.
-    choose: who picks: the model with one more call, or a trained policy.
+    choose: who picks: the model with one more call, or a trained policy. policy_temperature: how a policy
+    picks: 1 draws from π, as in training; 0 takes the likeliest; between and beyond, π^(1/T).
     """
 
     source: Literal["model", "intents"] = "model"
     candidates: int = 3
     kinds: tuple[str, ...] = KINDS
     choose: Literal["model", "policy"] = "model"
+    policy_temperature: float = 1.0
 
 
 Stage = Deduction | Reflection | Proposal
@@ -224,6 +226,10 @@ class Recipe:
             self._refuse("think", "with or before_statements: each candidate carries its own reasoning")
         if made.source == "intents" and made.choose != "policy":
             self._refuse("propose.choose", "policy: among fixed intents only a policy chooses", made.choose)
+        self._at_least("propose.policy_temperature", made.policy_temperature, 0)
+        if made.policy_temperature != 1 and made.choose != "policy":
+            wanted = "1, or propose.choose: policy; a model that chooses does so at the recipe's temperature"
+            self._refuse("propose.policy_temperature", wanted, made.policy_temperature)
         object.__setattr__(self, "propose", replace(made, kinds=tuple(made.kinds)))
 
     def _at_least(self, name: str, value: float, least: int) -> None:

@@ -20,10 +20,20 @@ from rich.progress import (
 from rich.table import Table
 
 from ..errors import StoreError
-from ..lab.training.files import MISSING, POLICY, Result, Verdict, available, log_of, result_of, seed_folder
+from ..lab.training.files import (
+    MISSING,
+    POLICY,
+    Judged,
+    Result,
+    available,
+    judged,
+    log_of,
+    result_of,
+    seed_folder,
+)
 from ..lab.training.plan import TrainingSpec, best_response, load, side_of, target_of
 from ..lab.training.run import Step, opened, run, start
-from ..metrics.behaviours import SIDES
+from ..metrics.behaviours import SIDES, SideName
 from ..stats.intervals import Estimate
 from .commands import begin
 from .report import prose as prose
@@ -123,10 +133,12 @@ def _run(console: Console, folder: Path) -> None:
 
 def _told(step: Step) -> str:
     """A line for a look at held-out deals; nothing for any other update."""
+    line = step.line
     parts = [
-        f"{side} {step.line[f'look/{side}']:.3f} ({step.line[f'look/{side}/gain/value']:+.3f})"
+        f"{side} {how} {line[at]:.3f} ({line[f'{at}/gain/value']:+.3f})"
         for side in SIDES
-        if f"look/{side}" in step.line
+        for how, name in _LOOKS.items()
+        if (at := f"look/{side}{name}") in line
     ]
     return f"seed {step.seed}, update {step.update}: {', '.join(parts)}" if parts else ""
 
@@ -141,9 +153,11 @@ def show_training(console: Console, folder: Path) -> None:
         )
     found = {seed: result_of(seed_folder(folder, seed)) for seed in experiment.seeds}
     for side in SIDES:
-        rows = {seed: one[side] for seed, one in found.items() if side in one}
+        rows = _rows(experiment, side, found)
         if rows:
             console.print(_table(experiment, side, rows))
+    if _bounds(experiment) and any(found.values()):
+        console.print(_NEVER_BELOW, highlight=False, soft_wrap=True)
     console.print(f"Budget: {plain(_budget(experiment))}", highlight=False, soft_wrap=True)
     drawn = curve(logs)
     (folder / PAGE).write_text(render(experiment, drawn, logs, found), encoding="utf-8")
@@ -167,28 +181,50 @@ def _budget(experiment: TrainingSpec) -> str:
     return f"{made.updates:,} updates of {made.rollouts.episodes:,} games, {first}; for each seed"
 
 
-def _heads(experiment: TrainingSpec) -> tuple[str, str, str]:
-    if experiment.opponent is None:
-        return "learner", "baseline", "gain"
-    if experiment.evaluation.baseline is not None:
-        return "best response", "baseline", "gain"
-    return "best response", "target itself", "gain (lower bound)"
+def _bounds(experiment: TrainingSpec) -> bool:
+    """Whether gains are over a target in its own place, and so bound how far it can be exploited."""
+    return experiment.opponent is not None and experiment.evaluation.baseline is None
 
 
-def _cells(one: Verdict) -> list[str]:
+_NEVER_BELOW = (
+    "Lower bound: the target can be exploited by at least so much, and by more if a better response exists. "
+    "It is never below 0, since a copy of the target loses nothing: a best response that gains less than 0 "
+    "has found nothing at this budget."
+)
+
+
+def _heads(experiment: TrainingSpec) -> list[str]:
+    learner = "learner" if experiment.opponent is None else "best response"
+    bounds = _bounds(experiment)
+    heads = ["seed", "picks", learner, "target itself" if bounds else "baseline", "gain", "95 %"]
+    return [*heads, *(["lower bound"] if bounds else []), "deals"]
+
+
+def _rows(experiment: TrainingSpec, side: SideName, results: Mapping[int, Result]) -> list[list[str]]:
+    """The verdicts on one side, two a seed: by a draw from π, and by the likeliest candidate."""
+    return [
+        [str(seed), how, *_cells(one, verdict["baseline"], _bounds(experiment))]
+        for seed, result in results.items()
+        if (verdict := result.get(side)) is not None
+        for how, one in judged(verdict).items()
+    ]
+
+
+def _cells(one: Judged, baseline: float, bounds: bool) -> list[str]:
     gain = one["gain"]
     value, low, high = gain["value"], gain["low"], gain["high"]
     ends = "–" if low is None or high is None else f"{low:+.3f} to {high:+.3f}"
     found = "–" if value is None else f"{value:+.3f}"
-    return [f"{one['learner']:.3f}", f"{one['baseline']:.3f}", found, ends, str(gain["n"])]
+    bound = ["–" if value is None else f"{max(value, 0):.3f}"] if bounds else []
+    return [f"{one['learner']:.3f}", f"{baseline:.3f}", found, ends, *bound, str(gain["n"])]
 
 
-def _table(experiment: TrainingSpec, side: str, rows: Mapping[int, Verdict]) -> Table:
+def _table(experiment: TrainingSpec, side: SideName, rows: Sequence[Sequence[str]]) -> Table:
     shown = Table(title=f"Win rate as {side}, on held-out deals")
-    for head in ("seed", *_heads(experiment), "95 %", "deals"):
-        shown.add_column(head, justify="right")
-    for seed, one in rows.items():
-        shown.add_row(str(seed), *_cells(one))
+    for head in _heads(experiment):
+        shown.add_column(head, justify="right", no_wrap=head == "picks")
+    for row in rows:
+        shown.add_row(*row)
     return shown
 
 
@@ -219,23 +255,19 @@ def render(
 
 
 _CAPTION = (
-    "Gain: win rate on held-out deals less the baseline's on the same ones, with 95 % intervals. The other "
-    "panels are means over the updates between two points."
+    "Gain: win rate on held-out deals less the baseline's on the same ones, with 95 % intervals. Sampled: "
+    "the learner draws from π, as in training; likeliest: it takes the likeliest candidate. The other panels "
+    "are means over the updates between two points."
 )
 
 
 def _verdict(experiment: TrainingSpec, results: Mapping[int, Result]) -> str:
-    heads = ("side", "seed", *_heads(experiment), "95 %", "deals")
-    rows = [
-        [side, str(seed), *_cells(one[side])]
-        for side in SIDES
-        for seed, one in results.items()
-        if side in one
-    ]
+    rows = [[side, *row] for side in SIDES for row in _rows(experiment, side, results)]
     if not rows:
         return "<p>The last look at held-out deals is still to come.</p>"
     caption = "Win rates on held-out deals, at the end"
-    return table(caption, heads, rows, instrument=True, left=[0])
+    shown = table(caption, ("side", *_heads(experiment)), rows, instrument=True, left=[0, 2])
+    return shown + (f"<p>{_NEVER_BELOW}</p>" if _bounds(experiment) else "")
 
 
 def _last(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> str:
@@ -251,11 +283,10 @@ def _last(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> str:
 def curve(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> str:
     """The learning curve as SVG, a line a seed; empty where there is nothing to draw."""
     charts = []
-    for side in SIDES:
-        if any(f"look/{side}" in line for lines in logs.values() for line in lines):
-            charts.append(
-                Chart(f"Gain as {side}", tuple(_gain(seed, lines, side) for seed, lines in logs.items()))
-            )
+    looks = {f"look/{side}{name}": f"Gain as {side}, {how}" for side in SIDES for how, name in _LOOKS.items()}
+    for at, title in looks.items():
+        if any(at in line for lines in logs.values() for line in lines):
+            charts.append(Chart(title, tuple(_gain(seed, lines, at) for seed, lines in logs.items())))
     for name, title in _PANELS.items():
         if any(name in line for lines in logs.values() for line in lines):
             charts.append(Chart(title, tuple(_mean(seed, lines, name) for seed, lines in logs.items())))
@@ -266,6 +297,8 @@ def curve(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> str:
     )
 
 
+_LOOKS = {"sampled": "", "likeliest": "/likeliest"}
+"""How the learner picks a candidate → where a look's numbers stand in the log, after the side."""
 _PANELS = {
     "loss/entropy": "Entropy of π (nats)",
     "ppo/kl": "KL of an update",
@@ -274,8 +307,8 @@ _PANELS = {
 }
 
 
-def _gain(seed: int, lines: Sequence[Mapping[str, float]], side: str) -> Line:
-    start = f"look/{side}/gain/"
+def _gain(seed: int, lines: Sequence[Mapping[str, float]], look: str) -> Line:
+    start = f"{look}/gain/"
     points = []
     for line in lines:
         if f"{start}value" in line:

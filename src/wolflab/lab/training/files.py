@@ -15,7 +15,7 @@ import os
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import msgspec
 import numpy as np
@@ -121,16 +121,30 @@ class Gain(TypedDict):
     n: int
 
 
-class Verdict(TypedDict):
-    """Of one side: win rates against the same opponent on the same deals, and what the learner has more."""
+class Judged(TypedDict):
+    """The learner's win rate, and what it has more than the baseline."""
 
     learner: float
-    baseline: float
     gain: Gain
     p: float | None
 
 
+class Verdict(Judged):
+    """Of one side, against the same opponent on the same deals. The learner draws from π; `likeliest`: it
+    takes the likeliest candidate.
+    """
+
+    baseline: float
+    likeliest: NotRequired[Judged]
+    """Trainings before 0.2.0 were not judged so."""
+
+
 Result = dict[SideName, Verdict]
+
+
+def judged(one: Verdict) -> dict[str, Judged]:
+    """The verdicts on the learner, by how it picks a candidate."""
+    return {"sampled": one, **({"likeliest": one["likeliest"]} if "likeliest" in one else {})}
 
 
 def write_result(folder: Path, result: Result) -> None:

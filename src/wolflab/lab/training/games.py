@@ -39,6 +39,8 @@ from .plan import TrainingSpec
 
 POPULATION = "policies"
 """The folder, beside the learner's file, in which its earlier selves are."""
+LEARNERS = ("learner", "likeliest")
+"""The learner in evaluations: as one that draws from π, and as one that takes the likeliest candidate."""
 TARGET = Member("target", "target")
 """The one opponent of `wolflab exploit`."""
 
@@ -298,9 +300,10 @@ class TrainingPlayers(Players):
         assert job.arm is not None
 
         def seated(name: str) -> Player:
-            if name != "learner":
+            if name not in LEARNERS:
                 return self.fixed_player(name)
-            return self.player(self.experiment.judged()[name], InStep(self.policy(job.policy, job.update)))
+            own = self.experiment.judged()[name] if name == "learner" else self.experiment.likeliest()
+            return self.player(own, InStep(self.policy(job.policy, job.update)))
 
         village, werewolves = map(seated, job.arm)
 

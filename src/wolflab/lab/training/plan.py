@@ -115,6 +115,11 @@ class TrainingSpec(Part):
         learner = self.learner().resolved_recipe()
         if not learner.weighs:
             raise ValueError(f"recipe: {learner.name} chooses without a policy; use strategic, or atomic")
+        if self._stage.policy_temperature != 1:
+            raise ValueError(
+                "recipe: who learns draws from π as it is, and is judged by its likeliest candidates too; "
+                "remove propose.policy_temperature"
+            )
         if self.fixed != MODEL_FREE and self.styled("default").resolved_recipe().weighs:
             raise ValueError("fixed: this recipe needs a policy; use one that does not")
         population = self.training.population
@@ -169,6 +174,12 @@ class TrainingSpec(Part):
             return {"learner": learner, "baseline": self._baseline()}
         return {"learner": learner, "baseline": self._baseline(), "target": self.opponent}
 
+    def likeliest(self) -> PlayerSpec:
+        """The learner in evaluations, as one that takes the likeliest candidate."""
+        given: dict[str, Any] = {"name": self.recipe} if isinstance(self.recipe, str) else self.recipe
+        stage = {**(given.get("propose") or {}), "policy_temperature": 0.0}
+        return self.judged()["learner"].model_copy(update={"recipe": {**given, "propose": stage}})
+
     def _baseline(self) -> PlayerSpec:
         """Whom the learner is compared with: where there is an opponent, that one in the learner's place."""
         judge = self.evaluation
@@ -196,18 +207,15 @@ class TrainingSpec(Part):
         return [*found, ("evaluation.baseline", judged, self._baseline)]
 
     @property
-    def arms(self) -> tuple[tuple[str, str], ...]:
-        """The pairs of an evaluation: who plays the village, who plays the Werewolves."""
+    def sides(self) -> tuple[Side, ...]:
+        """The sides that the learner is judged on."""
+        side = self.training.population.side
+        return (Side.VILLAGE, Side.WEREWOLVES) if side is None else (side,)
+
+    def arm(self, side: Side, who: str) -> tuple[str, str]:
+        """Who plays the village, and who the Werewolves, where `who` is judged on that side."""
         other = "baseline" if self.opponent is None else "target"
-        village = ("learner", other), ("baseline", other)
-        werewolves = (other, "learner"), (other, "baseline")
-        match self.training.population.side:
-            case None:
-                return village[0], *werewolves
-            case Side.VILLAGE:
-                return village
-            case Side.WEREWOLVES:
-                return werewolves
+        return (who, other) if side is Side.VILLAGE else (other, who)
 
     # -- what they play -----------------------------------------------------------------------
 

@@ -31,16 +31,15 @@ from ...agents.policy.checkpoint import SUFFIX, load, save
 from ...errors import ExperimentError, ModelError, StoreError
 from ...files import write
 from ...match import run_now
-from ...metrics.behaviours import SideName
 from ...models.embedders import resolve_embedder
 from ...policy.rollout import SIDES, Decisions, Ended, checkpoint_of, joined, members
 from ...policy.train import Learner, TrainLog, usable
+from ...rules import Side
 from ...stats.comparing import paired
-from ...stats.intervals import Estimate
 from ..plans.policies import digest_of, require
 from ..storage.run_files import TRAINING, held, must_be_new, new_directory
 from . import files
-from .games import POPULATION, TARGET, Crew, Job, TrainingPlayers, crew, grouped, time_of
+from .games import LEARNERS, POPULATION, TARGET, Crew, Job, TrainingPlayers, crew, grouped, time_of
 from .plan import TrainingSpec
 from .plan import load as load_training
 
@@ -59,25 +58,8 @@ class Step:
 
 
 Watch = Callable[[Step], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """One side's verdict. learner, baseline: win rates as that side against the same opponent, on the same
-    deals. gain: their paired difference.
-    """
-
-    side: SideName
-    learner: float
-    baseline: float
-    gain: Estimate
-    p: float | None
-
-    def told(self) -> files.Verdict:
-        """For a file."""
-        found = self.gain
-        gain = files.Gain(value=found.value, low=found.low, high=found.high, n=found.n)
-        return files.Verdict(learner=self.learner, baseline=self.baseline, gain=gain, p=self.p)
+Arm = tuple[str, str]
+"""Who plays the village, and who the Werewolves."""
 
 
 # -- starting and going on ----------------------------------------------------------------------
@@ -142,7 +124,8 @@ class _Run:
         self.policies.mkdir(parents=True, exist_ok=True)
         self.blank = experiment.untrained(seed)
         self.learner = Learner(self.blank.network, self.settings.ppo, seed, experiment.device)
-        self.baseline: list[bool | None] = []
+        self.baseline: dict[tuple[str, Arm], list[bool | None]] = {}
+        """Games in which nobody learns, by look: they are the same every time, and played once."""
         self.digests: dict[str, str] = {}
         """Of the policy, and of its copies in the population, by name."""
         self.written = -1
@@ -225,53 +208,49 @@ class _Run:
 
     def _look(self) -> TrainLog:
         """Win rates on held-out deals, against the baseline's on the same ones."""
-        judged = self._judge("look", self.experiment.evaluation.deals)
         log: TrainLog = {}
-        for one in judged:
-            log[f"look/{one.side}"], log[f"look/{one.side}/baseline"] = one.learner, one.baseline
-            for name in ("value", "low", "high"):
-                found = getattr(one.gain, name)
-                if found is not None:
-                    log[f"look/{one.side}/gain/{name}"] = float(found)
+        for side, verdict in self._judge("look", self.experiment.evaluation.deals).items():
+            log[f"look/{side}/baseline"] = verdict["baseline"]
+            for how, one in files.judged(verdict).items():
+                name = f"look/{side}" if how == "sampled" else f"look/{side}/{how}"
+                gain = one["gain"]
+                ends = {"value": gain["value"], "low": gain["low"], "high": gain["high"]}
+                log[name] = one["learner"]
+                log |= {f"{name}/gain/{what}": found for what, found in ends.items() if found is not None}
         return log
 
     def _final(self) -> None:
-        judged = self._judge("final", self.experiment.evaluation.final)
-        files.write_result(self.folder, {one.side: one.told() for one in judged})
-        log = {f"final/{one.side}": float(one.gain.value) for one in judged if one.gain.value is not None}
-        self.watch(Step(self.seed, "final", self.update, self.settings.updates, log))
+        files.write_result(self.folder, self._judge("final", self.experiment.evaluation.final))
+        self.watch(Step(self.seed, "final", self.update, self.settings.updates, {}))
 
-    def _judge(self, what: str, deals: int) -> list[Judged]:
+    def _judge(self, what: str, deals: int) -> files.Result:
         keys = [f"held out/{what}/{number}" for number in range(deals)]
-        arms = self.experiment.arms
-        won = {arm: self._won(arm, keys, what) for arm in arms}
-        found = []
-        for arm in arms:
-            if "learner" not in arm:
-                continue
-            village = arm[0] == "learner"
-            other = ("baseline", arm[1]) if village else (arm[0], "baseline")
-            ours, theirs = (
-                [(deal, float(one is village)) for deal, one in enumerate(won[each])] for each in (arm, other)
-            )
-            test = paired(ours, theirs, bounds=(-1.0, 1.0))
-            rate, beside = (float(np.mean([value for _, value in each])) for each in (ours, theirs))
-            found.append(
-                Judged("village" if village else "werewolves", rate, beside, test.difference, test.p)
-            )
+        experiment, found = self.experiment, files.Result()
+        won = self._won(what, keys)
+        for side in experiment.sides:
+            village = side is Side.VILLAGE
+            rows = {
+                who: [float(one is village) for one in won[experiment.arm(side, who)]]
+                for who in (*LEARNERS, "baseline")
+            }
+            sampled, likeliest = (_judged(rows[who], rows["baseline"]) for who in LEARNERS)
+            beside = float(np.mean(rows["baseline"]))
+            found[side.value] = files.Verdict(**sampled, baseline=beside, likeliest=likeliest)
         return found
 
-    def _won(self, arm: tuple[str, str], keys: Sequence[str], what: str) -> list[bool | None]:
-        """One arm's games. Those of nobody who learns are the same at every look, and played once."""
-        learns = "learner" in arm
-        if what == "look" and not learns and self.baseline:
-            return self.baseline
+    def _won(self, what: str, keys: Sequence[str]) -> dict[Arm, list[bool | None]]:
+        """Whether the village won, game by game, of every arm."""
+        arm, sides = self.experiment.arm, self.experiment.sides
+        idle = {(what, arm(side, "baseline")) for side in sides} - self.baseline.keys()
+        arms = [*(arm(side, who) for side in sides for who in LEARNERS), *(one for _, one in sorted(idle))]
         groups = grouped(keys, self.settings.rollouts.group)
-        jobs = [Job(group, str(self._current()), self.written, arm=arm) for group in groups]
-        found = [won for done in self.crew.do(jobs) for won in done.won]
-        if what == "look" and not learns:
-            self.baseline = found
-        return found
+        jobs = [Job(group, str(self._current()), self.written, arm=one) for one in arms for group in groups]
+        found: dict[Arm, list[bool | None]] = {one: [] for one in arms}
+        for job, done in zip(jobs, self.crew.do(jobs), strict=True):
+            assert job.arm is not None
+            found[job.arm] += done.won
+        self.baseline |= {key: found[key[1]] for key in idle}
+        return found | {one: rows for (look, one), rows in self.baseline.items() if look == what}
 
     # -- files --------------------------------------------------------------------------------
 
@@ -340,6 +319,14 @@ class _Run:
             self._keep(number)
         self.written = number
         return number
+
+
+def _judged(ours: Sequence[float], theirs: Sequence[float]) -> files.Judged:
+    """Wins of the learner and of the baseline, deal by deal, compared in pairs."""
+    test = paired(list(enumerate(ours)), list(enumerate(theirs)), bounds=(-1.0, 1.0))
+    found = test.difference
+    gain = files.Gain(value=found.value, low=found.low, high=found.high, n=found.n)
+    return files.Judged(learner=float(np.mean(ours)), gain=gain, p=test.p)
 
 
 def _identity(training: TrainingSpec) -> str:
