@@ -506,6 +506,18 @@ def test_shipped_trainings_can_be_built() -> None:
     assert len(load("train-small").seeds) >= 3
 
 
+def test_a_changed_training_does_not_pass_for_the_one_that_ships() -> None:
+    for name in shipped(FOLDER):
+        assert "ship" not in load(name).title
+    whole = load("train-small")
+    changed = load("train-small", ["training.updates=5", "workers=1", "start=small"])
+    assert changed.title == f"{whole.title}, changed: training.updates=5, start=small"
+    assert f"<h1>{changed.title}</h1>" in render(changed, "", {1: []}, {1: {}})
+    assert yaml.safe_load(changed.written())["title"] == changed.title
+    assert load("train-small", ["workers=1", "seeds=[4]"]).title == whole.title
+    assert load("train-small", ["training.updates=5", "title=Mine"]).title == "Mine"
+
+
 def test_of_two_that_begin_in_one_directory_one_is_refused(tmp_path: Path) -> None:
     """What the one wrote down is what it trains, whoever comes while it does."""
     folder = tmp_path / "run"

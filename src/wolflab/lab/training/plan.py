@@ -43,8 +43,8 @@ from ..plans.specs import (
 
 FOLDER = "training"
 """Where the trainings that come with Wolflab lie, among its experiments."""
-
-
+APART = frozenset(("title", "source", "seeds", "workers", "device"))
+"""Fields that do not decide what a seed learns, or how it is judged."""
 BASELINE = "deductive-004"
 """Whom a learner is compared with, unless a training says otherwise."""
 
@@ -332,10 +332,16 @@ def _spell_out(values: dict[str, Any], place: Sequence[str]) -> None:
 def load(source: str | Path, overrides: Sequence[str] = ()) -> TrainingSpec:
     """A training from a YAML file or the name of a shipped one, with changes such as ``training.updates=20``.
 
-    Raises ExperimentError with one sentence for whatever is wrong with it.
+    Its title tells of changes that decide what is learned: it is no longer the training of the file. Raises
+    ExperimentError with one sentence for whatever is wrong with it.
     """
     data, where = read(source, "training", FOLDER)
-    return make(data, overrides, where)
+    made = make(data, overrides, where)
+    fields = {change: change.partition("=")[0].partition(".")[0] for change in overrides}
+    told = ", ".join(change for change, field in fields.items() if field not in APART)
+    if not told or "title" in fields.values():
+        return made
+    return made.model_copy(update={"title": f"{made.title or made.name}, changed: {told}"})
 
 
 def make(data: Mapping[str, Any], overrides: Sequence[str] = (), where: str = "training") -> TrainingSpec:

@@ -40,7 +40,7 @@ from ..plans.policies import digest_of, require
 from ..storage.run_files import TRAINING, held, must_be_new, new_directory
 from . import files
 from .games import LEARNERS, POPULATION, TARGET, Crew, Job, TrainingPlayers, crew, grouped, time_of
-from .plan import TrainingSpec
+from .plan import APART, TrainingSpec
 from .plan import load as load_training
 
 FILE = TRAINING
@@ -331,9 +331,7 @@ def _judged(ours: Sequence[float], theirs: Sequence[float]) -> files.Judged:
 
 def _identity(training: TrainingSpec) -> str:
     """All that decides what is learned and how it is judged, and is not at its default, as a digest."""
-    told = training.model_dump(
-        mode="json", exclude={"title", "source", "seeds", "workers", "device"}, exclude_defaults=True
-    )
+    told = training.model_dump(mode="json", exclude=set(APART), exclude_defaults=True)
     told["players"] = {name: one.told() for name, one in training.players().items()}
     return blake2b(json.dumps(told, sort_keys=True).encode(), digest_size=8).hexdigest()
 
