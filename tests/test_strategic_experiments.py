@@ -56,26 +56,6 @@ EXPECTED = {
     "tables-8",
     "transfer",
 }
-SHIP = {
-    "biased-kill",
-    "biased-kill-2",
-    "biased-kill-3",
-    "biased-kill-cloned",
-    "biased-village",
-    "biased-village-2",
-    "biased-village-3",
-    "biased-village-cloned",
-    "small",
-    "small-2",
-    "small-3",
-    "small-atomic",
-    "small-atomic-2",
-    "small-atomic-3",
-    "small-selfplay",
-    "small-selfplay-2",
-    "small-selfplay-3",
-}
-"""The policies that these files may name."""
 HEADLINE = {
     "strategic-components",
     "strategic-gain",
@@ -102,7 +82,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """A random policy for every name, for the hashing embedder as it comes."""
     folder, embedder = tmp_path_factory.mktemp("policies"), HashingEmbedder()
     made = {}
-    for seed, name in enumerate(sorted(SHIP)):
+    for seed, name in enumerate(shipped_policies()):
         fields: dict[str, Any] = {"network": small(512), "embedder": embedder.describe()}
         if name.startswith("small-atomic"):
             fields |= {"source": "intents", "candidates": len(intents(PRESETS["doctor"]))}
@@ -142,7 +122,7 @@ def test_it_builds_as_written_and_on_village(name: str) -> None:
     found = on_village(name)
     assert found.built_in
     assert found.name == name
-    assert policies_of(found) <= SHIP
+    assert policies_of(found) <= set(shipped_policies())
     assert found.deals >= (
         3000 if name in HEADLINE else 200 if "-cases-" in name or "-bias-" in name else 300
     )
@@ -241,11 +221,10 @@ def test_between_the_likeliest_and_a_uniform_draw() -> None:
 def test_what_plays_in_each_seat_of_a_side() -> None:
     gain = on_village("strategic-gain")
     assert gain.cast("deductive")["others"].resolved_recipe().name == "deductive-004"
-    for seed in ("small", "small-2", "small-3"):
-        for side in ("village", "werewolves"):
-            cast = gain.cast(f"{seed}-as-{side}")
-            assert named(cast[side]) == seed
-            assert named(cast["others"]) is None
+    for side in ("village", "werewolves"):
+        cast = gain.cast(f"small-as-{side}")
+        assert named(cast[side]) == "small"
+        assert named(cast["others"]) is None
     parts = on_village("strategic-components").cast("without-deduction-as-village")["village"]
     assert parts.resolved_recipe().deduce is None
     assert parts.resolved_recipe().weighs
@@ -260,12 +239,12 @@ def test_what_plays_in_each_seat_of_a_side() -> None:
 
 
 def test_a_policy_of_others_is_not_inherited_by_who_chooses_among_other_candidates() -> None:
-    experiment = load("strategic-communication", ["others.policy=small-2"], village=True)
+    experiment = load("strategic-communication", ["others.policy=small-selfplay"], village=True)
     for condition in experiment.conditions:
         cast = experiment.cast(condition)
-        assert named(cast["others"]) == "small-2"
+        assert named(cast["others"]) == "small-selfplay"
         by = condition.partition("-")[0]
-        wanted = {"ours": "small-2", "atomic": "small-atomic"}.get(by)
+        wanted = {"ours": "small-selfplay", "atomic": "small-atomic"}.get(by)
         assert named(cast.get("village", cast["others"])) == wanted
 
 
@@ -398,11 +377,3 @@ def test_the_other_biases_show_before_training_and_not_without_them(
     biased = shares(name, "deduction-only", files, tmp_path / "biased")
     assert 0.25 < biased[category] < 0.8
     assert shares(name, "deduction-only", files, tmp_path / "null", **null)[category] == 0
-
-
-# -- the policies that ship -------------------------------------------------------------------------
-
-
-def test_the_policies_that_these_files_name_are_shipped() -> None:
-    named = set().union(*(policies_of(on_village(name)) for name in (*STRATEGIC, *TOURNAMENTS)))
-    assert named <= set(shipped_policies())
