@@ -933,10 +933,10 @@ def policies(table: WerewolfAEC) -> set[str]:
 
 
 def test_a_recipe_that_chooses_by_a_policy_takes_the_one_that_ships_or_one_that_is_named() -> None:
-    named = {"werewolves": "strategic", "village": player("strategic", policy="small-2")}
+    named = {"werewolves": "strategic", "village": player("strategic", policy="small-selfplay")}
     assert policies(finish(WerewolfAEC(learners=1, others=named, record=True), seed=3)) == {
         "small",
-        "small-2",
+        "small-selfplay",
     }
     assert policies(finish(WerewolfAEC(learners=1, others="atomic", record=True), seed=3)) == {"small-atomic"}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import pickle
+import re
 import struct
 import subprocess
 import sys
@@ -204,6 +205,29 @@ def test_shipped_policies_load(name: str) -> None:
     one = load(name)
     assert one.name == name
     assert one.training
+
+
+BESIDE = sorted((Path(__file__).parent.parent / "policies").glob("*.safetensors"))
+"""The repository's further policies."""
+
+
+@pytest.mark.parametrize("file", BESIDE, ids=lambda file: file.stem)
+def test_the_repositorys_further_policies_load_by_path_and_are_like_those_that_ship(file: Path) -> None:
+    one, like = load(file), load(re.sub(r"-(\d|cloned)$", "", file.stem))
+    assert (one.network, one.embedder, one.candidates) == (like.network, like.embedder, like.candidates)
+    assert one.digest != like.digest
+
+
+def test_what_the_package_does_not_hold_is_said_to_lie_in_the_repository() -> None:
+    assert len(BESIDE) == 12
+    assert not {file.stem for file in BESIDE} & set(shipped())
+    told = r"they lie in the folder policies of Wolflab's repository$"
+    with pytest.raises(ModelError, match=rf"there is no policy 'small-2': use one of .*small, .*{told}"):
+        load("small-2")
+    with pytest.raises(
+        ModelError, match=r"no such file; .*lies in the folder policies of Wolflab's repository$"
+    ):
+        load("nowhere/policies/small-2.safetensors")
 
 
 def pickled(good: bytes) -> bytes:

@@ -322,7 +322,7 @@ def test_a_run_goes_on_with_the_policy_that_it_began_with(tmp_path: Path) -> Non
     made = make({**TWO, "entrants": players, "model": "village"})
     with start(tmp_path / "r", made) as store, pytest.raises(Stopped):
         play(store, stopping_after(2))
-    shutil.copy(located("small-2"), mine)
+    shutil.copy(located("small-selfplay"), mine)
     with Store.resume(tmp_path / "r") as store, pytest.raises(Stopped):
         play(store, stopping_after(1))
     digests = tmp_path / "r" / "policies" / "frozen.json"

@@ -696,7 +696,7 @@ def test_a_frozen_policy_that_is_gone_is_missed(tmp_path: Path) -> None:
     out = tmp_path / "exploit"
     start(best_response(target_of("small"), Side.VILLAGE, given), out)
     target = out / frozen("target")
-    shutil.copy(located("small-2"), target)
+    shutil.copy(located("small-selfplay"), target)
     with pytest.raises(StoreError, match=r"target\.safetensors: it is another policy"):
         run(out)
     target.unlink()

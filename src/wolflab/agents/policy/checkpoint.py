@@ -35,6 +35,8 @@ from .network import Network, NetworkConfig, check_arrays, probabilities
 FORMAT = 1
 """Raise it with any change after which older files would be read wrongly."""
 SUFFIX = ".safetensors"
+ELSEWHERE = "the folder policies of Wolflab's repository"
+"""Where further seeds of the shipped trainings lie; the package does not hold them."""
 Source = Literal["model", "intents"]
 RECIPE_FOR: Mapping[Source, str] = {"model": "strategic", "intents": "atomic"}
 """The recipe that a policy plays in, by who proposes its candidates."""
@@ -236,7 +238,7 @@ def located(name_or_path: str | Path) -> Path:
     known = ", ".join(shipped())
     raise ModelError(
         f"there is no policy {text!r}: use {f'one of {known}, or ' if known else ''}the path of a file "
-        f"ending in {SUFFIX}, as wolflab train writes them"
+        f"ending in {SUFFIX}, as wolflab train writes them and as they lie in {ELSEWHERE}"
     )
 
 
@@ -258,7 +260,8 @@ def _read(path: Path) -> Checkpoint:
         _refuse(path, f"it is damaged, or no safetensors file ({error})")
     except (FileNotFoundError, NotADirectoryError):
         raise ModelError(
-            f"policy {path}: there is no such file; give the path of one that wolflab train wrote"
+            f"policy {path}: there is no such file; give the path of one that wolflab train wrote, or that "
+            f"lies in {ELSEWHERE}"
         ) from None
     except OSError as error:
         _refuse(path, f"it cannot be read ({error.strerror or error})")

@@ -17,6 +17,7 @@ import msgspec
 
 from ...agents.policy.checkpoint import (
     BY_DEFAULT,
+    ELSEWHERE,
     RECIPE_FOR,
     SUFFIX,
     Checkpoint,
@@ -66,7 +67,8 @@ def by_name(given: str) -> dict[str, Any]:
     if not name.endswith(SUFFIX) and name not in shipped():
         raise ExperimentError(
             f"{given}: there is no recipe and no policy {name!r}; known are the recipes {MODEL_FREE}, "
-            f"{', '.join(RECIPES)}, the policies {', '.join(shipped())}, and any file ending in {SUFFIX}"
+            f"{', '.join(RECIPES)}, the policies {', '.join(shipped())}, and any file ending in {SUFFIX} "
+            f"(there are more in {ELSEWHERE})"
         )
     policy = load(name)
     return {"recipe": _recipe_for(policy), "embedder": policy.reads, "policy": name, **own}
