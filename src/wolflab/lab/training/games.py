@@ -162,7 +162,7 @@ class TrainingPlayers(Players):
     def learner(self, policy: Policy) -> Player:
         """See `Roster`."""
         if self._learner is None:
-            self._learner = self.made(self.experiment.learner(), policy)
+            self._learner = self.made(self.experiment.learner(), First())
         agent = self._learner.agent
         assert isinstance(agent, LanguageAgent)
         assert agent.recipe.propose is not None
