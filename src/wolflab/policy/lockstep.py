@@ -141,6 +141,3 @@ def _answer(waiting: Sequence[Request]) -> None:
         answers = batch[0].service.serve([request.item for request in batch])
         for request, answer in zip(batch, answers, strict=True):
             request.answer = answer
-
-
-__all__ = ["Request", "Service", "drive", "in_step"]

@@ -131,6 +131,3 @@ class Training(Part):
     cloning: Cloning = Cloning()
     population: Population = Population()
     rollouts: Rollouts = Rollouts()
-
-
-__all__ = ["PPO", "STYLES", "Cloning", "Part", "Population", "Rollouts", "Training"]
