@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 from ...errors import RecordError
 from ...match import Played
-from ...usage import CallTotals
 from ...metrics.observed import MeasuringOptions
 from ...metrics.rows import MeasureRow, alike, decode, encode, row_of, version
 from ...record import GameRecord
+from ...usage import CallTotals
 from ..plans.experiment import Experiment
-from .game import status
 from ..storage.packing import CallRow, Packed, pack, total
 from ..storage.store import GameRow, KeptRow, Store
+from .game import status
 
 _CHUNK = 100
 """Games that a process counts at a time."""
@@ -43,7 +43,11 @@ def asked_of(experiment: Experiment, condition: str) -> MeasuringOptions:
 
 
 def finished(
-    experiment: Experiment, condition: str, played: Played, held: Sequence[CallRow], spent: Mapping[str, CallTotals]
+    experiment: Experiment,
+    condition: str,
+    played: Played,
+    held: Sequence[CallRow],
+    spent: Mapping[str, CallTotals],
 ) -> Finished:
     """What becomes of a game that was written down. held: its calls that are not committed; spent: what those
     that are come to.

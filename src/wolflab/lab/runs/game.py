@@ -7,10 +7,10 @@ from ...match import Draws, InterviewProbe, Match, Played, Probe, ReliabilityPro
 from ...models.calls import File
 from ...rules import Ruleset, Said
 from ...text.camouflage import claimed_against
-from .casting import Company
 from ..plans.experiment import Experiment
-from ..storage.place import Place
 from ..plans.scenes import table
+from ..storage.place import Place
+from .casting import Company
 
 
 def probes(experiment: Experiment) -> tuple[Probe, ...]:

@@ -10,17 +10,17 @@ from ... import __version__
 from ...errors import RecordError
 from ...match import Casting, Dealing, Played, Player, play, run_now
 from ...models.base import Model, Request, Response
-from ...usage import Usage
 from ...models.calls import Cassette, File, Filed, Silent
 from ...models.embedders import Embedder
 from ...models.embedders.base import Vectors
 from ...record import GameRecord, verify
+from ...usage import Usage
+from ..experience.run_pools import Pools
+from ..storage.place import Place
+from ..storage.store import GameRow, Store
 from .casting import Company
 from .counting import check_row
 from .game import keys, prepare
-from ..storage.place import Place
-from ..experience.run_pools import Pools
-from ..storage.store import GameRow, Store
 
 
 class _Kept:

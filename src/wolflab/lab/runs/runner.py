@@ -24,14 +24,14 @@ from typing import Any
 from ...errors import WolflabError
 from ...match import play, run_now
 from ...models.budget import Budget
+from ..experience.run_pools import provide
+from ..plans.experiment import Experiment
 from ..storage.call_store import CallFile
+from ..storage.place import Place
+from ..storage.store import GameRow, Store, asker
 from .casting import Company
 from .counting import Finished, finished
-from ..plans.experiment import Experiment
 from .game import prepare
-from ..storage.place import Place
-from ..experience.run_pools import provide
-from ..storage.store import GameRow, Store, asker
 from .work import How, check_models, in_words, work
 
 REDRAWS = 20

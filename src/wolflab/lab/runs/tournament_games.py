@@ -17,22 +17,21 @@ from ...errors import StoreError
 from ...metrics.behaviours import SideName
 from ...metrics.tournament import (
     VERSUS,
-    StopReason,
-    Pair,
     CellGame,
+    Pair,
     Standings,
+    StopReason,
     deal_means,
     differences_by_deal,
     pair_of,
     standings,
 )
 from ...stats.sequential import Interval, sequence
+from ..plans.experiment import Experiment
+from ..plans.tournament import FILE, Stop, Tournament, load
+from ..storage.store import GameRow, Store
 from . import runner
 from .counting import rows_of
-from ..plans.experiment import Experiment
-from ..storage.store import GameRow, Store
-from ..plans.tournament import FILE, Stop, Tournament, load
-
 
 _LOOKS = "looks"
 """Under this name a run keeps what decides where it looks: its rule for stopping, and its last deal."""
@@ -183,7 +182,11 @@ def table(store: Store) -> Standings:
 
 
 def progress(
-    plan: TournamentPlan, stop: Stop, experiment: Experiment, rows: Sequence[GameRow], results: Sequence[CellGame]
+    plan: TournamentPlan,
+    stop: Stop,
+    experiment: Experiment,
+    rows: Sequence[GameRow],
+    results: Sequence[CellGame],
 ) -> TournamentProgress:
     """Walk along the barriers as far as games are over. rows: all games; results: of the finished ones.
 
@@ -303,7 +306,9 @@ class _Reader:
         for one, row in zip(fresh, rows_of(self._store, fresh), strict=True):
             assert row is not None
             self._won[one.id] = row.winner
-        return [CellGame(*_pair(one.condition), one.deal, one.repeat, _SIDE[self._won[one.id]]) for one in over]
+        return [
+            CellGame(*_pair(one.condition), one.deal, one.repeat, _SIDE[self._won[one.id]]) for one in over
+        ]
 
 
 _SIDE: Mapping[bool | None, SideName | None] = {True: "village", False: "werewolves", None: None}
