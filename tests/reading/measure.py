@@ -5,7 +5,7 @@
     python tests/reading/measure.py --set train    # one set only (may be repeated)
 
 `train`, `train2b`, `train3b`, `dev` and `papers` were known while the reader was written; `test`, `train2a`
-(the first 150 utterances of train2.yaml) and `train3a` (the first 120 of train3.yaml) were not.
+(the first 150 utterances of train2.yaml), `train3a` (the first 120 of train3.yaml) and `fresh` were not.
 
 The labels' format and the definitions stand in docs/reading.md. Counted is every pair (utterance, act): an
 accusation is a speaker's target, a claim a player and a role, a report who tells of whose card and which
@@ -35,6 +35,7 @@ SETS = {
     "train2a": " (unseen)",
     "train3a": " (unseen)",
     "test": " (unseen)",
+    "fresh": " (unseen)",
 }
 UNSEEN = {"train2": 150, "train3": 120}
 """So many utterances at the head of a file were kept apart: the set with an "a"."""
@@ -47,7 +48,7 @@ def load(which: str) -> list[dict[str, Any]]:
     if (file := which[:-1]) in UNSEEN:
         entries = yaml.safe_load((HERE / f"{file}.yaml").read_text(encoding="utf-8"))
         return entries[: UNSEEN[file]] if which.endswith("a") else entries[UNSEEN[file] :]
-    name = which if which in ("papers", "train") else "blind"
+    name = which if which in ("papers", "train", "fresh") else "blind"
     entries = yaml.safe_load((HERE / f"{name}.yaml").read_text(encoding="utf-8"))
     return [entry for entry in entries if name == "papers" or entry["set"] == which]
 
