@@ -189,16 +189,6 @@ def _index() -> dict[str, tuple[Entry, ...]]:
 LEXICON = _index()
 """Every word that may open an entry, to those entries, the longest first."""
 
-TONE: dict[str, bool] = {
-    word: entry.bad
-    for kind in (LINKED, PREDICATE)
-    for rows in LEXICON.values()
-    for entry in rows
-    if entry.kind == kind and entry.negated == FLIPS and len(entry.words) == 1
-    for word in entry.words[0][0]
-} | dict.fromkeys(("sense", "believable", "trustworthy", "logical", "helpful", "convincing", "solid"), False)
-"""Words that alone call somebody bad (True) or good (False), for comparisons."""
-
 
 def match(entry: Entry, tokens: list[str], at: int) -> int:
     """Where `entry` ends when it stands in `tokens` from `at` on; 0 when it does not."""

@@ -60,7 +60,7 @@ _MAXIMS: tuple[tuple[re.Pattern[str], bool], ...] = tuple(
          r" (?:a |mean |make )?(?:\w+ ){0,2}(?:crime|sin|proof|evidence|guilty|wolf|guilt)\b", False),
     )
 )  # fmt: skip
-KINDS = re.compile(
+_KINDS = re.compile(
     rf"\b(?:{WOLF}|{GOOD}|who|coincidences?|chance|accident|luck|smoke|fire|volumes|says|tells|draw|math|"
     rf"crime|"
     r"pattern|sin|proof|suspicious|wary|uneasy|nervous|worried)\b"
@@ -196,6 +196,8 @@ def _around(text: str, at: int, last: tuple[int, ...]) -> tuple[int, ...]:
 
 def maxims(text: str, last: tuple[int, ...]) -> Iterator[Shape]:
     """The first general truth on wolves or villagers, told of the one spoken of or of one "like @3"."""
+    if not _KINDS.search(text):
+        return
     for pattern, bad in _MAXIMS:
         maxim = pattern.search(text)
         if maxim is not None:

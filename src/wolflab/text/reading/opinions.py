@@ -19,10 +19,9 @@ from .ballots import (
 from .cues import stances
 from .grammar import CALLED
 from .listing import bare, listed, next_in_line, same, unlike
-from .maxims import rhetoric
+from .maxims import maxims, rhetoric
 from .results import whose
 from .shape import Shape
-from .shapes import shapes
 from .tokens import blanked, seats_of
 from .vocabulary import (
     AGREE,
@@ -41,6 +40,7 @@ from .vocabulary import (
     PLURALS,
     POINTED,
     ROLE,
+    RULED_OUT,
     STATE,
     SUSPECT,
     TRUST,
@@ -145,13 +145,13 @@ class Opinions:
             for seat in self._who(match["subj"] or match["with"], self.last):
                 self.acts.append(Suggestion(self.me, seat, bool(match["neg"]), self.me))
 
-    def _shapes(self) -> None:
-        """What `text.reading.shapes` finds in the shape of the sentence."""
+    def _truths(self) -> None:
+        """Lists of reads, and general truths told of somebody."""
         text = NOSAY.sub(struck, self.text)
         if (found := list(listed(text))) and whose(text) is None:
             self._tell(found)
             text = NOSAY.sub(struck, self.text)
-        self._tell(shapes(text, last_named(text, ()) if "@" in text else self.last))
+        self._tell(maxims(text, last_named(text, ()) if "@" in text else self.last))
 
     def likewise(self, before: tuple[bool, bool] | None) -> None:
         """ "So is player 6": the same as of the one before, in this sentence or in the last.
@@ -285,6 +285,8 @@ class Opinions:
                 self.acts.append(Defence(self.me, seat, strength, named, self.me))
 
     def _stances(self) -> None:
+        for match in self._each(RULED_OUT) if "@" in self.text else ():
+            self.acts.extend(Defence(self.me, s, 2, "", self.me) for s in seats_of(match["whom"]))
         for pattern in (POINTED, PICKED, PICKED_IT) if "@" in self.text else ():
             if pattern is PICKED_IT and "it " not in self.text:
                 continue

@@ -36,7 +36,6 @@ from .checks_told import (
 )
 from .claims import others_claims, own_claims
 from .cues import spoken_of
-from .frames import framed
 from .listing import DENIED, compares
 from .maxims import asked_plainly
 from .opinions import GOOD, ME, WEREWOLF, Opinions, last_named, struck, told_of
@@ -199,11 +198,10 @@ class _Reader(Opinions):
 
     def run(self) -> None:
         self.text = self.full = VOTE_OF.sub(r"\1's vote", self.text)
-        self._tell(framed(self.text, self.last))
         self._quotes()
         self._own()
         self._checks()
-        self._shapes()
+        self._truths()
         self._claims()
         self._free_claims()
         self._votes()

@@ -1,8 +1,7 @@
-"""What a shape of a sentence is, and the words that shapes share: for `text.reading.shapes` and its neighbours."""
+"""A stance found in a sentence, and the words for wolves and villagers that lists and truths share."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from .vocabulary import MANY
@@ -15,11 +14,6 @@ GOOD = (
     r"(?:folks?|people|persons?|m[ae]n|souls?|wom[ae]n|players?|villagers?|town|townies?|hearts?|ones?))"
 )
 WHO = rf"(?P<who>{MANY})"
-GROUNDLESS = (
-    r"(?:nonsense|garbage|rubbish|ridiculous|absurd|baseless|bogus|silly|laughable|a joke|a lie|lies|wrong|"
-    r"false|unfair|unfounded|unjust|groundless|bs|bull|trash|a stretch|a farce|misplaced|misguided|hogwash|"
-    r"mistaken|a mistake|bad|terrible|stupid|dumb|a mislynch|a set-?up|a frame(?:-?up| ?job)?|insane|crazy)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +25,3 @@ class Shape:
     strength: int
     start: int
     end: int
-
-
-def denied(before: str) -> bool:
-    """Do the words before a shape deny it?"""
-    return re.search(r"\b(?:not|never|nobody|doubt)\b[^,;~]*$", before) is not None

@@ -166,7 +166,7 @@ STATE = re.compile(
     rf"then) )*(?P<cop>{COP})(?P<fill>{FILL}) {PRED}"
 )
 SUSPECT = re.compile(
-    r"(?P<neg>(?:do|does|did|am|is) not |never |no reason to )?"
+    r"(?P<neg>(?:do|does|did|am|is) not |never |no reason to |no longer |used to )?"
     r"(?P<word>suspect|suspicious of|suspicion (?:on|of|about|toward|towards)|"
     r"suspicions (?:on|of|about|toward|towards)|"
     r"wary of|doubts about|worried about|concerned about|distrust|accuse|eye on|accusing|"
@@ -255,4 +255,9 @@ PICKED_IT = re.compile(
     rf"might be|may be|could be){_OUT}"
 )
 """The one who is pointed out stands behind the verb."""
+RULED_OUT = re.compile(
+    rf"\b(?:it|that|the (?:were)?wolf) (?:is|was|can|could) (?:certainly |definitely |surely |probably )?not"
+    rf"(?: be)? (?P<whom>{MANY})(?=$|[,;~])"
+)
+"""The one who is not meant: "the wolf is not @6"."""
 SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
