@@ -19,12 +19,10 @@ from .words_of_suspicion import (
     ATTITUDES_BAD,
     ATTITUDES_NEED,
     DEEDS_BAD,
-    FOOLING,
     GENERALITIES,
     LACKS,
     LACKS_AFTER,
     LACKS_ONLY,
-    LETS,
     LINKED_BAD,
     LOST,
     NOUNS_BAD,
@@ -33,12 +31,10 @@ from .words_of_suspicion import (
 )
 from .words_of_trust import (
     ATTITUDES_GOOD,
-    CLEARING,
     IGNORED,
     LINKED_GOOD,
     NOUNS_GOOD,
     PREDICATES_GOOD,
-    UNDESERVED,
 )
 
 PREDICATE, LINKED, ATTITUDE, NOUN, GENERAL = "predicate", "linked", "attitude", "noun", "general"
@@ -136,13 +132,9 @@ def forms(verb: str) -> tuple[str, ...]:
 
 
 _TABLES = (
-    (UNDESERVED, False, PREDICATE, NEEDS, 2),
     (LOST, True, NOUN, KEEPS, 2),
     (IGNORED, True, NEUTRAL, DROPS, 1),
     (LINKED_BAD, True, LINKED, FLIPS, 2),
-    (FOOLING, True, PREDICATE, KEEPS, 2),
-    (LETS, True, ATTITUDE, KEEPS, 2),
-    (CLEARING, False, GENERAL, KEEPS, 2),
     (GENERALITIES, True, GENERAL, KEEPS, 2),
     (LINKED_GOOD, False, LINKED, FLIPS, 2),
     (PREDICATES_BAD, True, PREDICATE, FLIPS, 2),

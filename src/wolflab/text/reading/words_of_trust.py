@@ -1,29 +1,17 @@
-"""Words and turns of phrase of trust, and those that tell nothing; what a table tells: `text.reading.lexicon`.
+"""Words and turns of phrase of trust, and those that tell nothing; see `text.reading.lexicon` for the tables.
 
 An entry ends with a semicolon; see `text.reading.lexicon` for how it is written.
 """
 
 from __future__ import annotations
 
-CLEARING = """
-no werewolf|wolf would|does|talks|talk|acts|act|behaves|plays|could|will|ever|says|speaks; wolf|werewolf
-would|does|could not|never;
-"""
-
 ATTITUDES_GOOD = """
-^accept @ 's? claim|story|explanation|word|reasoning; ^put _? trust|faith on|in; ^take @|him|her|them at;
-^accept @|his|her|their|that|the story|claim|explanation; ^go along? with|bail for; ^share my house; ^bank
-on; ^swear by; ^swear on; ^speak up? for; ^believe both; ^keep @|him|her|them alive|safe|around; ^want @|
-him|her|them on|with|beside; ^sleep easy|easier|well|soundly; ^stand|back by? @; ^follow @; ^trust|believe
-a|one|any single? word; ^take _ word; ^take @ 's word; ^take @ at; ^follow _ lead; ^give @ a|my|the pass|
-trust|benefit; ^let @ slide|pass; got|have nothing against; nothing against; ^lean town|village|villager|
-good|innocent|green on|for; ^have no reason to doubt|suspect|distrust|question|accuse|fear|disbelieve;
-^trust; ^believe in? @|him|her|them|his|their|you|your|every|both|everything|what; ^vouch; ^defend;
-^support; ^back @|him|her|them|up; ^spare; leave @ alone; ^let @ live|be|off; ^find _ credible; ^stand by|
-behind|with; ^side with; ^clear; ^rule out; ^dismiss|exclude _? possibility of; ^rule out the possibility
-of; ^town-read; ^townread; faith|confidence|trust in @|him|her|them; confident in; comfortable with; ^rely
-on; ^count on; sure of|about; ^like _? reads|read|tone|reasoning|logic; benefit of the doubt; ^exonerate;
-^protect; ^respect; ^buy;
+^put _? trust|faith on|in; ^take @|him|her|them at; ^share my house; ^speak up? for; ^keep @|him|her|them
+alive|safe|around; ^stand|back by? @; ^follow @; ^trust|believe a|one|any single? word; ^take _ word; got|
+have nothing against; ^have no reason to doubt|suspect|distrust|question|accuse|fear|disbelieve; ^trust;
+^believe in? @|him|her|them|his|their|you|your|every|both|everything|what; ^vouch; ^defend; ^support;
+^spare; leave @ alone; ^let @ live|be|off; ^stand by|behind|with; ^side with; ^clear; ^rule out; ^town-read;
+^townread; comfortable with; ^exonerate; ^protect; ^respect; ^buy;
 """
 
 PREDICATES_GOOD = """
@@ -77,29 +65,14 @@ helpful; sound; green; logical; reasonable; sensible; friendly; true;
 """
 
 NOUNS_GOOD = """
-credit to; kudos|props|hats|thanks|cheers|bravo to|off; full marks for|to; fair play to; shout out to;
-shout-out to; well done; good|nice|great|solid|excellent|brilliant|sharp catch|work|call|find|thinking|
-reasoning|point|points|job by|from; my trust is|goes|remains|lies|rests in|with|to; full|complete|every|
-total|all|strong trust|faith|confidence in; faith in; confidence in; town read; townread; villager|village|
-villagery|town|towny|good|human|innocent|clean|strong read|vibes|vibe|energy|feel|feeling; good feeling|
-feelings; nothing wrong with; nothing suspicious; no reason|reasons to suspect|doubt|distrust|accuse|
-question|fear|disbelieve|worry about; no issue|issues|problem|problems|beef|quarrel with; no doubt|doubts|
-suspicion|suspicions|concerns _? _? about|on|of;
-"""
-
-UNDESERVED = """
-^hurt|harm a fly|soul|lamb|mouse; ^say boo; ^deserve this|that|the|all|to|any|such|suspicion|heat|votes;
-^worry|concern|bother|trouble|scare me|us;
+kudos|props|hats|thanks|cheers|bravo to|off; full marks for|to; fair play to; town read; townread; villager|
+village|villagery|town|towny|good|human|innocent|clean|strong read|vibes|vibe|energy|feel|feeling; no doubt|
+doubts|suspicion|suspicions|concerns _? _? about|on|of;
 """
 
 IGNORED = """
-sure of it|that|this|course; ^change my mind|opinion;
-i|we have|had nothing to|more;
-what happened|happens to?; to be frank|honest|fair|clear|sure|blunt|precise; not going anywhere; ^make up
-my|his|her|our|their|your mind|minds; spoken|said|voted|spoke yet; ^defend yourself|himself|herself|
-themselves; ^be quiet please|everyone; on guard; my guard; watch out everyone; the truth will|is|comes;
-good morning|evening|day|luck|point|points|question|idea|game|afternoon|night|job|to; fine with|by; ^hide
-behind nothing; off to|topic|night; ^believe me; trust me; honest with you|everyone|everybody; ^clear my|
-up|the|that|this|things; clear to|that|idea|picture|reason|evidence|sign; ^trust each|one|is; ^watch each;
-eyes open; ^change my;
+sure of it|that|this|course; ^change my mind|opinion; i|we have|had nothing to|more; what happened|happens
+to?; to be frank|honest|fair|clear|sure|blunt|precise; ^make up my|his|her|our|their|your mind|minds;
+^defend yourself|himself|herself|themselves; good morning|evening|day|luck|point|points|question|idea|game|
+afternoon|night|job|to; fine with|by; trust me; ^clear my|up|the|that|this|things; ^change my;
 """
