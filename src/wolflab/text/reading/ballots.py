@@ -6,11 +6,6 @@ import re
 
 from .vocabulary import MANY
 
-VOTED = re.compile(
-    r"(?:@\d+|they|he|she|who)(?: (?:and @\d+|both|all|also|has|have))* vot(?:ed|es)(?: for|"
-    r" against| to eliminate)? @\d+"
-)
-
 VOTE_OF = re.compile(r"(@\d+)'s votes? (?:for|against|on) @\d+")
 
 VOTING = re.compile(
@@ -42,32 +37,10 @@ VOTE = re.compile(
 )
 
 BALLOT = re.compile(
-    rf"\b(?:string|vot(?:e|ing)|hang|kick|throw|boot|send|take|get|run|put|cast)(?:ing)? (?P<w1>{MANY}|"
-    rf"him|her|them|you) "
-    r"(?:up|out|off|down|home|away|to the (?:gallows|noose|rope|stake|chopping block)|on the (?:block|"
-    r"gallows|stake|stand)|in the ground|today)|"
-    rf"\b(?:unite|pool|put|get|stack|place|pile|concentrate|cast|throw|combine|direct|drop|lock|"
-    rf"land)(?:ting|ing)? (?:(?:our|your|all|my|the|a|in|those|these|of) )*(?:votes?|ballots?)(?: all| "
-    rf"in| down)? "
-    rf"(?:on|onto|to|for|against|behind|at|upon) (?P<w2>{MANY}|him|her|them|you)|"
-    rf"\b(?:put me down for|count me in (?:for|on)|push(?:ing)? for|let it be|everyone on|everybody on|"
-    rf"all aboard|hammer(?:ing)?|(?:i|we) (?:go|vote)(?: for| with)?|"
-    rf"(?:noose|rope|gallows|axe|stake) (?:is |goes )?(?:for|to|on)|ballots? (?:goes|is|go|are|says|will "
-    rf"(?:go|be))(?: to| on| for| against)?|"
-    rf"votes? (?:should|must|ought to|needs? to|will|shall) (?:all )?(?:go|land|fall|be)(?: to| on| for| "
-    rf"against)?|"
-    rf"vote (?:is|stays|lands|remains|rests|falls|sits|says|will (?:go|be|stay|land|fall))(?: locked| "
-    rf"firmly| still)?(?: to| on| for| against| with)?|"
-    rf"(?:happy|fine|okay|ok|comfortable|good|ready) (?:with|to see) (?:a )?(?=@\d+ (?:elimination|lynch|"
-    rf"exile|hang|wagon|vote|out|gone))|"
-    rf"(?:elimination|lynch|exile|execution|removal|banishment) of) (?P<w3>{MANY}|him|her|them|you)|"
-    rf"^(?:(?:so|ok|okay|right|fine|well|then|yes|and|alright|settled|voting time|,) ?)*(?P<w4>{MANY}) "
-    rf"it is$|"
-    rf"(?P<w5>@\d+) (?:needs? to|must|has to|have to|should|gotta|has got to|ought to) (?:go|hang|swing|"
-    rf"leave|burn|die)\b|"
-    rf"\bgoodbye,? (?P<w6>@\d+)"
+    rf"\b(?:string|vot(?:e|ing)|hang|kick|throw|boot|send|take|get|run|put|cast)(?:ing)? "
+    rf"(?P<whom>{MANY}|him|her|them|you) (?:up|out|off|down|home|away|today|to the (?:gallows|noose|rope|"
+    r"stake|chopping block)|on the (?:block|gallows|stake|stand))"
 )
-"""A vote told in other ways; the target in one of the groups."""
 
 OUST = re.compile(
     rf"(?P<with>@\d+)(?= and (?:his|her|their)(?: \w+){{1,3}} (?:have|need|must|should|ought)(?: to)? "

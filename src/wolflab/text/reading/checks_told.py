@@ -61,9 +61,3 @@ RESULT = re.compile(
     rf"comes (?:back|up|out)(?: as)?|turned (?:up|out)(?: as| to be)?|result,|night,))(?P<fill>{FILL}) "
     rf"{PRED}"
 )
-
-GOT = re.compile(
-    r"\bi (?:got|have|had|received) an? (?P<pred>red|wolf|werewolf|guilty|black|bad|positive|green|good|"
-    r"clean|clear|innocent|villager|town|negative|not guilty)"
-    rf" (?:check|result|reading|vision|return|card)(?: back)? (?:on|for|from|about) (?P<whom>{MANY})"
-)

@@ -35,10 +35,6 @@ _END = (
     rf"claims? (?:is|was|by|from|of)|"
     r"(?:is|was) (?:@|dead)|or\b))"
 )
-_HELD = (
-    rf"(?P<held>{ROLE})(?:'s)?(?= (?:card|role|slot|part|job|powers?|gift|potions?|sight|eyes|mantle|"
-    rf"lantern)\b| (?:this|in this) (?:game|time|round)|$|[,.;~])"
-)
 _SELF = r"(?: myself| me)?"
 _OWN_FRAMES = (
     rf"\bi(?:,? (?:too|also|for one|have|had|do|did|can|could|would|will|must|should|hereby|now|openly|"
@@ -76,17 +72,8 @@ _OWN_FRAMES = (
     r"just|only|merely|simply|not|neither|dealt|hardclaiming)\b",
     rf"(?:^|[,;~] ?|\b(?:and|but|just|so) )not(?= (?:a |an |the |your )?(?:{ROLE}))",
 )
-_HOLDS = (
-    r"\bi (?:do |did |really |actually |also |just )*+(?:(?P<nohold>not|never) )?(?:hold|have|got|have "
-    r"got|drew|have drawn|pulled|"
-    r"rolled|received|carry|play|am playing|landed|am holding|was (?:dealt|given|assigned|handed|named|"
-    r"made|chosen)|"
-    r"have been (?:dealt|given|assigned|handed|chosen)|got (?:dealt|given|handed)|wear|bear|keep|am)(?: "
-    r"with| up with)?"
-)
 _OWN = re.compile("|".join(rf"(?:{frame}),? " for frame in _OWN_FRAMES).join(("(?:", ")")) + _FILL + _END)
 _AS = re.compile(r"(?:as|being) (?:the|this|your|our|a|an)\b[^,]*$")
-_HOLD = re.compile(rf"{_HOLDS} {_FILL}{_HELD}")
 _OPENING = (
     r"(?:(?:yeah|yes|so|ok|okay|well|fine|listen|guys|hi|hello|hey|all|alright|right|sorry|look|folks|"
     r"everyone|time to|"
@@ -101,42 +88,7 @@ _ANNOUNCED = re.compile(
     r"(?:else|more|special|fancy)|no powers?|that is (?:all|it)|end of story|plain and simple|through "
     r"and through))(?=$|[,.;~]| (?:and|with|so|i|but|yes|we|guys|from|for)\b)"
 )
-_ALONE = re.compile(
-    rf"^(?:(?:i )?(?:have to|must|will|want to|need to|should|might as well|am going to|am|let me|time "
-    rf"to|ok|okay)[^,~]*"
-    rf"\b(?:reveal\w*|claim\w*|confess\w*|come clean|come out|honest|open)\b[^~]*?|truth is|full "
-    rf"disclosure|my role|my claim|"
-    rf"confession|(?:full |hard |soft |role )?claim(?:[^~@]*)|role reveal|reveal)"
-    rf",? ?, (?:the |a |an |your |i am |plain |just )*+(?P<role>{ROLE})(?=,|$)"
-)
 _BARE = re.compile(rf"^(?:just |only |plain |a |the |your |simple |vanilla )*(?P<role>{ROLE})$")
-_AMONG = re.compile(
-    r"\bi am (?:not|no) (?:one of|among|with|part of|on|in) (?:the |you )?(?P<wolves>wolves|werewolves|"
-    r"wolf (?:team|side|pack)|werewolf (?:team|side|pack))"
-)
-_YOUR = re.compile(
-    rf"\byour (?:\w+ )?(?P<role>{ROLE}) (?:speaking|speaks|here|reporting|saw|checked|says|is telling|"
-    rf"has spoken|is speaking|"
-    rf"has (?:seen|found|checked|a result|results|news))|"
-    rf"\b(?:the|your|our) (?:real |true |actual |only )?(?P<is>{ROLE}) (?:is|happens to be|was|has "
-    rf"always been) "
-    r"(?:me|i|yours truly|myself|right here|standing|speaking)\b|"
-    rf"\b(?P<at>{ROLE})\b[^~@]*\byou are (?:looking at|hearing from|talking to|listening to) (?:her|him|"
-    rf"them|it|one|me)\b|"
-    rf"\b(?:the|a) (?P<that>{ROLE}),? (?:that|which|and that) (?:is|would be) me\b"
-)
-_BECAUSE = re.compile(
-    rf"\b(?:the|a) (?:real |true )?(?P<role>{ROLE})(?: here)?[^~;]{{0,40}}?,? (?:because|since|as|cause|"
-    rf"for|and|but) i am"
-    r"(?P<not> not(?: one)?)?(?: the real one| one| it)?$"
-)
-_WISH = re.compile(rf"\b(?:wish|if only) i (?:were|was|am) (?:the |a )?(?P<role>{ROLE}),? but i am not")
-_NOT_ONE = re.compile(rf"\b(?P<role>{ROLE})\b[^~;]*\bi am (?:not|no) one\b")
-_NOT_ME = re.compile(rf"\bthe (?P<role>{ROLE}) is not me\b")
-_SERIES = re.compile(
-    rf"^(?:,? ?(?:and |or |nor |but )?(?:(?P<no>not|no|nor|neither|never)|(?P<yes>just|only)|or|and)) "
-    rf"(?:a |an |the |your |even |plain )*(?P<role>{ROLE})"
-)
 _BEFORE = re.compile(
     r"(?:\b(?:he|she|they|you|we|@\d+|everyone|people|somebody|nobody|some|who|anyone)(?: \w+)?(?: \w+)? "
     r"(?:think|thinks|thought|say|says|said|saying|believe|believes|claims?|claimed|assumes?|suspects?|"
@@ -177,28 +129,14 @@ _THEIRS = re.compile(
     r"(?!'s| (?:should|must|will|would|has|is|was|can|could|might|saved|check|to\b|protected|died|hunt))"
 )
 _CLAIM_BY = re.compile(
-    rf"\b(?P<r1>{ROLE})(?:-| )?(?: ?role ?)?claim(?:ed|s)? (?:from|by|of|made by|belongs to|came from|"
-    rf"is) (?P<w1>{MANY})|"
-    rf"\b(?P<ra>{ROLE})(?: |-)claims?,? (?P<wa>{MANY})(?=$|[;~.,])|"
-    rf"\b(?:two|three|both|2|3) (?:people|players|of you|of us|persons|folks)?,? ?(?:who )?(?:have |are "
-    rf")?(?:now )?claim\w*(?: to be)?(?: the)? (?P<rb>{ROLE}),? (?P<wb>{MANY})|"
-    rf"\bclaims? (?:of|to) (?:be |being )?(?:the |a |an )?(?P<r2>{ROLE}) (?:from|by|made by) "
-    rf"(?P<w2>{MANY})|"
-    rf"(?P<w3>{MANY})(?:'s| and (?:his|her|their)| with (?:his|her|their)| (?:is|was|are) (?:the|a|"
-    rf"our)(?: only| first| second)?|"
-    rf" has (?:a|the)) (?:\w+ )?(?P<r3>{ROLE})(?: |-)(?:claim|claimant|reveal|counter-?claim|story|act|"
-    rf"gambit)|"
-    rf"\b(?:self-proclaimed|self-declared|self-styled|so-called|alleged|supposed|would-be|claimed|"
-    rf"claiming|purported|false|fake|phony|"
-    rf"presumed|ostensible) (?P<r4>{ROLE}),? (?P<w4>{MANY})|"
-    rf"(?P<w5>{MANY}),? (?:is )?(?:the|our|a) (?:self-proclaimed|self-declared|self-styled|so-called|"
-    rf"alleged|supposed|"
-    rf"would-be|claimed|purported|false|fake|phony) (?P<r5>{ROLE})|"
-    rf"\b(?:two|both|three|competing|rival) (?:\w+ )?(?P<r6>{ROLE})(?: claims?| claimants?)?,? (?:namely "
-    rf"|in )?(?P<w6>{MANY})|"
-    rf"(?P<w7>{MANY})(?:,| as)? claimed (?P<r7>{ROLE})|"
-    rf"\b(?P<w9>his|her|their) (?:\w+ )?(?P<r9>{ROLE})(?: |-)(?:claim|act|story|reveal)|"
-    rf"\b(?:claiming|claimed|revealed as) (?:to be )?(?:the )?(?P<r8>{ROLE}) (?:is|was|are) (?P<w8>{MANY})"
+    rf"\b(?P<r1>{ROLE})(?:-| )?(?: ?role ?)?claim(?:ed|s)? (?:from|by|of|made by|belongs to|came from|is) "
+    rf"(?P<w1>{MANY})|"
+    r"\b(?:self-proclaimed|self-declared|self-styled|so-called|alleged|supposed|would-be|claimed|claiming|"
+    rf"purported|false|fake|phony) (?P<r2>{ROLE}),? (?P<w2>{MANY})|"
+    rf"(?P<w3>{MANY}),? (?:is )?(?:the|our|a) (?:self-proclaimed|self-declared|self-styled|so-called|"
+    rf"alleged|supposed|would-be|claimed|purported|false|fake|phony) (?P<r3>{ROLE})|"
+    rf"\b(?:two|both|three|competing|rival) (?:\w+ )?(?P<r4>{ROLE})(?: claims?| claimants?)?,? (?:namely |in )?"
+    rf"(?P<w4>{MANY})"
 )
 
 
@@ -222,51 +160,21 @@ def own_claims(text: str) -> Iterator[Found]:
     """Claims and denials that the speaker makes of themself."""
     if not _ANY.search(text):
         return
-    for pattern in (
-        _OWN,
-        _HOLD,
-        _ANNOUNCED,
-        _ALONE,
-        _YOUR,
-        _WISH,
-        _BECAUSE,
-        _BARE,
-        _AMONG,
-        _NOT_ONE,
-        _NOT_ME,
-    ):
+    for pattern in (_OWN, _ANNOUNCED, _BARE):
         for match in pattern.finditer(text):
-            groups = match.groupdict()
-            word = next(v for k in ("role", "held", "is", "that", "at", "wolves") if (v := groups.get(k)))
-            negated = bool(re.search(rf"\b(?:{_NEGATIVES})\b", groups.get("fill") or ""))
-            negated = (
-                negated
-                or bool(groups.get("nohold") or groups.get("not"))
-                or pattern in (_WISH, _NOT_ONE, _NOT_ME)
-            )
-            negated = (
-                negated or bool(re.search(r"\b(?:not|never)(?: \w+)?,? $", text[: match.start("fill")]))
-                if "fill" in groups
-                else negated
-            )
-            if pattern is _AMONG:
-                word, negated = "werewolf", True
+            word = match["role"]
             if _excluded(pattern, match, word, text):
                 continue
+            negated = pattern is _OWN and (
+                re.search(rf"\b(?:{_NEGATIVES})\b", match["fill"]) is not None
+                or re.search(r"\b(?:not|never)(?: \w+)?,? $", text[: match.start("fill")]) is not None
+            )
             yield Found("", NAMED[word], negated, False, match.start(), match.end())
-            end = match.end()
-            while more := _SERIES.search(text[end:]):
-                denied = bool(more["no"]) or (negated and not more["yes"])
-                if more["role"] not in PLURALS and (more["no"] or more["yes"] or negated):
-                    yield Found("", NAMED[more["role"]], denied, False, end, end + more.end())
-                end += more.end()
 
 
 def _excluded(pattern: re.Pattern[str], match: re.Match[str], word: str, text: str) -> bool:
     if word in PLURALS and not re.search(r"\bone of (?:the|you|your|our) $", match[0][: -len(word)]):
         return True
-    if pattern in (_WISH, _NOT_ONE, _NOT_ME):
-        return False
     if _BEFORE.search(text[: match.start()]):
         return True
     wolf = ROLES[NAMED[word]].wolf
@@ -284,9 +192,7 @@ def _excluded(pattern: re.Pattern[str], match: re.Match[str], word: str, text: s
         )
     ):
         return True
-    if pattern in (_ANNOUNCED, _ALONE, _BARE) and wolf:
-        return True
-    if pattern is _HOLD and wolf and not re.match(r" (?:card|role)", text[match.end() :]):
+    if pattern in (_ANNOUNCED, _BARE) and wolf:
         return True
     if pattern is _OWN and wolf and match[0].lstrip(",~ ").startswith("not") and "@" in text[: match.start()]:
         return True
@@ -303,7 +209,7 @@ def others_claims(text: str) -> Iterator[Found]:
     if not _ANY.search(text):
         return
     for match in _CLAIM_BY.finditer(text):
-        which = next(k for k in "123456789ab" if match["w" + k])
+        which = next(k for k in "1234" if match["w" + k])
         word = match["r" + which]
         if not ROLES[NAMED[word]].wolf:
             sham = re.search(r"\b(?:fake|false|phony)\b", match[0]) is not None

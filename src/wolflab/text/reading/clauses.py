@@ -6,14 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .grammar import BOUNDARY, DEGREE, NEGATIONS, PERCEIVING, PREPOSITIONS, SAYING
+from .grammar import BOUNDARY, NEGATIONS, PREPOSITIONS, SAYING
 from .tokens import seats_of
 from .vocabulary import MANY
 
 TOKEN = re.compile(rf"{MANY}|@\d+|'s|[a-z]+(?:['-][a-z]+)*|\d+|=|~+|[,;]")
-
-
-_PERSONS = frozenset(("i", "we", "he", "she", "they", "it", "you", "let", "the"))
 
 
 @dataclass(slots=True)
@@ -53,14 +50,6 @@ def _cuts(tokens: list[str], at: int, now: Clause) -> bool:
     after = tokens[at + 1] if at + 1 < len(tokens) else ""
     if token == "given" and at and tokens[at - 1] in ("has", "have", "had", "not", "been", "never", "was"):
         return False
-    if (
-        token == "so"
-        and at
-        and tokens[at - 1] in DEGREE
-        and after[:1] not in ("@", ",")
-        and after not in _PERSONS
-    ):
-        return False
     if token == "yet" and after in ("", "to", ",") and at:
         return False
     if token == "as":
@@ -82,7 +71,7 @@ def is_subject(clause: Clause, at: int) -> bool:
     if before in PREPOSITIONS:
         return False
     if (at > 1 and clause.tokens[at - 2] == "to") or (
-        before.endswith(("ed", "ing")) and before not in PERCEIVING and (at > 1 or before[-1] == "d")
+        before.endswith(("ed", "ing")) and (at > 1 or before[-1] == "d")
     ):
         return False
     return not (before in SAYING and before not in ("think", "believe", "say", "thinks", "feel"))

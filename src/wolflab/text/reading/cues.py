@@ -16,34 +16,25 @@ from dataclasses import dataclass
 
 from .clauses import Clause, clauses, is_subject, spoken_in
 from .grammar import (
-    ATTACKS,
     CALLED,
     CARRIES,
     COPULAS,
-    CROWD,
     FILLERS,
     HEDGED,
+    HUNTED,
     MINE,
     NEGATIONS,
-    NOUNS,
-    OBJECTS,
     OPEN,
     OWNING,
-    PARTS,
     PEOPLE,
     PRONOUNS,
     PSEUDO,
     RAISED,
-    ROLES_GOOD,
     SAYING,
     SHERIFF,
     STANDING_FOR,
     STOPS,
     THEIRS,
-    THOUGHTS,
-    TOLD_OF,
-    VERBAL,
-    VERBS,
     YOURS,
 )
 from .lexicon import (
@@ -198,13 +189,6 @@ def _target(
         if before:
             return clause.groups[before[-1]]
         return next(iter(clause.groups.values()), last)
-    if (
-        tokens[at] == "suspect"
-        and tokens[end : end + 1]
-        and tokens[end] in VERBAL
-        and entry.kind == PREDICATE
-    ):
-        return ()  # the verb
     if not entry.bad and entry.kind == PREDICATE and _attributive(tokens, at, end):
         return ()
     if entry.kind == LINKED and not _linked(tokens, at, end):
@@ -213,14 +197,12 @@ def _target(
         return clause.groups[at + 1]  # "@5 caught @6 lying"
     if entry.kind in (PREDICATE, LINKED):
         return () if _generic(tokens, at, end) else _subject_of(clause, at, end, last, you)
-    if entry.kind == ATTITUDE and (not _agent(clause, at, mine) or _thought_of(tokens, end)):
+    if entry.kind == ATTITUDE and (not _agent(clause, at, mine)):
         return ()
     if entry.kind == ATTITUDE and any(token in ("had", "used") for token in tokens[max(0, at - 2) : at]):
         return ()
     if entry.kind == NOUN and at and tokens[at - 1] == "@" and tokens[at].endswith("s"):
         return ()  # the verb: "@3 doubts"
-    if entry.kind == NOUN and tokens[end - 1] in NOUNS and _hunted(tokens, at):
-        return ()  # "he warned us about the wolf"
     if entry.kind == NOUN and at >= 2 and tokens[at - 1] in ("'s", "his", "her", "their", "your"):
         return ()
     for index in range(at, len(tokens)):
@@ -239,11 +221,6 @@ def _target(
     if entry.kind == NOUN and any(token in PRONOUNS for token in tokens[:at]):
         return last
     return last if {"it", "this", "that"}.intersection(tokens[end : end + 2]) else ()
-
-
-def _thought_of(tokens: list[str], end: int) -> bool:
-    """Does a verb follow the player on whom an attitude ends ("I believe @5 is …": no belief in @5)?"""
-    return tokens[end - 1] == "@" and end < len(tokens) and tokens[end] in TOLD_OF
 
 
 def _linked(tokens: list[str], at: int, end: int) -> bool:
@@ -271,44 +248,11 @@ def _generic(tokens: list[str], at: int, end: int) -> bool:
         return True
     if end - at > 2:
         return False
+    if tokens[end - 1] in ("wolf", "werewolf") and HUNTED.intersection(tokens[max(0, at - 2) : at]):
+        return True
     if tokens[end - 1] in ("wolves", "werewolves") and not COPULAS.intersection(tokens[max(0, at - 5) : at]):
         return tokens[max(0, at - 2) : at] != ["of", "the"] and "with" not in tokens[max(0, at - 2) : at]
-    if tokens[end - 1] in ROLES_GOOD and not COPULAS.intersection(tokens[max(0, at - 6) : at]):
-        return True
-    if tokens[end - 1] not in NOUNS:
-        return False
-    if (
-        end < len(tokens)
-        and (tokens[end] in VERBS or tokens[end].endswith("ed"))
-        and end - at < 3
-        and "@" not in tokens[end : end + 2]
-    ):
-        return True
-    return _hunted(tokens, at)
-
-
-def _hunted(tokens: list[str], at: int) -> bool:
-    """Is what stands at `at` the object of a hunt or a word of warning ("we must find the wolf")?"""
-    index = at - 1
-    while index >= 0 and tokens[index] in (
-        "a",
-        "an",
-        "the",
-        "one",
-        "first",
-        "second",
-        "last",
-        "real",
-        "other",
-        "our",
-        "of",
-        "at",
-        "least",
-        "his",
-        "fellow",
-    ):
-        index -= 1
-    return index >= 0 and tokens[index] in OBJECTS
+    return False
 
 
 def _agent(clause: Clause, at: int, mine: bool) -> bool:
@@ -336,22 +280,16 @@ def _subject_of(
         if token == "@":
             if is_subject(clause, index):
                 return clause.groups[index]
-            if _attacked(tokens, index):
-                return ()
             if not fallback or (index and tokens[index - 1] == "by"):
                 fallback = clause.groups[index]
-        elif token in PRONOUNS and tokens[index - 1] == "of" and index > 1 and tokens[index - 2] in PARTS:
-            return ()
         elif token in PRONOUNS and not fallback:
-            return () if _attacked(tokens, index) else last
+            return last
         elif token in YOURS and not fallback:
             return you
         elif token in STANDING_FOR:
             it = True
-        elif _of_self(tokens, index, at):
-            if tokens[index + 1] in ("am", "was"):
-                return fallback
-            break
+        elif token in ("i", "we") and tokens[index + 1] in ("am", "was", "are"):
+            return fallback
     if fallback:
         return fallback
     if any(
@@ -367,20 +305,6 @@ def _subject_of(
             return you
     if tokens[0] in ("i", "we") and not clause.groups and {"find", "found", "consider"} & {*tokens[1:2]}:
         return last  # "…, which I find strange"
-    if clause.groups or any(token in CROWD and not it for token in tokens[:at]):
+    if clause.groups or (not it and {"my", "our"}.intersection(tokens[:at])):
         return ()
     return last if it or at == 0 or len(tokens) < 5 or tokens[0] in CARRIES else ()
-
-
-def _of_self(tokens: list[str], index: int, at: int) -> bool:
-    """Does the "I" or "we" at `index` take what stands at `at`, and not merely think it of somebody?"""
-    if tokens[index] not in ("i", "we"):
-        return False
-    if index < at - 1 and tokens[index + 1] not in ("am", "have", "was", "will", "do"):
-        return False
-    return not THOUGHTS.intersection(tokens[index:at])
-
-
-def _attacked(tokens: list[str], at: int) -> bool:
-    """Is the player at `at` the one that a push or a case is aimed at ("the case against @2 is thin")?"""
-    return at > 1 and tokens[at - 1] in ("on", "against", "at", "about", "for") and tokens[at - 2] in ATTACKS

@@ -105,11 +105,6 @@ HEDGED = re.compile(
     r"observ\w+|attention|focus|concern\w*|wary)\b"
 )
 
-CROWD = _set(
-    "wolves werewolves players others everyone everybody we us our my me myself i one somebody someone "
-    "anyone "
-    "nobody people us there none"
-)
 
 COPULAS = _set(
     "is are was were be been looks look seems seem feels feel sounds sound reads read appears appear as "
@@ -125,67 +120,23 @@ FILLERS = _set(
 
 STOPS = _set("to in for by with at on now here today so far from as or and if this than enough i right")
 
-OBJECTS = _set(
-    "about warn warned catch caught catching find finding found hang lynch lynched kill killed eliminate "
-    "eliminated hunt "
-    "hunting by "
-    "against between called calling call calls for another expose exposed vote voted voting accuse "
-    "accused fight "
-    "identify get getting got keep keeping win beat defeat among amongst with become versus "
-    "poison poisoned shot shoot exposed"
-)
-
-ROLES_GOOD = _set("seer doctor guard witch prophet")
-
-NOUNS = _set(
-    "innocent wolf werewolf wolves werewolves scum mafia villager villagers seer doctor guard witch "
-    "enemy killer liar"
-)
-
-VERBS = _set(
-    "has may used knows chose would does will should can could might must needs wants always never to is "
-    "was saved saves died "
-    "protected checked dies die died"
-)
-
-ATTACKS = _set(
-    "push pushes wagon bandwagon train case attack attacks accusation accusations pressure heat votes "
-    "vote lies "
-    "pile-on smear campaign argument suspicion charge charges frame-up"
-)
-
-THOUGHTS = _set("think say believe bet sure convinced certain feel guess know call calling sense")
 
 CARRIES = _set(
     "is are was were has have had does did do keeps kept looks seems sounds feels acts just also still "
     "even "
     "clearly obviously probably definitely not never always too very whose who and then very"
 )
-TOLD_OF = _set(
-    "is are was were has have had does did might may could must would will can keeps seems looks sounds "
-    "wants knows"
-)
-"""Behind a player, these tell something of the player."""
 STANDING_FOR = _set("it that this man guy fellow woman lady dude chap girl boy")
 """What refers back to a player without being a pronoun of persons."""
 OWNING = _set("'s his her their your my the a an this that no any our")
 """Before a "claim" or a "vote", these make a noun of it."""
-PERCEIVING = _set(
-    "noticed realised realized noticing believed hoped wished wanted figured suspected feared doubted "
-    "claimed "
-    "decided concluded assumed guessed agreed heard noted remembered convinced worried concerned surprised "
-    "discovered learned observed hoping thinking saying meaning wondering being regarding considering given"
-)
-"""Words in -ed and -ing behind which a player is a subject of their own."""
-DEGREE = _set(
-    "not is are was were be been am never seems looks feels sounds acts acting seem look feel quite too"
-)
-"""Behind these a "so" says how much, and begins no clause."""
-VERBAL = _set("me us him her them you @ it that myself i we he she they everyone everybody anyone somebody")
-"""Behind "suspect", these make a verb of it."""
 PEOPLE = _set(
     "man men woman women person people folk folks player players soul souls villager villagers townie "
     "townies "
     "reaction reactions one ones victim victims bystander bystanders blood"
 )
-PARTS = _set("one some any none which neither either most few two many")
+HUNTED = _set(
+    "catch catches caught find finds found hunt hunting expose exposed lynch lynched hang hanged kill killed "
+    "eliminate eliminated"
+)
+"""Before "a wolf", these tell of one that is hunted, not of who hunts."""

@@ -18,10 +18,7 @@ from .ballots import (
 )
 from .cues import stances
 from .grammar import CALLED
-from .listing import bare, listed, next_in_line, same, unlike
-from .maxims import maxims, rhetoric
-from .results import whose
-from .shape import Shape
+from .maxims import Told, maxims, rhetoric
 from .tokens import blanked, seats_of
 from .vocabulary import (
     AGREE,
@@ -32,42 +29,23 @@ from .vocabulary import (
     HINTS,
     MANY,
     NAMED,
-    NEITHER,
     NOSAY,
     OTHERS_DO,
     PICKED,
     PICKED_IT,
-    PLURALS,
-    POINTED,
     ROLE,
     RULED_OUT,
     STATE,
     SUSPECT,
     TRUST,
-    UNCONVINCED,
-    UNFIT,
     WEAK,
 )
 
-EAGER = re.compile(
-    rf"({MANY}|\bhe|\bshe|\bthey) (?:is|are|was|were|seems?|seemed|looks?|sounds?)(?: (?:a bit|a little|"
-    rf"rather|very|so|too|"
-    r"awfully|suspiciously|really|pretty|quite|just|all|far|oddly|strangely|extremely))*+ (?:quick|eager|"
-    r"keen|fast|hasty|happy|"
-    r"rushing|ready|desperate|determined) to $"
-)
-"""Before "accuse": a haste that is held against somebody."""
 WHOEVER = re.compile(
     r"\b(?:whoever|(?:anyone|anybody|somebody|someone|those|the (?:one|player|person|people)) who)(?: "
     r"\w+){1,3} $"
 )
 """Before "@3 is a wolf": it is told of whoever did something to @3."""
-THEIR_HASTE = re.compile(
-    r"(?:@\d+|\b(?:he|she|they|who))(?:(?!\b(?:i|we|us|me)\b)[^,;~@])* (?:quick|eager|keen|fast|hasty|"
-    r"happy|ready|"
-    r"willing|wants?|wanted|trying|tried|tries|rushed|rushing|began|started|refus\w+|chose|asked \w+) to $"
-)
-"""Before "clear" or "believe": it is somebody else who does so."""
 WEREWOLF = "Werewolf"
 GOOD = "not a Werewolf"
 ME = -1
@@ -137,74 +115,35 @@ class Opinions:
                 head,
             ):
                 continue
-            target = next(word for word in match.groups() if word)
             against = bool(re.search(r"\b(?:not|never|against)\b", head))
-            for seat in self._who(target, last_named(self.text[: match.start()], self.last)):
+            for seat in self._who(match["whom"], last_named(self.text[: match.start()], self.last)):
                 self.acts.append(Suggestion(self.me, seat, against, self.me))
         for match in self._each(OUST):
             for seat in self._who(match["subj"] or match["with"], self.last):
                 self.acts.append(Suggestion(self.me, seat, bool(match["neg"]), self.me))
 
     def _truths(self) -> None:
-        """Lists of reads, and general truths told of somebody."""
+        """General truths told of somebody."""
         text = NOSAY.sub(struck, self.text)
-        if (found := list(listed(text))) and whose(text) is None:
-            self._tell(found)
-            text = NOSAY.sub(struck, self.text)
         self._tell(maxims(text, last_named(text, ()) if "@" in text else self.last))
-
-    def likewise(self, before: tuple[bool, bool] | None) -> None:
-        """ "So is player 6": the same as of the one before, in this sentence or in the last.
-
-        before: whether the last stance was suspicion, and told by a denial."""
-        mood = before[0] if before is not None else None
-        others = same(self.full)
-        seats = others or unlike(self.full)
-        if not seats and (after := next_in_line(self.full)):
-            others, seats, mood = after, after, None
-        if not seats and before is not None:
-            seats, as_before = bare(self.full, before[1])
-            others = seats if as_before else ()
-        told = [act for act in self.acts if isinstance(act, Accusation | Defence) and act.speaker == self.me]
-        told = [act for act in told if act.target not in seats]
-        if told:
-            mood = isinstance(told[-1], Accusation)
-        if mood is not None:
-            mood = mood if others else not mood
-            for seat in seats:
-                stance = (
-                    Accusation(self.me, seat, 2, self.me) if mood else Defence(self.me, seat, 2, "", self.me)
-                )
-                self.acts = [act for act in self.acts if getattr(act, "target", None) != seat]
-                self.acts.append(stance)
 
     def asked(self) -> None:
         """Read a question, which tells something only where its answer is plain."""
         self._tell(rhetoric(self.text, self.last))
 
-    def _tell(self, found: Iterable[Shape]) -> None:
-        told: set[int] = set()
-        for shape in list(found):
-            for seat in shape.seats:
-                if seat not in told:
-                    stance = (
-                        Accusation(self.me, seat, shape.strength, self.me)
-                        if shape.bad
-                        else Defence(self.me, seat, shape.strength, "", self.me)
-                    )
-                    self.acts.append(stance)
-                    told.add(seat)
-            self._strike(shape.start, shape.end)
+    def _tell(self, found: Iterable[Told]) -> None:
+        for one in list(found):
+            for seat in one.seats:
+                stance = (
+                    Accusation(self.me, seat, 2, self.me)
+                    if one.bad
+                    else Defence(self.me, seat, 2, "", self.me)
+                )
+                self.acts.append(stance)
+            if one.seats:
+                self._strike(one.start, one.end)
 
     def _states(self, text: str) -> None:
-        for match in self._each(NEITHER) if "@" in self.text else ():
-            if re.search(r"\b(?:wol|werewol|evil|guilty|suspicious)", self.full[: match.start()]):
-                self.acts.extend(Defence(self.me, s, 2, "", self.me) for s in seats_of(match["whom"]))
-        for match in self._each(UNFIT) if "@" in self.text else ():
-            if not ROLES[NAMED[match["role"]]].wolf and match["role"] not in PLURALS:
-                self.acts.append(Accusation(self.me, int(match["whom"][1:]), 2, self.me))
-            else:
-                self.acts.append(Defence(self.me, int(match["whom"][1:]), 3, "", self.me))
         for match in STATE.finditer(self.text):
             head = re.split(r",|\bbut\b|;|~", self.text[: match.start()])[-1]
             if match["cop"] == "as" and not re.search(r"see|suspect|consider|regard|view|treat|trust", head):
@@ -229,7 +168,6 @@ class Opinions:
             clause = head + match.group(0)
             strength = 1 if WEAK.search(clause) else 2 if BELIEF.search(clause) else 3
             negated = bool(DOUBTED.search(head))
-            unsure = UNCONVINCED.search(head) is not None
             if re.search(r"\b(?:not|never|cannot|no)\b", match["cop"] + match["fill"]):
                 negated = not negated
             seats = self._who(match["subj"], self.last or last_named(head, ()))
@@ -237,10 +175,6 @@ class Opinions:
             if match["subj"][0] != "@":
                 called = CALLED.search(self.full) if match["subj"] == "you" else None
                 seats = seats_of(called[1]) if called else named or self.last or last_named(self.full, ())
-            if unsure and (negated or told_of(match) != GOOD):
-                continue
-            if unsure:
-                negated, strength = True, 1
             if match["cop"].startswith(("came back", "came up", "come back", "comes back")):
                 self.acts.extend(Report(self.me, "see", seat, told_of(match), self.me) for seat in seats)
                 continue
@@ -287,7 +221,7 @@ class Opinions:
     def _stances(self) -> None:
         for match in self._each(RULED_OUT) if "@" in self.text else ():
             self.acts.extend(Defence(self.me, s, 2, "", self.me) for s in seats_of(match["whom"]))
-        for pattern in (POINTED, PICKED, PICKED_IT) if "@" in self.text else ():
+        for pattern in (PICKED, PICKED_IT) if "@" in self.text else ():
             if pattern is PICKED_IT and "it " not in self.text:
                 continue
             for match in self._each(pattern):
@@ -296,10 +230,6 @@ class Opinions:
             if OTHERS_DO.search(head := self.text[: match.start()]) or re.search(
                 r"\btoo (?:early|soon) to $", head
             ):
-                if eager := EAGER.search(head):
-                    self.acts.extend(
-                        Accusation(self.me, s, 2, self.me) for s in self._who(eager[1], self.last)
-                    )
                 continue
             weak = WEAK.search(self.text[max(0, match.start() - 20) : match.start()])
             for seat in seats_of(match["whom"]):
@@ -314,8 +244,6 @@ class Opinions:
                 self.acts.append(Agreement(self.me, seat, bool(match["neg"]), self.me))
         for match in self._each(TRUST) if "@" in self.text else ():
             head = self.text[max(0, match.start() - 30) : match.start()]
-            if THEIR_HASTE.search(self.text[: match.start()]):
-                continue
             for seat in seats_of(match["whom"]):
                 if match["neg"] or re.search(
                     r"\b(?:nobody|no-one) (?:\w+ )?$|"

@@ -22,27 +22,23 @@ from ...rules import ROLES
 from .acts import Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
 from .ballots import (
     VOTE_OF,
-    VOTED,
 )
 from .believed import CARD, REASONED, as_results, contested, results_told
 from .checks_told import (
     CHECK,
     CHECKED_THEM,
     FIND,
-    GOT,
     PROTECTION,
     RESULT,
     SHIELD,
 )
 from .claims import others_claims, own_claims
 from .cues import spoken_of
-from .listing import DENIED, compares
 from .maxims import asked_plainly
-from .opinions import GOOD, ME, WEREWOLF, Opinions, last_named, struck, told_of
-from .quoting import CALLED_AS, in_first_person
-from .references import ANY as STAND_IN
-from .references import resolved, spoken
-from .results import HIS_CHECK, lone, verdicts, whose
+from .opinions import GOOD, ME, Opinions, last_named, told_of
+from .quoting import in_first_person
+from .references import STANDING_IN, resolved, spoken
+from .results import lone, verdicts, whose
 from .roles_told import (
     CLAIM,
     CLAIM_OF,
@@ -55,7 +51,6 @@ from .roles_told import (
 from .tokens import blanked, normal, seats_of
 from .vocabulary import (
     ACCORDING,
-    AFTER,
     ASKS,
     BETWEEN,
     CONDITION,
@@ -95,7 +90,6 @@ def _read(text: str, names: tuple[str, ...], speaker: int) -> tuple[Act, ...]:
     last: tuple[int, ...] = ()
     checking: tuple[int, ...] = ()
     pair: tuple[int, ...] = ()
-    mood: tuple[bool, bool] | None = None
     seer = False
     if len(set(AHEAD.findall(text[:30].lower()))) == 1:
         seats = set(seats_of(normal(text, names)))
@@ -106,16 +100,7 @@ def _read(text: str, names: tuple[str, ...], speaker: int) -> tuple[Act, ...]:
             names,
             last,
             checking,
-            pair if STAND_IN.search(raw.lower()) else (),
-            mood if compares(raw.lower()) else None,
-        )
-        mood = next(
-            (
-                (isinstance(act, Accusation), DENIED.search(raw) is not None)
-                for act in reversed(acts)
-                if isinstance(act, Accusation | Defence) and act.speaker == ME
-            ),
-            mood,
+            pair if STANDING_IN.search(raw) else (),
         )
         pair = spoken(named, pair)
         told = seer and CARD.search(raw.lower()) is not None and not REASONED.search(raw.lower())
@@ -147,16 +132,14 @@ def _sentence(
     last: tuple[int, ...],
     checking: tuple[int, ...],
     pair: tuple[int, ...],
-    mood: tuple[bool, bool] | None,
 ) -> tuple[tuple[Act, ...], tuple[int, ...], tuple[int, ...], str]:
     """Read one sentence: (acts, who "they" will be, whose check the next sentence may tell of, its players).
 
-    pair: the two players spoken of before, for "both of them" and "the other";
-    mood: whether the stance told last was suspicion, and told by a denial: for "so is player 6"."""
+    pair: the two players spoken of before, for "both of them"."""
     text = normal(raw, names)
     if "{" in raw:
         return (), last, (), ""  # data, not talk
-    named = text = resolved(text, pair, last)
+    named = text = resolved(text, pair)
     asked = "?" in raw
     if asked and not ASKS.match(text) and (tail := TAIL.search(text)):
         text, asked = text[: tail.start()], False
@@ -170,8 +153,6 @@ def _sentence(
     text = CONDITION.sub("", text).rstrip(".!?;, ")
     reader = _Reader(text, last, checking)
     reader.run()
-    if compares(text):
-        reader.likewise(mood)
     if any(isinstance(act, Claim) and act == Claim(ME, "Seer", False, ME) for act in reader.acts):
         reader.acts = results_told(reader.acts, reader.full)
     acts = tuple(contested(reader.acts))
@@ -234,12 +215,9 @@ class _Reader(Opinions):
             for match in self._each(pattern):
                 if not re.search(r"\b(?:think|thought|believe)\w*(?: that)? i am\b", match[0]):
                     self._quote(int(match[1][1:]), match[2])
-        for match in self._each(CALLED_AS):
-            self._quote(int(match["who"][1:]), f"{match['whom']} is {match['what']}")
         for match in self._each(HE_SAYS):
             for seat in self._who(match["who"], last_named(self.text[: match.start()], self.last))[:1]:
                 self._quote(seat, match["what"])
-        self.text = VOTED.sub(struck, self.text)
         for match in self._each(BETWEEN):
             who, verb = int(match[1][1:]), match[2]
             for seat in seats_of(match[3]):
@@ -257,10 +235,6 @@ class _Reader(Opinions):
             self.acts.append(Report(who, kind, shielded, "", self.me))
         for match in self._each(PROTECTION):
             self.acts.append(Report(self.me, "protect", int(match["whom"][1:]), "", self.me))
-        for match in self._each(GOT):
-            bad = bool(re.match(r"red|wol|were|gui|bla|bad|pos", match["pred"]))
-            for seat in seats_of(match["whom"]):
-                self.acts.append(Report(self.me, "see", seat, WEREWOLF if bad else GOOD, self.me))
         check = CHECK.search(self.text)
         if check is not None:
             who = self.me if check["who"] in ("i", None) else int(check["who"][1:])
@@ -283,10 +257,7 @@ class _Reader(Opinions):
         """What `text.reading.results` finds of checks after the exact patterns."""
         told = False
         by = whose(self.text)
-        if by is None and (his := HIS_CHECK.search(self.text)):
-            teller = last_named(self.full[: his.start()], self.last)
-            by = f"@{teller[0]}" if len(teller) == 1 else None
-        elif by is None and self.was == SOMEBODY:
+        if by is None and self.was == SOMEBODY:
             by = ""
         if by is not None:
             who = int(by[1:]) if by else self.me
@@ -312,11 +283,6 @@ class _Reader(Opinions):
             rest = (f"@{whom[-1]}" if whom[-1] != ME else "they") + rest
         elif head is None:
             rest = " " + rest
-        after = AFTER.search(rest)
-        if after is not None:
-            rest, later = rest[: after.start()], rest[after.start() :]
-        else:
-            later = ""
         for match in STATE.finditer(rest):
             for seat in self._who(match["subj"], whom or self.last):
                 if head is None and whom and seat not in whom:
@@ -329,7 +295,7 @@ class _Reader(Opinions):
             told = True
         if told:
             cut = head.start() if head is not None else 0
-            self.text = self.text[:cut] + "~" * (len(self.text) - cut - len(later)) + later
+            self.text = self.text[:cut] + "~" * (len(self.text) - cut)
         return told
 
     def _claims(self) -> None:

@@ -45,7 +45,6 @@ _ON = re.compile(
     rf"scan|"
     rf"inspection|water|bill of health))* (?:on|for|about|from|to) (?P<whom>{MANY})"
 )
-_IS = re.compile(rf"\b(?:the )?(?:{_VERDICT}),? (?:it )?is (?P<whom>{MANY})")
 _LONE = re.compile(
     rf"^(?:,? ?(?:it|he|she|they|the|result|came|back|up|turned|out|is|was|are|verdict|answer|and|saw|i|"
     rf"read|as|a|an|good|bad|"
@@ -86,11 +85,6 @@ _WHOSE = re.compile(
     r"[^~;@]*? (?:claim|introduc|reveal|came out|come out|says|said|announc|declar|report|has a|have a|"
     r"got a|with a|had a))"
 )
-HIS_CHECK = re.compile(
-    rf"\b(?:his|her|their) (?:[\w']+ )?{_MAGIC} (?:on|of|for|at|into|showed|shows|said|"
-    rf"says)\b"
-)
-"""Somebody else's check, told with a pronoun."""
 _CUT = re.compile(
     r",? (?:and |but |so )?(?:honestly|personally|i (?:also |really )?(?:think|believe|suspect|trust|"
     r"lean|vote|say|propose|suggest|want)|"
@@ -115,7 +109,7 @@ def verdicts(text: str) -> Iterator[tuple[str, str, int, int]]:
     text = text[: cut.start()] if cut else text
     taken = 0
     for match in sorted(
-        [*_PAIR.finditer(text), *_ON.finditer(text), *_IS.finditer(text)],
+        [*_PAIR.finditer(text), *_ON.finditer(text)],
         key=lambda match: (match.start(), -match.end()),
     ):
         if match.start() < taken:

@@ -173,10 +173,6 @@ SUSPECT = re.compile(
     r"suspecting|doubt) "
     rf"(?:that |is on |falls on |is )?(?P<whom>{MANY})"
 )
-POINTED = re.compile(
-    r"(?:suspicion|suspect|suspect for today|choice|doubts?)(?: is| falls on| goes to|"
-    rf" lies with| lie with| fall on)(?: still)? (?P<whom>{MANY})"
-)
 TRUST = re.compile(
     r"(?P<neg>(?:do|does|did|can|should|would|could) not |never |not |no |no longer |used to )?"
     r"(?:(?:fully |really |also |still |just |simply )?(?P<word>trust|believe in|believe|"
@@ -208,7 +204,6 @@ OTHERS_DO = re.compile(
     r"(?:@\d+|\b(?:he|she|they|who|you))(?! ')(?:(?!\b(?:i|we|let us|my|me|us|should|must)\b)[^,;~@'])*$"
 )
 """Before a verb: somebody else is its subject."""
-UNCONVINCED = re.compile(r"\bnot (?:\w+ )?convinced(?! by| of)|\bnor am i(?: \w+)? convinced")
 TELLS_WHAT = re.compile(r"^(?:what|how|when|where|which)\b")
 """Without a question mark, no question: "What player_3 did was odd"."""
 ASKS = re.compile(
@@ -226,19 +221,10 @@ ELLIPSIS = re.compile(
     rf"were)( not)?(?=$|[,;~])"
 )
 """A predicate left out: "@2 is a wolf, but @3 is not"."""
-NEITHER = re.compile(rf"\b(?:neither|nor) (?:is|are|was|were|do i think) (?P<whom>{MANY})")
-"""After a denial: the same is true of another."""
-UNFIT = re.compile(rf"(?P<whom>@\d+) (?:is|are|was) (?:no|not any) (?P<role>{ROLE})(?!')")
-"""A player denied a role scornfully: "@2 is no Seer"."""
 NOSAY = re.compile(
-    r"\b(?:not|never) (?:claim(?:ed|ing)?|accus(?:ed?|ing)|(?:say|said|saying)(?= (?:that(?!,)|@\d+|he|she|"
+    r"\b(?:not|never) (?:(?:\w+ )?convinced(?! by| of)|claim(?:ed|ing)?|accus(?:ed?|ing)|(?:say|said|saying)(?= (?:that(?!,)|@\d+|he|she|"
     r"they|it|i|you|anyone)\b))\b.*$"
 )
-AFTER = re.compile(
-    r",? (?:and |but |so )?(?:honestly|personally|i (?:also |really )?(?:think|believe|suspect|trust|"
-    r"lean))\b"
-)
-"""Where the speaker goes on from a check's result to an opinion."""
 _OUT = (
     r"(?: (?:probably|clearly|definitely|either|both|on|one of|either of|between|among)){0,2} "
     rf"(?P<whom>{MANY})(?!\w)(?!'s| (?:is|are|was|who|should|to|or|for me))"
