@@ -17,8 +17,8 @@ REASONED = re.compile(
 )
 """Words of an argument: the verdict beside them need not be a result."""
 CARD = re.compile(
-    r"\b(?:clean|clear|cleared|green|good|human|not an? (?:were)?wolf|isn't an? (?:were)?wolf|"
-    r"no (?:were)?wolf)\b"
+    r"\b(?:clean|clear|cleared|green|good|human|not an? (?:were)?wolf|isn't an? (?:were)?wolf|no "
+    r"(?:were)?wolf)\b"
 )
 """Of somebody's card, a Seer says this flatly only after a check."""
 

@@ -16,42 +16,31 @@ from .vocabulary import MANY, NAMED, PLURALS, ROLE
 
 _ADJECTIVES = (
     "the|a|an|your|our|this|that|village(?:'s)?|town(?:'s)?|one|and|just|simply|merely|plain|old|simple|"
-    "ordinary|"
-    "regular|humble|true|real|actual|genuine|loyal|honest|good|innocent|proud|lowly|mere|basic|vanilla|"
-    "normal|"
-    "boring|dear|faithful|trusty|trusted|friendly|neighbou?rhood|local|resident|very|own|actually|indeed|"
-    "truly|"
-    "really|being|as|of|role|card|part|poor|little|legit|confirmed|powerless|common|here|now|also|lone|"
-    "only|sole|"
-    "nothing|more|but|than|definitely|certainly|unfortunately|sadly|in|fact|to|be|tired|100|lonely|still|"
-    "i|am|was|so|truth|dang|damn|freaking|bloody|super|literally|basically|both|truthful|appointed|acting|"
-    "devoted|dedicated|sworn|worried|unremarkable|garden-variety|run-of-the-mill|title|office|position|"
-    "power"
+    "ordinary|regular|humble|true|real|actual|genuine|loyal|honest|good|innocent|proud|lowly|mere|basic|"
+    "vanilla|normal|boring|dear|faithful|trusty|trusted|friendly|neighbou?rhood|local|resident|very|own|"
+    "actually|indeed|truly|really|being|as|of|role|card|part|poor|little|legit|confirmed|powerless|common|"
+    "here|now|also|lone|only|sole|nothing|more|but|than|definitely|certainly|unfortunately|sadly|in|fact|to|"
+    "be|tired|100|lonely|still|i|am|was|so|truth|dang|damn|freaking|bloody|super|literally|basically|both|"
+    "truthful|appointed|acting|devoted|dedicated|sworn|worried|unremarkable|garden-variety|run-of-the-mill|"
+    "title|office|position|power"
 )
 _NEGATIVES = "not|no|never|neither|nor|hardly"
 _FILL = rf"(?P<fill>(?:(?:{_ADJECTIVES}|{_NEGATIVES}),? )*+)"
 _END = (
     rf"(?P<role>{ROLE})(?!'s|-| (?:hunters?|teams?|side|reads?|is\b|are\b|should|who is|lover|believer|"
-    rf"claims? (?:is|was|by|from|of)|"
-    r"(?:is|was) (?:@|dead)|or\b))"
+    r"claims? (?:is|was|by|from|of)|(?:is|was) (?:@|dead)|or\b))"
 )
 _SELF = r"(?: myself| me)?"
 _OWN_FRAMES = (
-    rf"\bi(?:,? (?:too|also|for one|have|had|do|did|can|could|would|will|must|should|hereby|now|openly|"
-    rf"really|alone|"
-    rf"actually|honestly|have to|need to|want to|am going to|am forced to|am ready to|am willing to|may "
-    rf"as well|"
-    rf"might as well|can safely|can now|just|always|simply|in fact|indeed|truly|swear|truthfully|"
-    rf"secretly|guess|"
-    rf"tell you|promise|assure you|think it is time to|think i will|will now|have nothing to hide|"
-    rf"finally))*+,? "
-    r"(?:am|was|were|been|be|happen to be|turn out to be|remain|stand (?:here|before you)|speak|(?:come|"
-    r"came|step|stepped|am coming|am "
-    r"stepping|stand|stood) (?:out|forward|clean|forth)|(?:hard-?|soft-?|full-?|hard |soft |full "
-    r")?(?:claim|reveal|declare|"
-    r"confess|admit|announce|out|disclose|state|say|profess)|am (?:claiming|revealing|outing|declaring|"
-    r"speaking|here|"
-    rf"telling you)|serve|work|act){_SELF}",
+    r"\bi(?:,? (?:too|also|for one|have|had|do|did|can|could|would|will|must|should|hereby|now|openly|"
+    r"really|alone|actually|honestly|have to|need to|want to|am going to|am forced to|am ready to|am "
+    r"willing to|may as well|might as well|can safely|can now|just|always|simply|in fact|indeed|truly|swear|"
+    r"truthfully|secretly|guess|tell you|promise|assure you|think it is time to|think i will|will now|have "
+    r"nothing to hide|finally))*+,? (?:am|was|were|been|be|happen to be|turn out to be|remain|stand (?:here|"
+    r"before you)|speak|(?:come|came|step|stepped|am coming|am stepping|stand|stood) (?:out|forward|clean|"
+    r"forth)|(?:hard-?|soft-?|full-?|hard |soft |full )?(?:claim|reveal|declare|confess|admit|announce|out|"
+    r"disclose|state|say|profess)|am (?:claiming|revealing|outing|declaring|speaking|here|telling you)|"
+    rf"serve|work|act){_SELF}",
     r"\b(?:call|count|consider|name|mark|put) me(?: in| down)?",
     r"\b(?:card|role|slip|paper)(?: that)? i (?:drew|got|hold|have|was (?:dealt|given|handed)|pulled|"
     r"received)(?: is| was| says| said| reads|,)",
@@ -60,15 +49,13 @@ _OWN_FRAMES = (
     r"(?: here| in this game| this game| this time)?,?(?: is| was| says| reads| said| happens to be| has "
     r"been| =|,)",
     r"\b(?:dealt|gave|handed|made|assigned|given|named|sent) me",
-    r"\b(?:this is|it is me,|it is i,|you are (?:looking at|talking to|speaking to|hearing from|"
-    r"listening to|"
-    r"dealing with|about to (?:hang|lynch|kill|eliminate|vote out))|i,|yours truly,|me,)",
+    r"\b(?:this is|it is me,|it is i,|you are (?:looking at|talking to|speaking to|hearing from|listening "
+    r"to|dealing with|about to (?:hang|lynch|kill|eliminate|vote out))|i,|yours truly,|me,)",
     r"(?:^|[,;~] ?|\b(?:and|but|so|speaking|position|capacity|role|duty|ability|power|job|work) )(?:as|"
     r"being)"
     r"(?= (?:the|this|your|our|a|an)\b)",
-    r"^(?:(?:(?:yeah|yes|so|ok|okay|well|fine|listen|guys|hi|hello|alright|sorry|look|and|no|nope|nah|"
-    r"truth is|"
-    r"honestly)\b|,) ?)*+(?:am|im|was|rolled|drew|claiming|been|nothing but|nothing more than|no one but|"
+    r"^(?:(?:(?:yeah|yes|so|ok|okay|well|fine|listen|guys|hi|hello|alright|sorry|look|and|no|nope|nah|truth "
+    r"is|honestly)\b|,) ?)*+(?:am|im|was|rolled|drew|claiming|been|nothing but|nothing more than|no one but|"
     r"just|only|merely|simply|not|neither|dealt|hardclaiming)\b",
     rf"(?:^|[,;~] ?|\b(?:and|but|just|so) )not(?= (?:a |an |the |your )?(?:{ROLE}))",
 )
@@ -76,56 +63,47 @@ _OWN = re.compile("|".join(rf"(?:{frame}),? " for frame in _OWN_FRAMES).join(("(
 _AS = re.compile(r"(?:as|being) (?:the|this|your|our|a|an)\b[^,]*$")
 _OPENING = (
     r"(?:(?:yeah|yes|so|ok|okay|well|fine|listen|guys|hi|hello|hey|all|alright|right|sorry|look|folks|"
-    r"everyone|time to|"
-    r"everybody|friends|honest|honestly|truth|true|real|village|town|your|the|a|an|just|plain|simple|"
-    r"vanilla|humble|"
-    r"actual|only|here|and|but|proud|hard|soft|full|ordinary|regular|@\d+ here|i am @\d+|,) ?,? ?)*+"
+    r"everyone|time to|everybody|friends|honest|honestly|truth|true|real|village|town|your|the|a|an|just|"
+    r"plain|simple|vanilla|humble|actual|only|here|and|but|proud|hard|soft|full|ordinary|regular|@\d+ here|"
+    r"i am @\d+|,) ?,? ?)*+"
 )
 _ANNOUNCED = re.compile(
-    rf"(?:^|[,;~]) ?{_OPENING}(?P<role>{ROLE})(?: (?:over )?here| speaking| talking| reporting| checking "
-    rf"in| on duty|"
-    r" at your service| in the house| claim(?:ing)?| reveal(?:ing)?| present| signing in|,? (?:nothing "
-    r"(?:else|more|special|fancy)|no powers?|that is (?:all|it)|end of story|plain and simple|through "
-    r"and through))(?=$|[,.;~]| (?:and|with|so|i|but|yes|we|guys|from|for)\b)"
+    rf"(?:^|[,;~]) ?{_OPENING}(?P<role>{ROLE})(?: (?:over )?here| speaking| talking| reporting| checking in|"
+    r" on duty| at your service| in the house| claim(?:ing)?| reveal(?:ing)?| present| signing in|,? "
+    r"(?:nothing (?:else|more|special|fancy)|no powers?|that is (?:all|it)|end of story|plain and simple|"
+    r"through and through))(?=$|[,.;~]| (?:and|with|so|i|but|yes|we|guys|from|for)\b)"
 )
 _BARE = re.compile(rf"^(?:just |only |plain |a |the |your |simple |vanilla )*(?P<role>{ROLE})$")
 _BEFORE = re.compile(
     r"(?:\b(?:he|she|they|you|we|@\d+|everyone|people|somebody|nobody|some|who|anyone)(?: \w+)?(?: \w+)? "
     r"(?:think|thinks|thought|say|says|said|saying|believe|believes|claims?|claimed|assumes?|suspects?|"
-    r"calls?|wants?|"
-    r"insists?|decided|told)(?: that| me| to)*|"
+    r"calls?|wants?|insists?|decided|told)(?: that| me| to)*|"
     r"\b(?:wish|pretend|imagine|would say|could say|could claim|though|not say|not saying|never said|if|"
-    r"whether|when|"
-    r"should i say|only if|as if|like|call me what|yeah right|sure|yeah sure|oh sure|of course) ?(?:that|"
-    r"and)?),? ?$"
+    r"whether|when|should i say|only if|as if|like|call me what|yeah right|sure|yeah sure|oh sure|of "
+    r"course) ?(?:that|and)?),? ?$"
 )
 _GAP = r"(?:(?! (?:i|we|if|whether|not the|said|is|are) )(?! @),? [\w'-]+){0,9}?"
 _CLAIMING = (
     r"(?:counter-?|hard-?|soft-?|fake-?)?(?:claim(?:s|ed|ing)?|c(?:ome|omes|ame|oming) (?:out|forward|"
-    r"clean)|step(?:s|ped|ping) (?:up|forward)|"
-    r"reveal(?:s|ed|ing)?|declar(?:e|es|ed|ing)|announc(?:e|es|ed|ing)|out(?:s|ed|ing)|hint(?:s|ed|"
-    r"ing)?(?: at)?|"
-    r"impl(?:y|ies|ied|ying)|insist(?:s|ed|ing)?|sw(?:ears?|ore|earing)|profess(?:es|ed|ing)?|assert(?:s|"
-    r"ed|ing)?|"
-    r"alleg(?:e|es|ed|ing)|maintain(?:s|ed|ing)?|proclaim(?:s|ed|ing)?|confess(?:es|ed)?|admit(?:s|ted)?|"
-    r"identif(?:y|ies|ied|ying)|portray(?:s|ed|ing)?|present(?:s|ed|ing)?|introduc(?:e|es|ed|ing)|sa(?:y|"
-    r"ys|id|ying)|"
-    r"t(?:ells?|old|elling) (?:us|everyone|everybody|me|the \w+)|call(?:s|ed|ing)?|(?:wants?|would have|"
-    r"expects?|asks?) "
-    r"(?:us|everyone|you|me|the \w+)(?: all)?(?: to)? (?:believe|think)|has us believe|"
-    r"(?P<sham>pretend(?:s|ed|ing)?|pos(?:e|es|ed|ing)|fak(?:e|es|ed|ing)|impersonat\w+|masquerad\w+|"
-    r"passes off))"
+    r"clean)|step(?:s|ped|ping) (?:up|forward)|reveal(?:s|ed|ing)?|declar(?:e|es|ed|ing)|announc(?:e|es|ed|"
+    r"ing)|out(?:s|ed|ing)|hint(?:s|ed|ing)?(?: at)?|impl(?:y|ies|ied|ying)|insist(?:s|ed|ing)?|sw(?:ears?|"
+    r"ore|earing)|profess(?:es|ed|ing)?|assert(?:s|ed|ing)?|alleg(?:e|es|ed|ing)|maintain(?:s|ed|ing)?|"
+    r"proclaim(?:s|ed|ing)?|confess(?:es|ed)?|admit(?:s|ted)?|identif(?:y|ies|ied|ying)|portray(?:s|ed|"
+    r"ing)?|present(?:s|ed|ing)?|introduc(?:e|es|ed|ing)|sa(?:y|ys|id|ying)|t(?:ells?|old|elling) (?:us|"
+    r"everyone|everybody|me|the \w+)|call(?:s|ed|ing)?|(?:wants?|would have|expects?|asks?) (?:us|everyone|"
+    r"you|me|the \w+)(?: all)?(?: to)? (?:believe|think)|has us believe|"
+    r"(?P<sham>pretend(?:s|ed|ing)?|pos(?:e|es|ed|ing)|fak(?:e|es|ed|ing)|impersonat\w+|masquerad\w+|passes "
+    r"off))"
 )
 _AS_WHAT = (
-    r"(?:,? (?:today|yesterday|now|openly|at|that|to|be|being|been|have|himself|herself|themselves|"
-    r"themself|yourself|as|he|she|"
-    r"they|is|are|was|were|a|an|the|our|your|real|true|only|one|just|simply|plain|simple|ordinary|humble|"
-    r"of|role|i|am|"
-    r"out|it|might|may|must|has|some|kind|sort|quite|village|vanilla|regular|both|all))*+"
+    r"(?:,? (?:today|yesterday|now|openly|at|that|to|be|being|been|have|himself|herself|themselves|themself|"
+    r"yourself|as|he|she|they|is|are|was|were|a|an|the|our|your|real|true|only|one|just|simply|plain|simple|"
+    r"ordinary|humble|of|role|i|am|out|it|might|may|must|has|some|kind|sort|quite|village|vanilla|regular|"
+    r"both|all))*+"
 )
 _THEIRS = re.compile(
-    rf"(?P<who>{MANY}|\bhe|\bshe|\bthey|\byou)(?:'s)?{_GAP}(?: (?:is|are|was|were))? "
-    rf"{_CLAIMING}{_AS_WHAT} (?P<role>{ROLE})"
+    rf"(?P<who>{MANY}|\bhe|\bshe|\bthey|\byou)(?:'s)?{_GAP}(?: (?:is|are|was|were))? {_CLAIMING}{_AS_WHAT} "
+    rf"(?P<role>{ROLE})"
     r"(?!'s| (?:should|must|will|would|has|is|was|can|could|might|saved|check|to\b|protected|died|hunt))"
 )
 _CLAIM_BY = re.compile(
@@ -135,7 +113,8 @@ _CLAIM_BY = re.compile(
     rf"purported|false|fake|phony) (?P<r2>{ROLE}),? (?P<w2>{MANY})|"
     rf"(?P<w3>{MANY}),? (?:is )?(?:the|our|a) (?:self-proclaimed|self-declared|self-styled|so-called|"
     rf"alleged|supposed|would-be|claimed|purported|false|fake|phony) (?P<r3>{ROLE})|"
-    rf"\b(?:two|both|three|competing|rival) (?:\w+ )?(?P<r4>{ROLE})(?: claims?| claimants?)?,? (?:namely |in )?"
+    rf"\b(?:two|both|three|competing|rival) (?:\w+ )?(?P<r4>{ROLE})(?: claims?| claimants?)?,? (?:namely |"
+    r"in )?"
     rf"(?P<w4>{MANY})"
 )
 
@@ -186,8 +165,7 @@ def _excluded(pattern: re.Pattern[str], match: re.Match[str], word: str, text: s
         pattern is _OWN
         and wolf
         and re.match(
-            r"(?:call|name|mark|count|consider|"
-            r"put)",
+            r"(?:call|name|mark|count|consider|put)",
             match[0].strip(", ~"),
         )
     ):

@@ -15,8 +15,8 @@ def _set(words: str) -> frozenset[str]:
 
 
 PSEUDO = re.compile(
-    r"\bno (?:doubt|question|wonder|surprise)\b(?! (?:about|that i trust))|\bnot (?:only|just|solely|"
-    r"simply|blindly|exclusively)\b|\bso far\b|"
+    r"\bno (?:doubt|question|wonder|surprise)\b(?! (?:about|that i trust))|\bnot (?:only|just|solely|simply|"
+    r"blindly|exclusively)\b|\bso far\b|"
     r"\bcan not (?:help but|shake|ignore|wait)\b|\b(?:not (?:going to|gonna|about to)|will not|would not|"
     r"can not|no|never|to not) lie\b(?! (?:about|to))|\bnever mind\b|\bnot to mention\b|"
     r"\bmore (?:than|so than) (?=@)|\bat least\b|\bi do not know about you\b|\bdo not know why but\b|"
@@ -30,7 +30,7 @@ SHERIFF = re.compile(
 )
 
 RAISED = re.compile(
-    rf"\b(?:everyone|everybody|anyone|anybody|all|nobody|no-one)(?: \w+)?,? (?:except|but|besides|other than|"
+    r"\b(?:everyone|everybody|anyone|anybody|all|nobody|no-one)(?: \w+)?,? (?:except|but|besides|other than|"
     rf"apart from)(?: for)? {MANY}|"
     rf"\b(?:(?:raised |made |shared |mentioned |voiced |pointed out )by|(?:dis)?agree with) {MANY}(?:'s)?|"
     rf"{MANY}'s (?=(?:concern|suspicion|accusation|worr|doubt|observation)s?(?: that| about| on| of|$))"
@@ -42,21 +42,19 @@ CALLED = re.compile(r"(?:^|[,~] ?)(@\d+)(?=,|$)")
 
 BOUNDARY = _set(
     "but while because although though yet since so whereas therefore hence then which cause cuz coz as "
-    "given "
-    "considering unlike until when whenever after before plus except and or ; ,"
+    "given considering unlike until when whenever after before plus except and or ; ,"
 )
 
 NEGATIONS = _set(
-    "not never no hardly without nothing nobody none cannot neither nor less barely scarcely "
-    "rarely seldom unlikely lacks lack lacking zero impossible refuse doubt"
+    "not never no hardly without nothing nobody none cannot neither nor less barely scarcely rarely seldom "
+    "unlikely lacks lack lacking zero impossible refuse doubt"
 )
 
 MINE = _set("i we me us my our let myself")
 
 THEIRS = _set(
     "he she they it who everyone everybody people somebody someone some anyone nobody others wolves "
-    "werewolves "
-    "seer doctor guard witch you villagers"
+    "werewolves seer doctor guard witch you villagers"
 )
 
 PRONOUNS = _set("he she they him her them his their himself herself that-one themself")
@@ -65,12 +63,11 @@ YOURS = _set("you your yourself u ur")
 
 SAYING = _set(
     "said says say saying claim claims claimed claiming accuse accuses accused accusing suspect suspects "
-    "suspected suspecting think thinks thought thinking believe believes believed believing told tells "
-    "tell "
+    "suspected suspecting think thinks thought thinking believe believes believed believing told tells tell "
     "telling wants want wanted call calls called calling defend defends defended defending vouch vouches "
     "vouched trust trusts trusted doubts doubted suggest suggests suggested suggesting report reports "
-    "reported insist insists insisted ask asks asked mention mentions "
-    "mentioned argue argues argued questioned questions named finds considers considered sees regards"
+    "reported insist insists insisted ask asks asked mention mentions mentioned argue argues argued "
+    "questioned questions named finds considers considered sees regards"
 )
 
 PREPOSITIONS = _set(
@@ -80,24 +77,19 @@ PREPOSITIONS = _set(
 
 OPEN = re.compile(
     r"\b(?:can not (?:say|tell|place|decide|figure)|not (?:(?:see|understand|know|get) (?:why|how|what)|"
-    r"sure|saying|convinced(?! by| of)|certain|"
-    r"enough|over ?look|forget|"
-    r"necessarily|accus\w+|claiming|calling)|unsure|undecided|too (?:early|soon)|no (?:strong )?(?:read|"
-    r"opinion|idea)|"
-    r"hard to (?:tell|say|read)|never said|whether|(?<!wolf )(?<!one )(?<!person )(?<!player )who(?= "
-    r"(?:might|could|is|are|we|do|to|among|the "
-    r"wol\w+))|what (?:if|do|"
-    r"does|did|is|are|was|were)|why (?:do|does|did|is|are)|wonder\w*|thoughts|curious(?! (?:how|that))|"
-    r"(?:to|will|should|let us|must|we) hear|hear from|other players|each of you|(?:share|any|their|your|"
-    r"everyone's|our|other|further) (?:\w+ ){0,2}(?:suspicions?|concerns?|suspicious)|it would be|"
-    r"(?:he|she|they|it|i|we|@) (?:would|could) have|had @\d+ been|supposed|(?<!acting )(?<!acts "
-    r")(?<!talks )(?<!behaves )(?<!acted )as if|suppose|either way|"
-    r"tooth|rip|congrat\w*|(?:should|could|will|please|let us|must|seer|i would|may|might) (?:\w+ "
-    r")?(?:check|verify|protect|save|peek|inspect|investigate)\b|was killed|died|night kill|(?:to|please|"
-    r"should|must|you|will) (?:explain|respond)|ask(?! @ why)|asking|"
-    r"not (?:yet )?been \w+ or \w+|"
-    r"(?:only|just|merely|simply) (?:asking|questioning|curious)|sufficient (?:grounds|evidence|reason)|"
-    r"would like to know|tell us|pretend game|if)\b"
+    r"sure|saying|convinced(?! by| of)|certain|enough|over ?look|forget|necessarily|accus\w+|claiming|"
+    r"calling)|unsure|undecided|too (?:early|soon)|no (?:strong )?(?:read|opinion|idea)|hard to (?:tell|say|"
+    r"read)|never said|whether|(?<!wolf )(?<!one )(?<!person )(?<!player )who(?= (?:might|could|is|are|we|"
+    r"do|to|among|the wol\w+))|what (?:if|do|does|did|is|are|was|were)|why (?:do|does|did|is|are)|wonder\w*|"
+    r"thoughts|curious(?! (?:how|that))|(?:to|will|should|let us|must|we) hear|hear from|other players|each "
+    r"of you|(?:share|any|their|your|everyone's|our|other|further) (?:\w+ ){0,2}(?:suspicions?|concerns?|"
+    r"suspicious)|it would be|(?:he|she|they|it|i|we|@) (?:would|could) have|had @\d+ been|supposed|"
+    r"(?<!acting )(?<!acts )(?<!talks )(?<!behaves )(?<!acted )as if|suppose|either way|tooth|rip|"
+    r"congrat\w*|(?:should|could|will|please|let us|must|seer|i would|may|might) (?:\w+ )?(?:check|verify|"
+    r"protect|save|peek|inspect|investigate)\b|was killed|died|night kill|(?:to|please|should|must|you|"
+    r"will) (?:explain|respond)|ask(?! @ why)|asking|not (?:yet )?been \w+ or \w+|(?:only|just|merely|"
+    r"simply) (?:asking|questioning|curious)|sufficient (?:grounds|evidence|reason)|would like to know|tell "
+    r"us|pretend game|if)\b"
 )
 
 HEDGED = re.compile(
@@ -108,8 +100,7 @@ HEDGED = re.compile(
 
 COPULAS = _set(
     "is are was were be been looks look seems seem feels feel sounds sound reads read appears appear as "
-    "being "
-    "find consider call think like were = feel"
+    "being find consider call think like were = feel"
 )
 
 FILLERS = _set(
@@ -122,8 +113,7 @@ STOPS = _set("to in for by with at on now here today so far from as or and if th
 
 
 CARRIES = _set(
-    "is are was were has have had does did do keeps kept looks seems sounds feels acts just also still "
-    "even "
+    "is are was were has have had does did do keeps kept looks seems sounds feels acts just also still even "
     "clearly obviously probably definitely not never always too very whose who and then very"
 )
 STANDING_FOR = _set("it that this man guy fellow woman lady dude chap girl boy")
@@ -132,11 +122,10 @@ OWNING = _set("'s his her their your my the a an this that no any our")
 """Before a "claim" or a "vote", these make a noun of it."""
 PEOPLE = _set(
     "man men woman women person people folk folks player players soul souls villager villagers townie "
-    "townies "
-    "reaction reactions one ones victim victims bystander bystanders blood"
+    "townies reaction reactions one ones victim victims bystander bystanders blood"
 )
 HUNTED = _set(
-    "catch catches caught find finds found hunt hunting expose exposed lynch lynched hang hanged kill killed "
-    "eliminate eliminated"
+    "catch catches caught find finds found hunt hunting expose exposed lynch lynched hang hanged kill "
+    "killed eliminate eliminated"
 )
 """Before "a wolf", these tell of one that is hunted, not of who hunts."""

@@ -23,7 +23,8 @@ _TRUTHS: tuple[tuple[re.Pattern[str], bool], ...] = tuple(
             False,
         ),
         (
-            rf"\b{_WOLF} (?:\w+ )?(?:would|could|do|does|will|should|can) ?(?:not|never|hardly|rarely|seldom)\b",
+            rf"\b{_WOLF} (?:\w+ )?(?:would|could|do|does|will|should|can) ?"
+            r"(?:not|never|hardly|rarely|seldom)\b",
             False,
         ),
         (
@@ -49,10 +50,10 @@ _RHETORIC = re.compile(
 """Questions that only somebody suspicious gives cause for."""
 _STATING = re.compile(
     r"^(?:and |but |so )?(?:am i (?:the only one|alone)(?: here)?(?: who| that| in| to)?(?: has| is)?"
-    r"(?:(?P<mine>(?= (?:thinks?\b|finds?\b|finding|thinking|suspects?\b|doubts?\b|distrusts?\b)))| "
-    r"noticed| notices?| noticing| sees?| seeing)?|(?:has|did|have|does)(?: \w+){0,2} "
-    r"(?:anyone|anybody|nobody|no-one|you|everyone|we|noone)(?: of you| all)?(?: else)?(?: also| not)? "
-    r"(?:noticed?|see|seen|catch|caught|hear|heard|realise|realize|find it \w+)(?: how| that| the way)"
+    r"(?:(?P<mine>(?= (?:thinks?\b|finds?\b|finding|thinking|suspects?\b|doubts?\b|distrusts?\b)))| noticed|"
+    r" notices?| noticing| sees?| seeing)?|(?:has|did|have|does)(?: \w+){0,2} (?:anyone|anybody|nobody|"
+    r"no-one|you|everyone|we|noone)(?: of you| all)?(?: else)?(?: also| not)? (?:noticed?|see|seen|catch|"
+    r"caught|hear|heard|realise|realize|find it \w+)(?: how| that| the way)"
     r"(?! anything)|can you believe(?: how| that)?|(?:do|did) you (?:all |not )?(?:see|notice|realise|"
     r"realize|hear)(?: how| that)|is it just me,? or(?: is| does| has| was)?|you know (?:who|what)) ?"
     r"(?P<what>(?!anything|whether|if).*)$"

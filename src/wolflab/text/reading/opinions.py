@@ -94,8 +94,7 @@ class Opinions:
                 against = bool(re.search(r"\b(?:not|never)\b", match["neg"] or ""))
             against = against or bool(
                 re.search(
-                    r"\b(?:mistake|wrong|unwise|hasty|foolish)(?: to)? "
-                    r"$",
+                    r"\b(?:mistake|wrong|unwise|hasty|foolish)(?: to)? $",
                     head,
                 )
             )
@@ -247,10 +246,9 @@ class Opinions:
             for seat in seats_of(match["whom"]):
                 if match["neg"] or re.search(
                     r"\b(?:nobody|no-one) (?:\w+ )?$|"
-                    r"\bnot (?:(?!solely|only|just|blindly)\w+ )?$|\b(?:hard|difficult|tough|"
-                    r"struggling?) to $|\bnot (?:afford|dare|ready|willing|able|"
-                    r"going|prepared|want|inclined|wise|safe|about)(?: enough)? to $|\bnot (?:sure|"
-                    r"certain|convinced)(?: that)?(?: i| we)?(?: can| "
+                    r"\bnot (?:(?!solely|only|just|blindly)\w+ )?$|\b(?:hard|difficult|tough|struggling?) "
+                    r"to $|\bnot (?:afford|dare|ready|willing|able|going|prepared|want|inclined|wise|safe|"
+                    r"about)(?: enough)? to $|\bnot (?:sure|certain|convinced)(?: that)?(?: i| we)?(?: can| "
                     r"should| really)* $",
                     head,
                 ):

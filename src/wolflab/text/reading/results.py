@@ -14,27 +14,22 @@ from ...rules import ROLES
 from .vocabulary import MANY, NAMED, ROLE
 
 _BAD = (
-    r"red|black|guilty|evil|bad|mafia|positive|wolf's|wolfish|corrupted?|dark|tainted|hostile|fangs|"
-    r"one of them|one of the (?:were)?wolves|on the evil side|the enemy|a monster|fur"
+    r"red|black|guilty|evil|bad|mafia|positive|wolf's|wolfish|corrupted?|dark|tainted|hostile|fangs|one of "
+    r"them|one of the (?:were)?wolves|on the evil side|the enemy|a monster|fur"
 )
 _GOOD = (
-    r"green|white|gold|good|clean|clear(?:ed)?|innocent|human|village|town|negative|safe|harmless|pure|"
-    r"fine|"
+    r"green|white|gold|good|clean|clear(?:ed)?|innocent|human|village|town|negative|safe|harmless|pure|fine|"
     r"one of us|on our side|on the good side|village-aligned|gold water|nothing(?! to)|okay|ok|certified|"
     r"nothing (?:evil|wrong|bad|suspicious|wolfish|dark)"
 )
 _VERDICT = rf"(?P<bad>{_BAD})\b|(?P<role>{ROLE})|(?P<good>{_GOOD})\b"
 _LINK = (
     r"(?:,? (?:,|is|are|was|were|came|comes?|back|up|as|turned|out|to|be|the|a|an|result|results|shows?|"
-    r"showed|reads?|"
-    r"reading|read|and|he|she|they|it|got|both|also|definitely|100|my|that|being|heart|very|again|who|"
-    r"check|"
-    r"night|tonight|last|then|not|no|never|on|of|=|->|-+>?|\d+|n\d|absolutely|really|all|right|answer|"
-    r"verdict|saw|see|"
-    r"found|in|fact|one|other|i|learned|discovered|indeed|completely|totally|for|real|certified|plain|"
-    r"pure|have|has|been|"
-    r"him|her|them|only|just|clearly|sleeping|like|baby|has cleared|cleared|revealed|proved|proven|"
-    r"testing|tested)\b|,? ?->|,? ?=|,)*"
+    r"showed|reads?|reading|read|and|he|she|they|it|got|both|also|definitely|100|my|that|being|heart|very|"
+    r"again|who|check|night|tonight|last|then|not|no|never|on|of|=|->|-+>?|\d+|n\d|absolutely|really|all|"
+    r"right|answer|verdict|saw|see|found|in|fact|one|other|i|learned|discovered|indeed|completely|totally|"
+    r"for|real|certified|plain|pure|have|has|been|him|her|them|only|just|clearly|sleeping|like|baby|has "
+    r"cleared|cleared|revealed|proved|proven|testing|tested)\b|,? ?->|,? ?=|,)*"
 )
 _PAIR = re.compile(
     rf"(?P<whom>{MANY})(?:'s (?:card|heart|soul|nature|true nature|alignment|result|role|"
@@ -42,54 +37,46 @@ _PAIR = re.compile(
 )
 _ON = re.compile(
     rf"(?:{_VERDICT})(?: (?:check|result|results|read|reading|peek|vision|verdict|one|report|card|answer|"
-    rf"scan|"
-    rf"inspection|water|bill of health))* (?:on|for|about|from|to) (?P<whom>{MANY})"
+    rf"scan|inspection|water|bill of health))* (?:on|for|about|from|to) (?P<whom>{MANY})"
 )
 _LONE = re.compile(
-    rf"^(?:,? ?(?:it|he|she|they|the|result|came|back|up|turned|out|is|was|are|verdict|answer|and|saw|i|"
-    rf"read|as|a|an|good|bad|"
-    rf"news|,|not|no|shows?|showed|to|be|colou?r|that|one|card|said|says|looks|my|absolutely|definitely|"
-    rf"100|heart|pure|very|"
-    rf"their|his|her|alignment|role|result was)\b,? ?)*?(?:{_VERDICT})(?P<end>(?:,? (?:card|result|heart|"
-    rf"check|all|for sure|as|can|be|through|and|through|again|side|"
-    rf"one|here|folks|guys|everyone|everybody|snow|day|night)\b)*)$"
+    r"^(?:,? ?(?:it|he|she|they|the|result|came|back|up|turned|out|is|was|are|verdict|answer|and|saw|i|read|"
+    r"as|a|an|good|bad|news|,|not|no|shows?|showed|to|be|colou?r|that|one|card|said|says|looks|my|"
+    r"absolutely|definitely|100|heart|pure|very|their|his|her|alignment|role|result was)\b,? "
+    rf"?)*?(?:{_VERDICT})(?P<end>(?:,? (?:card|result|heart|check|all|for sure|as|can|be|through|and|"
+    r"through|again|side|one|here|folks|guys|everyone|everybody|snow|day|night)\b)*)$"
 )
 _MAGIC = (
     r"(?:check(?:s|ed)?|peeks?|visions?|investigations?|inspections?|results?|magic|crystal ball|crystal|"
-    r"dreams?|readings?|scans?|"
-    r"sight|second sight|gift|orb|tarot|cards|divination|seeing|night action|ability|power|look|lookups?|"
-    r"insight|eye|findings?)"
+    r"dreams?|readings?|scans?|sight|second sight|gift|orb|tarot|cards|divination|seeing|night action|"
+    r"ability|power|look|lookups?|insight|eye|findings?)"
 )
 _OWN = re.compile(
-    r"\b(?:i|we)\b(?:,? (?!@|he\b|she\b|they\b|you\b|think\b|believe\b|suspect\b|trust\b|vot\w*\b|"
-    r"agree\b|doubt\b)[\w'-]+){0,5}? "
-    r"(?:check(?:ed)?|peek(?:ed)?|peeped|inspect(?:ed)?|investigate[d]?|scan(?:ned)?|divine[d]?|"
-    r"look(?:ed)? (?:at|into|in)|"
-    r"examined?|vetted|probed|turned my|pointed my|gazed|used my|cast my|went for|saw|seen|dreamt|"
-    r"dreamed|tested|verified|"
-    r"learned|learnt|discovered|found|peered|gave @\d+ the)\b|"
-    rf"(?:^|[,;~] ?|\b(?:both|all|two|one|first|second|of|from|by|in|and|with|here are|these are|told|"
-    rf"was|that) )(?:of )?my (?:[\w']+ ){{0,2}}{_MAGIC}\b|"
-    r"\b(?:moon|spirits?|stars?|gods?|cards|orb|crystal(?: ball)?|fates?|vision|dream|magic|moderator|"
-    r"tarot|bones|ancestors)"
+    r"\b(?:i|we)\b(?:,? (?!@|he\b|she\b|they\b|you\b|think\b|believe\b|suspect\b|trust\b|vot\w*\b|agree\b|"
+    r"doubt\b)[\w'-]+){0,5}? (?:check(?:ed)?|peek(?:ed)?|peeped|inspect(?:ed)?|investigate[d]?|scan(?:ned)?|"
+    r"divine[d]?|look(?:ed)? (?:at|into|in)|examined?|vetted|probed|turned my|pointed my|gazed|used my|cast "
+    r"my|went for|saw|seen|dreamt|dreamed|tested|verified|learned|learnt|discovered|found|peered|gave @\d+ "
+    r"the)\b|"
+    r"(?:^|[,;~] ?|\b(?:both|all|two|one|first|second|of|from|by|in|and|with|here are|these are|told|was|"
+    rf"that) )(?:of )?my (?:[\w']+ ){{0,2}}{_MAGIC}\b|"
+    r"\b(?:moon|spirits?|stars?|gods?|cards|orb|crystal(?: ball)?|fates?|vision|dream|magic|moderator|tarot|"
+    r"bones|ancestors)"
     r" (?:showed|shows|shown|told|tells|revealed to|gave|has shown|have shown|whispered to|has told|have "
     r"told) me\b|"
     rf"^(?:[\w']+ )?(?:{_MAGIC})(?: so far| were| are| in order| for| is|,)|\b(?:yesterday|last night|"
-    rf"tonight)(?:'s)? (?:check|investigation|inspection|peek|result|vision)|"
+    r"tonight)(?:'s)? (?:check|investigation|inspection|peek|result|vision)|"
     r"^(?:\w+ )?(?:seer|prophet) (?:here|claim|reveal|speaking|result)|^used my|\bnight (?:\d|one|two|"
     r"three),? @|\bn\d(?:,| |-)|^(?:peeked|checked|inspected|investigated|scanned|looked at) @"
 )
 _WHOSE = re.compile(
-    r"(?P<who>@\d+)(?:'s (?:[\w']+ ){0,2}(?:checks?|visions?|results?|investigations?|peeks?|"
-    r"inspections?|findings?|readings?)\b|"
-    r"[^~;@]*? (?:claim|introduc|reveal|came out|come out|says|said|announc|declar|report|has a|have a|"
-    r"got a|with a|had a))"
+    r"(?P<who>@\d+)(?:'s (?:[\w']+ ){0,2}(?:checks?|visions?|results?|investigations?|peeks?|inspections?|"
+    r"findings?|readings?)\b|[^~;@]*? (?:claim|introduc|reveal|came out|come out|says|said|announc|declar|"
+    r"report|has a|have a|got a|with a|had a))"
 )
 _CUT = re.compile(
-    r",? (?:and |but |so )?(?:honestly|personally|i (?:also |really )?(?:think|believe|suspect|trust|"
-    r"lean|vote|say|propose|suggest|want)|"
-    r"because|which means|so (?:let|we|i|vote)|let us|please|therefore|but (?:i|we)|vote|we (?:should|"
-    r"must|need))\b.*$"
+    r",? (?:and |but |so )?(?:honestly|personally|i (?:also |really )?(?:think|believe|suspect|trust|lean|"
+    r"vote|say|propose|suggest|want)|because|which means|so (?:let|we|i|vote)|let us|please|therefore|but "
+    r"(?:i|we)|vote|we (?:should|must|need))\b.*$"
 )
 NEGATED = re.compile(r"\b(?:not|no|never|hardly|neither|cannot)\b(?! (?:doubt|question))")
 

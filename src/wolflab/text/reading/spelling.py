@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 
 APART = re.compile(
-    r"\b((?:trust|believe|like|support|defend|doubt|suspect|with|for|against) (@\d+))(?:,? and|, "
-    r"(?!\2\b)) ?(@\d+)"
+    r"\b((?:trust|believe|like|support|defend|doubt|suspect|with|for|against) (@\d+))(?:,? and|, (?!\2\b)) "
+    r"?(@\d+)"
     r"(?= (?:is|was|has|had|must|looks|seems|does|sounds|claims|says|tells|thinks|wants|keeps|knows|accuses|"
     r"suspects|defends|lies|acts)\b)"
 )
@@ -66,8 +66,8 @@ REWRITES = (
         re.compile(
             r"\b(vote|suspect|pick|target|choice|wolf|werewolf|liar|money|problem|answer|claim|story|"
             r"silence|guess|read|voting|there|here|what|card|role|logic|time|man|guy|play|behaviou?r)'s "
-            r"(?=(?:a|an|the|not|on|that|too|so|very|full|been|going|got|definitely|probably|likely|"
-            r"clearly|suspicious|off|for|with|no|all|@|just|obviously|really)\b|@)"
+            r"(?=(?:a|an|the|not|on|that|too|so|very|full|been|going|got|definitely|probably|likely|clearly|"
+            r"suspicious|off|for|with|no|all|@|just|obviously|really)\b|@)"
         ),
         r"\1 is ",
     ),
@@ -80,9 +80,8 @@ REWRITES = (
     (
         "'s",
         re.compile(
-            r"(@\d+)'s (?=(?:a|an|the|not|definitely|probably|likely|clearly|suspicious|innocent|"
-            r"lying|alright|clear|clean|good|innocent|suspicious|sus|town|wolf|werewolf|fine|our|my|been|"
-            r"so|too|"
+            r"(@\d+)'s (?=(?:a|an|the|not|definitely|probably|likely|clearly|suspicious|innocent|lying|"
+            r"alright|clear|clean|good|innocent|suspicious|sus|town|wolf|werewolf|fine|our|my|been|so|too|"
             r"very|really|just|also|obviously|acting|being|trying|playing|hiding|getting|going|up|one|no|"
             r"red|scum|safe|on)\b)"
         ),
@@ -97,22 +96,21 @@ REWRITES = (
 """Rewritings, in order: letters that a text must have for it, the pattern, what stands for it."""
 
 LISTED = re.compile(
-    r"(@\d+(?:,| and| or|, and|, or| &|/) ?)(\d+)\b(?! (?:votes?|days?|nights?|players?|"
-    r"rounds?|wol|were|vill))"
+    r"(@\d+(?:,| and| or|, and|, or| &|/) ?)(\d+)\b(?! (?:votes?|days?|nights?|players?|rounds?|wol|were|"
+    r"vill))"
 )
 
 BARE = re.compile(
-    r"\b(protected|guarded|saved|checked|saw|inspected|verified|vote for|voting for|suspect|"
-    r"trust|seat|number|no\.|vote|voting|voted for|peeked|investigated|hang|on|against|about|believe|"
-    r"for|with|for|"
-    r"out|eliminate|lynch) (\d+)\b"
+    r"\b(protected|guarded|saved|checked|saw|inspected|verified|vote for|voting for|suspect|trust|seat|"
+    r"number|no\.|vote|voting|voted for|peeked|investigated|hang|on|against|about|believe|for|with|for|out|"
+    r"eliminate|lynch) (\d+)\b"
     r"(?! (?:votes?|days?|nights?|players?|rounds?|wol|were|vill|of|times))"
 )
 
 SUBJECT = re.compile(
     r"(?:^|(?<=[,.:;] )|(?<=\band )|(?<=\bthat )|(?<=\bbut )|(?<=\bthink )|(?<=\bso )|(?<=\bbecause ))(\d+)"
-    r"(?=(?:'s| is| was| are| and \d+ (?:is|are|were)| has| looks| seems| reads| claims| claimed| said|"
-    r" says|, \d+)\b)"
+    r"(?=(?:'s| is| was| are| and \d+ (?:is|are|were)| has| looks| seems| reads| claims| claimed| said| "
+    r"says|, \d+)\b)"
 )
 """A bare number as the subject of a sentence."""
 
@@ -126,12 +124,10 @@ LONE = re.compile(
     r"(?<!in )(?<!within )(?<!after )(?<!chance )(?<!part )(?<!rule )(?<!no )(?<!my )(?<!level )(?<!into )"
     r"(\d{1,2})(?![\w%:./)-]\w|\w)"
     r"(?! ?(?:votes?|of|out|players?|people|person|wolf|wolves|were\w+|villag\w+|town\w*|days?|nights?|"
-    r"rounds?|"
-    r"left|remain\w*|more|dead|alive|minutes?|seconds?|times?|against|to \d|v \d|vs|percent|%|things?|"
-    r"names?|"
-    r"votes|for player|for @|for \d|reasons?|points?|checks?|results?|others|seers?|suspects?|potions?|"
-    r"cards?|roles?|"
-    r"deaths?|kills?|living|survivors|hours?|words?|candidates|claims?|-|am|pm)\b)"
+    r"rounds?|left|remain\w*|more|dead|alive|minutes?|seconds?|times?|against|to \d|v \d|vs|percent|%|"
+    r"things?|names?|votes|for player|for @|for \d|reasons?|points?|checks?|results?|others|seers?|"
+    r"suspects?|potions?|cards?|roles?|deaths?|kills?|living|survivors|hours?|words?|candidates|claims?|-|"
+    r"am|pm)\b)"
 )
 """A number standing alone where nothing says that it counts something: a player."""
 

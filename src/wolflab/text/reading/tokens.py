@@ -33,7 +33,7 @@ def _namer(names: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int], dic
             numbers[digits[1]] = seat
     words = "|".join(re.escape(name) for name in sorted(exact, key=len, reverse=True))
     pattern = re.compile(
-        rf"(?<!\w)(?!(?<=my )number one\b|(?<=the )number one\b|(?<=seer )number "
+        r"(?<!\w)(?!(?<=my )number one\b|(?<=the )number one\b|(?<=seer )number "
         rf")(?:(?P<name>{words})(?!\w)|(?:players?|numbers?|seat|no\.|p|#)[ _#]?(?P<number>\d+|"
         rf"{'|'.join(SPELT)})(?!\w))"
     )
