@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from ..reading.lexicon import forms
+from ..verbs import forms
 
 _SMALL = """
 a about above after afterwards again against ago all almost also although always am among an and another any
@@ -57,7 +57,7 @@ fought given got heard held hid hidden hurt kept learnt led left lent lied lost 
 read ridden rode said sat saw seen sent shown sounded spoke spoken stood struck stuck taken thought told took
 understood went woke woken won wore written wrote
 """
-"""Forms of theirs that follow no rule and are unknown to `lexicon.forms`."""
+"""Forms of theirs that follow no rule and are unknown to `verbs.forms`."""
 
 _OTHERS = """
 accusation action advice alibi alive ally announcement answer argument asleep attitude awake aware bad badge
