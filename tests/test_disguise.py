@@ -33,7 +33,7 @@ from wolflab.text.asking.prompts import blocks, messages
 from wolflab.text.asking.rules_text import rules_text
 from wolflab.text.digest import question_digest
 from wolflab.text.questions import Decide, Deduce, Question, Situation, guessable
-from wolflab.text.reading.read import read
+from wolflab.text.reading import read
 from wolflab.text.replies.parse import parse, schema
 from wolflab.text.replies.parsed import Decided, Judged
 

@@ -58,7 +58,7 @@ from wolflab.rules import (
     only,
     pick,
 )
-from wolflab.text.reading.read import Accusation, Claim, Defence, Report, Suggestion, read
+from wolflab.text.reading import Accusation, Claim, Defence, Report, Suggestion, read
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "train_pettingzoo.py"
 ROLES = ("Werewolf", "Werewolf", "Villager", "Villager", "Villager", "Seer", "Doctor")

@@ -17,7 +17,7 @@ from wolflab.match import Dealing
 from wolflab.metrics.choices import STUDIES
 from wolflab.rules import PASS, PRESETS, ROLES, Ask, Pick, Say
 from wolflab.text.asking.options import read_action
-from wolflab.text.reading.read import Claim, Report, read
+from wolflab.text.reading import Claim, Report, read
 
 DOCTOR = PRESETS["doctor"]
 ROLES_DEALT = ("Villager", "Werewolf", "Seer", "Doctor", "Villager", "Werewolf", "Villager")

@@ -66,7 +66,7 @@ from wolflab.text.questions import (
     Situation,
     Task,
 )
-from wolflab.text.reading.read import Accusation, Claim, Defence, Report, read
+from wolflab.text.reading import Accusation, Claim, Defence, Report, read
 from wolflab.text.replies.parse import parse
 from wolflab.text.replies.parsed import Decided, Listed, Problem, Verdict, Written
 from wolflab.text.replies.reflective import TEXT_LIMIT

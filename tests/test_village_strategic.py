@@ -50,8 +50,7 @@ from wolflab.text.asking.options import label
 from wolflab.text.intents import HIDE, IDLE, Intent, intents, possible
 from wolflab.text.notes import Belief, Candidate
 from wolflab.text.questions import Choose, Decide, Line, Plan, Propose, Question, Situation
-from wolflab.text.reading.acts import Accusation, Claim, Report, Suggestion
-from wolflab.text.reading.read import read
+from wolflab.text.reading import Accusation, Claim, Report, Suggestion, read
 from wolflab.text.replies.parse import parse
 from wolflab.text.replies.parsed import Decided, Preferred, Problem, Proposals, Written
 

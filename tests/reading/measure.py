@@ -22,7 +22,7 @@ from typing import Any
 import yaml
 
 from wolflab.rules import ROLES
-from wolflab.text.reading.read import Accusation, Claim, Defence, Report, Suggestion, read
+from wolflab.text.reading import Accusation, Claim, Defence, Report, Suggestion, read
 
 HERE = Path(__file__).parent
 ACTS = ("claims", "quoted_claims", "denials", "accusations", "defences", "reports", "votes")

@@ -44,7 +44,7 @@ from ..rules import (
     VoteCounted,
     Voted,
 )
-from ..text.reading.read import Accusation, Claim, Defence, Report, Suggestion, read
+from ..text.reading import Accusation, Claim, Defence, Report, Suggestion, read
 
 Vector = NDArray[np.float32]
 

@@ -18,7 +18,7 @@ from ..rules import ROLES, SHIELDS, Pass, Pick, Say
 from ..stats.comparing import paired
 from ..stats.evenness import Evenness, SeatChosen, evenness
 from ..stats.intervals import Estimate, share
-from ..text.reading.read import Claim, read
+from ..text.reading import Claim, read
 from .published import PublishedFigure, published
 
 

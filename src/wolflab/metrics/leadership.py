@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from ..rules import ROLES
-from ..text.reading.read import Accusation, Report, Suggestion, read
+from ..text.reading import Accusation, Report, Suggestion, read
 from .days import Day, Rule
 
 DayMetric = Callable[[Day], float | None]

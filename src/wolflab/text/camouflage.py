@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ..rules import Ruleset
-from .reading.acts import Claim
-from .reading.read import read
+from .reading import Claim, read
 
 
 def claims_of(text: str, seat: int, ruleset: Ruleset) -> tuple[str, ...]:

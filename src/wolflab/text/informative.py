@@ -35,7 +35,7 @@ from ..rules import (
     Voted,
 )
 from .notes import Reflected
-from .reading.read import Accusation, Claim, Defence, Report, read
+from .reading import Accusation, Claim, Defence, Report, read
 
 OWN_ROLE, OUT, ROLE, POTION, OTHER = 5, 4, 3, 2, 1
 

@@ -24,8 +24,7 @@ from ...policy.rollout import Seat
 from ...rules import PASS, Action, Ask, Pick, Ruleset, Say, View
 from ...text.intents import HIDE, IDLE, Intent, intents, possible, worded
 from ...text.notes import Candidate, Proposed
-from ...text.reading.acts import Accusation, Claim, Report, Suggestion
-from ...text.reading.read import read
+from ...text.reading import Accusation, Claim, Report, Suggestion, read
 
 
 class Lesson(LanguageAgent):

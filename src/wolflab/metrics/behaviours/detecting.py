@@ -44,8 +44,8 @@ from ...rules import (
     facts_of,
 )
 from ...text.notes import Belief, Deduced, Mistake, Reflected, Thought
-from ...text.reading.read import Accusation, Act, Claim, Report, Suggestion, read
-from .sighting import By, SideName, Sighting
+from ...text.reading import Accusation, Act, Claim, Report, Suggestion, read
+from .sighting import By, Side, Sighting
 from .signs import ME, Sign, signs_of
 
 ASKED = {"discussion": "statement", "election": "campaign", "last words": "last-words"}

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ...rules import ROLES
-from ...text.reading.acts import WEREWOLF
-from .detecting import Behaviour, DetectorView, Statement
-from .sighting import Sighting
+from ...text.reading import WEREWOLF
+from .detecting import Play, Statement
+from .sighting import Behaviour, Sighting
 
 # -- self-exposure --------------------------------------------------------------------------------
 

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 
 from ...rules import DUTIES, ROLES, SHIELDS
-from ...text.reading.read import read
-from .detecting import Behaviour, DetectorView, Musing, Statement
-from .sighting import Sighting
+from ...text.reading import read
+from .detecting import Musing, Play, Statement
+from .sighting import Behaviour, Sighting
 from .truth import HOLDERS, Falsehood, cited, deliberate, falsehoods, meant
 
 # -- time and persons -----------------------------------------------------------------------------

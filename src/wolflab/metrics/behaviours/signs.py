@@ -14,9 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ...rules import ROLES
-from ...text.reading.read import Suggestion, read
-from ...text.reading.tokens import normal, seats_of
-from ...text.reading.vocabulary import CONDITION, NAMED, SENTENCE
+from ...text.reading import CONDITION, NAMED, SENTENCE, Suggestion, normal, read, seats_of
 from . import wording as w
 
 ME = -1

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...rules import ROLES
-from ...text.reading.acts import WEREWOLF, Accusation, Agreement, Defence, Report, Suggestion
-from ...text.reading.read import read
-from .detecting import SAVES, Behaviour, Deed, DetectorView, Musing, Statement
-from .sighting import Sighting
+from ...text.reading import WEREWOLF, Accusation, Agreement, Defence, Report, Suggestion, read
+from .detecting import SAVES, Deed, Musing, Play, Statement
+from .sighting import Behaviour, Sighting
 from .truth import HOLDERS, Falsehood, deliberate, falsehoods
 
 TRUSTS = 2

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from ...rules import ROLES
-from ...text.reading.acts import Defence
-from .detecting import SAVES, Ballot, Behaviour, DetectorView, Statement
-from .sighting import Sighting
+from ...text.reading import Defence
+from .detecting import SAVES, Ballot, Play, Statement
+from .sighting import Behaviour, Sighting
 from .social import TRUSTS, stood_by
 from .truth import HOLDERS
 

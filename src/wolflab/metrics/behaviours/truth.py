@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
-from ...rules import ROLES, LeftBy
-from ...text.reading.acts import WEREWOLF, Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
-from ...text.reading.vocabulary import NAMED
-from .detecting import SAVES, DetectorView, Statement
+from ...rules import ROLES, How
+from ...text.reading import NAMED, WEREWOLF, Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
+from .detecting import SAVES, Play, Statement
 from .signs import NOBODY, Sign, mentions
 
 HOLDERS = {

@@ -1,14 +1,14 @@
 """The patterns of `signs`: words and nothing that uses them.
 
-Written for normalised sentences (`text.reading.tokens.normal`): lower case, a player's name as ``@`` and
-the seat. Repeated fillers are possessive, so that hostile text costs no more than any other.
+Written for normalised sentences (`text.reading.normal`): lower case, a player's name as ``@`` and the seat.
+Repeated fillers are possessive, so that hostile text costs no more than any other.
 """
 
 from __future__ import annotations
 
 import re
 
-from ...text.reading.vocabulary import MANY, ROLE
+from ...text.reading import MANY, ROLE
 
 STOPS = (",", ";", "~", " but ", " while ", " and then ")
 """Where a clause ends, for finding the time that belongs to it."""

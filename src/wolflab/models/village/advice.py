@@ -14,9 +14,8 @@ from ...rules import SHIELDS
 from ...text.advice import ACT, CALL, HIDE, HOLD, TELL
 from ...text.masking import LETTERS
 from ...text.questions import Extract
-from ...text.reading.acts import Claim, Report, Suggestion
-from ...text.reading.read import read
-from .draws import KeyedDraws
+from ...text.reading import Claim, Report, Suggestion, read
+from .draws import Draws
 
 NONE = "No useful experience can be used."
 CLEAR = 0.6

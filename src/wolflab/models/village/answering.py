@@ -12,8 +12,8 @@ from functools import lru_cache
 
 from ...rules import DUTIES, ROLES, Ask
 from ...text.questions import Pairs
-from ...text.reading.tokens import normal, seats_of
-from .draws import KeyedDraws
+from ...text.reading import normal, seats_of
+from .draws import Draws
 from .likelihood import HOSTILE
 from .outlook import Outlook, joined
 from .speech import worded

@@ -17,9 +17,8 @@ from typing import TypeVar
 from ...rules import PASS, Action, Ask, Pick
 from ...text.asking.options import read_action
 from ...text.notes import Candidate
-from ...text.reading.acts import Act
-from ...text.reading.read import read
-from .acting import ChosenOption, choose
+from ...text.reading import Act, read
+from .acting import Chosen, choose
 from .choices import chance, detail, strategies
 from .draws import KeyedDraws
 from .scene import HASTE, TableScene

@@ -30,7 +30,7 @@ from ...rules import (
     facts_of,
     only,
 )
-from ...text.reading.read import Accusation, Act, Agreement, Defence, Report, Suggestion, read
+from ...text.reading import Accusation, Act, Agreement, Defence, Report, Suggestion, read
 from .claims import AS_OTHER, AS_PLAIN, AS_SEER, AS_SHIELD, claim_of, claimed
 from .parameters import Parameters
 from .worlds import SEER, WOLF, WorldFloats, role_class

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from ...rules import ROLES, Chose, Pick, Said
-from ...text.reading.acts import Claim, Report
-from ...text.reading.read import read
+from ...text.reading import Claim, Report, read
 from .claims import claim_of
 from .planted import ABILITY, PLANTS
 from .scene import TableScene

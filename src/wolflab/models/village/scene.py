@@ -14,7 +14,7 @@ from ...errors import ModelError
 from ...rules import ROLES, Said, VictimShown
 from ...text.notes import UNCERTAIN, counted
 from ...text.questions import Aids, Decide, Question, Situation
-from ...text.reading.read import Suggestion, read
+from ...text.reading import Suggestion, read
 from .claims import AS_OTHER, AS_PLAIN, AS_SEER, AS_SHIELD
 from .draws import KeyedDraws
 from .likelihood import (

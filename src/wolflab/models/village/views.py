@@ -15,9 +15,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ...rules import ROLES
-from ...text.reading.read import Accusation, Claim, Defence, Report, read
-from ...text.reading.tokens import normal, seats_of
-from ...text.reading.vocabulary import NAMED, ROLE
+from ...text.reading import NAMED, ROLE, Accusation, Claim, Defence, Report, normal, read, seats_of
 
 GRADES: tuple[tuple[int, str, int], ...] = (
     (0, "certainly not", 8),

@@ -1,1 +1,29 @@
-"""Reading English Werewolf talk: claims, reports, accusations, defences and suggestions."""
+"""Reading English Werewolf talk: claims, reports, accusations, defences and suggestions.
+
+This is the room's only door. `read` finds the acts of a statement; `normal` gives the form in which its
+patterns see a sentence, and the other names are what those need who write patterns of their own for it.
+"""
+
+from .acts import WEREWOLF, Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
+from .read import read
+from .tokens import normal, seats_of
+from .vocabulary import CONDITION, MANY, NAMED, ROLE, SENTENCE
+
+__all__ = [
+    "CONDITION",
+    "MANY",
+    "NAMED",
+    "ROLE",
+    "SENTENCE",
+    "WEREWOLF",
+    "Accusation",
+    "Act",
+    "Agreement",
+    "Claim",
+    "Defence",
+    "Report",
+    "Suggestion",
+    "normal",
+    "read",
+    "seats_of",
+]
