@@ -5,9 +5,9 @@ patterns see a sentence, and the other names are what those need who write patte
 """
 
 from .acts import WEREWOLF, Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
-from .read import read
-from .tokens import normal, seats_of
-from .vocabulary import CONDITION, MANY, NAMED, ROLE, SENTENCE
+from .spelling import normal, seats_of
+from .statements import CONDITION, SENTENCE, read
+from .vocabulary import MANY, NAMED, ROLE
 
 __all__ = [
     "CONDITION",

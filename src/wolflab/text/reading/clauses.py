@@ -6,9 +6,35 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .grammar import BOUNDARY, NEGATIONS, PREPOSITIONS, SAYING
-from .tokens import seats_of
+from .spelling import seats_of
 from .vocabulary import MANY
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
+BOUNDARY = word_set(
+    "but while because although though yet since so whereas therefore hence then which cause cuz coz as "
+    "given considering unlike until when whenever after before plus except and or ; ,"
+)
+NEGATIONS = word_set(
+    "not never no hardly without nothing nobody none cannot neither nor less barely scarcely rarely seldom "
+    "unlikely lacks lack lacking zero impossible refuse doubt"
+)
+SAYING = word_set(
+    "said says say saying claim claims claimed claiming accuse accuses accused accusing suspect suspects "
+    "suspected suspecting think thinks thought thinking believe believes believed believing told tells tell "
+    "telling wants want wanted call calls called calling defend defends defended defending vouch vouches "
+    "vouched trust trusts trusted doubts doubted suggest suggests suggested suggesting report reports "
+    "reported insist insists insisted ask asks asked mention mentions mentioned argue argues argued "
+    "questioned questions named finds considers considered sees regards"
+)
+PREPOSITIONS = word_set(
+    "on for against of to with at about from over towards toward by behind around into than like versus "
+    "after before onto between in under regarding concerning"
+)
 
 TOKEN = re.compile(rf"{MANY}|@\d+|'s|[a-z]+(?:['-][a-z]+)*|\d+|=|~+|[,;]")
 

@@ -1,11 +1,11 @@
 """Suspicion and trust told in ways for which `text.reading` has no pattern of its own.
 
-Written for normalised sentences (see `text.reading.tokens`), after the exact patterns have taken their share. A
-sentence is cut into clauses. In each, the turns of phrase of `text.reading.lexicon` are found, and each is scoped:
-a negation before it in the clause turns it round or drops it; an attitude ("suspect") that has another
-player for its subject is not the speaker's; what follows a verb of saying is somebody else's; what stands
-under a condition or an open question tells nothing. What remains is told of a player: a predicate of its
-subject, an attitude of its object, a pronoun of the player whom the clause before spoke of.
+Written for normalised sentences (see `spelling`), after the exact patterns have taken their share. A
+sentence is cut into clauses. In each, the turns of phrase of the `lexicon` are found, and each is scoped: a
+negation before it in the clause turns it round or drops it; an attitude ("suspect") that has another player
+for its subject is not the speaker's; what follows a verb of saying is somebody else's; what stands under a
+condition or an open question tells nothing. What remains is told of a player: a predicate of its subject, an
+attitude of its object, a pronoun of the player whom the clause before spoke of.
 """
 
 from __future__ import annotations
@@ -14,29 +14,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .clauses import Clause, clauses, is_subject, spoken_in
-from .grammar import (
-    CALLED,
-    CARRIES,
-    COPULAS,
-    FILLERS,
-    HEDGED,
-    HUNTED,
-    MINE,
-    NEGATIONS,
-    OPEN,
-    OWNING,
-    PEOPLE,
-    PRONOUNS,
-    PSEUDO,
-    RAISED,
-    SAYING,
-    SHERIFF,
-    STANDING_FOR,
-    STOPS,
-    THEIRS,
-    YOURS,
-)
+from .clauses import NEGATIONS, SAYING, Clause, clauses, is_subject, spoken_in, word_set
 from .lexicon import (
     ATTITUDE,
     DROPS,
@@ -52,6 +30,101 @@ from .lexicon import (
     Entry,
     match,
 )
+from .vocabulary import MANY
+
+PSEUDO = re.compile(
+    r"\bno (?:doubt|question|wonder|surprise)\b(?! (?:about|that i trust))|\bnot (?:only|just|solely|simply|"
+    r"blindly|exclusively)\b|\bso far\b|"
+    r"\bcan not (?:help but|shake|ignore|wait)\b|\b(?:not (?:going to|gonna|about to)|will not|would not|"
+    r"can not|no|never|to not) lie\b(?! (?:about|to))|\bnever mind\b|\bnot to mention\b|"
+    r"\bmore (?:than|so than) (?=@)|\bat least\b|\bi do not know about you\b|\bdo not know why but\b|"
+    r"\bno more than\b|"
+    r"\bnothing but\b|\bnone other than\b|\bnot the only one\b|\bnot surprised\b|\bnot shy\b"
+)
+"""What looks like a negation and is none."""
+
+SHERIFF = re.compile(
+    r"\b(?:former|next|new|our|the|as) (?:the )?sheriff\b|\bas far as i (?:am concerned|can tell)\b"
+)
+
+RAISED = re.compile(
+    r"\b(?:everyone|everybody|anyone|anybody|all|nobody|no-one)(?: \w+)?,? (?:except|but|besides|other than|"
+    rf"apart from)(?: for)? {MANY}|"
+    rf"\b(?:(?:raised |made |shared |mentioned |voiced |pointed out )by|(?:dis)?agree with) {MANY}(?:'s)?|"
+    rf"{MANY}'s (?=(?:concern|suspicion|accusation|worr|doubt|observation)s?(?: that| about| on| of|$))"
+)
+"""Whose suspicion is shared: not who is suspected."""
+
+CALLED = re.compile(r"(?:^|[,~] ?)(@\d+)(?=,|$)")
+"""A player who is spoken to."""
+
+
+MINE = word_set("i we me us my our let myself")
+
+THEIRS = word_set(
+    "he she they it who everyone everybody people somebody someone some anyone nobody others wolves "
+    "werewolves seer doctor guard witch you villagers"
+)
+
+PRONOUNS = word_set("he she they him her them his their himself herself that-one themself")
+
+YOURS = word_set("you your yourself u ur")
+
+
+OPEN = re.compile(
+    r"\b(?:can not (?:say|tell|place|decide|figure)|not (?:(?:see|understand|know|get) (?:why|how|what)|"
+    r"sure|saying|convinced(?! by| of)|certain|enough|over ?look|forget|necessarily|accus\w+|claiming|"
+    r"calling)|unsure|undecided|too (?:early|soon)|no (?:strong )?(?:read|opinion|idea)|hard to (?:tell|say|"
+    r"read)|never said|whether|(?<!wolf )(?<!one )(?<!person )(?<!player )who(?= (?:might|could|is|are|we|"
+    r"do|to|among|the wol\w+))|what (?:if|do|does|did|is|are|was|were)|why (?:do|does|did|is|are)|wonder\w*|"
+    r"thoughts|curious(?! (?:how|that))|(?:to|will|should|let us|must|we) hear|hear from|other players|each "
+    r"of you|(?:share|any|their|your|everyone's|our|other|further) (?:\w+ ){0,2}(?:suspicions?|concerns?|"
+    r"suspicious)|it would be|(?:he|she|they|it|i|we|@) (?:would|could) have|had @\d+ been|supposed|"
+    r"(?<!acting )(?<!acts )(?<!talks )(?<!behaves )(?<!acted )as if|suppose|either way|tooth|rip|"
+    r"congrat\w*|(?:should|could|will|please|let us|must|seer|i would|may|might) (?:\w+ )?(?:check|verify|"
+    r"protect|save|peek|inspect|investigate)\b|was killed|died|night kill|(?:to|please|should|must|you|"
+    r"will) (?:explain|respond)|ask(?! @ why)|asking|not (?:yet )?been \w+ or \w+|(?:only|just|merely|"
+    r"simply) (?:asking|questioning|curious)|sufficient (?:grounds|evidence|reason)|would like to know|tell "
+    r"us|pretend game|if)\b"
+)
+
+HEDGED = re.compile(
+    r"\b(?:might|may|could|perhaps|possibly|maybe|guess|bit|little|somewhat|slightly|eyes?|watch\w*|"
+    r"observ\w+|attention|focus|concern\w*|wary)\b"
+)
+
+
+COPULAS = word_set(
+    "is are was were be been looks look seems seem feels feel sounds sound reads read appears appear as "
+    "being find consider call think like were = feel"
+)
+
+FILLERS = word_set(
+    "a an the very pretty quite probably really so more most also still perfectly totally fully completely "
+    "definitely certainly clearly likely rather far not never both all just to me be at least been looking "
+    "no in my book mostly fairly entirely 100"
+)
+
+STOPS = word_set("to in for by with at on now here today so far from as or and if this than enough i right")
+
+
+CARRIES = word_set(
+    "is are was were has have had does did do keeps kept looks seems sounds feels acts just also still even "
+    "clearly obviously probably definitely not never always too very whose who and then very"
+)
+STANDING_FOR = word_set("it that this man guy fellow woman lady dude chap girl boy")
+"""What refers back to a player without being a pronoun of persons."""
+OWNING = word_set("'s his her their your my the a an this that no any our")
+"""Before a "claim" or a "vote", these make a noun of it."""
+PEOPLE = word_set(
+    "man men woman women person people folk folks player players soul souls villager villagers townie "
+    "townies reaction reactions one ones victim victims bystander bystanders blood"
+)
+HUNTED = word_set(
+    "catch catches caught find finds found hunt hunting expose exposed lynch lynched hang hanged kill "
+    "killed eliminate eliminated"
+)
+"""Before "a wolf", these tell of one that is hunted, not of who hunts."""
 
 
 @dataclass(frozen=True, slots=True)

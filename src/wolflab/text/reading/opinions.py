@@ -10,36 +10,77 @@ from collections.abc import Iterable, Iterator
 
 from ...rules import ROLES
 from .acts import Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
-from .ballots import (
-    BALLOT,
-    OUST,
-    VOTE,
-    VOTING,
+from .cues import CALLED, stances
+from .rhetoric import Told, maxims, rhetoric
+from .spelling import blanked, seats_of
+from .vocabulary import BADS, HINTS, MANY, NAMED, ROLE, STATE
+from .votes import BALLOT, OUST, VOTE, VOTING
+
+SUSPECT = re.compile(
+    r"(?P<neg>(?:do|does|did|am|is) not |never |no reason to |no longer |used to )?"
+    r"(?P<word>suspect|suspicious of|suspicion (?:on|of|about|toward|towards)|suspicions (?:on|of|about|"
+    r"toward|towards)|wary of|doubts about|worried about|concerned about|distrust|accuse|eye on|accusing|"
+    rf"suspecting|doubt) (?:that |is on |falls on |is )?(?P<whom>{MANY})"
 )
-from .cues import stances
-from .grammar import CALLED
-from .maxims import Told, maxims, rhetoric
-from .tokens import blanked, seats_of
-from .vocabulary import (
-    AGREE,
-    BADS,
-    BELIEF,
-    DOUBTED,
-    ELLIPSIS,
-    HINTS,
-    MANY,
-    NAMED,
-    NOSAY,
-    OTHERS_DO,
-    PICKED,
-    PICKED_IT,
-    ROLE,
-    RULED_OUT,
-    STATE,
-    SUSPECT,
-    TRUST,
-    WEAK,
+TRUST = re.compile(
+    r"(?P<neg>(?:do|does|did|can|should|would|could) not |never |not |no |no longer |used to )?"
+    r"(?:(?:fully |really |also |still |just |simply )?(?P<word>trust|believe in|believe|vouch for|defend|"
+    r"rely on|stand by|support|clear|back)) "
+    rf"(?P<whom>{MANY})(?!\w)(?!,? (?:is|are|was|has|might|may|could|must|seems?|appears?|can|to be))"
 )
+AGREE = re.compile(
+    r"(?P<neg>(?:do|can) not |dis|not )?(?:agree|side|go along|am with|stand) (?:\w+ )?(?:with )?(?:what "
+    r")?(?P<whom>@\d+(?:(?:,| and| or|, and) @\d+)*)|"
+    r"(?P<whom2>@\d+)(?: makes| made| has| had| raised| raises)(?: a| some)? (?:very |really )?(?:good|"
+    r"valid|fair|great|convincing) (?:point|points|argument|case)"
+)
+DOUBTED = re.compile(
+    r"\b(?:do|does|can|did|would) not (?:really |fully |necessarily )?(?:think|believe|see|say|buy)\b|"
+    r"\b(?:refuse to|hard to|not going to|can not) (?:believe|think|see|imagine)\b|\brule out\b|(?<!no "
+    r")(?<!not )(?<!never )(?<!without )(?<!any )(?<!without a )\bdoubt\b|"
+    r"(?<!\bfor )(?<!\bwith )\bno (?:evidence|proof|reason|way)\b|\b(?:impossible|unlikely|hardly)\b"
+)
+WEAK = re.compile(
+    r"\b(?:might|may|could|perhaps|possibly|maybe|guess|suspect|wonder|a bit|a little|somewhat|slightly)\b"
+)
+BELIEF = re.compile(
+    r"\b(?:think|believe|feel|probably|likely|seems?|appears?|looks?|sounds?|assume|opinion|suspicious|"
+    r"suspect)\b"
+)
+OTHERS_DO = re.compile(
+    r"(?:@\d+|\b(?:he|she|they|who|you))(?! ')(?:(?!\b(?:i|we|let us|my|me|us|should|must)\b)[^,;~@'])*$"
+)
+"""Before a verb: somebody else is its subject."""
+ELLIPSIS = re.compile(
+    rf"({MANY})(?: (?:definitely|certainly|clearly|probably|surely|also|most))* (?:is|are|was|were)( "
+    r"not)?(?=$|[,;~])"
+)
+"""A predicate left out: "@2 is a wolf, but @3 is not"."""
+NOSAY = re.compile(
+    r"\b(?:not|never) (?:(?:\w+ )?convinced(?! by| of)|claim(?:ed|ing)?|accus(?:ed?|ing)|(?:say|said|"
+    r"saying)(?= (?:that(?!,)|@\d+|he|she|they|it|i|you|anyone)\b))\b.*$"
+)
+_OUT = (
+    r"(?: (?:probably|clearly|definitely|either|both|on|one of|either of|between|among)){0,2} "
+    rf"(?P<whom>{MANY})(?!\w)(?!'s| (?:is|are|was|who|should|to|or|for me))"
+)
+PICKED = re.compile(
+    r"(?:(?:wolf|werewol(?:f|ves)|wolves|culprit|liar|traitor|suspects?) (?:here |left |today )?(?:is|are|"
+    r"has to be|must be|can only be|might be|may be|could be|would be)|"
+    r"\bi (?:would |will )?(?:say|pick|choose|guess|name)|"
+    rf"\b(?:money|finger|pick|name) (?:is|is on|points to|points at)){_OUT}"
+)
+PICKED_IT = re.compile(
+    r"(?:^|[,~] ?|\b(?:think|say|sure|convinced|certain|bet|believe|feel|guess|confident|positive|clear|and|"
+    r"telling you,?|odds are|chances are|looks like) )it (?:is|has to be|has got to be|must be|can only be|"
+    rf"might be|may be|could be){_OUT}"
+)
+"""The one who is pointed out stands behind the verb."""
+RULED_OUT = re.compile(
+    r"\b(?:it|that|the (?:were)?wolf) (?:is|was|can|could) (?:certainly |definitely |surely |probably )?not"
+    rf"(?: be)? (?P<whom>{MANY})(?=$|[,;~])"
+)
+"""The one who is not meant: "the wolf is not @6"."""
 
 WHOEVER = re.compile(
     r"\b(?:whoever|(?:anyone|anybody|somebody|someone|those|the (?:one|player|person|people)) who)(?: "

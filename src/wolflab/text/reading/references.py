@@ -1,15 +1,14 @@
 """Players who are meant without being named: "both of them", and "you" beside a name.
 
-For normalised sentences (see `text.reading.tokens`): the words are replaced by the players last spoken of, so
-that every pattern of `text.reading` reads them. It knows words, and no game.
+Written for normalised sentences (see `spelling`). The words are replaced by the players last spoken of, so
+that every pattern reads them. It knows words, and no game.
 """
 
 from __future__ import annotations
 
 import re
 
-from .spelling import APART
-from .tokens import seats_of
+from .spelling import APART, seats_of
 
 Pair = tuple[int, ...]
 

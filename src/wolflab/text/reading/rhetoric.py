@@ -1,7 +1,7 @@
 """General truths on wolves told of somebody, and questions whose answer is plain.
 
 "No wolf would do that", "how did @4 know?", "am I the only one who finds @3 odd?": for `text.reading`, for
-normalised sentences (see `text.reading.tokens`). It knows words, and no game.
+normalised sentences (see `text.reading.spelling`). It knows words, and no game.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .tokens import seats_of
+from .spelling import seats_of
 from .vocabulary import MANY
 
 _WOLF = r"(?:wol(?:f|ves)|werewol(?:f|ves)|mafia|scum|packmates?|baddies?|traitors?|liars?|evil|guilty)"

@@ -1,8 +1,8 @@
-"""What a night's check showed, told in free words: "my magic showed @2 as human", "1 - good, 12 - wolf".
+"""Night actions told: checks and what they showed, shields and potions.
 
-Written for normalised sentences (see `text.reading.tokens`); used by `text.reading` where its exact patterns find
-no result. A sentence that tells of a check is searched for pairs of players and verdicts that have nothing
-but linking words between them. It knows words, and no game.
+Written for normalised sentences (see `spelling`). First come exact patterns. Where they find no result, a
+sentence that tells of a check is searched for pairs of players and verdicts with nothing but linking words
+between them: "my magic showed @2 as human", "1 - good, 12 - wolf". It knows words, and no game.
 """
 
 from __future__ import annotations
@@ -11,7 +11,54 @@ import re
 from collections.abc import Iterator
 
 from ...rules import ROLES
-from .vocabulary import MANY, NAMED, ROLE
+from .vocabulary import COP, FILL, MANY, NAMED, PRED, ROLE
+
+CHECKED = (
+    r"(?:checked|check|saw|(?<!\bi )see|seen|looked (?:at|into)|inspected|verified|investigated|examined|"
+    r"divined|observed|peeked(?: at)?|peeped|scanned|used my (?:ability|power|vision|sight|gift) (?:on|to "
+    r"(?:see|check)))"
+)
+
+FOUND = r"(?:found(?: out)?|discovered|learn(?:ed|t)|saw|seen|verified|observed|can confirm|" r"confirmed)"
+
+AUX = (
+    r"(?:(?: |, )(?:have|had|has|did|also|just|already|then|personally|chose to|decided to|last night|"
+    r"tonight|on night \d+|the (?:first|second|third) night|can tell you i|was able to|managed to))*"
+)
+
+SHIELDED = (
+    r"(?P<verb>protect(?:ed)?|guard(?:ed)?|saved?|shield(?:ed)?|heal(?:ed)?|covered|watched over|used (?:my|"
+    r"the) antidote on|used (?:my|the) antidote to save|poison(?:ed)?|used (?:my|the) poison on)"
+)
+
+SELF = r"myself|himself|herself|themselves|themself"
+
+CHECK = re.compile(
+    rf"(?:\b(?P<who>i|@\d+){AUX} {CHECKED}|(?:^|[,~] ?|\band )(?:checked|inspected|investigated|verified|"
+    r"scanned|peeked(?: at)?|looked at))"
+    rf" (?P<whom>{MANY}|{SELF})|\b(?:my|the) (?:night )?(?:check|vision|investigation|inspection|result|"
+    rf"look|reading|peek|scan)(?: last night)?(?: on| of| at| for| into) (?P<mine>{MANY})"
+)
+
+FIND = re.compile(
+    rf"(?:\bi{AUX}|(?<=\band)(?: also| then)?) {FOUND}(?: last night)?(?: that)? (?={MANY} (?:{COP}))|"
+    r"\b(?:checks?|results?|visions?|peeks?)(?: so far| last night| tonight| today)?"
+    rf"(?: (?:is|are|was|were|shows?|showed))?(?: that)?,? (?=@\d+ (?:{COP}))|"
+    rf"\bin my (?:vision|dream|check|investigation)s?,? (?={MANY} (?:{COP}))"
+)
+
+CHECKED_THEM = re.compile(rf"\bi{AUX} {CHECKED} (?:them|him|her|it)\b")
+"""A check told after its result: "… is a Werewolf, because I checked them"."""
+
+PROTECTION = re.compile(r"\bmy (?:protection|shield|guard) (?:of|on|for|over) (?P<whom>@\d+)")
+
+SHIELD = re.compile(rf"\b(?P<who>i|@\d+){AUX} {SHIELDED} (?P<whom>@\d+|{SELF})")
+
+RESULT = re.compile(
+    r"(?:^@\d+,|^|\b(?:found|saw|got|is|was|result was|shows?|showed|said|says|read|reads|came (?:back|up|"
+    r"out|in)(?: as)?|comes (?:back|up|out)(?: as)?|turned (?:up|out)(?: as| to be)?|result,|"
+    rf"night,))(?P<fill>{FILL}) {PRED}"
+)
 
 _BAD = (
     r"red|black|guilty|evil|bad|mafia|positive|wolf's|wolfish|corrupted?|dark|tainted|hostile|fangs|one of "

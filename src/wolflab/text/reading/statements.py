@@ -20,55 +20,66 @@ from functools import lru_cache
 
 from ...rules import ROLES
 from .acts import Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
-from .ballots import (
-    VOTE_OF,
-)
 from .believed import CARD, REASONED, as_results, contested, results_told
-from .checks_told import (
+from .checks import (
     CHECK,
     CHECKED_THEM,
     FIND,
     PROTECTION,
     RESULT,
     SHIELD,
+    lone,
+    verdicts,
+    whose,
 )
-from .claims import others_claims, own_claims
+from .claims import CLAIM, CLAIM_OF, CLAIMED, FOREIGN, MINE, OPENS, OWN, POSSESSED, others_claims, own_claims
 from .cues import spoken_of
-from .maxims import asked_plainly
 from .opinions import GOOD, ME, Opinions, last_named, told_of
-from .quoting import in_first_person
+from .quoting import ACCORDING, BETWEEN, HE_SAYS, INVERTED, QUOTED, in_first_person
 from .references import STANDING_IN, resolved, spoken
-from .results import lone, verdicts, whose
-from .roles_told import (
-    CLAIM,
-    CLAIM_OF,
-    CLAIMED,
-    FOREIGN,
-    MINE,
-    OPENS,
-    OWN,
-)
-from .tokens import blanked, normal, seats_of
-from .vocabulary import (
-    ACCORDING,
-    ASKS,
-    BETWEEN,
-    CONDITION,
-    GIVEN,
-    HE_SAYS,
-    INVERTED,
-    NAMED,
-    PLAN,
-    PLURALS,
-    POSSESSED,
-    QUOTED,
-    SENTENCE,
-    STATE,
-    TAIL,
-    TELLS_WHAT,
-)
+from .rhetoric import asked_plainly
+from .spelling import blanked, normal, seats_of
+from .vocabulary import NAMED, PLURALS, STATE
+from .votes import VOTE_OF
 
 __all__ = ["Accusation", "Act", "Agreement", "Claim", "Defence", "Report", "Suggestion", "read"]
+
+CONDITION = re.compile(
+    r"\b(?:if|whether|unless|suppose|supposing|assuming|in case|imagine|even though some say|(?:had|were|"
+    r"should) (?:@\d+|he|she|they|it)(?= (?:really |truly |actually |also )?(?:been|be|to be|turn|flip)))\b"
+    r"[^,;]*?(?=,|;|$| then )"
+)
+GIVEN = re.compile(
+    r"(?:^|[,;] ?)(?:and |but |so |now |even |only |then )?(?:if|unless|suppose|supposing|assuming|in case|"
+    r"imagine|had|were|should) (?:that )?"
+    r"(?!anything|anyone|anybody|someone|somebody|there|nothing|so\b|not\b|possible|need|you (?:ask|look|"
+    r"remember|recall|watch|read|check|notice|want|must|need|think about|listen)|we (?:are being|want|go|"
+    r"look|consider|combine|take)|i (?:had to|have to|must|were to (?:guess|pick|choose|vote|name|bet|"
+    r"point)|may|understood|understand|recall|remember|read|am (?:honest|right|reading|not mistaken|allowed|"
+    r"to)|heard|die|had one|get)|(?:that|this|my|your) (?:makes|does|memory|claim|word))"
+    r"[^,;]*(?:,(?: and| or)? (?:if )?[^,;]* (?:is|are|was|were) [^,;]*)?(?:, ?(?:then )?| then "
+    r")(?P<then>[^;~]*?)(?=,? but\b|;|$)"
+)
+"""A condition in front, with what would follow from it."""
+PLAN = re.compile(
+    r"\b(?:vot(?:e|es|ing)|i am (?:the|a|your)|eliminat|lynch|hang|kill me|i will|let us|please|we should|"
+    r"we must|i would (?:guess|pick|bet|name|say|choose|go))\b"
+)
+TAIL = re.compile(
+    r",? ?[,-] ?(?:so |and |but |then )?(?:where|why|what|how|who|when|which|is (?:it|he|she|that|there)|"
+    r"are (?:they|you|we)|do (?:you|we)|(?:has|have|had|was|were|would|will|could|can|did|does|do|is|"
+    r"are)(?: not)? (?:he|she|they|it|you|we)|does|did|don't|is not|are not|do not|does not|did not|right|"
+    r"no|eh|huh|ok|okay|can (?:you|we|anyone)|could|would|will|remember|you know|correct|agreed|yes|yeah|"
+    r"anyone|thoughts)\b[^,?]*\?+$"
+)
+"""A question at the end of a statement."""
+TELLS_WHAT = re.compile(r"^(?:what|how|when|where|which)\b")
+"""Without a question mark, no question: "What player_3 did was odd"."""
+ASKS = re.compile(
+    r"^(?:who|what|why|how|where|when|which|(?:does|do|did|is|are|can|could|should|would|will|has|have)(?! "
+    r"not\b))\b"
+)
+SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
 
 
 def read(text: str, names: Sequence[str], speaker: int) -> tuple[Act, ...]:
