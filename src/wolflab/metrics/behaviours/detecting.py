@@ -45,7 +45,7 @@ from ...rules import (
 )
 from ...text.notes import Belief, Deduced, Mistake, Reflected, Thought
 from ...text.reading import Accusation, Act, Claim, Report, Suggestion, read
-from .sighting import By, Side, Sighting
+from .sighting import By, SideName, Sighting
 from .signs import ME, Sign, signs_of
 
 ASKED = {"discussion": "statement", "election": "campaign", "last words": "last-words"}

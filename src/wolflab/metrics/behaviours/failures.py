@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from ...rules import ROLES
 from ...text.reading import WEREWOLF
-from .detecting import Play, Statement
-from .sighting import Behaviour, Sighting
+from .detecting import Behaviour, DetectorView, Statement
+from .sighting import Sighting
 
 # -- self-exposure --------------------------------------------------------------------------------
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from ...rules import DUTIES, ROLES, SHIELDS
 from ...text.reading import read
-from .detecting import Musing, Play, Statement
-from .sighting import Behaviour, Sighting
+from .detecting import Behaviour, DetectorView, Musing, Statement
+from .sighting import Sighting
 from .truth import HOLDERS, Falsehood, cited, deliberate, falsehoods, meant
 
 # -- time and persons -----------------------------------------------------------------------------

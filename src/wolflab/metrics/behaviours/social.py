@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ...rules import ROLES
 from ...text.reading import WEREWOLF, Accusation, Agreement, Defence, Report, Suggestion, read
-from .detecting import SAVES, Deed, Musing, Play, Statement
-from .sighting import Behaviour, Sighting
+from .detecting import SAVES, Behaviour, Deed, DetectorView, Musing, Statement
+from .sighting import Sighting
 from .truth import HOLDERS, Falsehood, deliberate, falsehoods
 
 TRUSTS = 2

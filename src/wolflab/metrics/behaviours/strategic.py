@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from ...rules import ROLES
 from ...text.reading import Defence
-from .detecting import SAVES, Ballot, Play, Statement
-from .sighting import Behaviour, Sighting
+from .detecting import SAVES, Ballot, Behaviour, DetectorView, Statement
+from .sighting import Sighting
 from .social import TRUSTS, stood_by
 from .truth import HOLDERS
 

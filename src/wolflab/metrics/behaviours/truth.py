@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
-from ...rules import ROLES, How
+from ...rules import ROLES, LeftBy
 from ...text.reading import NAMED, WEREWOLF, Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
-from .detecting import SAVES, Play, Statement
+from .detecting import SAVES, DetectorView, Statement
 from .signs import NOBODY, Sign, mentions
 
 HOLDERS = {

@@ -1,7 +1,7 @@
 """The patterns of `signs`: words and nothing that uses them.
 
-Written for normalised sentences (`text.reading.normal`): lower case, a player's name as ``@`` and the seat.
-Repeated fillers are possessive, so that hostile text costs no more than any other.
+Written for normalised sentences (`text.reading.tokens.normal`): lower case, a player's name as ``@`` and
+the seat. Repeated fillers are possessive, so that hostile text costs no more than any other.
 """
 
 from __future__ import annotations

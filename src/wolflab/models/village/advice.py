@@ -15,7 +15,7 @@ from ...text.advice import ACT, CALL, HIDE, HOLD, TELL
 from ...text.masking import LETTERS
 from ...text.questions import Extract
 from ...text.reading import Claim, Report, Suggestion, read
-from .draws import Draws
+from .draws import KeyedDraws
 
 NONE = "No useful experience can be used."
 CLEAR = 0.6

@@ -13,7 +13,7 @@ from functools import lru_cache
 from ...rules import DUTIES, ROLES, Ask
 from ...text.questions import Pairs
 from ...text.reading import normal, seats_of
-from .draws import Draws
+from .draws import KeyedDraws
 from .likelihood import HOSTILE
 from .outlook import Outlook, joined
 from .speech import worded

@@ -18,7 +18,7 @@ from ...rules import PASS, Action, Ask, Pick
 from ...text.asking.options import read_action
 from ...text.notes import Candidate
 from ...text.reading import Act, read
-from .acting import Chosen, choose
+from .acting import ChosenOption, choose
 from .choices import chance, detail, strategies
 from .draws import KeyedDraws
 from .scene import HASTE, TableScene
