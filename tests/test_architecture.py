@@ -295,6 +295,16 @@ def test_walls_inside_rooms() -> None:
     assert not in_all(inner_breaches)
 
 
+def test_talk_is_read_through_one_door() -> None:
+    assert not in_all(
+        lambda path: (
+            f"line {found.line}: {found.module}"
+            for found in imports_of(path)
+            if found.module.startswith("wolflab.text.reading.") and "text/reading/" not in NAMES[path]
+        )
+    )
+
+
 def test_no_module_imports_itself_by_way_of_others() -> None:
     """Imports inside functions and for types alone count as well."""
     assert not circle({name: named_by(path) - {name} for name, path in MODULES.items()})

@@ -12,7 +12,7 @@ from wolflab.models.village.speech import Point, phrase
 from wolflab.rules import SHERIFF, WITCH, Ruleset
 from wolflab.text.reading import Accusation, Agreement, Claim, Defence, Report, Suggestion, read
 from wolflab.text.reading.lexicon import LEXICON, match
-from wolflab.text.verbs import forms
+from wolflab.text.reading.verbs import forms
 
 NAMES = tuple(f"player_{n}" for n in range(1, 8))
 ME = 4  # player_5 speaks

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from ..verbs import forms
+from ..reading import forms
 
 _SMALL = """
 a about above after afterwards again against ago all almost also although always am among an and another any

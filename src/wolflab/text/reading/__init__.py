@@ -7,6 +7,7 @@ patterns see a sentence, and the other names are what those need who write patte
 from .acts import WEREWOLF, Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
 from .spelling import normal, seats_of
 from .statements import CONDITION, SENTENCE, read
+from .verbs import forms
 from .vocabulary import MANY, NAMED, ROLE
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Defence",
     "Report",
     "Suggestion",
+    "forms",
     "normal",
     "read",
     "seats_of",

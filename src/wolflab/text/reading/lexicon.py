@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..verbs import forms
+from .verbs import forms
 
 PREDICATE, LINKED, ATTITUDE, NOUN, GENERAL = "predicate", "linked", "attitude", "noun", "general"
 NEUTRAL = "neutral"
