@@ -17,10 +17,9 @@ from rules_helpers import Game
 from scripted import Scripted, number
 from text_helpers import talkative
 from wolflab.agents.base import Reply
-from wolflab.agents.experience import Experience, Nearness, Pool
+from wolflab.agents.experience import Experience, Nearness, Pool, Shelf
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.recipes import RECIPES, Recipe
-from wolflab.agents.shelf import Shelf
 from wolflab.match import Casting, Draws, Player, run_now
 from wolflab.match.io import LiveIO, at_once, one_by_one
 from wolflab.models.base import Model, Request

@@ -20,7 +20,7 @@ from reflective_helpers import (
     step_of,
     turn,
 )
-from wolflab.agents.shelf import Shelf
+from wolflab.agents.experience import Shelf
 from wolflab.models.base import Request
 from wolflab.models.embedders.base import Vectors
 from wolflab.rules import WITCH

@@ -22,8 +22,8 @@ from reflective_helpers import (
     written,
 )
 from test_match import lines, match
+from wolflab.agents.experience import Shelf
 from wolflab.agents.recipes import COMPONENTS, Recipe
-from wolflab.agents.shelf import Shelf
 from wolflab.match import play, run_now
 from wolflab.models.base import Request, Response
 from wolflab.record import read

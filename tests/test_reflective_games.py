@@ -15,8 +15,8 @@ import wolflab.rules.shielding as shielding
 from reflective_helpers import OWN, PAPER, Counting, Thinker, broad_pool, seated, step_of, written
 from test_leaks import differing
 from test_match import LateVillage, Tape, lines, match
+from wolflab.agents.experience import Shelf
 from wolflab.agents.recipes import RECIPES, Recipe
-from wolflab.agents.shelf import Shelf
 from wolflab.errors import CassetteMismatch
 from wolflab.match import InterviewProbe, Played, StrawPoll, play, run_now
 from wolflab.models.base import Request, Response

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from itertools import accumulate
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,19 +13,16 @@ from ..text.asking.candidates import candidate_text, observation_text
 from ..text.notes import Candidate, Chosen
 from ..text.questions import Choose
 from ..text.replies.parsed import Preferred
-from .found import Found
+from .deliberation import Deliberation, Found
 from .policy.base import Observation
 from .policy.features import player_vector
-
-if TYPE_CHECKING:
-    from .language import Turn
 
 _FINE = 1 << 30
 """Steps of a draw from probabilities: an agent draws whole numbers alone."""
 
 
 async def among(
-    turn: Turn, found: Found, candidates: tuple[Candidate, ...], by: Literal["model", "policy"]
+    turn: Deliberation, found: Found, candidates: tuple[Candidate, ...], by: Literal["model", "policy"]
 ) -> int:
     """The number of the candidate taken (from 0). A model's unusable choice falls to the first."""
     if by == "policy":
@@ -39,9 +36,9 @@ async def among(
     return number
 
 
-async def _weighed(turn: Turn, found: Found, candidates: tuple[Candidate, ...]) -> int:
+async def _weighed(turn: Deliberation, found: Found, candidates: tuple[Candidate, ...]) -> int:
     """A draw from π at the recipe's temperature, keyed by the ask. What is noted is π itself."""
-    policy, stage = turn.agent.policy, turn.proposal
+    policy, stage = turn.policy, turn.proposal
     assert policy is not None
     assert stage is not None
     now = found.now

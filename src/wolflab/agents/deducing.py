@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..rules import Pick
 from ..text.notes import UNCERTAIN, Belief, Deduced, trust
 from ..text.questions import Deduce, Situation, guessable
 from ..text.replies.parsed import Judged, Judgement
-from .found import Found
+from .deliberation import Deliberation, Found, Notes
 from .memory import Memory, situation
 from .recipes import Deduction
 
-if TYPE_CHECKING:
-    from .language import Notes, Turn
 
-
-async def deduce(turn: Turn, stage: Deduction) -> Found:
+async def deduce(turn: Deliberation, stage: Deduction) -> Found:
     """Judge the others if this ask is an occasion for it, then see the record under the fresh beliefs."""
     group = targets(turn, stage)
     if not group:
@@ -28,7 +23,9 @@ async def deduce(turn: Turn, stage: Deduction) -> Found:
     return Found(now, judged if stage.show else (), judged=judged)
 
 
-def situated(turn: Turn, stage: Deduction | None, beliefs: dict[int, Belief] | None = None) -> Situation:
+def situated(
+    turn: Deliberation, stage: Deduction | None, beliefs: dict[int, Belief] | None = None
+) -> Situation:
     """The situation with statements split by reliability; see `memory.situation`. Without a deduction stage,
     or one that asks for no confidence, they are not split.
     """
@@ -36,7 +33,7 @@ def situated(turn: Turn, stage: Deduction | None, beliefs: dict[int, Belief] | N
     return situation(turn.view, turn.memory, turn.ask, turn.recipe.layout, alpha, beliefs)
 
 
-def targets(turn: Turn, stage: Deduction) -> tuple[int, ...]:
+def targets(turn: Deliberation, stage: Deduction) -> tuple[int, ...]:
     """Whom to judge before this ask; nobody on the first night (004 §4.1)."""
     ask, memory = turn.ask, turn.memory
     if ask.kind in ("campaign", "succeed", "last-words") or (ask.phase == "night" and ask.round == 1):
@@ -48,7 +45,7 @@ def targets(turn: Turn, stage: Deduction) -> tuple[int, ...]:
     return tuple(seat for seat in others if seat != memory.seat and seat not in skipped)
 
 
-async def _judged(turn: Turn, stage: Deduction, group: tuple[int, ...]) -> dict[int, Belief]:
+async def _judged(turn: Deliberation, stage: Deduction, group: tuple[int, ...]) -> dict[int, Belief]:
     """Judge `group`, in one call or one each, gathered; returns the latest belief about everybody."""
     now, each = situated(turn, stage), stage.calls == "each"
     previous = _living(turn.memory.beliefs, now) if stage.show else ()
@@ -86,11 +83,3 @@ def _belief(judgement: Judgement, stage: Deduction, memory: Memory, places: dict
 
 def _living(beliefs: dict[int, Belief], now: Situation) -> tuple[Belief, ...]:
     return tuple(belief for target, belief in sorted(beliefs.items()) if target in now.alive)
-
-
-def prunes(stage: Deduction | None) -> bool:
-    """Whether statements that were not cited leave the memory. (A fold keeps them where nobody deduces.)"""
-    return stage is None or stage.prune
-
-
-__all__ = ["deduce", "prunes", "situated", "targets"]

@@ -255,6 +255,40 @@ class Pool:
         return tuple(Hit(_experience((role, kind), block.entries[at]), alike) for at, alike in near)
 
 
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """A pool as one game may see it: how near, how many, and nothing of the game's own deal.
+
+    epsilon: ε of 003 Eq. 6; None is the pool's own. limit: how many are kept at most. good, window: see
+    `choose`. deal: the key of the game's cards; what other games of the same deal taught is not found, so
+    that no player can know the cards (None: it may be found).
+    """
+
+    pool: Pool
+    epsilon: float | None = None
+    limit: int = LIMIT
+    good: int = GOOD
+    window: tuple[int, int] | None = None
+    deal: str | None = None
+
+    def search(self, vector: Vectors, role: str, kind: str) -> tuple[Hit, ...]:
+        """The experiences near enough to a reflection's vector, of the same role and kind of ask."""
+        epsilon = self.pool.epsilon if self.epsilon is None else self.epsilon
+        return self.pool.search(vector, role, kind, epsilon, self.limit, not_deal=self.deal)
+
+    def describe(self) -> dict[str, Any]:
+        """For the header. The deal stands there already."""
+        described = self.pool.describe()
+        if self.epsilon is not None:
+            described["epsilon"], described["share"] = self.epsilon, None
+        return described | {
+            "limit": self.limit,
+            "good": self.good,
+            "window": self.window,
+            "same_deal": self.deal is None,
+        }
+
+
 def pool_digest(embedder: Mapping[str, Any], held: Mapping[Key, Held]) -> str:
     """The digest of a pool from those of its blocks."""
     parts = [[*key, block.n, block.digest] for key, block in sorted(held.items())]
@@ -279,6 +313,7 @@ __all__ = [
     "Hit",
     "Nearness",
     "Pool",
+    "Shelf",
     "choose",
     "mask",
     "mask_pair",

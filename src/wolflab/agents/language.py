@@ -1,4 +1,4 @@
-"""The language agent: one pipeline for every recipe, as one `Turn`.
+"""The language agent: one pipeline for every recipe.
 
 First recall → (reflect | deduce) finds out; then the ask is answered. Where the recipe has candidates for it:
 propose → choose, and the one taken is the reply (004 H.3: of a statement, the reasoning, which a further call
@@ -12,28 +12,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..models.base import Sampling
 from ..rules import PASS, Ask, Pick, Said, Say, View, pick
 from ..text.camouflage import claimed_against
-from ..text.kinds import kind_of
-from ..text.notes import Belief, Content, Interviewed, Mistake, Rated, Thought
-from ..text.questions import Decide, Interview, Propose, Question, Rate, Situation, Task
-from ..text.replies.parse import parse
-from ..text.replies.parsed import Decided, Parsed, Problem, RatedReply, Written
+from ..text.notes import Interviewed, Rated
+from ..text.questions import Interview, Rate, Situation
+from ..text.replies.parsed import RatedReply, Written
 from .base import IO, Invalid, Reply
-from .deducing import deduce, prunes, situated
-from .found import Found
-from .memory import Memory, remember
+from .deducing import deduce, situated
+from .deliberation import Deliberation, Found
+from .experience import Shelf
+from .memory import Memory
 from .planning import plan
 from .policy.base import Policy
 from .proposing import act
-from .recipes import Proposal, Recipe
+from .recipes import Recipe
 from .reflecting import recalled, reflect
-from .shelf import Shelf
-
-Notes = list[tuple[str, Content]]
-_SHOWN = 200
-"""How much of an unusable reply a `Mistake` keeps, in characters."""
 
 
 class LanguageAgent:
@@ -50,8 +43,6 @@ class LanguageAgent:
         self.policy = policy
         self.instant = policy is None or policy.instant
         self.name = recipe.name
-        self.act = Sampling(recipe.temperature, recipe.max_tokens)
-        self.speak = Sampling(recipe.speech_temperature, recipe.max_tokens)
 
     def __eq__(self, other: object) -> bool:
         """An agent is what it is made of: two alike are one player to the record."""
@@ -71,135 +62,56 @@ class LanguageAgent:
         return described
 
     async def reply(self, view: View, ask: Ask, io: IO) -> Reply:
-        """One turn of the pipeline."""
-        return await Turn(self, view, ask, io).take()
-
-
-class Turn:
-    """One seat's way from an ask to a reply. It is gone once the reply is given; its notes remain.
-
-    Each stage of the pipeline is a function of the turn, in a module of its own; what it found out reaches
-    the next as `Found`, what the seat is to remember goes into `notes`.
-    """
-
-    def __init__(self, agent: LanguageAgent, view: View, ask: Ask, io: IO) -> None:
-        self.agent, self.recipe = agent, agent.recipe
-        self.view, self.ask, self.io = view, ask, io
-        self.memory: Memory = remember(view, prunes(self.recipe.deduce))
-        self.notes: Notes = []
-
-    async def take(self) -> Reply:
         """Recall has been done; reflect or judge the others if the recipe does, then answer."""
-        recipe, ask = self.recipe, self.ask
+        recipe, turn = self.recipe, Deliberation(self.recipe, view, ask, io, self.shelf, self.policy)
         if ask.kind == "rate":
-            return await self.rate()
+            return await _rate(turn)
         if ask.kind == "interview":
-            return await self.interview()
+            return await _interview(turn)
         if recipe.reflect is not None:
-            return await self.respond(await reflect(self, recipe.reflect))
+            return await turn.respond(await reflect(turn, recipe.reflect))
         if recipe.deduce is None:
-            found = Found(self.situation())
+            found = Found(_situation(turn))
         elif ask.kind == "succeed":
-            return Reply(_most_trusted(ask, self.memory))
+            return Reply(_most_trusted(ask, turn.memory))
         else:
-            found = await deduce(self, recipe.deduce)
-        return await self.answer(found)
+            found = await deduce(turn, recipe.deduce)
+        return await self.answer(turn, found)
 
-    @property
-    def proposal(self) -> Proposal | None:
-        """The stage that puts candidates before this ask; None where it is answered without."""
-        stage = self.recipe.propose
-        return stage if stage is not None and kind_of(self.ask.kind) in stage.kinds else None
-
-    # -- answers --------------------------------------------------------------------------
-
-    async def answer(self, found: Found) -> Reply:
+    async def answer(self, turn: Deliberation, found: Found) -> Reply:
         """From what was found out to the reply."""
-        if self.proposal is not None:
-            return await act(self, found, self.proposal)
-        return await self.respond(await plan(self, found))
+        if turn.proposal is not None:
+            return await act(turn, found, turn.proposal)
+        return await turn.respond(await plan(turn, found))
 
-    async def respond(self, found: Found, task: Decide | None = None) -> Reply:
-        """The last step of most recipes: the model's action or statement."""
-        if task is None:
-            task = Decide(self.ask, found.aids, found.plan)
-        answer = await self.put("act", found.now, task, self.notes, found.beliefs)
-        if not isinstance(answer, Decided):
-            return self._invalid(answer)
-        if answer.reasoning:
-            self.notes.append(("act", Thought(answer.reasoning)))
-        return Reply(answer.action, tuple(self.notes))
 
-    async def rate(self) -> Reply:
-        """The reliability probe: how far each of the others is to be believed, from the view as it stands."""
-        now = self.situation()
-        targets = tuple(seat for seat in self.memory.alive if seat != self.memory.seat)
-        answer = await self.put("rate", now, Rate(self.ask, targets), self.notes)
-        if not isinstance(answer, RatedReply):
-            return self._invalid(answer)
-        return Reply(PASS, (*self.notes, ("rate", Rated(dict(answer.scores)))))
+def _situation(turn: Deliberation) -> Situation:
+    """What the seat knows as this turn begins, as a question tells it."""
+    if turn.recipe.reflect is not None:
+        return recalled(turn, turn.recipe.reflect)
+    return situated(turn, turn.recipe.deduce)
 
-    async def interview(self) -> Reply:
-        """The probe of 003 A.4: why did you speak as if you had another role?"""
-        seat, role = self.memory.seat, self.memory.role
-        said = [one.text for one in self.view.events if isinstance(one, Said) and one.seat == seat]
-        claimed = claimed_against(said[-1], seat, role, self.view.ruleset) if said else None
-        if claimed is None:
-            return Reply(Invalid("the last statement claims no other role"), tuple(self.notes))
-        now = self.situation()
-        answer = await self.put("interview", now, Interview(self.ask, claimed), self.notes)
-        if not isinstance(answer, Written):
-            return self._invalid(answer)
-        return Reply(Say(answer.text), (*self.notes, ("interview", Interviewed(claimed, answer.text))))
 
-    def _invalid(self, answer: object) -> Reply:
-        reason = answer.reason if isinstance(answer, Problem) else "no usable reply"
-        return Reply(Invalid(reason), tuple(self.notes))
+async def _rate(turn: Deliberation) -> Reply:
+    """The reliability probe: how far each of the others is to be believed, from the view as it stands."""
+    targets = tuple(seat for seat in turn.memory.alive if seat != turn.memory.seat)
+    answer = await turn.put("rate", _situation(turn), Rate(turn.ask, targets), turn.notes)
+    if not isinstance(answer, RatedReply):
+        return turn.invalid(answer)
+    return Reply(PASS, (*turn.notes, ("rate", Rated(dict(answer.scores)))))
 
-    # -- asking the model -----------------------------------------------------------------
 
-    def situation(self) -> Situation:
-        """What the seat knows as this turn begins, as a question tells it."""
-        if self.recipe.reflect is not None:
-            return recalled(self, self.recipe.reflect)
-        return situated(self, self.recipe.deduce)
-
-    async def put(
-        self,
-        step: str,
-        now: Situation,
-        task: Task,
-        notes: Notes,
-        beliefs: tuple[Belief, ...] = (),
-        sampling: Sampling | None = None,
-    ) -> Parsed | Problem:
-        """Put a task to the model until the reply can be used or the retries are spent.
-
-        Every failure is noted. Speech is sampled at the recipe's speech temperature.
-        """
-        recipe = self.recipe
-        question = Question(
-            now,
-            task,
-            beliefs,
-            recipe.style,
-            recipe.wording,
-            recipe.layout,
-            "rules" not in recipe.without,
-            recipe.tips,
-        )
-        if sampling is None:
-            speaks = isinstance(task, Decide | Propose) and self.ask.options is None
-            sampling = self.agent.speak if speaks else self.agent.act
-        corrections: tuple[tuple[str, str], ...] = ()
-        for attempt in range(recipe.retries + 1):
-            response = await self.io.generate(step, question, sampling, attempt, corrections)
-            answer = parse(question, response.text)
-            if not isinstance(answer, Problem):
-                return answer
-            notes.append((step, Mistake(step, attempt, answer.reason, response.text[:_SHOWN])))
-            corrections = (*corrections, (response.text, answer.reason))
-        return answer
+async def _interview(turn: Deliberation) -> Reply:
+    """The probe of 003 A.4: why did you speak as if you had another role?"""
+    view, seat = turn.view, turn.memory.seat
+    said = [one.text for one in view.events if isinstance(one, Said) and one.seat == seat]
+    claimed = claimed_against(said[-1], seat, turn.memory.role, view.ruleset) if said else None
+    if claimed is None:
+        return Reply(Invalid("the last statement claims no other role"), tuple(turn.notes))
+    answer = await turn.put("interview", _situation(turn), Interview(turn.ask, claimed), turn.notes)
+    if not isinstance(answer, Written):
+        return turn.invalid(answer)
+    return Reply(Say(answer.text), (*turn.notes, ("interview", Interviewed(claimed, answer.text))))
 
 
 def _most_trusted(ask: Ask, memory: Memory) -> Pick:

@@ -5,18 +5,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ..text.notes import Planned
 from ..text.questions import Plan
 from ..text.replies.parsed import Written
-from .found import Found
-
-if TYPE_CHECKING:
-    from .language import Turn
+from .deliberation import Deliberation, Found
 
 
-async def plan(turn: Turn, found: Found) -> Found:
+async def plan(turn: Deliberation, found: Found) -> Found:
     """What the turn has before it, with a plan if the recipe makes one for this ask.
 
     A plan that cannot be used is left out, and the action is reasoned about as without one.
@@ -30,7 +26,7 @@ async def plan(turn: Turn, found: Found) -> Found:
     return replace(found, plan=text)
 
 
-async def _look(turn: Turn, found: Found, task: Plan) -> str:
+async def _look(turn: Deliberation, found: Found, task: Plan) -> str:
     step = f"plan/{task.perspective}"
     answer = await turn.put(step, found.now, task, turn.notes, found.beliefs)
     if not isinstance(answer, Written):

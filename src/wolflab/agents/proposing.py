@@ -7,7 +7,6 @@ Too few different legal ones are normal (a pack of one has few targets): what is
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ..rules import Action
 from ..text.asking.options import label
@@ -17,14 +16,11 @@ from ..text.questions import Decide, Propose
 from ..text.replies.parsed import Decided, Problem, Proposals
 from .base import Invalid, Reply
 from .choosing import among
-from .found import Found
+from .deliberation import Deliberation, Found
 from .recipes import Proposal
 
-if TYPE_CHECKING:
-    from .language import Turn
 
-
-async def act(turn: Turn, found: Found, stage: Proposal) -> Reply:
+async def act(turn: Deliberation, found: Found, stage: Proposal) -> Reply:
     """Propose, choose, and reply with the chosen candidate."""
     if stage.source == "intents":
         return await _intended(turn, found)
@@ -43,7 +39,7 @@ async def act(turn: Turn, found: Found, stage: Proposal) -> Reply:
     return Reply(taken.action, tuple(turn.notes))
 
 
-async def _proposals(turn: Turn, found: Found, stage: Proposal) -> tuple[Decided, ...] | Problem:
+async def _proposals(turn: Deliberation, found: Found, stage: Proposal) -> tuple[Decided, ...] | Problem:
     """The different candidates, at least one; a Problem where not even one is usable."""
     if turn.ask.options is not None:
         count = min(stage.candidates, len(turn.ask.options))
@@ -68,7 +64,7 @@ async def _proposals(turn: Turn, found: Found, stage: Proposal) -> tuple[Decided
     return tuple(made.values()) or problem
 
 
-async def _intended(turn: Turn, found: Found) -> Reply:
+async def _intended(turn: Deliberation, found: Found) -> Reply:
     """004's Atomic agent: a policy picks an intent, and the model words it where words are needed."""
     ruleset, ask = found.now.ruleset, turn.ask
     open_: list[Intent] = [one for one in intents(ruleset) if possible(one, ask, found.now.alive)]

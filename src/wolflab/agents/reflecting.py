@@ -8,7 +8,6 @@ no answer, no reflection, no suggestion) and the turn goes on; every such reply 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ..models.base import Sampling
 from ..rules import Said
@@ -27,21 +26,18 @@ from ..text.questions import (
     Situation,
 )
 from ..text.replies.parsed import Listed, Written
+from .deliberation import Deliberation, Found, Notes
 from .experience import choose, mask
-from .found import Found
 from .recall import Messages, messages, retrieve
 from .recipes import Reflection
 
-if TYPE_CHECKING:
-    from .language import Notes, Turn
 
-
-async def reflect(turn: Turn, stage: Reflection) -> Found:
+async def reflect(turn: Deliberation, stage: Reflection) -> Found:
     """All steps before the response: what the turn has before it, and what it made of it."""
     return await Reflecting(turn, stage).steps()
 
 
-def recalled(turn: Turn, stage: Reflection) -> Situation:
+def recalled(turn: Deliberation, stage: Reflection) -> Situation:
     """What a reflective player has before it in this turn: O and V as its situation (003 §3.3)."""
     memory, without, seat = messages(turn.view), turn.recipe.without, turn.memory.seat
     recent = memory.recent(stage.recent if "recent" not in without else 0)
@@ -65,7 +61,7 @@ def recalled(turn: Turn, stage: Reflection) -> Situation:
 class Reflecting:
     """One turn's steps; gone once they are taken."""
 
-    def __init__(self, turn: Turn, stage: Reflection) -> None:
+    def __init__(self, turn: Deliberation, stage: Reflection) -> None:
         self.turn, self.recipe, self.stage = turn, turn.recipe, stage
         self.memory: Messages = messages(turn.view)
         self.sampling = Sampling(stage.temperature, self.recipe.max_tokens)
@@ -85,7 +81,7 @@ class Reflecting:
             answers = await self.answers(now, (*chosen, *free))
         reflection = await self.reflection(now, answers) if self.has("reflection") else ""
         suggestion = ""
-        if self.turn.agent.shelf is not None and self.has("suggestion") and self.has("reflection"):
+        if self.turn.shelf is not None and self.has("suggestion") and self.has("reflection"):
             suggestion = await self.suggestion(now, reflection)
         kept = () if self.has("reflection") else answers
         return Found(now, aids=Aids(reflection, suggestion, kept, self.has("reasoning")))
@@ -154,7 +150,7 @@ class Reflecting:
 
     async def suggestion(self, now: Situation, reflection: str) -> str:
         """S: what past games of the same role and kind of ask advise (003 Eq. 6 and 7)."""
-        turn, shelf = self.turn, self.turn.agent.shelf
+        turn, shelf = self.turn, self.turn.shelf
         assert shelf is not None
         if not reflection:
             turn.notes.append(("suggest", Suggested("", why="there is no reflection to look it up by")))

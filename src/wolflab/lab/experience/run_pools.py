@@ -16,8 +16,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from ...agents.experience import Pool
-from ...agents.shelf import Shelf
+from ...agents.experience import Pool, Shelf
 from ...errors import ExperimentError, RecordError
 from ...files import copied
 from ...models.embedders import Embedder, require_same

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from ...agents.base import IO, Invalid, Reply
+from ...agents.base import Invalid, Reply
 from ...agents.choosing import among
-from ...agents.found import Found
-from ...agents.language import LanguageAgent, Turn
+from ...agents.deliberation import Deliberation, Found
+from ...agents.language import LanguageAgent
 from ...agents.planning import plan
 from ...agents.policy.base import Observation, Policy, Weights
 from ...agents.recipes import Recipe
 from ...policy.rollout import Seat
-from ...rules import PASS, Action, Ask, Pick, Ruleset, Say, View
+from ...rules import PASS, Action, Ask, Pick, Ruleset, Say
 from ...text.intents import HIDE, IDLE, Intent, intents, possible, worded
 from ...text.notes import Candidate, Proposed
 from ...text.reading import Accusation, Claim, Report, Suggestion, read
@@ -33,31 +33,25 @@ class Lesson(LanguageAgent):
     def __init__(self, recipe: Recipe, policy: Policy) -> None:
         super().__init__(recipe, policy=policy)
 
-    async def reply(self, view: View, ask: Ask, io: IO) -> Reply:
-        """See `Agent`."""
-        return await _Taught(self, view, ask, io).take()
-
-
-class _Taught(Turn):
-    async def answer(self, found: Found) -> Reply:
+    async def answer(self, turn: Deliberation, found: Found) -> Reply:
         """Act first; then weigh the intents with all of π on the one that this was."""
-        if self.proposal is None:
-            return await super().answer(found)
-        found = await plan(self, found)
-        reply = await self.respond(found)
+        if turn.proposal is None:
+            return await super().answer(turn, found)
+        found = await plan(turn, found)
+        reply = await turn.respond(found)
         if isinstance(reply.action, Invalid):
             return reply
-        ask, ruleset = self.ask, self.view.ruleset
+        ask, ruleset = turn.ask, turn.view.ruleset
         open_ = [one for one in intents(ruleset) if possible(one, ask, found.now.alive)]
         meant = intent_of(reply.action, ask, ruleset)
         if meant in open_:
-            seat = self.agent.policy
+            seat = self.policy
             assert isinstance(seat, Seat)
-            self.agent = LanguageAgent(self.recipe, policy=_Certain(seat, open_.index(meant)))
+            turn.policy = _Certain(seat, open_.index(meant))
             told = tuple(Candidate(worded(one, ruleset)) for one in open_)
-            self.notes.append(("propose", Proposed(told)))
-            await among(self, found, told, "policy")
-        return replace(reply, notes=tuple(self.notes))
+            turn.notes.append(("propose", Proposed(told)))
+            await among(turn, found, told, "policy")
+        return replace(reply, notes=tuple(turn.notes))
 
 
 class _Certain:
