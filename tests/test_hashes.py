@@ -41,7 +41,7 @@ PACKAGE = Path(wolflab.__file__).parent
 
 UNRELATED: dict[str, tuple[str, str]] = {
     "__init__.py": (r'__version__ = ".*"', '__version__ = "9.9"'),
-    "rules/ruleset.py": ("    # words\n", "    fog: bool = False\n    owls: int = 3\n\n    # words\n"),
+    "rules/switches.py": ("    # words\n", "    fog: bool = False\n    owls: int = 3\n\n    # words\n"),
     "agents/recipes.py": (
         "    tips: bool = False\n\n    def",
         '    tips: bool = False\n    tone: str = ""\n\n    def',

@@ -23,7 +23,7 @@ from .actions import (
     pick,
 )
 from .asks import CHANCE, Ask
-from .duties import Duty
+from .duties import Duty, Role
 from .events import (
     EVERYONE,
     MODERATOR,
@@ -51,7 +51,7 @@ from .events import (
 )
 from .facts import Departure, Facts, LeftBy, facts_of, told
 from .outcome import Outcome, Reason, Side, Winner
-from .roles import DUTIES, ROLES, SHIELDS, Role, role
+from .roles import DUTIES, ROLES, SHIELDS, role
 from .ruleset import DOCTOR, NINE, PRESETS, SHERIFF, TWELVE, WITCH, Ruleset, preset
 from .view import Log, Note, View
 

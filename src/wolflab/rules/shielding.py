@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .actions import Action, Pick
-from .duties import Duty, targets
+from .duties import Duty, DutyState, targets
 from .events import Chose, Event, only
-
-if TYPE_CHECKING:
-    from .ruleset import Ruleset
-    from .state import State
+from .switches import Switches
 
 
 def shield_duty(kind: str, past: str) -> Duty:
     """A duty called `kind` that shields its target; the switches are the ruleset's ``guard_*``."""
 
-    def options(state: State, seat: int) -> tuple[Action, ...]:
-        rules = state.table.ruleset
+    def options(state: DutyState, seat: int) -> tuple[Action, ...]:
+        rules = state.ruleset
         excluded = 0 if rules.guard_may_shield_self else 1 << seat
         if not rules.guard_may_repeat:
             last = state.memory.get((seat, "shielded"))
@@ -25,10 +20,10 @@ def shield_duty(kind: str, past: str) -> Duty:
                 excluded |= 1 << last[1]
         return targets(state, excluded, rules.guard_may_pass)
 
-    def act(state: State, seat: int, action: Action) -> tuple[Event, ...]:
+    def act(state: DutyState, seat: int, action: Action) -> tuple[Event, ...]:
         if isinstance(action, Pick):
             state.shield(action.seat)
-            if not state.table.ruleset.guard_may_repeat:
+            if not state.ruleset.guard_may_repeat:
                 # With the night: a night without a shield (a pass, or nobody left to choose) lifts the bar.
                 state.remember(seat, "shielded", (state.round, action.seat))
         return (Chose(seat, kind, action, only(seat)),)
@@ -36,7 +31,7 @@ def shield_duty(kind: str, past: str) -> Duty:
     return Duty(kind, kind, past, options, act, shields=True)
 
 
-def shield_card(rules: Ruleset, name: str, verb: str) -> str:
+def shield_card(rules: Switches, name: str, verb: str) -> str:
     """The rules' words for it."""
     who = "one player, themselves included," if rules.guard_may_shield_self else "one other player"
     text = f"the {name} chooses {who} to {verb} without knowing whom the Werewolves chose"

@@ -7,20 +7,18 @@ cheap. Players, agents and screens never see a state: they get a `View`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .actions import Action
 from .asks import Ask
-from .duties import Cause
+from .duties import Cause, Role
 from .outcome import Outcome
-from .roles import Role
-
-if TYPE_CHECKING:
-    from .table import Table
+from .ruleset import Ruleset
+from .table import Table
 
 
 class State:
-    """See the module. Masks are bit masks over seats."""
+    """See the module. Masks are bit masks over seats. Duties see it as a `DutyState`."""
 
     table: Table
     phase: str
@@ -71,40 +69,47 @@ class State:
         new.__dict__ = self.__dict__.copy()
         return new
 
-    # -- the words that duties are written in ---------------------------------------------
+    # -- as duties see it (`DutyState`) -----------------------------------------------------
+
+    @property
+    def ruleset(self) -> Ruleset:
+        """See `DutyState`."""
+        return self.table.ruleset
+
+    def picks(self, mask: int, may_pass: bool) -> tuple[Action, ...]:
+        """See `DutyState`."""
+        return self.table.picks(mask, may_pass)
 
     def shield(self, seat: int) -> None:
-        """Nothing but a strike kills `seat` tonight."""
+        """See `DutyState`."""
         assert self.phase == "night"
         self.shielded |= 1 << seat
 
     def cure(self, seat: int) -> None:
-        """As a shield; what becomes of a player who has both, `Ruleset.shield_and_antidote` says."""
+        """See `DutyState`."""
         assert self.phase == "night"
         self.cured |= 1 << seat
 
     def strike(self, seat: int) -> None:
-        """`seat` dies tonight, shield or not."""
+        """See `DutyState`."""
         assert self.phase == "night"
         self.struck |= 1 << seat
 
     def shoot(self, seat: int, target: int) -> None:
-        """`seat` shoots `target`, who is out of the game at once. Everybody sees it: never at night."""
+        """See `DutyState`."""
         assert self.phase != "night"
         self.shots = (*self.shots, (seat, target))
 
     def remember(self, seat: int, word: str, value: object) -> None:
-        """Keep `value` for later."""
+        """See `DutyState`."""
         self.memory = {**self.memory, (seat, word): value}
 
-    # -- questions ------------------------------------------------------------------------
-
     def victim(self) -> int | None:
-        """Whom the pack's finished choices kill, before any shield (None: nobody)."""
+        """See `DutyState`."""
         return self.table.agreed(tuple(c[2] for c in self.choices if c[0] == "kill"))
 
     def dying(self) -> int:
-        """Mask of those who will not see the morning, as the night stands now."""
+        """See `DutyState`."""
         victim = self.victim()
         safe = self.shielded | self.cured
         if self.shielded & self.cured and self.table.ruleset.shield_and_antidote == "kills":
@@ -113,7 +118,7 @@ class State:
         return (attacked | self.struck) & self.alive
 
     def cause(self, seat: int) -> Cause:
-        """By what `seat`, whose departure it is, has left the game: of a kill and a strike, by the strike."""
+        """See `DutyState`."""
         if self.fallen >> seat & 1:
             return "shot"
         if self.back == "dusk":
@@ -121,5 +126,5 @@ class State:
         return "strike" if self.hit >> seat & 1 else "kill"
 
     def members(self, role: Role) -> int:
-        """Mask of all seats, dead or alive, that were dealt `role`."""
+        """See `DutyState`."""
         return self.table.members(self.roles, role)

@@ -7,16 +7,13 @@ make hundreds of thousands of decisions a second.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from .actions import PASS, Action, Pick, deal, pick
 from .asks import CHANCE, Ask
-from .duties import When
+from .duties import Role, When
 from .events import EVERYONE, DayBroke, Dealt, Event, NightFell, Said, VoteCounted, Voted, seats_of
-from .roles import DUTIES, Role
-
-if TYPE_CHECKING:
-    from .ruleset import Ruleset
+from .roles import DUTIES
+from .ruleset import Ruleset
 
 DutyTurn = tuple[str, int]
 """A duty's kind and the seat that has it."""

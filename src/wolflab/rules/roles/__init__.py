@@ -7,69 +7,18 @@ offered as a guess to players who deduce.
 
 from __future__ import annotations
 
+import copyreg
 import importlib
 import pkgutil
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from ..duties import Duty
-from ..outcome import Side
+from ..duties import Duty, Role
 
-if TYPE_CHECKING:
-    from ..ruleset import Ruleset
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Role:
-    """One kind of card.
-
-    card: ruleset → the sentences of the rules that describe what this role does.
-    pack: its holders recognise each other on the first night.
-    plain: it has no ability (the win condition "no plain Villager left" counts these).
-    """
-
-    name: str
-    plural: str
-    side: Side
-    card: Callable[[Ruleset], str]
-    duties: tuple[Duty, ...] = ()
-    pack: bool = False
-    plain: bool = False
-    aliases: tuple[str, ...] = ()
-
-    wolf: bool = field(init=False, default=False)
-    """On the Werewolves' side."""
-    nightly: bool = field(init=False, default=False)
-    """It has something to do at night."""
-    shields: bool = field(init=False, default=False)
-    """One of its duties shields (see `Duty`)."""
-    shoots: bool = field(init=False, default=False)
-    """One of its duties shoots."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "wolf", self.side is Side.WEREWOLVES)
-        object.__setattr__(self, "nightly", any(duty.when == "night" for duty in self.duties))
-        object.__setattr__(self, "shields", any(duty.shields for duty in self.duties))
-        object.__setattr__(self, "shoots", any(duty.shoots for duty in self.duties))
-
-    def __repr__(self) -> str:
-        return f"Role({self.name})"
-
-    def __reduce__(self) -> tuple[Callable[[str], Role], tuple[str]]:
-        return role, (self.name,)
-
-
-def _load() -> dict[str, Role]:
-    found = {}
-    for info in pkgutil.iter_modules(__path__):
-        one: Role = importlib.import_module(f"{__name__}.{info.name}").ROLE
-        found[one.name] = one
-    return found
-
-
-ROLES: dict[str, Role] = _load()
+ROLES: dict[str, Role] = {}
 """Every role by name."""
+
+for _info in pkgutil.iter_modules(__path__):
+    _role: Role = importlib.import_module(f"{__name__}.{_info.name}").ROLE
+    ROLES[_role.name] = _role
 
 
 def _duties() -> dict[str, Duty]:
@@ -92,3 +41,8 @@ SHIELDS: frozenset[str] = frozenset(kind for kind, duty in DUTIES.items() if dut
 def role(name: str) -> Role:
     """The role called `name` (KeyError when there is none)."""
     return ROLES[name]
+
+
+copyreg.pickle(Role, lambda one: (role, (one.name,)))  # another process has its own
+
+__all__ = ["DUTIES", "ROLES", "SHIELDS", "Role", "role"]

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..outcome import Side
 from ..shielding import shield_card, shield_duty
+from ..switches import Switches
 from . import Role
 
-if TYPE_CHECKING:
-    from ..ruleset import Ruleset
 
-
-def card(rules: Ruleset) -> str:
+def card(rules: Switches) -> str:
     return shield_card(rules, "Guard", "protect")
 
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..actions import Action, Pick
-from ..duties import Duty, targets
+from ..duties import Duty, DutyState, targets
 from ..events import Event
 from ..outcome import Side
+from ..switches import Switches
 from . import Role
 
-if TYPE_CHECKING:
-    from ..ruleset import Ruleset
-    from ..state import State
 
-
-def options(state: State, seat: int) -> tuple[Action, ...]:
-    rules = state.table.ruleset
+def options(state: DutyState, seat: int) -> tuple[Action, ...]:
+    rules = state.ruleset
     may = {
         "vote": rules.hunter_shoots_when_voted_out,
         "kill": rules.hunter_shoots_when_killed,
@@ -26,14 +21,14 @@ def options(state: State, seat: int) -> tuple[Action, ...]:
     return targets(state, may_pass=True) if may else ()
 
 
-def act(state: State, seat: int, action: Action) -> tuple[Event, ...]:
+def act(state: DutyState, seat: int, action: Action) -> tuple[Event, ...]:
     """Not to shoot is silent: nobody learns that a Hunter has left."""
     if isinstance(action, Pick):
         state.shoot(seat, action.seat)
     return ()
 
 
-def card(rules: Ruleset) -> str:
+def card(rules: Switches) -> str:
     several = rules.count("Hunter") > 1
     ways = {"voted out": rules.hunter_shoots_when_voted_out}
     ways["killed by the Werewolves"] = rules.hunter_shoots_when_killed

@@ -2,41 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..actions import Action, Pick
-from ..duties import Duty, targets
+from ..duties import Duty, DutyState, targets
 from ..events import Chose, Event, Learned, only
 from ..outcome import Side
+from ..switches import Switches
 from . import Role
-
-if TYPE_CHECKING:
-    from ..ruleset import Ruleset
-    from ..state import State
 
 NOT_WOLF = "not a Werewolf"
 
 
-def options(state: State, seat: int) -> tuple[Action, ...]:
-    rules = state.table.ruleset
+def options(state: DutyState, seat: int) -> tuple[Action, ...]:
+    rules = state.ruleset
     excluded = 0 if rules.seer_may_see_self else 1 << seat
     if rules.deaths == "sequential":
         excluded |= state.dying()
     return targets(state, excluded, rules.seer_may_pass)
 
 
-def act(state: State, seat: int, action: Action) -> tuple[Event, ...]:
+def act(state: DutyState, seat: int, action: Action) -> tuple[Event, ...]:
     me = only(seat)
     chose = Chose(seat, "see", action, me)
     if not isinstance(action, Pick):
         return (chose,)
     role = state.roles[action.seat]
     verdict = "Werewolf" if role.wolf else NOT_WOLF
-    what = role.name if state.table.ruleset.seer_learns == "role" else verdict
+    what = role.name if state.ruleset.seer_learns == "role" else verdict
     return chose, Learned(seat, action.seat, what, me)
 
 
-def card(rules: Ruleset) -> str:
+def card(rules: Switches) -> str:
     learns = {
         "role": "and learns that player's exact role",
         "is_wolf": "and learns whether that player is a Werewolf",

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..actions import Action
-from ..duties import Duty, targets
+from ..duties import Duty, DutyState, targets
 from ..events import Chose, Event
 from ..outcome import Side
+from ..switches import Switches
 from . import Role
-
-if TYPE_CHECKING:
-    from ..ruleset import Ruleset
-    from ..state import State
 
 AGREEMENT = {
     "unanimous": "if they name different players, nobody is killed",
@@ -21,8 +16,8 @@ AGREEMENT = {
 }
 
 
-def options(state: State, seat: int) -> tuple[Action, ...]:
-    rules = state.table.ruleset
+def options(state: DutyState, seat: int) -> tuple[Action, ...]:
+    rules = state.ruleset
     excluded = 0
     if not rules.wolves_may_target_self:
         excluded |= 1 << seat
@@ -31,11 +26,11 @@ def options(state: State, seat: int) -> tuple[Action, ...]:
     return targets(state, excluded, rules.wolves_may_pass)
 
 
-def act(state: State, seat: int, action: Action) -> tuple[Event, ...]:
+def act(state: DutyState, seat: int, action: Action) -> tuple[Event, ...]:
     return (Chose(seat, "kill", action, state.members(ROLE)),)
 
 
-def card(rules: Ruleset) -> str:
+def card(rules: Switches) -> str:
     if rules.count("Werewolf") == 1:
         text = "the Werewolf chooses one player to kill"
     else:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..actions import NO, YES, Action, Answer, Pick
-from ..duties import Duty, targets
+from ..duties import Duty, DutyState, targets
 from ..events import Chose, Event, VictimShown, only
 from ..outcome import Side
-from . import Role
-
-if TYPE_CHECKING:
-    from ..ruleset import Ruleset
-    from ..state import State
-
+from ..switches import Switches
+from . import ROLES, Role
 
 SHIELDED = {
     "not_asked": "",
@@ -24,9 +18,9 @@ SHIELDED = {
 """What the antidote does to a player who is shielded: the words for `shield_and_antidote`."""
 
 
-def _victim(state: State, seat: int) -> int | None:
+def _victim(state: DutyState, seat: int) -> int | None:
     """Whom the Witch is shown: tonight's victim, while the antidote lasts and nothing has saved it."""
-    rules = state.table.ruleset
+    rules = state.ruleset
     if state.memory.get((seat, "antidote used")):
         return None
     victim = state.victim()
@@ -38,16 +32,16 @@ def _victim(state: State, seat: int) -> int | None:
     return victim
 
 
-def antidote_options(state: State, seat: int) -> tuple[Action, ...]:
+def antidote_options(state: DutyState, seat: int) -> tuple[Action, ...]:
     return () if _victim(state, seat) is None else (YES, NO)
 
 
-def show_victim(state: State, seat: int) -> tuple[Event, ...]:
+def show_victim(state: DutyState, seat: int) -> tuple[Event, ...]:
     victim = _victim(state, seat)
     return () if victim is None else (VictimShown(seat, victim, only(seat)),)
 
 
-def antidote(state: State, seat: int, action: Action) -> tuple[Event, ...]:
+def antidote(state: DutyState, seat: int, action: Action) -> tuple[Event, ...]:
     victim = state.victim()  # as she was shown, whatever another Witch did meanwhile
     if isinstance(action, Answer) and action.yes and victim is not None:
         state.cure(victim)
@@ -55,8 +49,8 @@ def antidote(state: State, seat: int, action: Action) -> tuple[Event, ...]:
     return (Chose(seat, "antidote", action, only(seat)),)
 
 
-def poison_options(state: State, seat: int) -> tuple[Action, ...]:
-    rules = state.table.ruleset
+def poison_options(state: DutyState, seat: int) -> tuple[Action, ...]:
+    rules = state.ruleset
     if state.memory.get((seat, "poison used")):
         return ()
     if rules.deaths == "sequential" and state.dying() >> seat & 1:
@@ -69,20 +63,20 @@ def poison_options(state: State, seat: int) -> tuple[Action, ...]:
     return targets(state, may_pass=True)
 
 
-def poison(state: State, seat: int, action: Action) -> tuple[Event, ...]:
+def poison(state: DutyState, seat: int, action: Action) -> tuple[Event, ...]:
     if isinstance(action, Pick):
         state.strike(action.seat)
         state.remember(seat, "poison used", True)
     return (Chose(seat, "poison", action, only(seat)),)
 
 
-def card(rules: Ruleset) -> str:
+def card(rules: Switches) -> str:
     text = (
         "the Witch has one antidote and one poison for the whole game: she is told whom the "
         "Werewolves kill while she still has the antidote, and may save that player"
     )
     text += ", herself included" if rules.witch_may_save_self else ", but not herself"
-    if any(role.shields for role in rules.cast):
+    if any(ROLES[name].shields for name in rules.roles if rules.count(name)):
         text += SHIELDED[rules.shield_and_antidote]
     text += "; she may poison any player, whom no protection saves, or pass"
     if not rules.witch_may_use_both:
