@@ -59,30 +59,36 @@ def test_presets_that_reproduce_a_table_pin_the_papers_prompting() -> None:
     ("change", "words"),
     [
         ({"deals": 0}, "deals: got 0"),
-        ({"dealz": 3}, "dealz: there is no such field"),
+        ({"dealz": 3}, "dealz: there is no such field; did you mean deals?"),
         ({"name": "a b"}, "name: got 'a b'"),
         ({"rules": "chess"}, "there is no preset 'chess'; known are sheriff, witch, doctor"),
-        ({"rules": {"preset": "doctor", "tie": "duel"}}, "'tie': got 'duel'; use one of nobody, random"),
-        ({"rules": {"preset": "doctor", "tye": "random"}}, "'tye': there is no such switch"),
-        ({"players": {"others": {"recipe": "vanila", "model": "village"}}}, "there is no recipe 'vanila'"),
+        ({"rules": {"preset": "doctor", "tie": "duel"}}, "'tie': got 'duel'; use 'nobody' or 'random'"),
+        (
+            {"rules": {"preset": "doctor", "tye": "random"}},
+            "'tye': there is no such field; did you mean tie?",
+        ),
+        (
+            {"players": {"others": {"recipe": "vanila", "model": "village"}}},
+            "there is no recipe 'vanila'; did you mean vanilla?",
+        ),
         ({"players": {"others": {"recipe": "vanilla"}}}, "a model is missing"),
         ({"players": {"others": {"recipe": "random", "model": "village"}}}, "recipe random takes no model"),
         ({"players": {"player_9": {"recipe": "random"}}}, "there is no place 'player_9'"),
         ({"rules": "doctor", "players": {"sheriff": {"recipe": "random"}}}, "these rules have no Sheriff"),
         (
             {"players": {"others": {"recipe": {"name": "vanilla", "retrys": 1}, "model": "village"}}},
-            "no field 'retrys'",
+            "field retrys: there is no such field; did you mean retries?",
         ),
         (
-            {"players": {"others": {"recipe": {"name": "vanilla", "layout": "tall"}, "model": "v"}}},
-            "use one of paper, append",
+            {"players": {"others": {"recipe": {"name": "vanilla", "layout": "tall"}, "model": "village"}}},
+            "got 'tall'; use 'paper', 'append' or 'recall'",
         ),
         ({"conditions": {"a": {"players": {"nobody": {"recipe": "random"}}}}}, "there is no place 'nobody'"),
         ({"conditions": {}}, "at least one"),
         ({"straw_polls": 5}, "straw_polls"),
         ({"planted": {"measure": "fame", "conditions": []}}, "planted.measure: there is no measure 'fame'"),
         ({"planted": {"conditions": ["none"]}}, "planted.conditions: there is no condition 'none'"),
-        ({"planted": {"valeus": {}}}, "planted"),
+        ({"planted": {"valeus": {}}}, "planted.valeus: there is no such field"),
     ],
 )
 def test_a_mistake_is_one_sentence(change: dict[str, Any], words: str) -> None:
@@ -126,6 +132,8 @@ def test_an_unknown_file_and_broken_yaml(tmp_path: Any) -> None:
         load(broken)
     with pytest.raises(ExperimentError, match=r"place\.to\.change=value"):
         load("quickstart", ["deals"])
+    with pytest.raises(ExperimentError, match=r"no field 'contrast'; did you mean contrasts=\[days\]\?$"):
+        load("quickstart", ["contrast=[days]"])
 
 
 def test_overrides_reach_players_rules_and_fields() -> None:
@@ -173,7 +181,7 @@ def test_a_planted_effect_goes_with_the_condition_that_an_override_makes_superfl
     [
         ("deduce.alpha", "6", "use a whole number"),
         ("deduce.uncertain", 6.5, "use a whole number"),
-        ("deduce.uncertain", 0, "use 1 to 10"),
+        ("deduce.uncertain", 0, "use 1 or more"),
         ("temperature", float("nan"), "use a number"),
         ("deduce.prune", "no", "use true or false"),
         ("temperature", "hot", "use a number"),
@@ -181,21 +189,21 @@ def test_a_planted_effect_goes_with_the_condition_that_an_override_makes_superfl
         ("retries", "2", "use a whole number"),
         ("retries", -1, "use 0 or more"),
         ("max_tokens", 0, "use 1 or more"),
-        ("deduce.attributes", 5, "use a list of names"),
-        ("deduce.attributes", ["rumours"], "use a list of some of reasoning, confidence, evidence"),
+        ("deduce.attributes", 5, "use a list"),
+        ("deduce.attributes", ["rumours"], "use 'reasoning', 'confidence' or 'evidence'"),
         ("style", 3, "use a text"),
         ("style", "loud", "use one of"),
-        ("deduce", "some", "use a mapping of calls, .* or null"),
-        ("deduce.calls", "some", "use one of each, all"),
+        ("deduce", "some", "use a mapping of calls, alpha"),
+        ("deduce.calls", "some", "use 'each' or 'all'"),
         ("reflect.recent", -1, "use 0 or more"),
-        ("propose.candidates", 0, "use 1 to 8"),
-        ("propose.kinds", ["dusk"], "use a list of some of night, statement, vote"),
-        ("propose.choose", "nobody", "use one of model, policy"),
+        ("propose.candidates", 9, "use 8 or less"),
+        ("propose.kinds", ["dusk"], "use 'night', 'statement' or 'vote'"),
+        ("propose.choose", "nobody", "use 'model' or 'policy'"),
         ("propose.policy_temperature", 0, "use 1, or propose.choose: policy"),
         ("propose.policy_temperature", -1, "use 0 or more"),
         ("propose.policy_temperature", float("inf"), "use a number"),
         ("propose.policy_temperature", "cold", "use a number"),
-        ("think", "after", "use one of with, before, before_statements"),
+        ("think", "after", "use 'with', 'before' or 'before_statements'"),
         ("refine", True, "use it with think: before"),
     ],
 )

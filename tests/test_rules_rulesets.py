@@ -11,6 +11,8 @@ from hypothesis import given, settings
 
 from rules_helpers import rulesets
 from wolflab.errors import RulesetError
+from wolflab.fields import Misfit, checked
+from wolflab.lab.plans.specs import ruleset_of
 from wolflab.rules import DOCTOR, NINE, PRESETS, ROLES, SHERIFF, TWELVE, WITCH, Ruleset, Side, preset
 from wolflab.rules.duties import Duty
 
@@ -110,8 +112,6 @@ BASE = {"Werewolf": 2, "Villager": 3, "Seer": 1, "Guard": 1}
         ("roles", {"roles": {"Werewolf": 3, "Villager": 3}}),  # lost before it begins
         ("roles", {"roles": {**BASE, "Cupid of the North": 1}}),
         ("roles", {"roles": {**BASE, "Seer": -1}}),
-        ("roles", {"roles": {**BASE, "Seer": 1.0}}),
-        ("roles", {"roles": {**BASE, "Seer": True}}),
         ("roles", {"roles": {**BASE, "Doctor": 1}}),  # with a Guard
         ("wolves_win", {"roles": {"Werewolf": 2, "Seer": 5}, "wolves_win": "no_villager"}),
         ("wolves_win", {"roles": {"Werewolf": 2, "Seer": 5, "Villager": 0}, "wolves_win": "no_villager"}),
@@ -123,11 +123,8 @@ BASE = {"Werewolf": 2, "Villager": 3, "Seer": 1, "Guard": 1}
         ("sheriff_role", {"sheriff_role": "Witch", "sheriff": "assigned"}),
         ("candidates", {"sheriff": "elected", "candidates": 0}),
         ("candidates", {"sheriff": "elected", "candidates": 7}),
-        ("candidates", {"candidates": "3"}),
         ("pass_competes", {"pass_competes": True, "may_abstain": False}),
         ("max_rounds", {"max_rounds": 0}),
-        ("max_rounds", {"max_rounds": True}),
-        ("max_rounds", {"max_rounds": 6.0}),
         ("first_player", {"first_player": 2}),
         ("player_name", {"player_name": "player"}),
         ("player_name", {"player_name": "{}_{}"}),
@@ -143,11 +140,33 @@ def test_inconsistent_rulesets_are_refused_with_the_field_named(
     assert repr(field) in str(refused.value)
 
 
-@pytest.mark.parametrize("switch", [s for s in MATRIX if s not in ("player_name", "sheriff_role")])
-def test_unknown_values_are_refused_for_every_switch(switch: str) -> None:
+@pytest.mark.parametrize(
+    ("field", "changes"),
+    [
+        ("roles", {"roles": 5}),
+        ("roles.Seer", {"roles": {**BASE, "Seer": 1.0}}),
+        ("roles.Seer", {"roles": {**BASE, "Seer": True}}),
+        ("candidates", {"candidates": "3"}),
+        ("max_rounds", {"max_rounds": True}),
+        ("max_rounds", {"max_rounds": 6.0}),
+        ("no_such_switch", {"no_such_switch": 1}),
+        *(
+            (switch, {switch: "perhaps"})
+            for switch in MATRIX
+            if switch not in ("player_name", "sheriff_role")
+        ),
+    ],
+)
+def test_values_of_the_wrong_kind_are_refused_where_they_are_read(
+    field: str, changes: dict[str, object]
+) -> None:
+    told = DOCTOR.as_dict() | changes
     with pytest.raises(RulesetError) as refused:
-        Ruleset(name="base", roles=BASE).with_(**{switch: "perhaps"})
-    assert refused.value.field == switch
+        ruleset_of({"preset": "doctor", **changes})
+    assert refused.value.field == field
+    with pytest.raises(Misfit) as wrong:  # as a record is read
+        checked(Ruleset, told)
+    assert wrong.value.place == field
 
 
 def test_unknown_presets_are_refused() -> None:

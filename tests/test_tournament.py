@@ -138,17 +138,21 @@ def test_files_names_and_overrides(tmp_path: Path) -> None:
         load(file, ["x.model=village"])
     with pytest.raises(ExperimentError, match=r"no file 'nothing\.yaml'"):
         load("nothing.yaml")
-    file.write_text(yaml.safe_dump({**TWO, "village": {"deals": 9, "model": "village"}, "model": "m"}))
+    file.write_text(yaml.safe_dump({**TWO, "village": {"deals": 9, "model": "village"}, "model": "openai/m"}))
     assert load(file).deals == 4
     assert load(file, village=True).deals == 9
     changed = load(file, ["b.recipe=vanilla", "deals=7", "rules.max_rounds=3"])
-    assert (changed.deals, changed.entrants["b"].recipe, changed.entrants["b"].model) == (7, "vanilla", "m")
+    assert (changed.deals, changed.entrants["b"].recipe, changed.entrants["b"].model) == (
+        7,
+        "vanilla",
+        "openai/m",
+    )
     rules = changed.experiment().ruleset("a vs b")
     assert (rules.name, rules.max_rounds) == ("doctor", 3)
     with pytest.raises(ExperimentError, match="'c' is neither a field of a tournament nor an entrant"):
         load(file, ["c.recipe=vanilla"])
     file.write_text(
-        yaml.safe_dump({**TWO, "entrants": {"a": "random", "b": {"recipe": "vanilla", "model": "m"}}})
+        yaml.safe_dump({**TWO, "entrants": {"a": "random", "b": {"recipe": "vanilla", "model": "openai/m"}}})
     )
     with pytest.raises(ExperimentError, match="with --village everybody is the built-in player"):
         load(file, village=True)

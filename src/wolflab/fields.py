@@ -1,9 +1,32 @@
-"""What every part of a file's settings is made of."""
+"""Settings from plain values: what every part of a file is made of, and a refusal in words.
+
+A `Part` is a part of a file that people write. `checked` makes any other dataclass of plain values (a recipe,
+a model's settings, a ruleset). Either way a value of the wrong kind is refused with its place, what was given
+and what to write instead; of a misspelt name the nearest is told.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields, is_dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+from math import isfinite
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+
 import yaml
-from pydantic import BaseModel, ConfigDict
+from annotated_types import Ge, Interval, Predicate
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+T = TypeVar("T")
+
+Amount = Annotated[int | float, Predicate(isfinite), Ge(0)]
+"""A finite number of 0 or more. A whole number stays one, so that headers say what was written."""
+Chance = Annotated[int | float, Interval(ge=0, le=1)]
+
+_SHOWN = 60
+"""Characters of what was given that a refusal repeats."""
 
 
 class Part(BaseModel):
@@ -15,3 +38,133 @@ class Part(BaseModel):
         """As a file: what was set, in YAML."""
         told = self.model_dump(mode="json", exclude_unset=True)
         return yaml.safe_dump(told, sort_keys=False, allow_unicode=True)
+
+
+class Misfit(ValueError):
+    """Plain values that are no settings of that kind. place: the field ("deduce.alpha"); words: what is wrong
+    with it, and what to do.
+    """
+
+    def __init__(self, place: str, words: str) -> None:
+        super().__init__(f"{place}: {words}" if place else words)
+        self.place, self.words = place, words
+
+
+def checked(kind: type[T], values: Mapping[str, Any]) -> T:
+    """A dataclass of plain values, as a file or a record holds them; Misfit for what does not fit its types.
+
+    Nothing is guessed ("3" is no number, 1 is not true), lists become tuples where the type says so, and what
+    the dataclass itself refuses it refuses in its own words.
+    """
+    for place, known in _misnamed(kind, values):
+        raise Misfit(place, f"there is no such field; {nearest(place, known)}")
+    try:
+        adapter: TypeAdapter[T] = _adapter(kind)  # type: ignore[arg-type]  # a class is hashable
+        return adapter.validate_json(json.dumps(values, default=_plain), strict=True)
+    except ValidationError as error:
+        raise misfit(error, kind) from None
+
+
+def _plain(value: object) -> object:
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
+
+
+@lru_cache(64)
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def _misnamed(kind: type, values: Mapping[str, Any], where: str = "") -> Iterator[tuple[str, list[str]]]:
+    """(place, what is known there) of every name that no field has."""
+    known = _names(kind)
+    for name, value in values.items():
+        if name not in known:
+            yield f"{where}{name}", known
+        elif isinstance(value, Mapping) and (part := _part(kind, name)) is not None:
+            yield from _misnamed(part, value, f"{where}{name}.")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """What to write in place of a name that there is not: the nearest, or all that are known."""
+    known = list(known)
+    near = get_close_matches(name.rpartition(".")[2], known, 1)
+    return f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+
+
+# -- refusals of pydantic in our words --------------------------------------------------------
+
+_TAGS = {"str": "a name, or a mapping", "dict[str,any]": "", "int": "a number", "float": "a number"}
+"""What pydantic adds to a place for the members of a union, and what to use where none of them fits."""
+_USE = {
+    "bool": "true or false",
+    "float": "a number",
+    "finite": "a number",
+    "predicate": "a number",
+    "int": "a whole number",
+    "string": "a text",
+    "list": "a list",
+    "tuple": "a list",
+    "dict": "a mapping",
+    "literal": "{expected}",
+    "greater_than_equal": "{ge:g} or more",
+    "greater_than": "a number above {gt:g}",
+    "less_than_equal": "{le:g} or less",
+    "less_than": "a number below {lt:g}",
+}
+"""How the type of an error begins, and what to use instead."""
+
+
+def misfit(error: ValidationError, kind: type, page: str = "") -> Misfit:
+    """The first thing that is wrong. page: where the fields are explained."""
+    # An unknown field comes first: the field that it was meant for is then only missing.
+    first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+    place = [part for part in first["loc"] if part not in _TAGS]
+    while place and isinstance(place[-1], int):
+        place.pop()
+    own = first.get("ctx", {}).get("error")
+    if isinstance(own, Misfit):
+        return Misfit(".".join(map(str, (*place, own.place))), own.words)
+    return Misfit(".".join(map(str, place)), _words(first, place, kind, page))
+
+
+def _words(error: Any, place: Sequence[str | int], kind: type, page: str) -> str:
+    what: str = error["type"]
+    if what == "extra_forbidden":
+        near = nearest(str(place[-1]), _known(kind, place[:-1]))
+        return f"there is no such field; {f'see {page}' if page and near.startswith('known') else near}"
+    if what == "missing":
+        return "this field is needed"
+    if what == "value_error":
+        return str(error["msg"].removeprefix("Value error, "))
+    use = next((use for begins, use in _USE.items() if what.startswith(begins)), "")
+    if what in ("dataclass_type", "model_type"):
+        use = f"a mapping of {', '.join(_known(kind, place))}"
+    if what.endswith("_type") and error["loc"]:
+        use = _TAGS.get(error["loc"][-1]) or use
+    said = str(error["msg"])
+    instead = f"use {use.format(**error.get('ctx', {}))}" if use else said[:1].lower() + said[1:]
+    given = repr(error["input"])
+    return f"got {given if len(given) <= _SHOWN else given[:_SHOWN] + '…'}; {instead}"
+
+
+def _known(kind: type, place: Iterable[str | int]) -> list[str]:
+    """The names of the fields at a place inside settings of that kind."""
+    for name in place:
+        kind = _part(kind, name) or kind  # a list's or a mapping's entry is of the kind that it holds
+    return _names(kind)
+
+
+def _names(kind: Any) -> list[str]:
+    return list(kind.model_fields) if issubclass(kind, BaseModel) else [one.name for one in fields(kind)]
+
+
+@lru_cache(256)
+def _part(kind: type, name: str | int) -> type | None:
+    """The settings inside a field, where it holds such."""
+    hints = [get_type_hints(kind).get(str(name))]
+    while hints:
+        hint = hints.pop(0)
+        if isinstance(hint, type) and (is_dataclass(hint) or issubclass(hint, BaseModel)):
+            return hint
+        hints += get_args(hint)
+    return None

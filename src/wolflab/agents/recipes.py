@@ -9,33 +9,34 @@ out, and each field is one decision that a paper made and an experiment may chan
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from math import isfinite
-from types import MappingProxyType, NoneType
-from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
+from dataclasses import asdict, dataclass, replace
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NoReturn, get_args
+
+from annotated_types import Ge, Interval
 
 from ..defaults import stated
 from ..errors import ExperimentError
+from ..fields import Amount, Misfit, checked, nearest
 from ..text.asking.prompts import STYLES
-from ..text.kinds import KINDS
+from ..text.kinds import KINDS, Kind
 from ..text.questions import Layout, Wording
 
-COMPONENTS = (
-    "rules",
-    "recent",
-    "informative",
-    "questions",
-    "predefined",
-    "reflection",
-    "suggestion",
-    "reasoning",
-)
+Component = Literal[
+    "rules", "recent", "informative", "questions", "predefined", "reflection", "suggestion", "reasoning"
+]
+COMPONENTS: tuple[Component, ...] = get_args(Component)
 """What can be taken out of a reflective player (003 §4.4.1: Z, O, V, Q, R, S, C). Without "predefined" it
 asks questions of its own alone; without "reflection" the answers stand in its place, and no suggestion can
 be looked up."""
 
-ATTRIBUTES = ("reasoning", "confidence", "evidence")
+Attribute = Literal["reasoning", "confidence", "evidence"]
+ATTRIBUTES: tuple[Attribute, ...] = get_args(Attribute)
 """What a deduction may give beside the role (004 Table 7)."""
+
+MOST_CANDIDATES = 8
+
+Count = Annotated[int, Ge(0)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +52,13 @@ class Deduction:
     """
 
     calls: Literal["each", "all"] = "all"
-    alpha: int = 6
-    uncertain: int | None = None
+    alpha: Annotated[int, Interval(ge=0, le=10)] = 6
+    uncertain: Annotated[int, Interval(ge=1, le=10)] | None = None
     judge_pack: bool = True
     wolf_exception: bool = False
     prune: bool = True
     show: bool = True
-    attributes: tuple[str, ...] = ATTRIBUTES
+    attributes: tuple[Attribute, ...] = ATTRIBUTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +72,13 @@ class Reflection:
     past games: given as it is ("experience"), or replaced by unrelated words of its length ("random").
     """
 
-    recent: int = 15
-    informative: int = 10
-    chosen: int = 5
-    free: int = 2
-    retrieve: int = 5
+    recent: Count = 15
+    informative: Count = 10
+    chosen: Count = 5
+    free: Count = 2
+    retrieve: Count = 5
     in_turn: bool = False
-    temperature: float = 0.3
+    temperature: Amount = 0.3
     advice: Literal["experience", "random"] = "experience"
 
 
@@ -93,16 +94,13 @@ class Proposal:
     """
 
     source: Literal["model", "intents"] = "model"
-    candidates: int = 3
-    kinds: tuple[str, ...] = KINDS
+    candidates: Annotated[int, Interval(ge=1, le=MOST_CANDIDATES)] = 3
+    kinds: tuple[Kind, ...] = KINDS
     choose: Literal["model", "policy"] = "model"
-    policy_temperature: float = 1.0
+    policy_temperature: Amount = 1.0
 
 
-Stage = Deduction | Reflection | Proposal
-_STAGES: Mapping[str, type[Stage]] = MappingProxyType(
-    {"deduce": Deduction, "reflect": Reflection, "propose": Proposal}
-)
+_STAGES = ("deduce", "reflect", "propose")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +118,8 @@ class Recipe:
     style: one of `text.asking.prompts.STYLES` (004 C.7). retries: further tries after an unusable reply, with
     the reason shown (0 in 002). speech_temperature applies to statements, temperature to everything else but
     reflection's steps.
+
+    What contradicts itself is an ExperimentError; values from a file are checked by `with_`.
     """
 
     name: str
@@ -131,19 +131,16 @@ class Recipe:
     style: str | None = None
     wording: Wording = "own"
     layout: Layout = "append"
-    retries: int = 2
-    temperature: float = 0.0
-    speech_temperature: float = 0.1
-    max_tokens: int | None = None
-    without: tuple[str, ...] = ()
+    retries: Count = 2
+    temperature: Amount = 0.0
+    speech_temperature: Amount = 0.1
+    max_tokens: Annotated[int, Ge(1)] | None = None
+    without: tuple[Component, ...] = ()
     tips: bool = False
 
     def __post_init__(self) -> None:
-        self._check_types()
         if self.style is not None and self.style not in STYLES:
             self._refuse("style", f"one of {', '.join(STYLES)}")
-        if set(self.without) - set(COMPONENTS):
-            self._refuse("without", f"a list of some of {', '.join(COMPONENTS)}")
         if set(self.without) - {"rules"} and self.reflect is None:
             self._refuse("without", "[rules], or a recipe that reflects, such as reflective")
         if self.reflect is not None:
@@ -152,13 +149,6 @@ class Recipe:
             self._refuse("layout", "recall for a recipe that reflects, and paper or append for the others")
         if self.refine and self.think != "before":
             self._refuse("refine", "it with think: before, whose plan it refines")
-        for name in ("retries", "temperature", "speech_temperature"):
-            self._at_least(name, getattr(self, name), 0)
-        if self.max_tokens is not None:
-            self._at_least("max_tokens", self.max_tokens, 1)
-        object.__setattr__(self, "without", tuple(self.without))
-        if self.deduce is not None:
-            self._check_deduction(self.deduce)
         if self.propose is not None:
             self._check_proposal(self.propose)
 
@@ -180,36 +170,7 @@ class Recipe:
 
     # -- what is refused ------------------------------------------------------------------
 
-    def _check_types(self) -> None:
-        for name, hint in get_type_hints(Recipe).items():
-            value = getattr(self, name)
-            stage = _STAGES.get(name)
-            if stage is None:
-                wanted = _wanted(value, hint)
-                if wanted:
-                    self._refuse(name, wanted)
-                continue
-            if value is not None and not isinstance(value, stage):
-                self._refuse(name, f"a mapping of {', '.join(f.name for f in fields(stage))}, or null")
-            for inner, kind in get_type_hints(stage).items() if value is not None else ():
-                wanted = _wanted(getattr(value, inner), kind)
-                if wanted:
-                    self._refuse(f"{name}.{inner}", wanted, getattr(value, inner))
-
-    def _check_deduction(self, made: Deduction) -> None:
-        if set(made.attributes) - set(ATTRIBUTES):
-            wanted = f"a list of some of {', '.join(ATTRIBUTES)}"
-            self._refuse("deduce.attributes", wanted, made.attributes)
-        if made.uncertain is not None and not 1 <= made.uncertain <= 10:
-            self._refuse("deduce.uncertain", "1 to 10, as reliabilities are", made.uncertain)
-        if not 0 <= made.alpha <= 10:
-            self._refuse("deduce.alpha", "0 to 10, as reliabilities are", made.alpha)
-        object.__setattr__(self, "deduce", replace(made, attributes=tuple(made.attributes)))
-
     def _check_reflective(self) -> None:
-        assert self.reflect is not None
-        for name in ("recent", "informative", "chosen", "free", "retrieve", "temperature"):
-            self._at_least(f"reflect.{name}", getattr(self.reflect, name), 0)
         if self.deduce is not None:
             self._refuse("reflect", "null, or set deduce to null: a player reflects or deduces")
         if self.propose is not None:
@@ -218,57 +179,36 @@ class Recipe:
             self._refuse("think", "with: a player that reflects thinks in its response")
 
     def _check_proposal(self, made: Proposal) -> None:
-        if not 1 <= made.candidates <= MOST_CANDIDATES:
-            self._refuse("propose.candidates", f"1 to {MOST_CANDIDATES}", made.candidates)
-        if not made.kinds or set(made.kinds) - set(KINDS):
+        if not made.kinds:
             self._refuse("propose.kinds", f"a list of some of {', '.join(KINDS)}", made.kinds)
         if self.think == "before":
             self._refuse("think", "with or before_statements: each candidate carries its own reasoning")
         if made.source == "intents" and made.choose != "policy":
             self._refuse("propose.choose", "policy: among fixed intents only a policy chooses", made.choose)
-        self._at_least("propose.policy_temperature", made.policy_temperature, 0)
         if made.policy_temperature != 1 and made.choose != "policy":
             wanted = "1, or propose.choose: policy; a model that chooses does so at the recipe's temperature"
             self._refuse("propose.policy_temperature", wanted, made.policy_temperature)
-        object.__setattr__(self, "propose", replace(made, kinds=tuple(made.kinds)))
-
-    def _at_least(self, name: str, value: float, least: int) -> None:
-        if not isfinite(value):
-            self._refuse(name, "a number", value)
-        if value < least:
-            self._refuse(name, f"{least} or more", value)
 
     def _refuse(self, name: str, wanted: str, got: object = None) -> NoReturn:
-        shown = got if got is not None or not hasattr(self, name) else getattr(self, name)
+        shown = getattr(self, name) if got is None else got
         raise ExperimentError(f"recipe {self.name!r}, field {name}: got {shown!r}; use {wanted}")
 
     # -- changing it ----------------------------------------------------------------------
 
     def with_(self, **changes: Any) -> Recipe:
-        """A copy with some fields changed; an unknown field is an ExperimentError.
+        """A copy with some fields changed, by values as a file has them.
 
-        A stage is given whole, as None, or as a mapping of those of its fields that change.
+        A stage is given whole, as None, or as a mapping of those of its fields that change. Raises
+        ExperimentError for a field that there is not, and for a value that is none of its.
         """
-        known = [field.name for field in fields(self)]
+        values = self.as_dict()
         for name, value in changes.items():
-            if name not in known:
-                raise ExperimentError(
-                    f"recipe {self.name!r}: there is no field {name!r}; known are {', '.join(known)}"
-                )
-            if name in _STAGES and isinstance(value, Mapping):
-                changes[name] = self._stage(name, value)
-        return replace(self, **changes)
-
-    def _stage(self, name: str, changes: Mapping[str, Any]) -> Stage:
-        stage = getattr(self, name) or _STAGES[name]()
-        known = [field.name for field in fields(stage)]
-        for one in changes:
-            if one not in known:
-                raise ExperimentError(
-                    f"recipe {self.name!r}, field {name}: there is no {one!r}; known are {', '.join(known)}"
-                )
-        made: Stage = replace(stage, **changes)
-        return made
+            stage = name in _STAGES and isinstance(value, Mapping)
+            values[name] = {**(values[name] or {}), **value} if stage else value
+        try:
+            return checked(Recipe, values)
+        except Misfit as wrong:
+            raise ExperimentError(f"recipe {self.name!r}, field {wrong}") from None
 
     def as_dict(self) -> dict[str, Any]:
         """Every field as a plain value."""
@@ -283,29 +223,6 @@ class Recipe:
         """The recipe that `stated` tells of."""
         bare = cls(told["name"])
         return bare.with_(**{name: value for name, value in told.items() if name != "name"})
-
-
-MOST_CANDIDATES = 8
-
-
-def _wanted(value: object, hint: Any) -> str:
-    """What a field of that type takes, in words; empty when `value` is of it."""
-    kinds = get_args(hint) or (hint,)
-    if all(isinstance(kind, str) for kind in kinds):
-        return "" if value in kinds else f"one of {', '.join(kinds)}"
-    if value is None and NoneType in kinds:
-        return ""
-    if bool in kinds:
-        return "" if isinstance(value, bool) else "true or false"
-    number = isinstance(value, int) and not isinstance(value, bool)
-    if int in kinds:
-        return "" if number else "a whole number"
-    if float in kinds:
-        return "" if number or isinstance(value, float) else "a number"
-    if get_origin(hint) is tuple:
-        texts = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
-        return "" if texts else "a list of names"
-    return "" if isinstance(value, str) else "a text"
 
 
 AS_WRITTEN: Mapping[str, Any] = MappingProxyType({"wording": "paper", "retries": 0})
@@ -359,5 +276,6 @@ is the agent as that paper has it."""
 def recipe(name: str) -> Recipe:
     """The recipe of that name; ExperimentError lists the known ones."""
     if not isinstance(name, str) or name not in RECIPES:
-        raise ExperimentError(f"there is no recipe {name!r}; known are random, {', '.join(RECIPES)}")
+        known = ("random", *RECIPES)
+        raise ExperimentError(f"there is no recipe {name!r}; {nearest(str(name), known)}")
     return RECIPES[name]

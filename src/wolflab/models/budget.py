@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from ..errors import BudgetExceeded
+from ..fields import Amount
 from ..usage import Usage
 
 
@@ -17,9 +18,9 @@ from ..usage import Usage
 class Price:
     """USD per million tokens. cached: for prompt tokens that the server had cached (None: as input)."""
 
-    input: float = 0.0
-    output: float = 0.0
-    cached: float | None = None
+    input: Amount = 0.0
+    output: Amount = 0.0
+    cached: Amount | None = None
 
     def cost(self, prompt: int, completion: int, cached: int = 0) -> float:
         """The price of one call in USD; `cached` counts those among `prompt`."""

@@ -5,16 +5,15 @@ It may not know what is asked of a model; adapters are imported when one is name
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError, ServerError
 from .base import Model, Sampling
-from .budget import Budget, Price
-from .endpoints import PROVIDERS, key_value, missing_key, public_url
+from .budget import Budget
+from .endpoints import PROVIDERS, Provider, key_value, missing_key, public_url
 
 if TYPE_CHECKING:
     from .openai_api import OpenAIModel
@@ -33,20 +32,42 @@ def resolve(spec: Spec, budget: Budget | None = None) -> Model:
     """
     name, settings = _read(spec)
     if name == BUILT_IN:
-        return _village(settings)
+        from .village import Village
+
+        return Village(**settings)
+    from .openai_api import HttpSettings, OpenAIModel
+
+    provider, model = _served(name, settings)
+    return OpenAIModel(name, model, provider, HttpSettings.of(f"model {name!r}", settings), budget=budget)
+
+
+def check_settings(spec: Spec) -> None:
+    """Raise ModelError for a name or a setting that `resolve` refuses, and make nothing."""
+    name, settings = _read(spec)
+    if name == BUILT_IN:
+        from .village.settings import Settings as Knobs
+
+        Knobs.of(settings)
+    else:
+        from .openai_api import HttpSettings
+
+        _served(name, settings)
+        HttpSettings.of(f"model {name!r}", settings)
+
+
+def _served(name: str, settings: Mapping[str, Any]) -> tuple[Provider, str]:
+    """Who serves a model that is not built in, and by which name it is known there."""
     prefix, slash, rest = name.partition("/")
     if slash and prefix in PROVIDERS:
-        provider, model = PROVIDERS[prefix], rest
-        if not model:
+        if not rest:
             raise ModelError(f"model {name!r} names a provider but no model: write {prefix}/NAME")
-    elif settings.get("base_url"):
-        provider, model = PROVIDERS["custom"], name
-    else:
-        known = ", ".join(f"{one}/…" for one in PROVIDERS)
-        raise ModelError(
-            f"model {name!r} is not known: use {BUILT_IN}, one of {known}, or any name with base_url"
-        )
-    return _behind_http(name, model, provider.name, settings, budget)
+        return PROVIDERS[prefix], rest
+    if settings.get("base_url"):
+        return PROVIDERS["custom"], name
+    known = ", ".join(f"{one}/…" for one in PROVIDERS)
+    raise ModelError(
+        f"model {name!r} is not known: use {BUILT_IN}, one of {known}, or any name with base_url"
+    )
 
 
 def _read(spec: Spec) -> tuple[str, dict[str, Any]]:
@@ -60,53 +81,6 @@ def _read(spec: Spec) -> tuple[str, dict[str, Any]]:
     if not isinstance(name, str) or not name.strip():
         raise ModelError("a model's settings need 'model', its name, such as openai/gpt-4o or village")
     return name.strip(), settings
-
-
-def _behind_http(
-    name: str, model: str, provider: str, settings: dict[str, Any], budget: Budget | None
-) -> OpenAIModel:
-    from .openai_api import SETTINGS, HttpSettings, OpenAIModel
-
-    _refuse_unknown(name, settings, SETTINGS)
-    if settings.get("price") is not None:
-        settings["price"] = price_of(settings["price"])
-    return OpenAIModel(name, model, PROVIDERS[provider], HttpSettings(**settings), budget=budget)
-
-
-def _village(settings: dict[str, Any]) -> Model:
-    from .village import Village
-
-    try:
-        return Village(**settings)
-    except TypeError:
-        from inspect import signature
-
-        _refuse_unknown(BUILT_IN, settings, tuple(signature(Village).parameters))
-        raise
-
-
-def _refuse_unknown(name: str, settings: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    unknown = [key for key in settings if key not in known]
-    if unknown:
-        raise ModelError(f"model {name!r} has no setting {unknown[0]!r}; known are {', '.join(known)}")
-
-
-def price_of(given: object) -> Price:
-    """USD per million tokens: a mapping of input, output and cached."""
-    if isinstance(given, Price):
-        return given
-    known = tuple(one.name for one in fields(Price))
-    if not isinstance(given, Mapping):
-        raise ModelError(
-            f"model setting 'price': got {given!r}; "
-            f"use a mapping of {', '.join(known)} in USD per million tokens"
-        )
-    for key, value in given.items():
-        if key not in known:
-            raise ModelError(f"model setting 'price' has no {key!r}; known are {', '.join(known)}")
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-            raise ModelError(f"model setting 'price.{key}': got {value!r}; use a number of 0 or more")
-    return Price(**{key: float(value) for key, value in given.items()})
 
 
 async def check(model: Model) -> None:

@@ -10,11 +10,14 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
 from zlib import crc32
 
+from annotated_types import Ge, Gt, Interval
+
 from ..errors import ModelError
+from ..fields import Amount, Misfit, checked
 from ..usage import Usage
 from .base import Request, Response, Sampling
 from .budget import Budget, Price
@@ -51,51 +54,31 @@ class HttpSettings:
 
     base_url: str | None = None
     api_key_env: str | None = None
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int | None = None
-    seed: int | None = None
-    context: int | None = None
+    temperature: Amount | None = None
+    top_p: Amount | None = None
+    max_tokens: Annotated[int, Gt(0)] | None = None
+    seed: Annotated[int, Ge(0)] | None = None
+    context: Annotated[int, Gt(0)] | None = None
     price: Price | None = None
-    max_in_flight: int | None = None
-    timeout: float = 120.0
-    retries: int = 8
-    longest_wait: float = 600.0
+    max_in_flight: Annotated[int, Interval(ge=1, le=MAX_IN_FLIGHT)] | None = None
+    timeout: Annotated[Amount, Gt(0)] = 120.0
+    retries: Annotated[int, Ge(0)] = 8
+    longest_wait: Amount = 600.0
     extra: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("temperature", "top_p", "timeout", "longest_wait"):
-            self._number(name, float)
-        for name in ("max_tokens", "seed", "context", "max_in_flight", "retries"):
-            self._number(name, int)
-        for name in ("timeout", "max_tokens", "context", "max_in_flight"):
-            if getattr(self, name) == 0:
-                raise ModelError(f"model setting {name!r}: got 0; use a positive number")
-        if (self.max_in_flight or 0) > MAX_IN_FLIGHT:
-            raise ModelError(
-                f"model setting 'max_in_flight': got {self.max_in_flight}; use 1 to {MAX_IN_FLIGHT}"
-            )
-        for name in ("base_url", "api_key_env"):
-            value = getattr(self, name)
-            if value is not None and (not isinstance(value, str) or not value):
-                raise ModelError(f"model setting {name!r}: got {type(value).__name__}; use a text")
         if self.base_url is not None:
             check_url(self.base_url)
         if self.api_key_env is not None:
             check_variable(self.api_key_env)
-        if self.extra is not None and not (
-            isinstance(self.extra, Mapping) and all(isinstance(name, str) for name in self.extra)
-        ):
-            raise ModelError(f"model setting 'extra': got {self.extra!r}; use a mapping of body fields")
 
-    def _number(self, name: str, kind: type) -> None:
-        value = getattr(self, name)
-        allowed = (int, float) if kind is float else (int,)
-        if value is None and name not in ("timeout", "retries", "longest_wait"):
-            return
-        if isinstance(value, bool) or not isinstance(value, allowed) or not 0 <= value < float("inf"):
-            word = "number" if kind is float else "whole number"
-            raise ModelError(f"model setting {name!r}: got {value!r}; use a {word} of 0 or more")
+    @classmethod
+    def of(cls, who: str, settings: Mapping[str, Any]) -> HttpSettings:
+        """From names and values as a file has them. `who` ("model 'x'") begins the ModelErrors."""
+        try:
+            return checked(cls, settings)
+        except Misfit as wrong:
+            raise ModelError(f"{who}, setting {wrong.place!r}: {wrong.words}") from None
 
 
 def endpoint_for(who: str, provider: Provider, settings: HttpSettings, budget: Budget | None) -> Endpoint:
@@ -348,7 +331,3 @@ class OpenAIModel:
 
 def _first(*values: Any) -> Any:
     return next((value for value in values if value is not None), None)
-
-
-SETTINGS = tuple(one.name for one in fields(HttpSettings))
-"""The names of all settings, for error messages."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import __version__
 from ..errors import RecordError
+from ..fields import checked
 from ..rules import Ruleset
 from ..text.notes import Content
 from .chain import begins_with, hash_of, read_chain
@@ -32,7 +33,8 @@ def read(lines: Sequence[bytes], probe_lines: Sequence[bytes] = (), where: str =
             f"{FORMAT} alone: use wolflab {header.get('version', '0.1.0')}, which wrote it"
         )
     try:
-        record = GameRecord(header, Ruleset(**header["ruleset"]), [], [], [], list(lines), list(probe_lines))
+        rules = checked(Ruleset, header["ruleset"])
+        record = GameRecord(header, rules, [], [], [], list(lines), list(probe_lines))
         _read_game(values, record, where)
         _read_probes(read_chain(probe_lines, where=f"{where}, probes"), record, lines)
     except (AttributeError, LookupError, TypeError, ValueError) as error:

@@ -160,15 +160,11 @@ def _means(name: str, side: Side) -> bool:
 # -- what is refused --------------------------------------------------------------------------
 
 
-def check_role_names(role_names: object, player_name: str) -> None:
+def check_role_names(role_names: Mapping[str, str], player_name: str) -> None:
     """RulesetError, naming `role_names`, for names that are no names or could be mistaken.
 
     Every role that exists may be renamed, dealt or not: players may speak of roles that nobody holds.
     """
-    if not isinstance(role_names, Mapping):
-        raise RulesetError(
-            "role_names", f"got {_quoted(role_names)}; use a mapping of roles and names to show"
-        )
     players = {form for word in re.findall(r"[a-z]+", player_name.lower()) for form in (word, plural(word))}
     for key, name in role_names.items():
         _check_name(key, name, players)
@@ -189,11 +185,11 @@ def check_role_names(role_names: object, player_name: str) -> None:
             )
 
 
-def _check_name(key: object, name: object, players: set[str]) -> None:
+def _check_name(key: str, name: str, players: set[str]) -> None:
     if key not in ROLES and key != VILLAGE:
         known = ", ".join([*sorted(ROLES), VILLAGE])
         raise RulesetError("role_names", f"unknown role {_quoted(key)}; known are {known}")
-    if not isinstance(name, str) or not _NAME.fullmatch(name) or len(name) > LONGEST:
+    if not _NAME.fullmatch(name) or len(name) > LONGEST:
         raise RulesetError(
             "role_names",
             f"{key}: got {_quoted(name)}; use English letters with single spaces or hyphens, {LONGEST} "

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import get_args, get_type_hints
 
 from ..defaults import stated
 from ..errors import RulesetError
@@ -26,12 +25,11 @@ MIN_PLAYERS, MAX_PLAYERS = 5, 12
 class Ruleset(Switches):
     """The switches, checked, and what follows from them.
 
-    Raises `RulesetError`, naming the field, for values that are unknown or contradict each other.
+    Raises `RulesetError`, naming the field, for values that contradict each other. That they are of the right
+    kind is checked where they are read, from a file or a record (`fields.checked`).
     """
 
     def __post_init__(self) -> None:
-        if not isinstance(self.roles, Mapping):
-            raise RulesetError("roles", f"got {self.roles!r}; use a mapping of roles and numbers of seats")
         object.__setattr__(self, "roles", MappingProxyType(dict(self.roles)))
         self._check_values()
         self._check_roles()
@@ -40,17 +38,6 @@ class Ruleset(Switches):
         object.__setattr__(self, "role_names", MappingProxyType(dict(self.role_names)))
 
     def _check_values(self) -> None:
-        for name, hint in _hints().items():
-            value = getattr(self, name)
-            allowed = get_args(hint)
-            if allowed and all(isinstance(a, str) for a in allowed) and value not in allowed:
-                raise RulesetError(name, f"got {value!r}; use one of {', '.join(allowed)}")
-            if hint is bool and not isinstance(value, bool):
-                raise RulesetError(name, f"got {value!r}; use true or false")
-            if hint is str and not isinstance(value, str):
-                raise RulesetError(name, f"got {value!r}; use a text")
-            if hint is int and (isinstance(value, bool) or not isinstance(value, int)):
-                raise RulesetError(name, f"got {value!r}; use a whole number")
         if self.player_name.count("{}") != 1:
             raise RulesetError("player_name", f"got {self.player_name!r}; it needs one {{}} for the number")
         if self.first_player not in (0, 1):
@@ -62,8 +49,8 @@ class Ruleset(Switches):
         for role, count in self.roles.items():
             if role not in ROLES:
                 raise RulesetError("roles", f"unknown role {role!r}; known are {', '.join(sorted(ROLES))}")
-            if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-                raise RulesetError("roles", f"{role}: got {count!r}; use a whole number of seats")
+            if count < 0:
+                raise RulesetError("roles", f"{role}: got {count}; use 0 seats or more")
         if not MIN_PLAYERS <= self.players <= MAX_PLAYERS:
             raise RulesetError("roles", f"{self.players} players; a game has {MIN_PLAYERS} to {MAX_PLAYERS}")
         wolves = sum(n for r, n in self.roles.items() if ROLES[r].wolf)
@@ -181,15 +168,6 @@ class Ruleset(Switches):
 
 def _rebuild(values: dict[str, object]) -> Ruleset:
     return Ruleset(**values)  # type: ignore[arg-type]
-
-
-_HINTS: dict[str, object] = {}
-
-
-def _hints() -> dict[str, object]:
-    if not _HINTS:
-        _HINTS.update(get_type_hints(Ruleset))
-    return _HINTS
 
 
 SHERIFF = Ruleset(

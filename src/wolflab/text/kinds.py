@@ -5,9 +5,12 @@ It knows the rules' duties and nothing of players.
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 from ..rules import DUTIES
 
-KINDS = ("night", "statement", "vote")
+Kind = Literal["night", "statement", "vote"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 """Secret actions, statements, votes."""
 
 

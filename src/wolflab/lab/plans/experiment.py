@@ -302,10 +302,14 @@ class Experiment(Part):
                 )
         if "sheriff" in merged and rules.sheriff == "none":
             raise ValueError("players.sheriff: these rules have no Sheriff; set rules.sheriff")
-        try:
-            return {place: PlayerSpec(**spec) for place, spec in merged.items()}
-        except ValidationError as error:
-            raise ValueError(f"condition {condition!r}: {in_words(error)}") from None
+        found = {}
+        for place, spec in merged.items():
+            try:
+                found[place] = PlayerSpec(**spec)
+            except ValidationError as error:
+                words = in_words(error, PlayerSpec)
+                raise ValueError(f"condition {condition!r}, player {place!r}: {words}") from None
+        return found
 
 
 def _chooses(spec: Mapping[str, Any]) -> str | None:
@@ -338,7 +342,7 @@ def checked(
             raise ExperimentError("it has no 'village' part, so it cannot run on the built-in player as is")
         return made
     except ValidationError as error:
-        raise ExperimentError(f"{where}: {in_words(error)}") from None
+        raise ExperimentError(f"{where}: {in_words(error, Experiment)}") from None
     except (RulesetError, ExperimentError, TypeError) as error:
         raise ExperimentError(f"{where}: {error}") from None
 

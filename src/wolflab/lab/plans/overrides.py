@@ -43,7 +43,9 @@ def override(data: dict[str, Any], change: str, spec: type[BaseModel], elsewhere
         value = text
     keys = path.split(".")
     if keys[0] not in spec.model_fields:
-        if elsewhere is None:
+        there = data.get("players")
+        whole = elsewhere == "players" and keys == [path] and not isinstance(value, dict)  # none is a player
+        if elsewhere is None or (whole and not (isinstance(there, dict) and path in there)):
             raise ExperimentError(
                 f"override {change!r}: there is no field {keys[0]!r}; {_meant(spec, keys[0], change)}"
             )

@@ -11,6 +11,7 @@ import yaml
 from pydantic import ValidationError
 
 from ...errors import ExperimentError
+from ...fields import misfit
 
 
 def shipped(folder: str = "") -> dict[str, str]:
@@ -99,21 +100,10 @@ class _Strict(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-def in_words(error: ValidationError, page: str = "docs/experiments.md") -> str:
-    """The first thing that is wrong, as a sentence with its field, and how many more there are. page: where
-    the fields are explained.
+def in_words(error: ValidationError, kind: type, page: str = "docs/experiments.md") -> str:
+    """The first thing that is wrong, as a sentence with its field, and how many more there are.
+
+    kind: what the file was to be. page: where its fields are explained.
     """
-    # An unknown field comes first: the field that it was meant for is then only missing.
-    first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
-    place = ".".join(str(part) for part in first["loc"] if part not in ("str", "dict[str,any]"))
-    message = first["msg"].removeprefix("Value error, ")
-    if first["type"] == "extra_forbidden":
-        message = f"there is no such field; see {page}"
-    elif first["type"] == "missing":
-        message = "this field is needed"
-    elif (
-        "input" in first and isinstance(first["input"], str | int | float) and first["type"] != "value_error"
-    ):
-        message = f"got {first['input']!r}; {message[0].lower()}{message[1:]}"
-    more = f" (and {len(error.errors()) - 1} more)" if len(error.errors()) > 1 else ""
-    return f"{place + ': ' if place else ''}{message}{more}"
+    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+    return f"{misfit(error, kind, page)}{more}"

@@ -14,9 +14,10 @@ from pydantic import AfterValidator, Field, model_validator
 from ...agents.experience import GOOD, LIMIT
 from ...agents.recipes import Recipe, recipe
 from ...errors import ExperimentError, ModelError, RulesetError
-from ...fields import Part
+from ...fields import Misfit, Part, checked
 from ...metrics.published import published
 from ...metrics.registry import unknown
+from ...models.catalog import check_settings
 from ...models.embedders import resolve_embedder
 from ...rules import Ruleset, preset
 from ...text.asking.disguise import DISGUISES, disguise
@@ -78,15 +79,47 @@ def ruleset_of(value: str | Mapping[str, Any]) -> Ruleset:
     if isinstance(value, str):
         return preset(value)
     changes = dict(value)
-    names = changes.get("role_names")
-    if not isinstance(names, str):
-        return preset(changes.pop("preset", "sheriff")).with_(**changes)
-    if names not in DISGUISES:
+    plain = preset(changes.pop("preset", "sheriff"))
+    names = changes.pop("role_names", None)
+    if names is not None and not isinstance(names, str):
+        return _switched(plain, {**changes, "role_names": names})
+    if names is not None and names not in DISGUISES:
         known = ", ".join(DISGUISES)
         raise RulesetError("role_names", f"no mapping is called {names!r}; use {known}, or write one")
-    del changes["role_names"]
-    plain = preset(changes.pop("preset", "sheriff")).with_(**changes)
-    return plain.with_(role_names=disguise(names, plain))
+    plain = _switched(plain, changes)
+    return plain if names is None else plain.with_(role_names=disguise(names, plain))
+
+
+def _switched(rules: Ruleset, changes: Mapping[str, Any]) -> Ruleset:
+    """The rules with some switches changed, by values as a file has them."""
+    try:
+        return checked(Ruleset, {**rules.as_dict(), **changes})
+    except Misfit as wrong:
+        raise RulesetError(wrong.place, wrong.words) from None
+
+
+def _embedder(spec: str | dict[str, Any]) -> str | dict[str, Any]:
+    try:
+        resolve_embedder(spec)
+    except ModelError as error:
+        raise ValueError(str(error)) from None
+    return spec
+
+
+def _model(model: str | dict[str, Any]) -> str | dict[str, Any]:
+    if isinstance(model, dict) and "model" not in model:
+        raise ValueError("a model given as a mapping needs its name under 'model'")
+    try:
+        check_settings(model)
+    except ModelError as error:
+        raise ValueError(str(error)) from None
+    return model
+
+
+EmbedderField = Annotated[str | dict[str, Any], AfterValidator(_embedder)]
+"""An embedder that can be made."""
+ModelField = Annotated[str | dict[str, Any], AfterValidator(_model)]
+"""A model's name, or settings that say of which."""
 
 
 class ExperienceSpec(Part):
@@ -109,7 +142,7 @@ class ExperienceSpec(Part):
     games: int | None = Field(default=None, ge=1)
     draws: int = Field(default=1, ge=1)
     of: Literal["all", "losers", "shuffled"] = "all"
-    embedder: str | dict[str, Any] = "hashing"
+    embedder: EmbedderField = "hashing"
     epsilon: float | None = Field(default=None, ge=-1, le=1)
     share: float | None = Field(default=None, gt=0, le=1)
     limit: int = Field(default=LIMIT, ge=2)
@@ -130,28 +163,7 @@ class ExperienceSpec(Part):
             raise ValueError(
                 f"experience.window: {list(self.window)} runs backwards; write the lower score first"
             )
-        _embedder(self.embedder)
         return self
-
-
-def _embedder(spec: str | dict[str, Any]) -> str | dict[str, Any]:
-    try:
-        resolve_embedder(spec)
-    except ModelError as error:
-        raise ValueError(str(error)) from None
-    return spec
-
-
-def _named(model: str | dict[str, Any]) -> str | dict[str, Any]:
-    if isinstance(model, dict) and "model" not in model:
-        raise ValueError("a model given as a mapping needs its name under 'model'")
-    return model
-
-
-EmbedderField = Annotated[str | dict[str, Any], AfterValidator(_embedder)]
-"""An embedder that can be made."""
-ModelField = Annotated[str | dict[str, Any], AfterValidator(_named)]
-"""A model's name, or settings that say of which."""
 
 
 class PlayerSpec(Part):
@@ -162,9 +174,9 @@ class PlayerSpec(Part):
     is the one that ships for the recipe.
     """
 
-    model: str | dict[str, Any] | None = None
+    model: ModelField | None = None
     recipe: str | dict[str, Any] = "deductive"
-    embedder: str | dict[str, Any] = "hashing"
+    embedder: EmbedderField = "hashing"
     experience: ExperienceSpec | None = None
     policy: str | None = Field(default=None, min_length=1)
 
@@ -175,7 +187,6 @@ class PlayerSpec(Part):
                 raise ValueError("recipe random takes no model; remove it")
             return self
         made = self.resolved_recipe()
-        _embedder(self.embedder)
         if self.policy is not None and not made.weighs:
             raise ValueError(
                 f"policy: recipe {made.name} chooses without a policy; use the recipe strategic, or remove it"
@@ -186,7 +197,6 @@ class PlayerSpec(Part):
             raise ValueError(
                 "a model is missing; write model: village, or the name of any other (wolflab models)"
             )
-        _named(self.model)
         return self
 
     def resolved_recipe(self) -> Recipe:

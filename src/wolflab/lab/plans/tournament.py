@@ -238,7 +238,7 @@ def make(
     try:
         made = Tournament(**values)
     except ValidationError as error:
-        raise ExperimentError(f"{where}: {in_words(error, 'docs/tournament.md')}") from None
+        raise ExperimentError(f"{where}: {in_words(error, Tournament, 'docs/tournament.md')}") from None
     except (RulesetError, ExperimentError, TypeError) as error:
         raise ExperimentError(f"{where}: {error}") from None
     if not made.experiment(where).built_in and village:

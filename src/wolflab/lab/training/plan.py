@@ -287,7 +287,7 @@ def _check_player(recipe: str, model: str, make: Callable[[], PlayerSpec]) -> No
     try:
         one = make()
     except ValidationError as error:
-        raise ValueError(f"{recipe}: {in_words(error, 'docs/training.md')}") from None
+        raise ValueError(f"{recipe}: {in_words(error, PlayerSpec, 'docs/training.md')}") from None
     try:
         instant = one.recipe == MODEL_FREE or resolve(one.model or "").instant
     except ModelError as error:
@@ -353,7 +353,7 @@ def make(data: Mapping[str, Any], overrides: Sequence[str] = (), where: str = "t
     try:
         return TrainingSpec(**values)
     except ValidationError as error:
-        raise ExperimentError(f"{where}: {in_words(error, 'docs/training.md')}") from None
+        raise ExperimentError(f"{where}: {in_words(error, TrainingSpec, 'docs/training.md')}") from None
     except (RulesetError, ModelError, ExperimentError, TypeError) as error:
         raise ExperimentError(f"{where}: {error}") from None
 
@@ -375,7 +375,7 @@ def target_of(name: str, model: str | dict[str, Any] = "village") -> PlayerSpec:
     try:
         return PlayerSpec(**fields)
     except ValidationError as error:
-        raise ExperimentError(f"{name}: {in_words(error, 'docs/training.md')}") from None
+        raise ExperimentError(f"{name}: {in_words(error, PlayerSpec, 'docs/training.md')}") from None
 
 
 def side_of(name: str) -> Side:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import ModelError
+from ...fields import nearest
 from ..budget import Budget
-from ..catalog import price_of
 from ..endpoints import PROVIDERS, Provider
 from .base import Embedder
 
@@ -69,14 +69,13 @@ def _behind_http(
     from .endpoint import SHARED, EndpointEmbedder
 
     _known(name, settings, (*SHARED, "dimensions", "batch"))
-    if settings.get("price") is not None:
-        settings["price"] = price_of(settings["price"])
     own = {key: settings.pop(key) for key in ("dimensions", "batch") if key in settings}
-    return EndpointEmbedder(name, model, provider, HttpSettings(**settings), budget=budget, **own)
+    told = HttpSettings.of(f"embedder {name!r}", settings)
+    return EndpointEmbedder(name, model, provider, told, budget=budget, **own)
 
 
 def _known(name: str, settings: dict[str, Any], known: tuple[str, ...]) -> dict[str, Any]:
     unknown = [key for key in settings if key not in known]
     if unknown:
-        raise ModelError(f"embedder {name!r} has no setting {unknown[0]!r}; known are {', '.join(known)}")
+        raise ModelError(f"embedder {name!r} has no setting {unknown[0]!r}; {nearest(unknown[0], known)}")
     return settings
