@@ -133,7 +133,7 @@ def test_paths_named_in_the_pages_exist() -> None:
     """Whatever looks like a file of this repository in backquotes is one."""
     below = [path for top in ("src", "tests", "benchmarks") for path in (ROOT / top).rglob("*")]
     files = [str(path.relative_to(ROOT)) for path in (*ROOT.iterdir(), *below)]
-    made_by_runs = {"experiment.yaml", "my-experiment.yaml", "training.yaml"}
+    made_by_runs = {"experiment.yaml", "my-experiment.yaml", "training.yaml", *(one.file for one in ALL)}
     missing = [
         f"{name(page)}: {path}"
         for page in PAGES
@@ -175,6 +175,14 @@ def test_what_is_marked_runs(page: Path, tmp_path: Path) -> None:
 
 def test_the_pages_have_something_to_run() -> None:
     assert {"docs/quickstart.md", "docs/agents.md"} <= {name(page) for page in RUNNABLE}
+
+
+def test_ten_lines_make_a_player() -> None:
+    """As the README says."""
+    assert "ten lines of Python make a player of your own" in " ".join(prose("README.md").split())
+    first = next(block for block in blocks(ROOT / "docs/agents.md") if block.file is not None)
+    assert "OwnAgent" in first.text
+    assert len([line for line in first.text.splitlines() if line.strip()]) <= 10
 
 
 def test_the_example_agent_does_what_its_page_says() -> None:
@@ -225,7 +233,17 @@ def test_runs_of_shipped_experiments_can_be_built(block: Block) -> None:
             Company(experiment).cast(condition)
 
 
-@pytest.mark.parametrize("block", [b for b in ALL if b.language == "yaml"], ids=lambda block: block.where)
+@pytest.mark.parametrize("page", RUNNABLE, ids=name)
+def test_files_of_examples_are_played(page: Path) -> None:
+    """An experiment that is written to a file is run on its page; the others are built, below."""
+    words = {word for block in blocks(page) if block.runs for line in commands(block) for word in line}
+    assert {one.file for one in blocks(page) if one.language == "yaml" and one.file is not None} <= words
+
+
+EXAMPLES = [block for block in ALL if block.language == "yaml" and block.file is None]
+
+
+@pytest.mark.parametrize("block", EXAMPLES, ids=lambda block: block.where)
 def test_yaml_examples_can_be_built(block: Block) -> None:
     given = yaml.safe_load(block.text)
     if set(given) == {"model"}:

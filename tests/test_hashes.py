@@ -47,8 +47,8 @@ UNRELATED: dict[str, tuple[str, str]] = {
         '    tips: bool = False\n    tone: str = ""\n\n    def',
     ),
     "models/village/settings.py": (
-        "    skill: float = 1.0\n",
-        "    skill: float = 1.0\n    mood: float = 0.5\n",
+        "    noise: Chance = 0.0\n",
+        "    noise: Chance = 0.0\n    mood: float = 0.5\n",
     ),
     "models/base.py": ("    top_p: float", "    top_k: int | None = None\n    top_p: float"),
     "text/questions.py": ("    tips: bool = False\n", '    tips: bool = False\n    weather: str = ""\n'),

@@ -30,6 +30,10 @@ class RecordError(WolflabError):
     """A record that is damaged, of another version, or does not follow from its replies."""
 
 
+class AgentError(WolflabError):
+    """An agent's code that does what no agent may: it gives no reply, or waits outside its `io`."""
+
+
 class StoreError(WolflabError):
     """A run's directory or file that cannot be used, is in use, or belongs to another experiment."""
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from ..models.base import Response, Sampling
 from ..models.embedders.base import Vectors
-from ..rules import Action, Ask, View
+from ..rules import Action, Ask, Say, View
 from ..text.notes import Content
 from ..text.questions import Question
 
@@ -35,6 +35,22 @@ class Reply:
 
     action: Action | Invalid
     notes: tuple[tuple[str, Content], ...] = ()
+
+
+def is_reply(given: object) -> bool:
+    """Whether that is a reply at all, and not what a mistake in an agent's code has given. An action that is
+    illegal is a reply: something stands in for it.
+    """
+    if not isinstance(given, Reply) or not isinstance(given.notes, tuple):
+        return False
+    if isinstance(given.action, Say) and not isinstance(given.action.text, str):
+        return False
+    for note in given.notes:
+        match note:
+            case (str(), content) if isinstance(content, Content):
+                continue
+        return False
+    return True
 
 
 class IO(Protocol):
@@ -67,7 +83,6 @@ class IO(Protocol):
 class Agent(Protocol):
     """Anything that can hold a seat."""
 
-    name: str
     instant: bool
     """It never waits: the game may be played without an event loop."""
 

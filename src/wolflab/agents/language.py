@@ -42,7 +42,6 @@ class LanguageAgent:
         self.shelf = shelf
         self.policy = policy
         self.instant = policy is None or policy.instant
-        self.name = recipe.name
 
     def __eq__(self, other: object) -> bool:
         """An agent is what it is made of: two alike are one player to the record."""

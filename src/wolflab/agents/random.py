@@ -13,7 +13,6 @@ _SILENT = Reply(SILENCE)
 class Random:
     """See the module. Its draws are keyed by the ask, so a game is the same however it is run."""
 
-    name = "random"
     instant = True
 
     async def reply(self, view: View, ask: Ask, io: IO) -> Reply:

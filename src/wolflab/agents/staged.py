@@ -20,7 +20,7 @@ class Staged:
 
     def __init__(self, agent: Agent, scene: str, lines: Mapping[str, Action]) -> None:
         self.agent, self.scene, self.lines = agent, scene, dict(lines)
-        self.name, self.instant = agent.name, agent.instant
+        self.instant = agent.instant
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Staged) and (self.agent, self.lines) == (other.agent, other.lines)

@@ -11,7 +11,8 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ..agents.base import Agent, Invalid
+from ..agents.base import Agent, Invalid, is_reply
+from ..errors import AgentError
 from ..models.calls import NO_FILE, File
 from ..record import Turn, Writer
 from ..rules import (
@@ -155,6 +156,11 @@ class _Game:
             player.embedders,
         )
         reply = await player.agent.reply(self.log.view(ask.seat), ask, io)
+        if not is_reply(reply):
+            raise AgentError(
+                f"{type(player.agent).__qualname__}.reply gave {reply!r} at {ask.id}; return Reply(action), "
+                "or Reply(action, notes), the notes a tuple of (step, a note of wolflab.text.notes)"
+            )
         action, invalid = reply.action, None
         if isinstance(action, Invalid):
             invalid = action.reason
@@ -211,7 +217,7 @@ class _Game:
 def run_now(coroutine: Coroutine[Any, Any, T]) -> T:
     """Drive a coroutine that never waits to its end, without an event loop.
 
-    For games of instant players only; waiting is a bug and raises RuntimeError.
+    For games of instant players only; waiting is a bug and raises AgentError.
     """
     try:
         coroutine.send(None)
@@ -219,7 +225,10 @@ def run_now(coroutine: Coroutine[Any, Any, T]) -> T:
         result: T = done.value
         return result
     coroutine.close()
-    raise RuntimeError("a player that calls itself instant has waited")
+    raise AgentError(
+        "an agent waited for something that is none of its calls; let it wait for what io gives, and for "
+        "nothing else"
+    )
 
 
 def everybody(agent: Agent) -> Casting:

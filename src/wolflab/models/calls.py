@@ -120,7 +120,10 @@ async def answer(file: File, model: Model | None, request: Request) -> tuple[str
     whatever the model raises.
     """
     if model is None:
-        raise ModelError(f"call {request.key}: whoever makes it was given no model")
+        raise ModelError(
+            f"call {request.key}: whoever makes it was given no model; an agent of your own that asks one "
+            "has asks_model = True in its class"
+        )
     digest = request.digest(model.typed)
     filed = file.get(request)
     if filed is not None:

@@ -26,7 +26,6 @@ from .overrides import arms, collapse, override
 from .scenes import SCENES, tables
 from .sources import in_words
 from .specs import (
-    MODEL_FREE,
     MOST,
     MOST_WORKERS,
     Budget,
@@ -183,10 +182,8 @@ class Experiment(Part):
                     f"conditions.{name}: experience.games_of is {source!r}; use a condition without "
                     f"experience: {', '.join(others) or 'add one'}"
                 )
-            if not any(
-                one.recipe != MODEL_FREE and one.resolved_recipe().teaches
-                for one in self.cast(source).values()
-            ):
+            recipes = [one.language for one in self.cast(source).values()]
+            if not any(recipe is not None and recipe.teaches for recipe in recipes):
                 raise ValueError(
                     f"conditions.{name}: nobody in {source} writes reflections, so nothing can be learned "
                     "from its games; let its players reflect"
@@ -210,8 +207,7 @@ class Experiment(Part):
 
     def proposers(self, condition: str) -> list[PlayerSpec]:
         """The players of a condition whose model proposes two candidates or more."""
-        cast = [one for one in self.cast(condition).values() if one.recipe != MODEL_FREE]
-        stages = [(one, one.resolved_recipe().propose) for one in cast]
+        stages = [(one, one.language and one.language.propose) for one in self.cast(condition).values()]
         return [one for one, made in stages if made and made.source == "model" and made.candidates > 1]
 
     def places(self, condition: str) -> list[tuple[int, int]]:
@@ -318,7 +314,8 @@ def _chooses(spec: Mapping[str, Any]) -> str | None:
     """
     try:
         bare = PlayerSpec(**{name: value for name, value in spec.items() if name != "policy"})
-        stage = None if bare.recipe == MODEL_FREE else bare.resolved_recipe().propose
+        made = bare.language
+        stage = None if made is None else made.propose
         return None if stage is None or stage.choose != "policy" else stage.source
     except ValidationError:
         return ""

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from ...agents.own import class_named
 from ...agents.policy.checkpoint import (
     BY_DEFAULT,
     ELSEWHERE,
@@ -40,10 +41,8 @@ ANEW = "start a new run"
 
 def named(spec: PlayerSpec) -> str | None:
     """The policy that a player chooses by: the one that it names, or its recipe's; None where it has none."""
-    if spec.recipe == MODEL_FREE:
-        return None
-    recipe = spec.resolved_recipe()
-    if not recipe.weighs or recipe.propose is None:
+    recipe = spec.language
+    if recipe is None or not recipe.weighs or recipe.propose is None:
         return None
     return spec.policy or BY_DEFAULT[recipe.propose.source]
 
@@ -62,13 +61,13 @@ def by_name(given: str) -> dict[str, Any]:
     if at and not model:
         raise ExperimentError(f"{given}: no model stands after @; write {name}@MODEL, or {name} alone")
     own = {"model": model} if model else {}
-    if name in RECIPES or name == MODEL_FREE:
+    if name in RECIPES or name == MODEL_FREE or class_named(name) is not None:
         return {"recipe": name, **own}
     if not name.endswith(SUFFIX) and name not in shipped():
         raise ExperimentError(
             f"{given}: there is no recipe and no policy {name!r}; known are the recipes {MODEL_FREE}, "
-            f"{', '.join(RECIPES)}, the policies {', '.join(shipped())}, and any file ending in {SUFFIX} "
-            f"(there are more in {ELSEWHERE})"
+            f"{', '.join(RECIPES)}, the policies {', '.join(shipped())}, any file ending in {SUFFIX} "
+            f"(there are more in {ELSEWHERE}), and an agent of your own, module:Class"
         )
     policy = load(name)
     return {"recipe": _recipe_for(policy), "embedder": policy.reads, "policy": name, **own}

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field, model_validator
 
 from ...agents.experience import GOOD, LIMIT
-from ...agents.recipes import Recipe, recipe
+from ...agents.own import class_named
+from ...agents.recipes import RECIPES, Recipe, recipe
 from ...errors import ExperimentError, ModelError, RulesetError
 from ...fields import Misfit, Part, checked
 from ...metrics.published import published
@@ -166,12 +167,20 @@ class ExperienceSpec(Part):
         return self
 
 
+class Own(NamedTuple):
+    """An agent of somebody's own: ``module:Class``, and the settings that it is given."""
+
+    name: str
+    settings: dict[str, Any]
+
+
 class PlayerSpec(Part):
     """One kind of player: a model (name, or mapping with settings) and a recipe (name, or mapping).
 
-    embedder: by which a reflective player finds its messages again, or the one that its policy was trained
-    with. experience: what it may learn from. policy: a checkpoint's file, or the name of a shipped one; None
-    is the one that ships for the recipe.
+    recipe: of a language agent, `random`, or an agent of one's own (`agents.own`). embedder: by which a
+    reflective player finds its messages again, or the one that its policy was trained with. experience: what
+    it may learn from. policy: a checkpoint's file, or the name of a shipped one; None is the one that ships
+    for the recipe.
     """
 
     model: ModelField | None = None
@@ -182,41 +191,70 @@ class PlayerSpec(Part):
 
     @model_validator(mode="after")
     def _check(self) -> PlayerSpec:
-        if self.recipe == MODEL_FREE:
-            if self.model is not None:
-                raise ValueError("recipe random takes no model; remove it")
-            return self
-        made = self.resolved_recipe()
-        if self.policy is not None and not made.weighs:
+        if self.recipe == MODEL_FREE and self.model is not None:
+            raise ValueError("recipe random takes no model; remove it")
+        name, made = self.recipe_name, self.language
+        if self.policy is not None and (made is None or not made.weighs):
             raise ValueError(
-                f"policy: recipe {made.name} chooses without a policy; use the recipe strategic, or remove it"
+                f"policy: recipe {name} chooses without a policy; use the recipe strategic, or remove it"
             )
-        if self.experience is not None and made.reflect is None:
-            raise ValueError(f"experience: recipe {made.name} does not reflect; use the recipe reflective")
-        if self.model is None:
+        if self.experience is not None and (made is None or made.reflect is None):
+            raise ValueError(f"experience: recipe {name} does not reflect; use the recipe reflective")
+        if self.model is None and made is not None:
             raise ValueError(
                 "a model is missing; write model: village, or the name of any other (wolflab models)"
             )
         return self
 
-    def resolved_recipe(self) -> Recipe:
-        """The recipe with its changed fields."""
+    @property
+    def recipe_name(self) -> str:
+        """What the recipe starts from."""
+        name = self.recipe if isinstance(self.recipe, str) else self.recipe.get("name")
+        if not isinstance(name, str):
+            raise ValueError("a recipe given as a mapping needs the name it starts from under 'name'")
+        return name
+
+    @property
+    def _changes(self) -> dict[str, Any]:
+        return {} if isinstance(self.recipe, str) else {k: v for k, v in self.recipe.items() if k != "name"}
+
+    @property
+    def own(self) -> Own | None:
+        """The agent of somebody's own that this is; None for one of Wolflab's. Nothing is imported."""
+        name = self.recipe_name
+        named = None if name in RECIPES or self.recipe == MODEL_FREE else class_named(name)
+        return None if named is None else Own(named, self._changes)
+
+    @property
+    def language(self) -> Recipe | None:
+        """The language agent's recipe, with its changed fields; None for `random` and for an own agent."""
+        if self.recipe == MODEL_FREE or self.own is not None:
+            return None
         try:
-            if isinstance(self.recipe, str):
-                return recipe(self.recipe)
-            fields = dict(self.recipe)
-            if "name" not in fields:
-                raise ValueError("a recipe given as a mapping needs the name it starts from under 'name'")
-            return recipe(fields.pop("name")).with_(**fields)
+            made = recipe(self.recipe_name)
+            return made.with_(**self._changes) if self._changes else made
         except ExperimentError as error:
             raise ValueError(str(error)) from None
+
+    def resolved_recipe(self) -> Recipe:
+        """The recipe of a player that has to be a language agent; ExperimentError for another."""
+        made = self.language
+        if made is None:
+            raise ExperimentError(
+                f"recipe {self.recipe_name} is no language agent's; use one of {', '.join(RECIPES)}"
+            )
+        return made
 
     def told(self) -> dict[str, Any]:
         """What is not at its default, as plain values; the recipe with its fields, for what a name stands for
         may change.
         """
-        recipe = self.recipe if self.recipe == MODEL_FREE else self.resolved_recipe().stated()
-        return {**self.model_dump(mode="json", exclude_defaults=True), "recipe": recipe}
+        told: Any = self.recipe
+        if self.own is not None:
+            told = {"name": self.own.name, **self.own.settings}
+        elif self.language is not None:
+            told = self.language.stated()
+        return {**self.model_dump(mode="json", exclude_defaults=True), "recipe": told}
 
 
 MOST = 10_000_000

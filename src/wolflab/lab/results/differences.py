@@ -143,9 +143,8 @@ def _player(mine: PlayerSpec | None, theirs: PlayerSpec | None) -> list[Setting]
 
 def _who(spec: PlayerSpec) -> tuple[str, ...]:
     """Model, where there is one, and recipe, by their names."""
-    recipe = spec.recipe if isinstance(spec.recipe, str) else spec.recipe["name"]
     model = _model(spec)["model"]
-    return (model, recipe) if model else (recipe,)
+    return (model, spec.recipe_name) if model else (spec.recipe_name,)
 
 
 def _model(spec: PlayerSpec) -> Settings:
@@ -180,8 +179,10 @@ def _less(values: Settings, names: Sequence[str]) -> Settings:
 
 
 def _fields(spec: PlayerSpec) -> dict[str, Any]:
-    """A recipe's fields; of `random`, which has none, its name."""
-    return {"name": MODEL_FREE} if spec.recipe == MODEL_FREE else _flat(spec.resolved_recipe().as_dict())
+    """A recipe's fields; of `random`, which has none, its name; of an own agent what it is given."""
+    if spec.own is not None:
+        return {"name": spec.own.name, **spec.own.settings}
+    return {"name": MODEL_FREE} if spec.language is None else _flat(spec.language.as_dict())
 
 
 def _flat(values: Settings) -> dict[str, Any]:

@@ -150,11 +150,13 @@ class Ledger:
     def unfinished(self, row: GameRow) -> Overheard:
         """The replies on file of a game that is not over; of those asked for at once, all but a few are read.
 
-        What cannot be played again (calls of another version, say) is not read.
+        What cannot be played again (calls of another version, say) is not read, nor is a game of somebody's
+        own agents: to read a run, no code is run that it names.
         """
         filed = self._store.calls(row.id)
         ear = _Ear(filed)
-        if filed:
+        cast = self._store.experiment.cast(row.condition).values()
+        if filed and all(one.own is None for one in cast):
             try:
                 match = prepare(self._company, Place.of(row), ear)
                 heard = replace(match, casting=ear.casting(match.casting), watch=ear.watch, write=False)
@@ -269,7 +271,6 @@ class _Stopping:
 
     def __init__(self, agent: Agent, ear: _Ear) -> None:
         self._agent, self._ear = agent, ear
-        self.name = agent.name
 
     async def reply(self, view: View, ask: Ask, io: IO) -> Reply:
         try:

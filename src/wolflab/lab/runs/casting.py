@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from ...agents.language import LanguageAgent
+from ...agents.own import own_agent
 from ...agents.policy.base import Policy
 from ...agents.policy.checkpoint import check_policy
 from ...agents.random import Random
@@ -26,7 +27,7 @@ from ..experience.run_pools import Pools
 from ..plans.experiment import Experiment
 from ..plans.policies import Policies, named
 from ..plans.scenes import SCENES
-from ..plans.specs import MODEL_FREE, ExperienceSpec, PlayerSpec
+from ..plans.specs import ExperienceSpec, PlayerSpec
 from ..storage.embedding_cache import CachedEmbedder, EmbeddingCache
 from ..storage.place import Place
 
@@ -57,15 +58,29 @@ class Players:
         self._embedders: dict[bytes, Embedder] = {}
 
     def made(self, spec: PlayerSpec, policy: Policy | None = None) -> Player:
-        """The player that a specification describes; `policy` in place of the one that it names."""
-        if spec.recipe == MODEL_FREE:
-            return Player(Random())
+        """The player that a specification describes; `policy` in place of the one that it names.
+
+        Raises ExperimentError for an agent of somebody's own that cannot be made.
+        """
+        recipe, name = spec.language, named(spec)
+        if recipe is None:
+            return Player(Random()) if spec.own is None else self._own(*spec.own, spec.model)
         assert spec.model is not None
-        recipe, name = spec.resolved_recipe(), named(spec)
         embedders = {what: self.embedder(spec.embedder) for what in recipe.embeds}
         if policy is None and name is not None:
             policy = self._policy(name)
         return Player(LanguageAgent(recipe, policy=policy), self._model(spec.model), embedders)
+
+    def _own(self, name: str, settings: Mapping[str, Any], model: str | dict[str, Any] | None) -> Player:
+        agent = own_agent(name, settings)
+        if not agent.asks_model:
+            return Player(agent)
+        if model is None:
+            raise ExperimentError(
+                f"recipe {name}: it asks a model, and none is named; write model: village, or the name of any "
+                "other (wolflab models)"
+            )
+        return Player(agent, self._model(model))
 
     def embedder(self, spec: str | Mapping[str, Any]) -> Embedder:
         """The embedder of that name."""
@@ -196,15 +211,15 @@ class Company(Players):
     def cast(self, condition: str) -> dict[str, _Role]:
         """The players of a condition by place, built on first use."""
         if condition not in self._casts:
-            self._casts[condition] = {
-                place: _Role(self.player(spec), spec.experience)
-                for place, spec in self.experiment.cast(condition).items()
-            }
-            for place, one in self._casts[condition].items():
+            found = {}
+            for place, spec in self.experiment.cast(condition).items():
                 try:
-                    check_policy(one.player.agent, one.player.embedders, self.experiment.ruleset(condition))
-                except ModelError as error:
-                    raise ModelError(f"{place} in {condition}: {error}") from None
+                    player = self.player(spec)
+                    check_policy(player.agent, player.embedders, self.experiment.ruleset(condition))
+                except (ModelError, ExperimentError) as error:
+                    raise type(error)(f"{place} in {condition}: {error}") from None
+                found[place] = _Role(player, spec.experience)
+            self._casts[condition] = found
         return self._casts[condition]
 
     def _taught(self, role: _Role, place: Place, deal: str) -> Player:

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, Protocol
 
+from ...agents.own import place_of
 from ...errors import BudgetExceeded, ServerError, StoreError, WolflabError
 from ...models.base import Model
 from ...models.catalog import check
@@ -68,10 +69,14 @@ async def work(askers: Sequence[Asker], at_once: int, over: Callable[[], None]) 
 
 
 def in_words(error: BaseException) -> str:
-    """The first error of a group as a sentence."""
+    """The first error of a group as a sentence, with its place where the code of an own agent raised it."""
+    place = ""
     while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return str(error) if isinstance(error, WolflabError) else f"{type(error).__name__}: {error}"
+        place, error = place_of(error), error.exceptions[0]
+    if isinstance(error, WolflabError):
+        return str(error)
+    place = place_of(error) or place
+    return f"{place + ': ' if place else ''}{type(error).__name__}: {error}"
 
 
 __all__ = ["Asker", "How", "check_models", "in_words", "work"]

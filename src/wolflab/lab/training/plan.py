@@ -289,7 +289,7 @@ def _check_player(recipe: str, model: str, make: Callable[[], PlayerSpec]) -> No
     except ValidationError as error:
         raise ValueError(f"{recipe}: {in_words(error, PlayerSpec, 'docs/training.md')}") from None
     try:
-        instant = one.recipe == MODEL_FREE or resolve(one.model or "").instant
+        instant = one.model is None or resolve(one.model).instant
     except ModelError as error:
         raise ValueError(f"{model}: {error}") from None
     if not instant:

@@ -1,0 +1,168 @@
+"""Agents of one's own: a class that an experiment names as ``module:Class``, wherever it was written.
+
+The class derives from `OwnAgent`. `own_agent` finds it and gives it its settings; nothing else in Wolflab
+imports what a file names, and nothing that only reads a run does. What such code raises is told with its
+place.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import is_dataclass
+from functools import cache
+from importlib import import_module
+from inspect import iscoroutinefunction
+from traceback import walk_tb
+from typing import Any
+
+import msgspec
+
+from ..errors import ExperimentError
+from ..fields import Misfit, checked, nearest
+from ..rules import Ask, View
+from .base import IO, Reply
+
+GROUP = "wolflab.recipes"
+"""The entry points by which an installed package gives its agents short names."""
+
+
+class OwnAgent(ABC):
+    """An agent of your own: `reply` is all that it has to have.
+
+    A dataclass has settings, its fields, which an experiment gives beside the name. asks_model: it asks its
+    seat's model; a player that does not is given none. One instance may hold several seats of many games:
+    keep nothing on it.
+    """
+
+    instant: bool = True
+    asks_model: bool = False
+
+    @abstractmethod
+    async def reply(self, view: View, ask: Ask, io: IO) -> Reply:
+        """The seat's answer to `ask`, from what it may know."""
+
+    def describe(self) -> dict[str, Any]:
+        """For the header: the class, and all its settings. Its code is in no hash."""
+        told: dict[str, Any] = {"recipe": f"{type(self).__module__}:{type(self).__qualname__}"}
+        settings = msgspec.to_builtins(self, order="deterministic") if is_dataclass(self) else None
+        return {**told, "settings": settings} if settings else told
+
+
+@cache
+def _registered() -> dict[str, str]:
+    from importlib.metadata import entry_points
+
+    return {one.name: one.value for one in entry_points(group=GROUP)}
+
+
+def class_named(name: str) -> str | None:
+    """``module:Class`` for a recipe's name: as it is written, or as a package has registered it.
+
+    None where the name is that of no agent of somebody's own. Nothing is imported.
+    """
+    return name if ":" in name else _registered().get(name)
+
+
+def own_agent(name: str, settings: Mapping[str, Any]) -> OwnAgent:
+    """The agent that ``module:Class`` names. Its module is looked for where Python looks, and in the current
+    directory. ExperimentError for what is not there, is no agent, or does not take these settings.
+    """
+    kind = _class(name)
+    known = is_dataclass(kind)
+    if settings and not known:
+        raise ExperimentError(
+            f"recipe {name}: it takes no settings, and {', '.join(settings)} is given; make "
+            f"{kind.__qualname__} a dataclass with a field of that name"
+        )
+    try:
+        with _telling(name, kind.__module__):
+            return checked(kind, settings) if known else kind()
+    except Misfit as wrong:
+        field = f", field {wrong.place}" if wrong.place else ""
+        raise ExperimentError(f"recipe {name}{field}: {wrong.words}") from None
+
+
+def _class(name: str) -> type[OwnAgent]:
+    if not re.fullmatch(r"\w+(\.\w+)*:\w+(\.\w+)*", name):
+        raise ExperimentError(f"recipe {name!r}: write it as module:Class, such as my_player:Gossip")
+    home, _, attribute = name.partition(":")
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+    try:
+        with _telling(name, home):
+            found: Any = import_module(home)
+    except ModuleNotFoundError as error:
+        raise ExperimentError(
+            f"recipe {name}: there is no module {error.name!r}, neither in {os.getcwd()} nor installed; go "
+            "to the folder of its file, or install its package"
+        ) from None
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            there = [one for one, value in vars(found).items() if _is_own(value)]
+            file = getattr(found, "__file__", None) or found.__name__
+            known = nearest(part, there) if there else "there is no agent in it"
+            raise ExperimentError(f"recipe {name}: {file} has no {part!r}; {known}")
+        found = getattr(found, part)
+    if not _is_own(found):
+        raise ExperimentError(
+            f"recipe {name}: {attribute} is no agent; write class {attribute}(OwnAgent), of wolflab.agents"
+        )
+    kind: type[OwnAgent] = found
+    if not iscoroutinefunction(kind.reply) or kind.__abstractmethods__:
+        raise ExperimentError(f"recipe {name}: write its reply as: async def reply(self, view, ask, io)")
+    return kind
+
+
+def _is_own(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, OwnAgent) and value is not OwnAgent
+
+
+@contextmanager
+def _telling(name: str, home: str) -> Iterator[None]:
+    """What the code of an agent raises while it is made, as one sentence with its place."""
+    try:
+        yield
+    except Misfit:
+        raise
+    except ModuleNotFoundError as error:
+        if home == error.name or home.startswith(f"{error.name}."):
+            raise
+        raise ExperimentError(f"recipe {name}: {_told(error, home)}") from None
+    except Exception as error:  # noqa: BLE001 (somebody else's code may raise anything)
+        raise ExperimentError(f"recipe {name}: {_told(error, home)}") from None
+
+
+def _told(error: Exception, home: str) -> str:
+    at, said = place_of(error, home.partition(".")[0]), str(error).partition("\n")[0]
+    if isinstance(error, SyntaxError):
+        at, said = f"{os.path.basename(error.filename or home)}, line {error.lineno}", error.msg
+    return f"{at + ': ' if at else ''}{type(error).__name__}: {said}"
+
+
+def place_of(error: BaseException, home: str = "") -> str:
+    """Where in the code of an own agent an error was raised: "my_player.py, line 12, in Gossip.reply".
+
+    "" where no such code was at work. home: a package whose agents are not made yet.
+    """
+    homes = {kind.__module__.partition(".")[0] for kind in _kinds(OwnAgent)} | ({home} - {""})
+    function, at = "", ""
+    for frame, line in walk_tb(error.__traceback__):
+        module = frame.f_globals.get("__name__", "")
+        if module.partition(".")[0] in homes:
+            at = f"{module.replace('.', '/')}.py, line {line}"
+            function = function or frame.f_code.co_qualname.removesuffix("<module>")
+    return f"{at}{', in ' if function else ''}{function}"
+
+
+def _kinds(kind: Any) -> Iterator[type]:
+    for one in kind.__subclasses__():
+        yield one
+        yield from _kinds(one)
+
+
+__all__ = ["OwnAgent", "class_named", "own_agent", "place_of"]

@@ -1,0 +1,404 @@
+"""Agents of one's own, named in a file as ``module:Class``: played, resumed, checked, told when they fail."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from wolflab.errors import ExperimentError, StoreError
+from wolflab.lab.plans import tournament
+from wolflab.lab.plans.experiment import build
+from wolflab.lab.plans.policies import by_name
+from wolflab.lab.runs import runner
+from wolflab.lab.runs.casting import Company
+from wolflab.lab.storage.store import Store
+from wolflab.models.village import Village
+
+HEAD = """
+from dataclasses import dataclass
+from typing import Literal
+
+from wolflab.agents import OwnAgent, Reply
+from wolflab.rules import Say, pick
+from wolflab.text.questions import Decide, Question
+from wolflab.agents.memory import remember, situation
+
+
+def acted(ask, io):
+    return Reply(Say("Hm.") if ask.options is None else ask.options[io.draw("pick", len(ask.options))])
+
+"""
+GOSSIP = """
+@dataclass
+class Gossip(OwnAgent):
+    times: int = 1
+    about: tuple[Literal["wolves", "weather"], ...] = ("wolves",)
+
+    def __post_init__(self):
+        if self.times > 9:
+            raise ValueError("times is 9 at most")
+        if self.times == 7:
+            raise KeyError("seven")
+
+    async def reply(self, view, ask, io):
+        return acted(ask, io)
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current directory, which is not where Python looks for modules."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [one for one in sys.path if one])
+    return tmp_path
+
+
+NUMBER = iter(range(1000))
+
+
+def written(here: Path, body: str, head: str = HEAD) -> str:
+    """A module in `here`, of a name that no other test uses."""
+    name = f"own_agents_of_test_{next(NUMBER)}"
+    (here / f"{name}.py").write_text(head + body, encoding="utf-8")
+    return name
+
+
+def experiment(recipe: Any, **changes: Any) -> dict[str, Any]:
+    return {"name": "x", "rules": "doctor", "players": {"others": {"recipe": recipe}}, "deals": 2, **changes}
+
+
+def wolf(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The command as it is when it is installed: the current directory is nowhere on Python's path (-P)."""
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "wolflab", *words],
+        cwd=home,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def told(done: subprocess.CompletedProcess[str]) -> str:
+    return " ".join((done.stdout + done.stderr).split())
+
+
+# -- playing --------------------------------------------------------------------------------
+
+
+def test_a_class_of_ones_own_plays_and_its_settings_stand_in_the_header(here: Path) -> None:
+    name = written(here, GOSSIP)
+    data = experiment({"name": f"{name}:Gossip", "times": 3}, interview=True, reliability_probe=True)
+    with Store.create(here / "run", build(data)) as store:
+        assert runner.run(store)
+        header = store.record(1).header
+    settings = {"times": 3, "about": ["wolves"]}
+    assert header["players"] == [{"recipe": f"{name}:Gossip", "settings": settings}] * 7
+
+
+def test_several_processes_give_the_same_records(here: Path) -> None:
+    data = experiment(f"{written(here, GOSSIP)}:Gossip", deals=4)
+    lines = []
+    for workers in (1, 2):
+        with Store.create(here / f"run{workers}", build({**data, "workers": workers})) as store:
+            assert runner.run(store)
+            lines.append([store.record(game.id).lines for game in store.games("done")])
+    assert lines[0] == lines[1]
+
+
+def test_only_who_says_so_is_given_a_model(here: Path) -> None:
+    name = written(
+        here,
+        """
+class Asks(OwnAgent):
+    asks_model = True
+
+    async def reply(self, view, ask, io):
+        await io.generate("act", Question(situation(view, remember(view), ask, layout="append"), Decide(ask)))
+        return acted(ask, io)
+
+
+class Silent(Asks):
+    asks_model = False
+""",
+    )
+    village = {"others": {"recipe": f"{name}:Asks", "model": "village"}}
+    asking = Company(build(experiment("random", players=village))).cast("all")["others"].player
+    assert isinstance(asking.model, Village)
+    with pytest.raises(
+        ExperimentError, match=r"^others in all: .*: it asks a model, and none is named; write"
+    ):
+        Company(build(experiment(f"{name}:Asks"))).cast("all")
+    village["others"]["recipe"] = f"{name}:Silent"
+    with Store.create(here / "run", build(experiment("random", players=village, deals=1))) as store:
+        assert not runner.run(store)
+        assert "has asks_model = True in its class" in str(store.game(1).error)
+        assert not runner.Company(store.experiment).models
+
+
+def test_it_enters_tournaments_by_file_and_by_flag(here: Path) -> None:
+    name = written(here, GOSSIP)
+    flags = tournament.from_flags([f"{name}:Gossip", f"loud={name}:Gossip@village", "random"], None, None, 1)
+    assert list(flags["entrants"]) == [f"{name}:Gossip", "loud", "random"]
+    made = tournament.make(flags, ["loud.recipe.times=4"])
+    cast = made.experiment().cast(f"{name}:Gossip vs loud")
+    assert cast["werewolves"].own == (f"{name}:Gossip", {"times": 4})
+    assert by_name(f"{name}:Gossip") == {"recipe": f"{name}:Gossip"}
+
+
+def test_a_package_gives_its_agents_short_names(here: Path) -> None:
+    name = written(here, GOSSIP)
+    info = here / "gossips-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: gossips\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[wolflab.recipes]\ngossip = {name}:Gossip\n")
+    script = f"""
+import sys
+sys.path.append({str(here)!r})
+from wolflab.lab.plans.experiment import build
+made = build({experiment("gossip")!r})
+spec = made.cast("all")["others"]
+print(spec.own.name, spec.told()["recipe"], {name!r} in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[0] == f"{name}:Gossip {{'name': '{name}:Gossip'}} False"
+
+
+# -- what goes wrong ------------------------------------------------------------------------
+
+WRONG = """
+class Bare(OwnAgent):
+    pass
+
+
+class Late(OwnAgent):
+    def reply(self, view, ask, io):
+        return acted(ask, io)
+
+
+class Loner:
+    async def reply(self, view, ask, io):
+        return acted(ask, io)
+
+
+class Needs(OwnAgent):
+    def __init__(self, what):
+        pass
+
+    async def reply(self, view, ask, io):
+        return acted(ask, io)
+"""
+
+
+@pytest.mark.parametrize(
+    ("recipe", "words"),
+    [
+        ("NAME:Gosip", "NAME.py has no 'Gosip'; did you mean Gossip?"),
+        ("NAME:Zebra.Stripe", "NAME.py has no 'Zebra'; known are Gossip"),
+        ("nowhere_at_all:X", "there is no module 'nowhere_at_all', neither in HERE nor installed; go to"),
+        ("NAME.inner:X", "there is no module 'NAME.inner'"),
+        ("NAME:", "recipe 'NAME:': write it as module:Class, such as my_player:Gossip"),
+        ("a b:c", "write it as module:Class"),
+        ("NAME:acted", "acted is no agent; write class acted(OwnAgent), of wolflab.agents"),
+        ("NAME:Loner", "Loner is no agent"),
+        ("NAME:OwnAgent", "OwnAgent is no agent"),
+        ("NAME:Bare", "write its reply as: async def reply(self, view, ask, io)"),
+        ("NAME:Late", "write its reply as: async def reply(self, view, ask, io)"),
+        ("NAME:Needs", "TypeError: Needs.__init__() missing 1 required positional argument: 'what'"),
+        (
+            {"name": "NAME:Needs", "what": 1},
+            "it takes no settings, and what is given; make Needs a dataclass",
+        ),
+        ({"name": "NAME:Gossip", "tims": 3}, "field tims: there is no such field; did you mean times?"),
+        ({"name": "NAME:Gossip", "times": "3"}, "field times: got '3'; use a whole number"),
+        ({"name": "NAME:Gossip", "about": ["cats"]}, "field about: got 'cats'; use 'wolves' or 'weather'"),
+        ({"name": "NAME:Gossip", "times": 10}, "times is 9 at most"),
+        (
+            {"name": "NAME:Gossip", "times": 7},
+            "NAME.py, line LINE, in Gossip.__post_init__: KeyError: 'seven'",
+        ),
+    ],
+)
+def test_what_cannot_be_made_is_told_before_any_game(recipe: Any, words: str, here: Path) -> None:
+    name = written(here, GOSSIP + WRONG)
+    lines = (here / f"{name}.py").read_text().splitlines()
+    line = next(number for number, text in enumerate(lines, 1) if "KeyError" in text)
+    given = recipe if isinstance(recipe, str) else recipe["name"]
+    named = given.replace("NAME", name)
+    made = build(experiment(named if isinstance(recipe, str) else {**recipe, "name": named}))
+    with pytest.raises(ExperimentError) as caught:
+        asyncio.run(runner.preflight(Company(made)))
+    said = str(caught.value)
+    assert said.startswith("others in all: recipe ")
+    assert words.replace("NAME", name).replace("HERE", str(here)).replace("LINE", str(line)) in said
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x = (", "NAME.py, line 1: SyntaxError: '(' was never closed"),
+        ("import nowhere_at_all", "NAME.py, line 1: ModuleNotFoundError: No module named 'nowhere_at_all'"),
+        ("def f():\n    return y\n\nf()\n", "NAME.py, line 2, in f: NameError: name 'y' is not defined"),
+        ("", "NAME.py has no 'X'; there is no agent in it"),
+    ],
+)
+def test_a_module_that_cannot_be_imported_is_told_with_its_line(text: str, words: str, here: Path) -> None:
+    name = written(here, text, head="")
+    with pytest.raises(ExperimentError) as caught:
+        Company(build(experiment(f"{name}:X"))).cast("all")
+    assert words.replace("NAME", name) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"policy": "small"}, "policy: recipe m:C chooses without a policy"),
+        ({"experience": {"grow": 1}}, "experience: recipe m:C does not reflect"),
+    ],
+)
+def test_what_belongs_to_language_agents_is_refused(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(ExperimentError, match=words):
+        build(experiment("", players={"others": {"recipe": "m:C", **changes}}))
+
+
+BROKEN = """
+class nap:
+    def __await__(self):
+        yield
+
+
+def helper(table, what):
+    return table[what]  # line 21
+
+
+async def broken():
+    return 1 / 0  # line 25
+
+
+class Helped(OwnAgent):
+    async def reply(self, view, ask, io):
+        return helper({}, ask.kind)
+
+
+class Gathers(OwnAgent):
+    async def reply(self, view, ask, io):
+        return await io.gather([broken()])
+
+
+class Mute(OwnAgent):
+    async def reply(self, view, ask, io):
+        pass
+
+
+class Numb(OwnAgent):
+    async def reply(self, view, ask, io):
+        return Reply(Say(3))
+
+
+class Notes(OwnAgent):
+    async def reply(self, view, ask, io):
+        return Reply(pick(0), ("because",))
+
+
+class Waits(OwnAgent):
+    async def reply(self, view, ask, io):
+        await nap()
+"""
+SAID = {
+    "Helped": "NAME.py, line 21, in Helped.reply: KeyError: 'kill'",
+    "Gathers": "NAME.py, line 25, in Gathers.reply: ZeroDivisionError: division by zero",
+    "Mute": "Mute.reply gave None at 1/kill/",
+    "Numb": "Numb.reply gave Reply(action=Say(text=3), notes=()) at 1/kill/",
+    "Notes": "at 1/kill/2; return Reply(action), or Reply(action, notes), the notes a tuple of (step,",
+    "Waits": "an agent waited for something that is none of its calls",
+}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_mistake_in_a_reply_fails_its_game_and_is_told(workers: int, here: Path) -> None:
+    name = written(here, BROKEN)
+    arms = {kind: {"players": {"others": {"recipe": f"{name}:{kind}"}}} for kind in SAID}
+    data = experiment("random", conditions={**arms, "fine": {}}, deals=1, workers=workers)
+    with Store.create(here / "run", build(data)) as store:
+        assert not runner.run(store)
+        rows = {row.condition: row for row in store.games()}
+    assert rows.pop("fine").status == "done"
+    assert {row.status for row in rows.values()} == {"failed"}
+    for kind, words in SAID.items():
+        assert words.replace("NAME", name) in str(rows[kind].error)
+    if workers == 2:
+        said = told(wolf(here, "errors", "run"))
+        assert all(words.replace("NAME", name) in said for words in SAID.values())
+
+
+def test_an_illegal_action_is_stood_in_for(here: Path) -> None:
+    body = """
+class Wild(OwnAgent):
+    async def reply(self, view, ask, io):
+        return Reply(pick(99)) if ask.kind == "vote" else acted(ask, io)
+"""
+    with Store.create(here / "run", build(experiment(f"{written(here, body)}:Wild", deals=1))) as store:
+        assert runner.run(store)
+        votes = [turn for turn in store.record(1).turns if turn.kind == "vote"]
+    assert votes
+    assert {turn.invalid for turn in votes} == {"Pick(seat=99) is not among the options"}
+
+
+# -- a run and its code ---------------------------------------------------------------------
+
+
+def test_a_game_that_failed_is_played_once_its_code_is_mended(here: Path) -> None:
+    code = (
+        HEAD
+        + """
+class Player(OwnAgent):
+    async def reply(self, view, ask, io):
+        if view.seat == 3 and io.draw("x", 2) and ask.kind == "vote":
+            raise LookupError("no such thing")
+        return acted(ask, io)
+"""
+    )
+    (here / "mended.py").write_text(code)
+    (here / "x.yaml").write_text(yaml.safe_dump(experiment("mended:Player", deals=6, workers=2)))
+    first = wolf(here, "run", "x.yaml", "--out", "run")
+    assert first.returncode == 1
+    with Store.open_for_reading(here / "run") as store:
+        before = {row.id: row.status for row in store.games()}
+        kept = {game: store.record(game).lines for game, status in before.items() if status == "done"}
+    assert set(before.values()) == {"done", "failed"}
+    assert "mended.py, line 18, in Player.reply: LookupError: no such thing" in told(
+        wolf(here, "errors", "run")
+    )
+    (here / "mended.py").write_text(code.replace("raise LookupError", "LookupError"))
+    assert wolf(here, "run", "--resume", "run").returncode == 0
+    assert wolf(here, "verify", "run", "--agents").returncode == 0
+    with Store.open_for_reading(here / "run") as store:
+        assert {row.status for row in store.games()} == {"done"}
+        assert {game: store.record(game).lines for game in kept} == kept
+
+
+def test_a_changed_setting_is_noticed_and_reading_needs_no_code(here: Path) -> None:
+    name = written(here, GOSSIP)
+    (here / "x.yaml").write_text(yaml.safe_dump(experiment({"name": f"{name}:Gossip", "times": 3})))
+    assert wolf(here, "run", "x.yaml", "--out", "run").returncode == 0
+    assert wolf(here, "verify", "run", "--agents").returncode == 0
+    file, module = here / "run" / "experiment.yaml", here / f"{name}.py"
+    text, code = file.read_text(), module.read_text()
+    file.write_text(text.replace("times: 3", "times: 4"))
+    with pytest.raises(StoreError, match="condition 'all' was changed since the run began"):
+        Store.resume(here / "run")
+    file.write_text(text)
+    module.write_text(code.replace('("wolves",)', '("weather",)'))  # a default
+    assert "played back it reads" in told(wolf(here, "verify", "run", "--agents"))
+    module.unlink()
+    for words in (["report"], ["show", "1"], ["errors"], ["verify"], ["export", "out"]):
+        done = wolf(here, words[0], "run", *words[1:])
+        assert done.returncode == 0, told(done)
+    assert f"there is no module '{name}'" in told(wolf(here, "verify", "run", "--agents"))
