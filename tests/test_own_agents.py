@@ -13,7 +13,7 @@ import yaml
 
 from wolflab.errors import ExperimentError, StoreError
 from wolflab.lab.plans import tournament
-from wolflab.lab.plans.experiment import build
+from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.policies import by_name
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.casting import Company
@@ -161,7 +161,7 @@ def test_a_package_gives_its_agents_short_names(here: Path) -> None:
     script = f"""
 import sys
 sys.path.append({str(here)!r})
-from wolflab.lab.plans.experiment import build
+from wolflab.lab.plans.loading import build
 made = build({experiment("gossip")!r})
 spec = made.cast("all")["others"]
 print(spec.own.name, spec.told()["recipe"], {name!r} in sys.modules)

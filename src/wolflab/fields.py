@@ -1,8 +1,8 @@
 """Settings from plain values: what every part of a file is made of, and a refusal in words.
 
-A `Part` is a part of a file that people write. `checked` makes any other dataclass of plain values (a recipe,
-a model's settings, a ruleset). Either way a value of the wrong kind is refused with its place, what was given
-and what to write instead; of a misspelt name the nearest is told.
+A `Part` is a part of a file that people write. `from_plain` makes any other dataclass of plain values (a
+recipe, a model's settings, a ruleset). Either way a value of the wrong kind is refused with its place, what was
+given and what to write instead; of a misspelt name the nearest is told.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Misfit(ValueError):
         self.place, self.words = place, words
 
 
-def checked(kind: type[T], values: Mapping[str, Any]) -> T:
+def from_plain(kind: type[T], values: Mapping[str, Any]) -> T:
     """A dataclass of plain values, as a file or a record holds them; Misfit for what does not fit its types.
 
     Nothing is guessed ("3" is no number, 1 is not true), lists become tuples where the type says so, and what

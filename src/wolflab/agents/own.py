@@ -23,7 +23,7 @@ from typing import Any
 import msgspec
 
 from ..errors import ExperimentError
-from ..fields import Misfit, checked, nearest
+from ..fields import Misfit, from_plain, nearest
 from ..rules import Ask, View
 from .base import IO, Reply
 
@@ -81,7 +81,7 @@ def own_agent(name: str, settings: Mapping[str, Any]) -> OwnAgent:
         )
     try:
         with _telling(name, kind.__module__):
-            return checked(kind, settings) if known else kind()
+            return from_plain(kind, settings) if known else kind()
     except Misfit as wrong:
         field = f", field {wrong.place}" if wrong.place else ""
         raise ExperimentError(f"recipe {name}{field}: {wrong.words}") from None

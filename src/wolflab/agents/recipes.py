@@ -17,7 +17,7 @@ from annotated_types import Ge, Interval
 
 from ..defaults import stated
 from ..errors import ExperimentError
-from ..fields import Amount, Misfit, checked, nearest
+from ..fields import Amount, Misfit, from_plain, nearest
 from ..text.asking.prompts import STYLES
 from ..text.kinds import KINDS, Kind
 from ..text.questions import Layout, Wording
@@ -206,7 +206,7 @@ class Recipe:
             stage = name in _STAGES and isinstance(value, Mapping)
             values[name] = {**(values[name] or {}), **value} if stage else value
         try:
-            return checked(Recipe, values)
+            return from_plain(Recipe, values)
         except Misfit as wrong:
             raise ExperimentError(f"recipe {self.name!r}, field {wrong}") from None
 

@@ -17,7 +17,7 @@ from zlib import crc32
 from annotated_types import Ge, Gt, Interval
 
 from ..errors import ModelError
-from ..fields import Amount, Misfit, checked
+from ..fields import Amount, Misfit, from_plain
 from ..usage import Usage
 from .base import Request, Response, Sampling
 from .budget import Budget, Price
@@ -76,7 +76,7 @@ class HttpSettings:
     def of(cls, who: str, settings: Mapping[str, Any]) -> HttpSettings:
         """From names and values as a file has them. `who` ("model 'x'") begins the ModelErrors."""
         try:
-            return checked(cls, settings)
+            return from_plain(cls, settings)
         except Misfit as wrong:
             raise ModelError(f"{who}, setting {wrong.place!r}: {wrong.words}") from None
 

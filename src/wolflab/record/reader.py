@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import __version__
 from ..errors import RecordError
-from ..fields import checked
+from ..fields import from_plain
 from ..rules import Ruleset
 from ..text.notes import Content
 from .chain import begins_with, hash_of, read_chain
@@ -33,7 +33,7 @@ def read(lines: Sequence[bytes], probe_lines: Sequence[bytes] = (), where: str =
             f"{FORMAT} alone: use wolflab {header.get('version', '0.1.0')}, which wrote it"
         )
     try:
-        rules = checked(Ruleset, header["ruleset"])
+        rules = from_plain(Ruleset, header["ruleset"])
         record = GameRecord(header, rules, [], [], [], list(lines), list(probe_lines))
         _read_game(values, record, where)
         _read_probes(read_chain(probe_lines, where=f"{where}, probes"), record, lines)

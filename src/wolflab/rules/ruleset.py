@@ -26,7 +26,7 @@ class Ruleset(Switches):
     """The switches, checked, and what follows from them.
 
     Raises `RulesetError`, naming the field, for values that contradict each other. That they are of the right
-    kind is checked where they are read, from a file or a record (`fields.checked`).
+    kind is checked where they are read, from a file or a record (`fields.from_plain`).
     """
 
     def __post_init__(self) -> None:

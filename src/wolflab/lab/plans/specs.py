@@ -15,7 +15,7 @@ from ...agents.experience import GOOD, LIMIT
 from ...agents.own import class_named
 from ...agents.recipes import RECIPES, Recipe, recipe
 from ...errors import ExperimentError, ModelError, RulesetError
-from ...fields import Misfit, Part, checked
+from ...fields import Misfit, Part, from_plain
 from ...metrics.published import published
 from ...metrics.registry import unknown
 from ...models.catalog import check_settings
@@ -94,7 +94,7 @@ def ruleset_of(value: str | Mapping[str, Any]) -> Ruleset:
 def _switched(rules: Ruleset, changes: Mapping[str, Any]) -> Ruleset:
     """The rules with some switches changed, by values as a file has them."""
     try:
-        return checked(Ruleset, {**rules.as_dict(), **changes})
+        return from_plain(Ruleset, {**rules.as_dict(), **changes})
     except Misfit as wrong:
         raise RulesetError(wrong.place, wrong.words) from None
 

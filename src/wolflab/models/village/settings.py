@@ -10,7 +10,7 @@ from annotated_types import Ge, Interval
 
 from ...defaults import stated
 from ...errors import ModelError
-from ...fields import Chance, Misfit, checked, nearest
+from ...fields import Chance, Misfit, from_plain, nearest
 from .phrases import BANKS
 from .planted import BEHAVIOURS
 
@@ -49,7 +49,7 @@ class Settings:
     def of(cls, settings: Mapping[str, Any]) -> Settings:
         """From names and values as a file has them; ModelError for what is no knob or no value of it."""
         try:
-            return checked(cls, settings)
+            return from_plain(cls, settings)
         except Misfit as wrong:
             raise ModelError(f"model 'village', setting {wrong.place!r}: {wrong.words}") from None
 
