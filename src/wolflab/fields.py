@@ -1,8 +1,8 @@
 """Settings from plain values: what every part of a file is made of, and a refusal in words.
 
 A `Part` is a part of a file that people write. `from_plain` makes any other dataclass of plain values (a
-recipe, a model's settings, a ruleset). Either way a value of the wrong kind is refused with its place, what was
-given and what to write instead; of a misspelt name the nearest is told.
+recipe, a model's settings, a ruleset). Either way a value of the wrong kind is refused with its place, what
+was given and what to write instead; of a misspelt name the nearest is told.
 """
 
 from __future__ import annotations

@@ -77,8 +77,8 @@ class Players:
             return Player(agent)
         if model is None:
             raise ExperimentError(
-                f"recipe {name}: it asks a model, and none is named; write model: village, or the name of any "
-                "other (wolflab models)"
+                f"recipe {name}: it asks a model, and none is named; write model: village, or the name of "
+                "any other (wolflab models)"
             )
         return Player(agent, self._model(model))
 
