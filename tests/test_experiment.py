@@ -145,14 +145,14 @@ def test_overrides_reach_players_rules_and_fields() -> None:
     assert len(changed.conditions) == len({str(changed.cast(c)) for c in changed.conditions})
 
 
-@pytest.mark.parametrize("village", [True, False])
-def test_the_place_village_is_not_the_field_of_that_name(village: bool) -> None:
-    change = "village.model.invalid=0.3"
+@pytest.mark.parametrize(("village", "setting"), [(True, "invalid"), (False, "temperature")])
+def test_the_place_village_is_not_the_field_of_that_name(village: bool, setting: str) -> None:
+    change = f"village.model.{setting}=0.3"
     with pytest.raises(ExperimentError, match=rf"write players\.{re.escape(change)}$"):
         load("strategic-gain", [change], village=village)
     changed = load("strategic-gain", [f"players.{change}"], village=village)
     assert any(
-        isinstance(model := cast["village"].model, dict) and model["invalid"] == 0.3
+        isinstance(model := cast["village"].model, dict) and model[setting] == 0.3
         for cast in map(changed.cast, changed.conditions)
         if "village" in cast
     )
