@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import cli_tournament, cli_training
 from .errors import WolflabError
 from .ui.console import console
 
@@ -30,6 +29,14 @@ app = typer.Typer(
 INTERRUPTED = 130
 """The exit code after Ctrl-C."""
 
+Set = Annotated[
+    list[str], typer.Option("-o", "--set", help="Change a field: place.to.change=value (repeatable).")
+]
+Village = Annotated[
+    bool, typer.Option("--village", help="Run it on the built-in player (an instrument check).")
+]
+Out = Annotated[Path | None, typer.Option(help="Directory of this run (default: a new one under runs/).")]
+Resume = Annotated[Path | None, typer.Option(help="Take up this run where it stopped.")]
 RunPath = Annotated[
     Path, typer.Argument(help="A run's directory, as printed by `wolflab run`.", show_default=False)
 ]
@@ -103,16 +110,10 @@ def run(
     experiment: Annotated[
         str | None, typer.Argument(help="A YAML file, or the name of a shipped experiment.")
     ] = None,
-    set_: Annotated[
-        list[str], typer.Option("-o", "--set", help="Change a field: place.to.change=value (repeatable).")
-    ] = [],  # noqa: B006 (typer)
-    village: Annotated[
-        bool, typer.Option("--village", help="Run it on the built-in player (an instrument check).")
-    ] = False,
-    out: Annotated[
-        Path | None, typer.Option(help="Directory of this run (default: a new one under runs/).")
-    ] = None,
-    resume: Annotated[Optional[Path], typer.Option(help="Take up this run where it stopped.")] = None,  # noqa: UP045
+    set_: Set = [],
+    village: Village = False,
+    out: Out = None,
+    resume: Resume = None,
 ) -> None:
     """Run an experiment, then print its table and write its report."""
     from .ui.running import run_experiment
@@ -133,13 +134,11 @@ def play(
     ] = "deductive",
     seed: Annotated[int, typer.Option(help="The same seed gives the same game.")] = 1,
     thoughts: Annotated[bool, typer.Option("--thoughts", help="Show what the players think.")] = False,
-    set_: Annotated[
-        list[str], typer.Option("-o", "--set", help="Change a field of the experiment (repeatable).")
-    ] = [],  # noqa: B006
+    set_: Set = [],
     pace: Annotated[
         float | None, typer.Option(help="Seconds to rest after each line (default: 0.3 in a terminal).")
     ] = None,
-    out: Annotated[Optional[Path], typer.Option(help="Keep the game as a run in this directory.")] = None,  # noqa: UP045
+    out: Annotated[Path | None, typer.Option(help="Keep the game as a run in this directory.")] = None,
 ) -> None:
     """Play one game, live."""
     from .ui.running import play_game
@@ -180,7 +179,7 @@ def compare(
 def show(
     run: RunPath,
     game: Annotated[int, typer.Argument(help="The game's number, from 1.")],
-    as_: Annotated[Optional[str], typer.Option("--as", help="One player's log: what this seat saw.")] = None,  # noqa: UP045
+    as_: Annotated[str | None, typer.Option("--as", help="One player's log: what this seat saw.")] = None,
     thoughts: Annotated[bool, typer.Option("--thoughts", help="With what the players noted down.")] = False,
     prompts: Annotated[bool, typer.Option("--prompts", help="With every prompt and reply.")] = False,
     trust: Annotated[bool, typer.Option("--trust", help="Who trusts whom, day by day, instead.")] = False,
@@ -190,7 +189,7 @@ def show(
     ] = None,
     without: Annotated[
         list[str], typer.Option(help="Beside that turn, the same without this component (repeatable).")
-    ] = [],  # noqa: B006
+    ] = [],
     step: Annotated[str | None, typer.Option(help="Of --prompts, this step alone: answer/3, act …")] = None,
 ) -> None:
     """Print a recorded game, or one turn of it."""
@@ -240,7 +239,7 @@ def export(
 
 @app.command(epilog="Examples:  `wolflab models`  ·  `wolflab models --check ollama/llama3.1`")
 def models(
-    check: Annotated[Optional[str], typer.Option(help="Try to reach this model now.")] = None,  # noqa: UP045
+    check: Annotated[str | None, typer.Option(help="Try to reach this model now.")] = None,
 ) -> None:
     """List what can be named as a model, and what is configured."""
     from .ui.running import list_models
@@ -290,7 +289,7 @@ def experience_build(
     embedder: Annotated[str, typer.Option(help="hashing, minilm, sentence-transformers/… or a server's.")] = (
         "hashing"
     ),
-    condition: Annotated[list[str], typer.Option(help="Games of this condition alone (repeatable).")] = [],  # noqa: B006
+    condition: Annotated[list[str], typer.Option(help="Games of this condition alone (repeatable).")] = [],
     games: Annotated[int | None, typer.Option(help="How many games to take (default: all).")] = None,
     skip: Annotated[int, typer.Option(help="How many to leave out first.")] = 0,
     side: Annotated[str, typer.Option(help="Whose experience: all, winners or losers.")] = "all",
@@ -347,8 +346,8 @@ def annotate_sample(
     out: Annotated[Path, typer.Option("-o", "--out", help="A directory for the sample.", show_default=False)],
     per_condition: Annotated[int, typer.Option(help="Replies of each condition.")] = 50,
     seed: Annotated[int, typer.Option(help="Another seed gives another sample.")] = 1,
-    kind: Annotated[list[str], typer.Option(help="statement, vote, kill … (repeatable).")] = [],  # noqa: B006
-    recipe: Annotated[list[str], typer.Option(help="Players of this recipe alone (repeatable).")] = [],  # noqa: B006
+    kind: Annotated[list[str], typer.Option(help="statement, vote, kill … (repeatable).")] = [],
+    recipe: Annotated[list[str], typer.Option(help="Players of this recipe alone (repeatable).")] = [],
     reasoning: Annotated[bool, typer.Option("--reasoning", help="Show the reasoning too.")] = False,
 ) -> None:
     """Draw replies blindly: a page and a table for raters, and a key to be kept from them."""
@@ -363,7 +362,7 @@ def annotate_judge(
     model: Annotated[str, typer.Option(help="Who judges (see `wolflab models`).", show_default=False)],
     set_: Annotated[
         list[str], typer.Option("-o", "--set", help="A setting of the model: base_url=… (repeatable).")
-    ] = [],  # noqa: B006
+    ] = [],
     behaviours: Annotated[bool, typer.Option("--behaviours", help="Judge the behaviours too.")] = False,
     tokens: Annotated[int | None, typer.Option(help="Budget of tokens, earlier calls counted in.")] = None,
     usd: Annotated[float | None, typer.Option(help="Budget of USD; the model needs -o price=….")] = None,
@@ -382,7 +381,7 @@ def annotate_judge(
 @annotate.command("agree", epilog="Example:  `wolflab annotate agree labels anna.csv ben.csv`")
 def annotate_agree(
     sample: SampleDir,
-    labels: Annotated[Optional[list[Path]], typer.Argument(help="Filled-in tables of people.")] = None,  # noqa: UP045
+    labels: Annotated[list[Path] | None, typer.Argument(help="Filled-in tables of people.")] = None,
     run: Moved = None,
 ) -> None:
     """How far people, rules and judge agree (κ), and what each finds in every condition."""
@@ -391,8 +390,110 @@ def annotate_agree(
     show_agreement(console(), sample, labels or [], run)
 
 
-app.command(epilog=cli_tournament.EXAMPLES)(cli_tournament.tournament)
-cli_training.add_to(app)
+@app.command(
+    epilog="Examples:  `wolflab tournament tournament-components --village`  ·  "
+    "`wolflab tournament --entrant vanilla --entrant deductive-004 --deals 50`  ·  "
+    "`wolflab tournament --resume runs/…`"
+)
+def tournament(
+    file: Annotated[
+        str | None, typer.Argument(help="A YAML file with entrants, or the name of a shipped one.")
+    ] = None,
+    entrant: Annotated[
+        list[str], typer.Option(help="Instead: RECIPE, NAME=RECIPE or NAME=RECIPE@MODEL (repeatable).")
+    ] = [],
+    model: Annotated[str | None, typer.Option(help="Of entrants that name none.")] = None,
+    rules: Annotated[str | None, typer.Option(help="sheriff, witch, doctor, nine or twelve.")] = None,
+    deals: Annotated[int | None, typer.Option(help="Sets of cards, the same for every pair.")] = None,
+    set_: Set = [],
+    village: Village = False,
+    out: Out = None,
+    resume: Resume = None,
+    show: Annotated[Path | None, typer.Option(help="Only show this run's tables.")] = None,
+) -> None:
+    """Play everybody against everybody on both sides, then print win rates and ratings."""
+    from .lab.storage.store import Store
+    from .ui import tournament as ui
+
+    screen = console()
+    new = bool(file or entrant or model or rules or deals or set_ or village or out)
+    if (resume is not None) + (show is not None) + new > 1:
+        raise typer.BadParameter("--resume and --show take a run as it is; give them alone")
+    if show is not None:
+        with Store.open_for_reading(show) as store:
+            ui.show_tournament(screen, store, None)
+        return
+    if resume is not None:
+        ok = ui.resume_tournament(screen, resume)
+    else:
+        named = ui.chosen(file, entrant, model, rules, deals, set_, village)
+        ok = ui.run_tournament(screen, file, named, out)
+    raise typer.Exit(0 if ok else 1)
+
+
+@app.command(
+    epilog="Examples:  `wolflab train train-small`  ·  "
+    "`wolflab train my.yaml --seed 4 -o training.updates=20`  ·  "
+    "`wolflab train --resume runs/…`  ·  `wolflab train --show runs/…`"
+)
+def train(
+    context: typer.Context,
+    experiment: Annotated[
+        str | None,
+        typer.Argument(help="A YAML file, or the name of a shipped training."),
+    ] = None,
+    seed: Annotated[list[int], typer.Option(help="Instead of the file's seeds (repeatable).")] = [],
+    set_: Set = [],
+    out: Out = None,
+    resume: Resume = None,
+    show: Annotated[Path | None, typer.Option(help="Only show this run's curve and results.")] = None,
+) -> None:
+    """Train the policy of a strategic player, then judge it on held-out deals."""
+    from .ui import training as ui
+
+    if (experiment is not None) + (resume is not None) + (show is not None) != 1:
+        raise typer.BadParameter("name a training, or --resume or --show a run; one of the three")
+    if experiment is None:
+        _check_alone(context)
+    ui.train(console(), experiment, seed, set_, out, resume, show)
+
+
+@app.command(
+    epilog="Examples:  `wolflab exploit deductive-004 --side werewolves`  ·  "
+    "`wolflab exploit small --side village --updates 100`"
+)
+def exploit(
+    context: typer.Context,
+    target: Annotated[
+        str | None,
+        typer.Argument(help="Whom to exploit: a recipe, RECIPE@MODEL, a shipped policy, or the file of one."),
+    ] = None,
+    side: Annotated[str, typer.Option(help="The side that learns: village or werewolves.")] = "werewolves",
+    updates: Annotated[int, typer.Option(help="The budget: updates of the best response.")] = 30,
+    episodes: Annotated[int, typer.Option(help="… and games for each of them.")] = 512,
+    deals: Annotated[int, typer.Option(help="Held-out deals that it is judged on.")] = 1000,
+    seed: Annotated[list[int], typer.Option(help="One best response each (repeatable).")] = [1],
+    set_: Set = [],
+    out: Out = None,
+    resume: Resume = None,
+) -> None:
+    """Train a best response against a frozen player: a lower bound of how far it can be exploited."""
+    from .ui import training as ui
+
+    if (target is None) == (resume is None):
+        raise typer.BadParameter("name a player to exploit, or --resume a run; one of the two")
+    if resume is not None:
+        _check_alone(context)
+    ui.exploit(console(), target, side, updates, episodes, deals, seed, set_, out, resume)
+
+
+def _check_alone(context: typer.Context) -> None:
+    """Refuse flags beside --resume or --show: they would be left out without a word."""
+    sources = {one: context.get_parameter_source(one) for one in context.params}
+    given = [one for one, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    if len(given) > 1:
+        flag = "--show" if "show" in given else "--resume"
+        raise typer.BadParameter(f"{flag} takes a run as it is; the other flags are for new ones")
 
 
 if TYPE_CHECKING:
