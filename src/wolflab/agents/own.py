@@ -163,6 +163,3 @@ def _kinds(kind: Any) -> Iterator[type]:
     for one in kind.__subclasses__():
         yield one
         yield from _kinds(one)
-
-
-__all__ = ["OwnAgent", "class_named", "own_agent", "place_of"]

@@ -574,5 +574,3 @@ PHASES: dict[str, _Phase] = {
     "dusk": _Phase(_open_dusk, _no_replies),
 }
 """Every phase of the game: how it opens and how it takes replies."""
-
-__all__ = ["PHASES", "Step", "begin", "side_order", "step", "table"]

@@ -179,6 +179,3 @@ def facts_of(ruleset: Ruleset, events: Iterable[Event] = ()) -> Facts:
     for event in events:
         facts = facts.then(event)
     return facts
-
-
-__all__ = ["Departure", "Facts", "LeftBy", "Phase", "Told", "facts_of", "told"]

@@ -233,16 +233,3 @@ def _check_owner(key: str, name: str, shown: Mapping[str, str]) -> None:
             raise RulesetError(
                 "role_names", f"{key}: {name!r} is what {owner} is called; give {owner} another name too"
             )
-
-
-__all__ = [
-    "LONGEST",
-    "PACK",
-    "VILLAGE",
-    "Words",
-    "check_role_names",
-    "completed",
-    "own_words",
-    "plural",
-    "shown_words",
-]

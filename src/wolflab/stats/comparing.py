@@ -226,6 +226,3 @@ def holm(ps: Sequence[float | None]) -> list[float | None]:
         worst = max(worst, min(1.0, (len(known) - rank) * p))
         adjusted[k] = worst
     return adjusted
-
-
-__all__ = ["Test", "difference", "holm", "paired"]

@@ -296,6 +296,3 @@ def openskill(duels: Sequence[Duel]) -> tuple[Skill, ...]:
         for key, team in zip(keys, rated, strict=True):
             found[key] = team[0]
     return tuple(Skill(name, side, float(one.mu), float(one.sigma)) for (name, side), one in found.items())
-
-
-__all__ = ["Duel", "Rating", "Ratings", "Residual", "Skill", "firth", "openskill", "rate"]

@@ -157,6 +157,3 @@ class _Capital:
         if not self._m.size:
             return self._best, self._best
         return max(float(self._m[0]) - 1 / GRID, 0.0), min(float(self._m[-1]) + 1 / GRID, 1.0)
-
-
-__all__ = ["GRID", "Interval", "sequence"]
