@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 WEREWOLF = "Werewolf"
 """What a check of a Werewolf is told to have shown (`Report.what`)."""
+GOOD = "not a Werewolf"
+"""What a check of anybody else shows, where no role is named."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,24 +8,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from .acts import Accusation, Act, Claim, Defence, Report
-from .opinions import GOOD, ME, WEREWOLF
+from .acts import GOOD, WEREWOLF, Accusation, Act, Claim, Defence, Report
+from .sentence import ME
 
-REASONED = re.compile(
+_REASONED = re.compile(
     r"\b(?:so|therefore|hence|must|because|since|means?|thus|claim\w*|certainly|surely|lying|counter\w*|"
     r"think|believe)\b"
 )
 """Words of an argument: the verdict beside them need not be a result."""
-CARD = re.compile(
+_CARD = re.compile(
     r"\b(?:clean|clear|cleared|green|good|human|not an? (?:were)?wolf|isn't an? (?:were)?wolf|no "
     r"(?:were)?wolf)\b"
 )
 """Of somebody's card, a Seer says this flatly only after a check."""
 
 
+def card_told(raw: str) -> bool:
+    """Does a sentence of the Seer's say flatly what somebody's card is?"""
+    return _CARD.search(raw.lower()) is not None and not _REASONED.search(raw.lower())
+
+
 def results_told(acts: list[Act], text: str) -> list[Act]:
     """The acts of a sentence in which the speaker comes out as the Seer: a flat verdict is a result."""
-    if REASONED.search(text):
+    if _REASONED.search(text):
         return acts
     told = list(acts)
     for index, act in enumerate(told):

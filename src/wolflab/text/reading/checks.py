@@ -11,50 +11,53 @@ import re
 from collections.abc import Iterator
 
 from ...rules import ROLES
-from .vocabulary import COP, FILL, MANY, NAMED, PRED, ROLE
+from .acts import GOOD, WEREWOLF, Report
+from .sentence import ME, Sentence, meant
+from .spelling import seats_of
+from .vocabulary import COP, FILL, MANY, NAMED, PRED, ROLE, STATE, is_bad
 
-CHECKED = (
+_CHECKED = (
     r"(?:checked|check|saw|(?<!\bi )see|seen|looked (?:at|into)|inspected|verified|investigated|examined|"
     r"divined|observed|peeked(?: at)?|peeped|scanned|used my (?:ability|power|vision|sight|gift) (?:on|to "
     r"(?:see|check)))"
 )
 
-FOUND = r"(?:found(?: out)?|discovered|learn(?:ed|t)|saw|seen|verified|observed|can confirm|" r"confirmed)"
+_FOUND = r"(?:found(?: out)?|discovered|learn(?:ed|t)|saw|seen|verified|observed|can confirm|" r"confirmed)"
 
-AUX = (
+_AUX = (
     r"(?:(?: |, )(?:have|had|has|did|also|just|already|then|personally|chose to|decided to|last night|"
     r"tonight|on night \d+|the (?:first|second|third) night|can tell you i|was able to|managed to))*"
 )
 
-SHIELDED = (
+_SHIELDED = (
     r"(?P<verb>protect(?:ed)?|guard(?:ed)?|saved?|shield(?:ed)?|heal(?:ed)?|covered|watched over|used (?:my|"
     r"the) antidote on|used (?:my|the) antidote to save|poison(?:ed)?|used (?:my|the) poison on)"
 )
 
-SELF = r"myself|himself|herself|themselves|themself"
+_SELF = r"myself|himself|herself|themselves|themself"
 
-CHECK = re.compile(
-    rf"(?:\b(?P<who>i|@\d+){AUX} {CHECKED}|(?:^|[,~] ?|\band )(?:checked|inspected|investigated|verified|"
+_CHECK = re.compile(
+    rf"(?:\b(?P<who>i|@\d+){_AUX} {_CHECKED}|(?:^|[,~] ?|\band )(?:checked|inspected|investigated|verified|"
     r"scanned|peeked(?: at)?|looked at))"
-    rf" (?P<whom>{MANY}|{SELF})|\b(?:my|the) (?:night )?(?:check|vision|investigation|inspection|result|"
+    rf" (?P<whom>{MANY}|{_SELF})|\b(?:my|the) (?:night )?(?:check|vision|investigation|inspection|result|"
     rf"look|reading|peek|scan)(?: last night)?(?: on| of| at| for| into) (?P<mine>{MANY})"
 )
 
-FIND = re.compile(
-    rf"(?:\bi{AUX}|(?<=\band)(?: also| then)?) {FOUND}(?: last night)?(?: that)? (?={MANY} (?:{COP}))|"
+_FIND = re.compile(
+    rf"(?:\bi{_AUX}|(?<=\band)(?: also| then)?) {_FOUND}(?: last night)?(?: that)? (?={MANY} (?:{COP}))|"
     r"\b(?:checks?|results?|visions?|peeks?)(?: so far| last night| tonight| today)?"
     rf"(?: (?:is|are|was|were|shows?|showed))?(?: that)?,? (?=@\d+ (?:{COP}))|"
     rf"\bin my (?:vision|dream|check|investigation)s?,? (?={MANY} (?:{COP}))"
 )
 
-CHECKED_THEM = re.compile(rf"\bi{AUX} {CHECKED} (?:them|him|her|it)\b")
+_CHECKED_THEM = re.compile(rf"\bi{_AUX} {_CHECKED} (?:them|him|her|it)\b")
 """A check told after its result: "… is a Werewolf, because I checked them"."""
 
-PROTECTION = re.compile(r"\bmy (?:protection|shield|guard) (?:of|on|for|over) (?P<whom>@\d+)")
+_PROTECTION = re.compile(r"\bmy (?:protection|shield|guard) (?:of|on|for|over) (?P<whom>@\d+)")
 
-SHIELD = re.compile(rf"\b(?P<who>i|@\d+){AUX} {SHIELDED} (?P<whom>@\d+|{SELF})")
+_SHIELD = re.compile(rf"\b(?P<who>i|@\d+){_AUX} {_SHIELDED} (?P<whom>@\d+|{_SELF})")
 
-RESULT = re.compile(
+_RESULT = re.compile(
     r"(?:^@\d+,|^|\b(?:found|saw|got|is|was|result was|shows?|showed|said|says|read|reads|came (?:back|up|"
     r"out|in)(?: as)?|comes (?:back|up|out)(?: as)?|turned (?:up|out)(?: as| to be)?|result,|"
     rf"night,))(?P<fill>{FILL}) {PRED}"
@@ -125,10 +128,100 @@ _CUT = re.compile(
     r"vote|say|propose|suggest|want)|because|which means|so (?:let|we|i|vote)|let us|please|therefore|but "
     r"(?:i|we)|vote|we (?:should|must|need))\b.*$"
 )
-NEGATED = re.compile(r"\b(?:not|no|never|hardly|neither|cannot)\b(?! (?:doubt|question))")
+_NEGATED = re.compile(r"\b(?:not|no|never|hardly|neither|cannot)\b(?! (?:doubt|question))")
+
+_SOMEBODY = (-2,)
+"""Stands for players who were checked and will be named."""
 
 
-def whose(text: str) -> str | None:
+def checks(sentence: Sentence) -> None:
+    """Read the night actions told."""
+    me = sentence.me
+    for match in sentence.each(_SHIELD):
+        who = me if match["who"] == "i" else int(match["who"][1:])
+        shielded = who if match["whom"][0] != "@" else int(match["whom"][1:])
+        poisoned, saved = "poison" in match["verb"], "antidote" in sentence.text
+        kind = "poison" if poisoned else "antidote" if saved else "protect"
+        sentence.acts.append(Report(who, kind, shielded, "", me))
+    for match in sentence.each(_PROTECTION):
+        sentence.acts.append(Report(me, "protect", int(match["whom"][1:]), "", me))
+    check = _CHECK.search(sentence.text)
+    if check is not None:
+        who = me if check["who"] in ("i", None) else int(check["who"][1:])
+        whom = seats_of(check["whom"] or check["mine"]) or (who,)
+        told = _results(sentence, who, whom, check.end(), check)
+        sentence.checking = () if told or who != me else whom
+    elif "@" in sentence.text and (found := _FIND.search(sentence.text)):
+        start = found.end()
+        _results(sentence, me, seats_of(sentence.text[start : start + 60]), start, found)
+    elif them := _CHECKED_THEM.search(sentence.text):
+        whom = sentence.named_before(them.start())
+        told = _results(sentence, me, whom, 0, None)
+        sentence.checking = () if told else whom
+    elif sentence.was and sentence.was != _SOMEBODY:
+        _results(sentence, me, sentence.was, 0, None)
+    if not any(isinstance(act, Report) and act.kind == "see" for act in sentence.acts):
+        _free_results(sentence)
+
+
+def _results(
+    sentence: Sentence, who: int, whom: tuple[int, ...], start: int, head: re.Match[str] | None
+) -> bool:
+    """Read what a check showed from `start` on; True when a result was told."""
+    rest, told = sentence.text[start:], False
+    if head is not None and head.re is _CHECK:
+        rest = (f"@{whom[-1]}" if whom[-1] != ME else "they") + rest
+    elif head is None:
+        rest = " " + rest
+    for match in STATE.finditer(rest):
+        seats = meant(match["subj"], whom or sentence.last)
+        seats = tuple(seat for seat in seats if head is not None or not whom or seat in whom)
+        sentence.see(who, seats, result_of(match))
+        told = told or bool(seats)
+    result = None if told else _RESULT.search(rest)
+    if result is not None:
+        sentence.see(who, whom, result_of(result))
+        told = True
+    if told:
+        sentence.strike(head.start() if head is not None else 0, len(sentence.text))
+    return told
+
+
+def _free_results(sentence: Sentence) -> None:
+    """Read the results that the exact patterns leave."""
+    told = False
+    by = _whose(sentence.text)
+    if by is None and sentence.was == _SOMEBODY:
+        by = ""
+    if by is not None:
+        for them, what, start, end in list(_verdicts(sentence.text)):
+            sentence.see(int(by[1:]) if by else sentence.me, seats_of(them), what)
+            sentence.strike(start, end)
+            told = True
+    if by == "" and not told and "@" not in sentence.full:
+        sentence.checking = sentence.checking or _SOMEBODY  # "I have checked two players": who comes next
+    whom = sentence.checking or sentence.was
+    if not told and whom and whom != _SOMEBODY and (what := _lone(sentence.text)):
+        sentence.see(sentence.me, whom, what)
+        sentence.strike(0, len(sentence.text))
+        told = True
+    if told:
+        sentence.checking = ()
+
+
+def result_of(match: re.Match[str]) -> str:
+    """The result that an "X is Y" tells."""
+    word = match["pred"]
+    negated = bool(re.search(r"\b(?:not|never|no|cannot)\b", match[0][: match.start("pred") - match.start()]))
+    if is_bad(word):
+        return GOOD if negated else WEREWOLF
+    role = NAMED.get(word, "")
+    if negated:
+        return "" if role else WEREWOLF
+    return role or GOOD
+
+
+def _whose(text: str) -> str | None:
     """Whose check a sentence tells of: "" the speaker's, a player as "@2", None nobody's."""
     other = _WHOSE.search(text)
     own = _OWN.search(text)
@@ -137,8 +230,8 @@ def whose(text: str) -> str | None:
     return "" if own is not None else None
 
 
-def verdicts(text: str) -> Iterator[tuple[str, str, int, int]]:
-    """(players, what, start, end) for every result in `text`; what: a role's name, "Werewolf" or "good"."""
+def _verdicts(text: str) -> Iterator[tuple[str, str, int, int]]:
+    """(players, what, start, end) for every result in `text`; what: as in `Report`."""
     cut = _CUT.search(text)
     text = text[: cut.start()] if cut else text
     taken = 0
@@ -149,27 +242,26 @@ def verdicts(text: str) -> Iterator[tuple[str, str, int, int]]:
         if match.start() < taken:
             continue
         before = match["link"] if match.re is _PAIR else text[max(0, match.start() - 12) : match.start()]
-        what = verdict(match, before)
-        if what:
+        if what := _verdict(match, before):
             taken = match.end()
             yield match["whom"], what, match.start(), match.end()
 
 
-def lone(text: str) -> str:
+def _lone(text: str) -> str:
     """The verdict of a sentence that names nobody: "It's red.", "Good."; empty when there is none."""
     match = _LONE.search(text)
-    return verdict(match, match.group(0)[: _at(match) - match.start()]) if match is not None else ""
+    return _verdict(match, match.group(0)[: _at(match) - match.start()]) if match is not None else ""
 
 
 def _at(match: re.Match[str]) -> int:
     return next(match.start(name) for name in ("bad", "role", "good") if match[name] is not None)
 
 
-def verdict(match: re.Match[str], before: str) -> str:
+def _verdict(match: re.Match[str], before: str) -> str:
     """What the verdict matched says, `before` being the words in front that may deny it."""
-    negated = NEGATED.search(before) is not None
+    negated = _NEGATED.search(before) is not None
     role = NAMED.get(match["role"] or "", "")
     bad = match["bad"] is not None or (bool(role) and ROLES[role].wolf)
     if role and not bad:
         return "" if negated else role
-    return "good" if bad == negated else "Werewolf"
+    return GOOD if bad == negated else WEREWOLF

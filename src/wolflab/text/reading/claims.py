@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ...rules import ROLES
+from .acts import Accusation, Claim, Defence
+from .opinions import state
+from .sentence import Sentence, last_named, meant
+from .spelling import seats_of
 from .vocabulary import MANY, NAMED, PLURALS, ROLE
 
-POSSESSED = re.compile(
+_POSSESSED = re.compile(
     r"(?<!out )(@\d+)(?:'s)?(?: claim| statement| story| claims)? (?:as|of being|to be|that (?:he|she|they) "
     r"(?:is|are))"
     rf"(?: the| a| an| our| being)*(?: real| true)? (?P<role>{ROLE})"
@@ -25,7 +28,7 @@ _CARD = (
     r"real|one|no|not|and))*"
 )
 
-OWN = re.compile(
+_I_HOLD = re.compile(
     rf"(?:^|[,~] ?)(?:a |your |the |just a |plain |simple )*(?P<r1>{ROLE})(?: (?:here|claim|speaking))(?=$|"
     r"[,.~])|"
     r"\bi (?:do not |never |did not )?(?:hold|have|got|get|drew|pulled|play|carry|am holding|have got|was "
@@ -51,7 +54,7 @@ OWN = re.compile(
 )
 """The speaker's own role, in other words than "I am the Seer"."""
 
-CLAIMED = re.compile(
+_CLAIMED = re.compile(
     rf"(?P<who>{MANY}|\bhe|\bshe)(?:,? who)?(?: (?:has|have|both|all|just|also|now|then|had|is|are|was|were|"
     r"still|already|openly))*"
     r" (?:counter-?)?(?:claim(?:s|ed|ing)?|c(?:ame|ome|omes|oming) out|reveal(?:s|ed)|declare[sd]?|"
@@ -62,10 +65,10 @@ CLAIMED = re.compile(
     rf" (?P<role>{ROLE})(?!'s)(?! (?:should|must|will|would|has|is|was|can|could|might|saved|check))"
 )
 
-CLAIM_OF = re.compile(rf"(?P<who>{MANY})'s (?:\w+ )?(?P<role>{ROLE})(?: |-)claim")
+_CLAIM_OF = re.compile(rf"(?P<who>{MANY})'s (?:\w+ )?(?P<role>{ROLE})(?: |-)claim")
 """What others say of themselves."""
 
-FOREIGN = re.compile(
+_FOREIGN = re.compile(
     r"(?:\b(?:he|she|they|you|we|@\d+|everyone|people|somebody|nobody|some|who|anyone)(?: \w+)? (?:think|"
     r"thinks|thought|say|says|said|saying|believe|believes|claims?|assumes?|suspects?|calls?|wants?)(?: "
     r"that| me| to)*|"
@@ -74,12 +77,7 @@ FOREIGN = re.compile(
 )
 """Before "I am the Seer": these are not the speaker's own words for themself."""
 
-MINE = re.compile(
-    r"(?:that )?i am (?:not |probably |definitely )*(?:a |an |the |one of the )?(?:real )?(?:wol|werewol|"
-    r"liar|lying|suspicious|evil|guilty|innocent|good)"
-)
-
-CLAIM = re.compile(
+_I_AM = re.compile(
     r"(?P<head>\bi am|\bi was dealt|\bmy (?:true |real |actual )?role is|\bi claim to be|"
     r"\bi (?:reveal|declare) myself (?:as|to be)|"
     r"\bi come out as|\bi have been dealt|(?<!@)\b(?:speaking |here )?as)"
@@ -90,7 +88,7 @@ CLAIM = re.compile(
     r"with|last|the|today)\b|[,.]| of this game)))|)"
 )
 
-OPENS = re.compile(
+_OPENS = re.compile(
     r"(?:^|[,;~]|\b(?:and|but|so|that|since|because|i|i am|ability|power|speaking|role|position|duty|"
     r"myself))\s*$"
 )
@@ -141,7 +139,7 @@ _OWN_FRAMES = (
     r"just|only|merely|simply|not|neither|dealt|hardclaiming)\b",
     rf"(?:^|[,;~] ?|\b(?:and|but|just|so) )not(?= (?:a |an |the |your )?(?:{ROLE}))",
 )
-_OWN = re.compile("|".join(rf"(?:{frame}),? " for frame in _OWN_FRAMES).join(("(?:", ")")) + _FILL + _END)
+_FREE = re.compile("|".join(rf"(?:{frame}),? " for frame in _OWN_FRAMES).join(("(?:", ")")) + _FILL + _END)
 _AS = re.compile(r"(?:as|being) (?:the|this|your|our|a|an)\b[^,]*$")
 _OPENING = (
     r"(?:(?:yeah|yes|so|ok|okay|well|fine|listen|guys|hi|hello|hey|all|alright|right|sorry|look|folks|"
@@ -203,81 +201,138 @@ _CLAIM_BY = re.compile(
 
 _ANY = re.compile(rf"\b{ROLE}")
 
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A claim found. `who`: seats as text ("@2 and @4"), a pronoun, or empty for the speaker's own;
-    `sham`: the verb says that it is pretence; `start` and `end`: what to strike out."""
-
-    who: str
-    role: str
-    denied: bool
-    sham: bool
-    start: int
-    end: int
+_HEARD_SEER = re.compile(r", @\d+ (?:should|would|could|must|has|ought|might|will)\b")
+"""Behind "as the Seer": it is told of that player."""
 
 
-def own_claims(text: str) -> Iterator[Found]:
-    """Claims and denials that the speaker makes of themself."""
-    if not _ANY.search(text):
-        return
-    for pattern in (_OWN, _ANNOUNCED, _BARE):
-        for match in pattern.finditer(text):
+def pretended(sentence: Sentence) -> None:
+    """Read who only pretends to a role, and a role that several claim."""
+    for match in _CLAIMED.finditer(sentence.text):
+        if ROLES[NAMED[match["role"]]].wolf:
+            continue
+        seats = seats_of(match["who"])
+        if re.search(r"\b(?:pretend|pos(?:es|ing|ed)\b)", match[0]):
+            sentence.judge(seats or sentence.named_before(match.start()), True)
+        if len(seats) > 1:
+            sentence.acts.extend(Claim(seat, NAMED[match["role"]], False, sentence.me) for seat in seats)
+            sentence.strike(*match.span())
+
+
+def own_claims(sentence: Sentence) -> None:
+    """Read the speaker's own claims and denials in the words of the exact patterns."""
+    for match in _I_AM.finditer(sentence.text):
+        word, before, head_as = match["role"], sentence.text[: match.start()], match["head"].endswith("as")
+        loose = (head_as or ROLES[NAMED[word]].wolf) and (
+            match["tail"] is None or (head_as and not _OPENS.search(before))
+        )
+        if head_as and _HEARD_SEER.match(sentence.text[match.end() :]):
+            loose = True  # "As the Seer, player_3 should have known"
+        if word not in PLURALS and not loose and not _FOREIGN.search(before):
+            denied = bool(re.search(r"\b(?:not|never|no|neither)\b", match["fill"]))
+            sentence.acts.append(Claim(sentence.me, NAMED[word], denied, sentence.me))
+            sentence.strike(*match.span())
+    for match in _I_HOLD.finditer(sentence.text):
+        word = match[match.lastgroup or 0]
+        denied = bool(re.search(r"\b(?:not|never|no|neither|nor)\b", match[0]))
+        if word not in PLURALS and not _FOREIGN.search(sentence.text[: match.start()]):
+            sentence.acts.append(Claim(sentence.me, NAMED[word], denied, sentence.me))
+            sentence.strike(*match.span())
+
+
+def others_claims(sentence: Sentence) -> None:
+    """Read the claims that the speaker tells of in the words of the exact patterns."""
+    me = sentence.me
+    for match in sentence.each(_POSSESSED):
+        before = sentence.text[: match.start()]
+        if ROLES[NAMED[match["role"]]].wolf:
+            if re.search(r"\b(?:i|we)\b[^@]*$", before) and not re.search(r"\b(?:not|never|out)\b", before):
+                state(sentence, match, seats_of(match[1]), match["role"], False, 2)
+        elif re.search(r"\b(?:see|suspect|accuse|consider|regard|view|treat|trust)s? $", before):
+            state(sentence, match, seats_of(match[1]), match["role"], False, 2)
+        else:
+            who = int(match[1][1:])
+            sentence.acts.append(Claim(who, NAMED[match["role"]], False, me))
+            if believed := re.search(r"(\bnot )?(?:believe|trust|support)(?: in)? $", before):
+                doubted = Accusation(me, who, 1, me)
+                sentence.acts.append(doubted if believed[1] else Defence(me, who, 2, "", me))
+    for pattern in (_CLAIMED, _CLAIM_OF):
+        for match in pattern.finditer(sentence.text):
             word = match["role"]
-            if _excluded(pattern, match, word, text):
-                continue
-            negated = pattern is _OWN and (
-                re.search(rf"\b(?:{_NEGATIVES})\b", match["fill"]) is not None
-                or re.search(r"\b(?:not|never)(?: \w+)?,? $", text[: match.start("fill")]) is not None
-            )
-            yield Found("", NAMED[word], negated, False, match.start(), match.end())
+            if not ROLES[NAMED[word]].wolf:
+                denied = bool(re.search(r"\b(?:not|never)\b", match[0]))
+                for seat in meant(match["who"], sentence.last):
+                    sentence.acts.append(Claim(seat, NAMED[word], denied, me))
+            sentence.strike(match.end("who"), match.end())
 
 
-def _excluded(pattern: re.Pattern[str], match: re.Match[str], word: str, text: str) -> bool:
+def free_claims(sentence: Sentence) -> None:
+    """Read the claims that the exact patterns leave."""
+    told = {(act.speaker, act.role) for act in sentence.acts if isinstance(act, Claim)}
+
+    def tell(who: int, word: str, denied: bool) -> None:
+        if (who, NAMED[word]) not in told:
+            sentence.acts.append(Claim(who, NAMED[word], denied, sentence.me))
+            told.add((who, NAMED[word]))
+
+    if not _ANY.search(text := sentence.text):
+        return
+    for pattern in (_FREE, _ANNOUNCED, _BARE):
+        for match in pattern.finditer(text):
+            if not _excluded(pattern, match, text):
+                tell(sentence.me, match["role"], pattern is _FREE and _denied(match, text))
+                sentence.strike(*match.span())
+    for who, word, denied, sham, start, end in list(_told_of_others(sentence.text)):
+        seats = meant(who, last_named(sentence.full[:start], sentence.last))
+        for seat in seats:
+            tell(seat, word, denied)
+        if sham:
+            sentence.judge(seats, True)
+        sentence.strike(start, end)
+
+
+def _denied(match: re.Match[str], text: str) -> bool:
+    """Does the speaker deny the role in a free frame?"""
+    return (
+        re.search(rf"\b(?:{_NEGATIVES})\b", match["fill"]) is not None
+        or re.search(r"\b(?:not|never)(?: \w+)?,? $", text[: match.start("fill")]) is not None
+    )
+
+
+def _excluded(pattern: re.Pattern[str], match: re.Match[str], text: str) -> bool:
+    """Is a role in a frame no claim after all?"""
+    word, said = match["role"], match[0].lstrip(",~ ")
+    wolf = ROLES[NAMED[word]].wolf
     if word in PLURALS and not re.search(r"\bone of (?:the|you|your|our) $", match[0][: -len(word)]):
         return True
     if _BEFORE.search(text[: match.start()]):
         return True
-    wolf = ROLES[NAMED[word]].wolf
-    if pattern is _OWN and re.search(
-        r"\bi (?:could|can|might|may|would|should)(?! not| never)\b[^,]* be\b", match[0]
-    ):
+    if pattern is not _FREE:
+        return wolf
+    if re.search(r"\bi (?:could|can|might|may|would|should)(?! not| never)\b[^,]* be\b", said):
         return True
-    if (
-        pattern is _OWN
-        and wolf
-        and re.match(
-            r"(?:call|name|mark|count|consider|put)",
-            match[0].strip(", ~"),
-        )
-    ):
+    if wolf and re.match(r"call|name|mark|count|consider|put", said):
         return True
-    if pattern in (_ANNOUNCED, _BARE) and wolf:
+    if wolf and said.startswith("not") and "@" in text[: match.start()]:
         return True
-    if pattern is _OWN and wolf and match[0].lstrip(",~ ").startswith("not") and "@" in text[: match.start()]:
-        return True
-    if pattern is _OWN and _AS.search(match[0]):
-        after = text[match.end() :]
-        if re.match(r", @\d+ (?:should|would|could|must|has|ought|might|will)\b", after):
-            return True
-        return wolf or not re.match(r"$|[,.;~]| (?:i|my|myself|and|here|it|we|this)\b", after)
-    return False
+    if not _AS.search(said):
+        return False
+    after = text[match.end() :]
+    mine = re.match(r"$|[,.;~]| (?:i|my|myself|and|here|it|we|this)\b", after)
+    return wolf or mine is None or _HEARD_SEER.match(after) is not None
 
 
-def others_claims(text: str) -> Iterator[Found]:
-    """Village roles that others claim, as the speaker tells."""
-    if not _ANY.search(text):
-        return
+def _told_of_others(text: str) -> Iterator[tuple[str, str, bool, bool, int, int]]:
+    """Village roles that others claim: (who, in seats or a pronoun; the role's word; whether it is denied;
+    whether it is called pretence; start and end of what to strike out)."""
     for match in _CLAIM_BY.finditer(text):
         which = next(k for k in "1234" if match["w" + k])
         word = match["r" + which]
         if not ROLES[NAMED[word]].wolf:
             sham = re.search(r"\b(?:fake|false|phony)\b", match[0]) is not None
-            yield Found(match["w" + which], NAMED[word], False, sham, *match.span("r" + which))
+            yield match["w" + which], word, False, sham, *match.span("r" + which)
     for match in _THEIRS.finditer(text):
         word = match["role"]
-        if ROLES[NAMED[word]].wolf or (word in PLURALS and "@" not in match["who"]):
-            continue
-        denied = bool(re.search(r"\b(?:not|never|no|denies|denied)\b", match[0]))
-        sham = match["sham"] is not None or "fake" in match[0]
-        yield Found(match["who"], NAMED[word], denied, sham, match.end("who"), match.end())
+        if not ROLES[NAMED[word]].wolf and (word not in PLURALS or "@" in match["who"]):
+            denied = bool(re.search(r"\b(?:not|never|no|denies|denied)\b", match[0]))
+            sham = match["sham"] is not None or "fake" in match[0]
+            yield match["who"], word, denied, sham, match.end("who"), match.end()

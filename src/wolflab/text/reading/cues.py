@@ -136,7 +136,7 @@ class Cue:
     strength: int
 
 
-def stances(text: str, full: str, last: tuple[int, ...]) -> Iterator[Cue]:
+def cues(text: str, full: str, last: tuple[int, ...]) -> Iterator[Cue]:
     """The stances told in a normalised sentence. `full`: the same, nothing struck out, position for
     position. `last`: the seats to which pronouns refer."""
     text = PSEUDO.sub(_space, SHERIFF.sub(_space, RAISED.sub(_space, text)))

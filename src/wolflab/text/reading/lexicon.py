@@ -382,30 +382,15 @@ LEXICON = _index()
 """Every word that may open an entry, to those entries, the longest first."""
 
 
-def match(entry: Entry, tokens: list[str], at: int) -> int:
-    """Where `entry` ends when it stands in `tokens` from `at` on; 0 when it does not."""
-
-    token = at
-    for number, (options, optional) in enumerate(entry.words):
+def match(entry: Entry, tokens: list[str], at: int, word: int = 0) -> int:
+    """Where `entry`, from its `word` on, ends when it stands in `tokens` from `at` on; 0 when it does not."""
+    for number in range(word, len(entry.words)):
+        options, optional = entry.words[number]
+        here = at < len(tokens) and (tokens[at] in options or "_" in options)
         if optional:
-            return _match_from(entry, tokens, number, token)
-        if token == len(tokens) or not (tokens[token] in options or "_" in options):
+            end = match(entry, tokens, at + 1, number + 1) if here else 0
+            return end or match(entry, tokens, at, number + 1)
+        if not here:
             return 0
-        token += 1
-    return token
-
-
-def _match_from(entry: Entry, tokens: list[str], start: int, at: int) -> int:
-    """`match` from the word numbered `start` on, with words that may be missing."""
-
-    def go(word: int, token: int) -> int:
-        if word == len(entry.words):
-            return token
-        options, optional = entry.words[word]
-        if token < len(tokens) and (tokens[token] in options or "_" in options):
-            end = go(word + 1, token + 1)
-            if end:
-                return end
-        return go(word + 1, token) if optional else 0
-
-    return go(start, at)
+        at += 1
+    return at

@@ -7,9 +7,8 @@ normalised sentences (see `text.reading.spelling`). It knows words, and no game.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 
+from .sentence import Sentence, last_named
 from .spelling import seats_of
 from .vocabulary import MANY
 
@@ -61,16 +60,6 @@ _STATING = re.compile(
 """Questions that state what they ask."""
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """A stance found at `start` to `end`: `seats` are suspected (`bad`) or trusted."""
-
-    seats: tuple[int, ...]
-    bad: bool
-    start: int
-    end: int
-
-
 def asked_plainly(text: str) -> str:
     """What a question states ("am I the only one who finds @3 odd" → "i finds @3 odd"), or empty."""
     match = _STATING.match(text)
@@ -80,23 +69,21 @@ def asked_plainly(text: str) -> str:
     return f"i {what}" if match["mine"] is not None else what
 
 
-def rhetoric(text: str, last: tuple[int, ...]) -> Iterator[Told]:
-    """The stance of a question whose answer is plain."""
-    match = _RHETORIC.search(text)
+def rhetoric(sentence: Sentence) -> None:
+    """Read a question, which tells something only where its answer is plain."""
+    match = _RHETORIC.search(sentence.text)
     if match is not None:
-        seats = seats_of(match["knew"] or match["lives"] or "") or _around(text, match.start(), last)
-        yield Told(seats, True, match.start(), match.end())
+        named = seats_of(match["knew"] or match["lives"] or "")
+        sentence.judge(named or sentence.named_before(match.start()), True)
 
 
-def maxims(text: str, last: tuple[int, ...]) -> Iterator[Told]:
-    """The first general truth on wolves, told of the one spoken of."""
+def truths(sentence: Sentence) -> None:
+    """Read the first general truth on wolves, told of the one spoken of."""
     for pattern, bad in _TRUTHS:
-        if (match := pattern.search(text)) is not None:
-            yield Told(_around(text, match.start(), last), bad, match.start(), match.end())
+        if (match := pattern.search(sentence.text)) is not None:
+            named = last_named(sentence.text, ()) if "@" in sentence.text else sentence.last
+            seats = last_named(sentence.text[: match.start()], named)
+            sentence.judge(seats, bad)
+            if seats:
+                sentence.strike(*match.span())
             return
-
-
-def _around(text: str, at: int, last: tuple[int, ...]) -> tuple[int, ...]:
-    """Of whom a general truth is told: who is named before it, or else of whom the talk was."""
-    before = re.findall(MANY, text[:at])
-    return seats_of(before[-1]) if before else last

@@ -216,8 +216,3 @@ def _rewritten(text: str) -> str:
 def seats_of(many: str) -> tuple[int, ...]:
     """The seats in a normalised text, in order."""
     return tuple(int(number) for number in re.findall(r"@(\d+)", many))
-
-
-def blanked(text: str, match: re.Match[str]) -> str:
-    """`text` with a match struck out, positions kept."""
-    return text[: match.start()] + "~" * (match.end() - match.start()) + text[match.end() :]

@@ -79,3 +79,9 @@ STATE = re.compile(
     r"(?:(?:probably|definitely|clearly|certainly|likely|surely|also|really|still|just|then) "
     rf")*(?P<cop>{COP})(?P<fill>{FILL}) {PRED}"
 )
+
+
+def is_bad(word: str) -> bool:
+    """Does a predicate (of `PRED`) tell of a Werewolf?"""
+    role = NAMED.get(word, "")
+    return bool(role and ROLES[role].wolf) or bool(re.fullmatch(f"(?:{BADS}|{HINTS})", word))
