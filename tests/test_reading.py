@@ -282,7 +282,7 @@ FLOORS = {
         "claims": (1.0, 1.0),
         "quoted_claims": (1.0, 0.8),
         "denials": (1.0, 1.0),
-        "accusations": (0.92, 0.83),
+        "accusations": (0.92, 0.82),
         "defences": (0.82, 0.92),
         "reports": (0.88, 0.78),
         "votes": (0.93, 0.88),

@@ -15,7 +15,7 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-BOUNDARY = word_set(
+_BOUNDARY = word_set(
     "but while because although though yet since so whereas therefore hence then which cause cuz coz as "
     "given considering unlike until when whenever after before plus except and or ; ,"
 )
@@ -31,12 +31,12 @@ SAYING = word_set(
     "reported insist insists insisted ask asks asked mention mentions mentioned argue argues argued "
     "questioned questions named finds considers considered sees regards"
 )
-PREPOSITIONS = word_set(
+_PREPOSITIONS = word_set(
     "on for against of to with at about from over towards toward by behind around into than like versus "
     "after before onto between in under regarding concerning"
 )
 
-TOKEN = re.compile(rf"{MANY}|@\d+|'s|[a-z]+(?:['-][a-z]+)*|\d+|=|~+|[,;]")
+_TOKEN = re.compile(rf"{MANY}|@\d+|'s|[a-z]+(?:['-][a-z]+)*|\d+|=|~+|[,;]")
 
 
 @dataclass(slots=True)
@@ -50,11 +50,11 @@ class Clause:
 def clauses(text: str, full: str) -> Iterator[Clause]:
     """Cut a sentence into clauses; a list of players is one token. What other patterns have taken is a
     clause without tokens that tells only of whom it spoke."""
-    found = list(TOKEN.finditer(text))
+    found = list(_TOKEN.finditer(text))
     tokens = [match[0] for match in found]
     now = Clause([], {})
     for at, token in enumerate(tokens):
-        if token[0] == "~" or (token in BOUNDARY and _cuts(tokens, at, now)):
+        if token[0] == "~" or (token in _BOUNDARY and _cuts(tokens, at, now)):
             if now.tokens:
                 yield now
             now = Clause([], {})
@@ -82,7 +82,7 @@ def _cuts(tokens: list[str], at: int, now: Clause) -> bool:
         return after in ("i", "he", "she", "they", "we", "it") or after[:1] == "@"
     if token == "," and after[:1] == "@" and not now.groups:  # "my suspects: 2 and 5"
         beyond = tokens[at + 2] if at + 2 < len(tokens) else ","
-        return not (now.tokens and beyond in BOUNDARY and len(now.tokens) < 7)
+        return not (now.tokens and beyond in _BOUNDARY and len(now.tokens) < 7)
     if token in ("and", "or"):
         before = tokens[at - 1] if at else ""
         return token == "and" and before not in NEGATIONS
@@ -94,7 +94,7 @@ def is_subject(clause: Clause, at: int) -> bool:
     if at == 0:
         return True
     before = clause.tokens[at - 1]
-    if before in PREPOSITIONS:
+    if before in _PREPOSITIONS:
         return False
     if (at > 1 and clause.tokens[at - 2] == "to") or (
         before.endswith(("ed", "ing")) and (at > 1 or before[-1] == "d")

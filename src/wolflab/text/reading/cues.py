@@ -32,7 +32,7 @@ from .lexicon import (
 )
 from .vocabulary import MANY
 
-PSEUDO = re.compile(
+_PSEUDO = re.compile(
     r"\bno (?:doubt|question|wonder|surprise)\b(?! (?:about|that i trust))|\bnot (?:only|just|solely|simply|"
     r"blindly|exclusively)\b|\bso far\b|"
     r"\bcan not (?:help but|shake|ignore|wait)\b|\b(?:not (?:going to|gonna|about to)|will not|would not|"
@@ -43,11 +43,11 @@ PSEUDO = re.compile(
 )
 """What looks like a negation and is none."""
 
-SHERIFF = re.compile(
+_SHERIFF = re.compile(
     r"\b(?:former|next|new|our|the|as) (?:the )?sheriff\b|\bas far as i (?:am concerned|can tell)\b"
 )
 
-RAISED = re.compile(
+_RAISED = re.compile(
     r"\b(?:everyone|everybody|anyone|anybody|all|nobody|no-one)(?: \w+)?,? (?:except|but|besides|other than|"
     rf"apart from)(?: for)? {MANY}|"
     rf"\b(?:(?:raised |made |shared |mentioned |voiced |pointed out )by|(?:dis)?agree with) {MANY}(?:'s)?|"
@@ -59,19 +59,19 @@ CALLED = re.compile(r"(?:^|[,~] ?)(@\d+)(?=,|$)")
 """A player who is spoken to."""
 
 
-MINE = word_set("i we me us my our let myself")
+_MINE = word_set("i we me us my our let myself")
 
-THEIRS = word_set(
+_THEIRS = word_set(
     "he she they it who everyone everybody people somebody someone some anyone nobody others wolves "
     "werewolves seer doctor guard witch you villagers"
 )
 
-PRONOUNS = word_set("he she they him her them his their himself herself that-one themself")
+_PRONOUNS = word_set("he she they him her them his their himself herself that-one themself")
 
-YOURS = word_set("you your yourself u ur")
+_YOURS = word_set("you your yourself u ur")
 
 
-OPEN = re.compile(
+_OPEN = re.compile(
     r"\b(?:can not (?:say|tell|place|decide|figure)|not (?:(?:see|understand|know|get) (?:why|how|what)|"
     r"sure|saying|convinced(?! by| of)|certain|enough|over ?look|forget|necessarily|accus\w+|claiming|"
     r"calling)|unsure|undecided|too (?:early|soon)|no (?:strong )?(?:read|opinion|idea)|hard to (?:tell|say|"
@@ -88,39 +88,39 @@ OPEN = re.compile(
     r"us|pretend game|if)\b"
 )
 
-HEDGED = re.compile(
+_HEDGED = re.compile(
     r"\b(?:might|may|could|perhaps|possibly|maybe|guess|bit|little|somewhat|slightly|eyes?|watch\w*|"
     r"observ\w+|attention|focus|concern\w*|wary)\b"
 )
 
 
-COPULAS = word_set(
+_COPULAS = word_set(
     "is are was were be been looks look seems seem feels feel sounds sound reads read appears appear as "
     "being find consider call think like were = feel"
 )
 
-FILLERS = word_set(
+_FILLERS = word_set(
     "a an the very pretty quite probably really so more most also still perfectly totally fully completely "
     "definitely certainly clearly likely rather far not never both all just to me be at least been looking "
     "no in my book mostly fairly entirely 100"
 )
 
-STOPS = word_set("to in for by with at on now here today so far from as or and if this than enough i right")
+_STOPS = word_set("to in for by with at on now here today so far from as or and if this than enough i right")
 
 
-CARRIES = word_set(
+_CARRIES = word_set(
     "is are was were has have had does did do keeps kept looks seems sounds feels acts just also still even "
     "clearly obviously probably definitely not never always too very whose who and then very"
 )
-STANDING_FOR = word_set("it that this man guy fellow woman lady dude chap girl boy")
+_STANDING_FOR = word_set("it that this man guy fellow woman lady dude chap girl boy")
 """What refers back to a player without being a pronoun of persons."""
-OWNING = word_set("'s his her their your my the a an this that no any our")
+_OWNING = word_set("'s his her their your my the a an this that no any our")
 """Before a "claim" or a "vote", these make a noun of it."""
-PEOPLE = word_set(
+_PEOPLE = word_set(
     "man men woman women person people folk folks player players soul souls villager villagers townie "
     "townies reaction reactions one ones victim victims bystander bystanders blood"
 )
-HUNTED = word_set(
+_HUNTED = word_set(
     "catch catches caught find finds found hunt hunting expose exposed lynch lynched hang hanged kill "
     "killed eliminate eliminated"
 )
@@ -139,7 +139,7 @@ class Cue:
 def cues(text: str, full: str, last: tuple[int, ...]) -> Iterator[Cue]:
     """The stances told in a normalised sentence. `full`: the same, nothing struck out, position for
     position. `last`: the seats to which pronouns refer."""
-    text = PSEUDO.sub(_space, SHERIFF.sub(_space, RAISED.sub(_space, text)))
+    text = _PSEUDO.sub(_space, _SHERIFF.sub(_space, _RAISED.sub(_space, text)))
     called = CALLED.search(full)
     you = (int(called[1][1:]),) if called is not None else ()
     mine, nearest = True, last
@@ -151,12 +151,12 @@ def cues(text: str, full: str, last: tuple[int, ...]) -> Iterator[Cue]:
             continue
         topic = spoken_in(clause)
         of = nearest if clause.tokens[0] in ("who", "whose", "whom") else last
-        yield from _cues(clause, of, you or last, mine)
+        yield from _cues(_Scope(clause, of, you or last, mine))
         nearest = named[-1] if named else nearest
         for token in clause.tokens:
-            if token in MINE:
+            if token in _MINE:
                 mine = True
-            elif token == "@" or token in THEIRS:
+            elif token == "@" or token in _THEIRS:
                 mine = False
         last = topic or last
 
@@ -174,17 +174,28 @@ def _space(match: re.Match[str]) -> str:
     return " " * (match.end() - match.start())
 
 
-def _cues(clause: Clause, last: tuple[int, ...], you: tuple[int, ...], mine: bool) -> Iterator[Cue]:
-    tokens = clause.tokens
-    if OPEN.search(" ".join(tokens)):
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """A clause, and what it does not say itself: whom pronouns and "you" mean, and whether its words are the
+    speaker's own (`mine`) until a subject says otherwise."""
+
+    clause: Clause
+    last: tuple[int, ...]
+    you: tuple[int, ...]
+    mine: bool
+
+
+def _cues(scope: _Scope) -> Iterator[Cue]:
+    tokens = scope.clause.tokens
+    if _OPEN.search(" ".join(tokens)):
         return
-    hedged = bool(HEDGED.search(" ".join(tokens)))
+    hedged = bool(_HEDGED.search(" ".join(tokens)))
     at, bound = 0, 0
     while at < len(tokens):
         cue, end = None, 0
         for entry in LEXICON.get(tokens[at], ()):
             if here := match(entry, tokens, at):
-                cue = _scoped(entry, clause, at, here, bound, last, you, mine)
+                cue = _scoped(entry, scope, at, here, bound)
                 if cue is not None or entry.negated == DROPS:
                     end = here
                     break
@@ -203,13 +214,13 @@ def _quoted(clause: Clause, at: int, mine: bool) -> bool:
     whose, saying = mine, False
     for index in range(at):
         token = clause.tokens[index]
-        if token in MINE:
+        if token in _MINE:
             whose = True
-        elif token in THEIRS or (token == "@" and is_subject(clause, index)):
+        elif token in _THEIRS or (token == "@" and is_subject(clause, index)):
             whose = False
-        elif token == "called" and index and clause.tokens[index - 1] in COPULAS:
+        elif token == "called" and index and clause.tokens[index - 1] in _COPULAS:
             continue  # "is called deflection"
-        elif token in SAYING and not whose and index and clause.tokens[index - 1] not in OWNING:
+        elif token in SAYING and not whose and index and clause.tokens[index - 1] not in _OWNING:
             after = clause.tokens[index + 1] if index + 1 < len(clause.tokens) else ""
             saying = saying or after not in ("something", "nothing", "things", "too", "very", "so")
         if token in ("i", "we") and not saying:
@@ -217,21 +228,11 @@ def _quoted(clause: Clause, at: int, mine: bool) -> bool:
     return saying
 
 
-def _scoped(
-    entry: Entry,
-    clause: Clause,
-    at: int,
-    end: int,
-    bound: int,
-    last: tuple[int, ...],
-    you: tuple[int, ...],
-    mine: bool,
-) -> Cue | None:
+def _scoped(entry: Entry, scope: _Scope, at: int, end: int, bound: int) -> Cue | None:
     """The stance of an entry found at tokens `at` to `end`; `bound`: where the entry before it ended."""
-    tokens = clause.tokens
-    if _quoted(clause, at, mine):
+    if _quoted(scope.clause, at, scope.mine):
         return None
-    negated = any(token in NEGATIONS for token in tokens[max(bound, at - 12) : at])
+    negated = any(token in NEGATIONS for token in scope.clause.tokens[max(bound, at - 12) : at])
     bad = entry.bad
     if entry.negated == FLIPS and negated:
         bad = not bad
@@ -239,21 +240,13 @@ def _scoped(
         return None
     elif entry.negated == EITHER and not negated:
         bad = not bad
-    seats = _target(entry, clause, at, end, last, you, mine)
-    if not seats:
-        return None
-    return Cue(seats, bad, entry.strength)
+    seats = _target(entry, scope, at, end)
+    return Cue(seats, bad, entry.strength) if seats else None
 
 
-def _target(
-    entry: Entry,
-    clause: Clause,
-    at: int,
-    end: int,
-    last: tuple[int, ...],
-    you: tuple[int, ...],
-    mine: bool,
-) -> tuple[int, ...]:
+def _target(entry: Entry, scope: _Scope, at: int, end: int) -> tuple[int, ...]:
+    """Of whom an entry found at tokens `at` to `end` is told."""
+    clause, last = scope.clause, scope.last
     tokens = clause.tokens
     if entry.kind == NEUTRAL:
         return ()
@@ -269,8 +262,8 @@ def _target(
     if tokens[at] == "caught" and tokens[at + 1 : at + 2] == ["@"]:
         return clause.groups[at + 1]  # "@5 caught @6 lying"
     if entry.kind in (PREDICATE, LINKED):
-        return () if _generic(tokens, at, end) else _subject_of(clause, at, end, last, you)
-    if entry.kind == ATTITUDE and (not _agent(clause, at, mine)):
+        return () if _generic(tokens, at, end) else _subject_of(scope, at, end)
+    if entry.kind == ATTITUDE and not _agent(clause, at, scope.mine):
         return ()
     if entry.kind == ATTITUDE and any(token in ("had", "used") for token in tokens[max(0, at - 2) : at]):
         return ()
@@ -282,37 +275,37 @@ def _target(
         token = tokens[index]
         if token == "@":
             return clause.groups[index]
-        if index > at and (token in PRONOUNS or (token == "there" and index == end)):
+        if index > at and (token in _PRONOUNS or (token == "there" and index == end)):
             return last
-        if index > at and token in YOURS:
-            return you
+        if index > at and token in _YOURS:
+            return scope.you
     before = [index for index in clause.groups if index < at]
-    if before and entry.kind == ATTITUDE and not any(token in MINE for token in tokens[before[-1] : at]):
+    if before and entry.kind == ATTITUDE and not any(token in _MINE for token in tokens[before[-1] : at]):
         return ()
     if before:
         return clause.groups[before[-1]]
-    if entry.kind == NOUN and any(token in PRONOUNS for token in tokens[:at]):
+    if entry.kind == NOUN and any(token in _PRONOUNS for token in tokens[:at]):
         return last
     return last if {"it", "this", "that"}.intersection(tokens[end : end + 2]) else ()
 
 
 def _linked(tokens: list[str], at: int, end: int) -> bool:
     """Is the adjective at `at` said of somebody ("seems fine"), and not of a thing ("a good idea")?"""
-    if end < len(tokens) and tokens[end] not in STOPS:
+    if end < len(tokens) and tokens[end] not in _STOPS:
         return False
     index = at - 1
-    while index >= 0 and tokens[index] in FILLERS:
+    while index >= 0 and tokens[index] in _FILLERS:
         if tokens[index] == "been":
             return True
         index -= 1
-    return index >= 0 and (tokens[index] in COPULAS or (tokens[index] == "@" and index == at - 1))
+    return index >= 0 and (tokens[index] in _COPULAS or (tokens[index] == "@" and index == at - 1))
 
 
 def _attributive(tokens: list[str], at: int, end: int) -> bool:
     """Is a word of praise said of people in general or of somebody else ("threw an innocent man to us")?"""
-    if end - at > 1 or tokens[end : end + 1] == [] or tokens[end] not in PEOPLE:
+    if end - at > 1 or tokens[end : end + 1] == [] or tokens[end] not in _PEOPLE:
         return False
-    return not COPULAS.intersection(tokens[max(0, at - 6) : at])
+    return not _COPULAS.intersection(tokens[max(0, at - 6) : at])
 
 
 def _generic(tokens: list[str], at: int, end: int) -> bool:
@@ -321,9 +314,9 @@ def _generic(tokens: list[str], at: int, end: int) -> bool:
         return True
     if end - at > 2:
         return False
-    if tokens[end - 1] in ("wolf", "werewolf") and HUNTED.intersection(tokens[max(0, at - 2) : at]):
+    if tokens[end - 1] in ("wolf", "werewolf") and _HUNTED.intersection(tokens[max(0, at - 2) : at]):
         return True
-    if tokens[end - 1] in ("wolves", "werewolves") and not COPULAS.intersection(tokens[max(0, at - 5) : at]):
+    if tokens[end - 1] in ("wolves", "werewolves") and not _COPULAS.intersection(tokens[max(0, at - 5) : at]):
         return tokens[max(0, at - 2) : at] != ["of", "the"] and "with" not in tokens[max(0, at - 2) : at]
     return False
 
@@ -332,19 +325,18 @@ def _agent(clause: Clause, at: int, mine: bool) -> bool:
     """Is an attitude at `at` the speaker's? The nearest subject before it says so."""
     for index in range(at - 1, -1, -1):
         token = clause.tokens[index]
-        if token in MINE:
+        if token in _MINE:
             return True
         if token == "you" and clause.tokens[index + 1] in ("can", "should", "would", "could", "have", "must"):
             return True
-        if token in THEIRS or (token == "@" and is_subject(clause, index)):
+        if token in _THEIRS or (token == "@" and is_subject(clause, index)):
             return False
     return mine or not (at or clause.tokens[at].endswith("ed"))  # "…, and blamed @6": whoever it was
 
 
-def _subject_of(
-    clause: Clause, at: int, end: int, last: tuple[int, ...], you: tuple[int, ...]
-) -> tuple[int, ...]:
+def _subject_of(scope: _Scope, at: int, end: int) -> tuple[int, ...]:
     """Who is or does what stands at `at`."""
+    clause, last, you = scope.clause, scope.last, scope.you
     tokens = clause.tokens
     fallback: tuple[int, ...] = ()
     it = False
@@ -355,11 +347,11 @@ def _subject_of(
                 return clause.groups[index]
             if not fallback or (index and tokens[index - 1] == "by"):
                 fallback = clause.groups[index]
-        elif token in PRONOUNS and not fallback:
+        elif token in _PRONOUNS and not fallback:
             return last
-        elif token in YOURS and not fallback:
+        elif token in _YOURS and not fallback:
             return you
-        elif token in STANDING_FOR:
+        elif token in _STANDING_FOR:
             it = True
         elif token in ("i", "we") and tokens[index + 1] in ("am", "was", "are"):
             return fallback
@@ -380,4 +372,4 @@ def _subject_of(
         return last  # "…, which I find strange"
     if clause.groups or (not it and {"my", "our"}.intersection(tokens[:at])):
         return ()
-    return last if it or at == 0 or len(tokens) < 5 or tokens[0] in CARRIES else ()
+    return last if it or at == 0 or len(tokens) < 5 or tokens[0] in _CARRIES else ()

@@ -16,7 +16,7 @@ APART = re.compile(
     r"suspects|defends|lies|acts)\b)"
 )
 """No list of players: "I trust @2, and @3 is lying"."""
-REWRITES = (
+_REWRITES = (
     ("can", re.compile(r"\bcan(?:not|'t)\b"), "can not"),
     ("won't", re.compile(r"\bwon't\b"), "will not"),
     ("'s", re.compile(r"\b(something|everything|nothing|everyone|nobody)'s\b"), r"\1 is"),
@@ -97,34 +97,28 @@ REWRITES = (
 )
 """Rewritings, in order: letters that a text must have for it, the pattern, what stands for it."""
 
-LISTED = re.compile(
+_LISTED = re.compile(
     r"(@\d+(?:,| and| or|, and|, or| &|/) ?)(\d+)\b(?! (?:votes?|days?|nights?|players?|rounds?|wol|were|"
     r"vill))"
 )
 
-BARE = re.compile(
-    r"\b(protected|guarded|saved|checked|saw|inspected|verified|vote for|voting for|suspect|trust|seat|"
-    r"number|no\.|vote|voting|voted for|peeked|investigated|hang|on|against|about|believe|for|with|for|out|"
-    r"eliminate|lynch) (\d+)\b"
-    r"(?! (?:votes?|days?|nights?|players?|rounds?|wol|were|vill|of|times))"
-)
-
-SUBJECT = re.compile(
+_SUBJECT = re.compile(
     r"(?:^|(?<=[,.:;] )|(?<=\band )|(?<=\bthat )|(?<=\bbut )|(?<=\bthink )|(?<=\bso )|(?<=\bbecause ))(\d+)"
     r"(?=(?:'s| is| was| are| and \d+ (?:is|are|were)| has| looks| seems| reads| claims| claimed| said| "
     r"says|, \d+)\b)"
 )
 """A bare number as the subject of a sentence."""
 
-LONE = re.compile(
-    r"(?<![\w@'.:/%=-])(?<!night )(?<!nights )(?<!day )(?<!round )(?<!days )(?<!game )(?<!phase )(?<!turn )"
-    r"(?<!only )(?<!least )(?<!most )(?<!top )(?<!about )(?<!the )(?<!first )(?<!last )(?<!next )(?<!just )"
-    r"(?<!those )(?<!these )(?<!all )(?<!we have )(?<!we had )(?<!there are )(?<!there were )(?<!a "
-    r")(?<!number of )"
-    r"(?<!got )(?<!another )(?<!other )(?<!than )(?<!every )(?<!our )(?<!option )(?<!point )(?<!step "
-    r")(?<!wins )"
-    r"(?<!in )(?<!within )(?<!after )(?<!chance )(?<!part )(?<!rule )(?<!no )(?<!my )(?<!level )(?<!into )"
-    r"(\d{1,2})(?![\w%:./)-]\w|\w)"
+_COUNTED = (
+    "night|nights|day|days|round|game|phase|turn|only|least|most|top|about|the|first|last|next|just|those|"
+    "these|all|a|got|another|other|than|every|our|option|point|step|wins|in|within|after|chance|part|rule|no|"
+    "my|level|into|we have|we had|there are|there were|number of"
+)
+"""Before a number, these say that it counts something."""
+_LONE = re.compile(
+    r"(?<![\w@'.:/%=-])"
+    + "".join(rf"(?<!{word} )" for word in _COUNTED.split("|"))
+    + r"(\d{1,2})(?![\w%:./)-]\w|\w)"
     r"(?! ?(?:votes?|of|out|players?|people|person|wolf|wolves|were\w+|villag\w+|town\w*|days?|nights?|"
     r"rounds?|left|remain\w*|more|dead|alive|minutes?|seconds?|times?|against|to \d|v \d|vs|percent|%|"
     r"things?|names?|votes|for player|for @|for \d|reasons?|points?|checks?|results?|others|seers?|"
@@ -133,13 +127,13 @@ LONE = re.compile(
 )
 """A number standing alone where nothing says that it counts something: a player."""
 
-ASIDE = re.compile(
+_ASIDE = re.compile(
     r"\b((?:unlike|between @\d+ and|compared (?:with|to)|in contrast to|as opposed to|like|apart from|"
     r"besides) @\d+), (?=@)"
 )
 """A comparison in front of a player is no list of players."""
 
-SPELT = {
+_SPELT = {
     word: str(number)
     for number, word in enumerate(
         ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"), 1
@@ -147,7 +141,7 @@ SPELT = {
 }
 
 
-DIGIT = re.compile(r"(?<![@\d])\d")
+_DIGIT = re.compile(r"(?<![@\d])\d")
 """A number that is no player yet."""
 
 
@@ -163,7 +157,7 @@ def _namer(names: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int], dic
     pattern = re.compile(
         r"(?<!\w)(?!(?<=my )number one\b|(?<=the )number one\b|(?<=seer )number "
         rf")(?:(?P<name>{words})(?!\w)|(?:players?|numbers?|seat|no\.|p|#)[ _#]?(?P<number>\d+|"
-        rf"{'|'.join(SPELT)})(?!\w))"
+        rf"{'|'.join(_SPELT)})(?!\w))"
     )
     return pattern, exact, numbers
 
@@ -175,42 +169,29 @@ def normal(raw: str, names: tuple[str, ...]) -> str:
     def token(match: re.Match[str]) -> str:
         if match["name"] is not None:
             return f"@{exact[match['name']]}"
-        digits = SPELT.get(match["number"], match["number"])
+        digits = _SPELT.get(match["number"], match["number"])
         return f"@{numbers[digits]}" if digits in numbers else "somebody"
 
-    def number(match: re.Match[str]) -> str:
-        seat = numbers.get(match[2])
-        head = match[1] if match[1][0] == "@" or match[1] not in ("seat", "number", "no.") else ""
-        if not head.endswith(" "):
-            head += " "
-        return head + (f"@{seat}" if seat is not None else "somebody")
+    def listed(match: re.Match[str]) -> str:
+        return f"{match[1].rstrip()} " + (f"@{numbers[match[2]]}" if match[2] in numbers else "somebody")
 
-    def lone(match: re.Match[str]) -> str:
-        return f"@{numbers[match[1]]}" if match[1] in numbers else match[0]
+    def bare(match: re.Match[str]) -> str:
+        return f"@{numbers[match[0]]}" if match[0] in numbers else match[0]
 
     text = pattern.sub(token, raw.lower().strip())
-    if not DIGIT.search(text):
-        return _rewritten(text)
-    text = BARE.sub(number, text)
-    text = SUBJECT.sub(lambda m: f"@{numbers[m[1]]}" if m[1] in numbers else m[1], text)
-    before = None
-    while before != text:
-        before = text
-        text = LISTED.sub(number, text)
-    text = LONE.sub(lone, text)
-    before = None
-    while before != text:
-        before = text
-        text = LISTED.sub(number, text)
+    for alone in (_SUBJECT, _LONE) if _DIGIT.search(text) else ():
+        text = alone.sub(bare, text)
+        while (longer := _LISTED.sub(listed, text)) != text:
+            text = longer
     return _rewritten(text)
 
 
 def _rewritten(text: str) -> str:
     """`text` with contractions and habits of typing spelt out."""
-    for needed, what, by in REWRITES:
+    for needed, what, by in _REWRITES:
         if needed in text:
             text = what.sub(by, text)
-    return ASIDE.sub(r"\1 ; ", text).strip()
+    return _ASIDE.sub(r"\1 ; ", text).strip()
 
 
 def seats_of(many: str) -> tuple[int, ...]:
