@@ -29,7 +29,7 @@ from .registry import MEASURES, SPLITS
 Status = Literal["done", "void", "planned", "unfinished", "failed"]
 """What became of a planned game."""
 
-COUNTED = 1
+COUNTED = 2
 """Raise it when anything is counted otherwise under the same name (an entry, or what it reads: days, conduct,
 behaviours, what is read from statements): rows of before are then counted again.
 """
