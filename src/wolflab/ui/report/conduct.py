@@ -14,6 +14,7 @@ from ...metrics.measure import Measure
 from ...metrics.registry import MEASURES, SIDE_NAMES, behaviour_name
 from ...metrics.shapes import Condition, Summary
 from ...stats.intervals import MIN_DEALS
+from ...text.asking.sentences import listed
 from ..measures import (
     from_zero,
     is_percent,
@@ -201,13 +202,9 @@ def _at_most(missed: Sequence[tuple[Behaviour, SideName]], kept: Sequence[Condit
         ends = [high for b, side in missed if (high := one.measures[_games(b.name, side)].high) is not None]
         limits.setdefault(number(max(ends), "share") if ends else "", []).append(name(one))
     few = limits.pop("", None)
-    each = [prose.UNSEEN_OF.format(limit, _listed(names)) for limit, names in limits.items()]
+    each = [prose.UNSEEN_OF.format(limit, listed(names)) for limit, names in limits.items()]
     told = [prose.UNSEEN_AT_MOST.format("; ".join(each))] if each else []
-    return " ".join([*told, prose.UNSEEN_FEW.format(_listed(few))] if few else told)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), names[-1]])
+    return " ".join([*told, prose.UNSEEN_FEW.format(listed(few))] if few else told)
 
 
 def _definitions(family: Sequence[Behaviour]) -> str:
