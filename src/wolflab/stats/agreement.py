@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .intervals import NO_DATA, Estimate, Floats, divide, estimate, share, wilson
+from .intervals import NO_DATA, Estimate, Floats, divide, estimate, share
 
 LabelPair = tuple[int, Hashable, Hashable]
 """(deal, one rater's label, the other's)."""
@@ -28,22 +28,6 @@ ONE_LABEL = "every label is the same: not defined"
 """Why there is no kappa or alpha: nothing could have gone wrong, so chance cannot be told from skill."""
 ONE_SIDED = "one rater gave a single label: 0 by construction"
 """Why a kappa of 0 has no interval: whatever the other rater says, it is 0."""
-
-__all__ = [
-    "ONE_LABEL",
-    "ONE_SIDED",
-    "LabelPair",
-    "RatedUnit",
-    "TwoRaters",
-    "agreed",
-    "cohen",
-    "difference",
-    "krippendorff",
-    "share",
-    "specific",
-    "two_raters",
-    "wilson",
-]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ...errors import WolflabError
-from ...stats.agreement import TwoRaters, difference, krippendorff, share, two_raters
-from ...stats.intervals import Estimate
+from ...stats.agreement import TwoRaters, difference, krippendorff, two_raters
+from ...stats.intervals import Estimate, share
 from ..storage.store import Store
 from .annotate import Key, KeyRow, read_key, sampled_moments
 from .judging import JudgeFile, read_judge, rule_labels, seen_by_rule
