@@ -113,6 +113,14 @@ def tell_why(console: Console, rows: Sequence[GameRow]) -> None:
         console.print(f"{which} {escape(why)}", highlight=False)
 
 
+def leave(console: Console, store: Store, kind: str, page: Path, html: str, numbers: dict[str, Any]) -> None:
+    """Write a run's page and its numbers beside it, and say where they are. kind: what the page is called."""
+    page.write_text(html, encoding="utf-8")
+    data = page.with_suffix(".json")
+    write_numbers(data, numbers)
+    say(console, f"run: {store.path}\n{kind}: {page}\nits numbers as data: {data}")
+
+
 def write_numbers(path: Path, data: dict[str, Any]) -> None:
     """Write a command's numbers beside its page, as JSON."""
     path.write_bytes(msgspec.json.format(msgspec.json.encode(data), indent=1) + b"\n")

@@ -33,9 +33,9 @@ from ..lab.training.plan import FOLDER
 from ..match import play
 from .alarm import Alarm, HeardStore
 from .arms import compared
-from .commands import begin, begun, play_games, preflight, tell_unfinished, tell_why, write_numbers
+from .commands import begin, begun, leave, play_games, preflight, tell_unfinished, tell_why
 from .console import say
-from .report.report import write_report
+from .report.report import render, write_report
 from .tables import print_summary
 from .terminal import GamePrinter, show_errors, show_unusable
 from .tournament import resume_tournament
@@ -89,12 +89,10 @@ def report_run(console: Console, store: Store, out: Path | None) -> None:
     extra = extras(store, found)
     found = compared(found, extra.sources)
     print_summary(console, found, extra)
-    path = out or store.path / "report.html"
     experiment = (store.path / "experiment.yaml").read_text(encoding="utf-8")
-    write_report(found, path, experiment=experiment, extras=extra)
-    numbers = path.with_suffix(".json")
-    write_numbers(numbers, found.as_dict() | {"extras": as_data(extra)})
-    say(console, f"run: {store.path}\nreport: {path}\nits numbers as data: {numbers}")
+    page = render(found, experiment, extra)
+    numbers = found.as_dict() | {"extras": as_data(extra)}
+    leave(console, store, "report", out or store.path / "report.html", page, numbers)
 
 
 def compare_runs(console: Console, stores: Sequence[Store], out: Path) -> None:

@@ -17,7 +17,7 @@ from ..lab.runs.tournament_games import table as standings_of
 from ..lab.storage.store import Store, new_directory
 from ..metrics.tournament import PARTS, CellRow, Standings
 from ..stats.intervals import Estimate
-from .commands import begin, play_games, preflight, tell_unfinished, write_numbers
+from .commands import begin, leave, play_games, preflight, tell_unfinished
 from .console import say
 from .report.numbers import interval, number
 from .report.tournament import PART_NAMES, render
@@ -79,15 +79,8 @@ def show_tournament(console: Console, store: Store, out: Path | None) -> None:
     """Print a tournament's tables, and write its page and its numbers."""
     found = standings_of(store)
     print_standings(console, found)
-    page = out or store.path / "tournament.html"
-    page.write_text(render(found), encoding="utf-8")
-    numbers = page.with_suffix(".json")
-    write_numbers(numbers, found.as_dict())
-    say(
-        console,
-        f"run: {store.path}\npage: {page}\nits numbers as data: {numbers}\n"
-        f"everything else about its games: wolflab report {shlex.quote(str(store.path))}",
-    )
+    leave(console, store, "page", out or store.path / "tournament.html", render(found), found.as_dict())
+    say(console, f"everything else about its games: wolflab report {shlex.quote(str(store.path))}")
 
 
 # -- tables -----------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from ...lab.results.extras import Extras
@@ -240,14 +241,8 @@ def _along(rows: Sequence[Diversity]) -> str:
     """A line for each kind of action, where different N were asked for by as many conditions."""
     if len({one.asked for one in rows}) < 2 or len({(o.kind, o.asked) for o in rows}) < len(rows):
         return ""
-    lines = [
-        Line(kind, tuple((float(o.asked), o.added) for o in sorted(rows, key=_asked) if o.kind == kind))
-        for kind in ROWS
-    ]
+    ordered = sorted(rows, key=attrgetter("asked"))
+    lines = [Line(kind, tuple((float(o.asked), o.added) for o in ordered if o.kind == kind)) for kind in ROWS]
     chart = Chart("Added by the last candidate", tuple(line for line in lines if line.points))
     drawn = curves("diversity", [chart], "N", "What the last candidate adds by N, with 95 % intervals")
     return on_page(drawn, _ALONG)
-
-
-def _asked(one: Diversity) -> int:
-    return one.asked

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from operator import itemgetter
 
 from ...metrics.behaviours import BEHAVIOURS, SIDES, Behaviour, SideName
 from ...metrics.measure import Measure
@@ -56,7 +57,7 @@ def along(summary: Summary) -> str:
     by_name = {one.name: one for one in summary.conditions}
     if curve is None:
         return ""
-    points = [(x, by_name[key]) for key, x in sorted(curve.points, key=_place) if key in by_name]
+    points = [(x, by_name[key]) for key, x in sorted(curve.points, key=itemgetter(1)) if key in by_name]
     level = by_name.get(curve.baseline or "")
     there = {one.name for one in measured([one for _, one in points], MEASURES.values())}
     kept = [key for key in curve.measures if key in there]
@@ -90,10 +91,6 @@ def along(summary: Summary) -> str:
         rows,
         instrument=summary.instrument,
     )
-
-
-def _place(point: tuple[str, float]) -> float:
-    return point[1]
 
 
 # -- behaviours -------------------------------------------------------------------------------------

@@ -155,30 +155,36 @@ def _forest(axis: Axes, panel: Panel) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
-    """One calibration curve: (stated probability, share that was right, confidence) by point."""
+class Line:
+    """One line of a chart: (x, estimate) in the order of x; a point without an interval is hollow.
 
-    title: str
-    points: tuple[tuple[float, Estimate, int], ...]
+    Points at one x stand side by side, and then none are joined.
+    """
+
+    label: str
+    points: tuple[tuple[float, Estimate], ...]
 
 
-def calibration(name: str, curves: Sequence[Curve], alt: str) -> str:
-    """One panel a condition: stated against observed; on the dashed line players mean what they say."""
-    height = 2.6 * -(-len(curves) // 4)
-    with drawing(name, alt, height, len(curves), 4, sharex=True, sharey=True) as made:
-        for curve, axis in zip(curves, made.axes, strict=False):
-            _calibration(axis, curve)
+def calibration(name: str, lines: Sequence[Line], alt: str) -> str:
+    """One panel a condition: stated against observed; on the dashed line players mean what they say.
+
+    lines: the share that was right by the stated probability.
+    """
+    height = 2.6 * -(-len(lines) // 4)
+    with drawing(name, alt, height, len(lines), 4, sharex=True, sharey=True) as made:
+        for line, axis in zip(lines, made.axes, strict=False):
+            _calibration(axis, line)
         made.axes[0].set_ylabel("right")
     return made.svg
 
 
-def _calibration(axis: Axes, curve: Curve) -> None:
+def _calibration(axis: Axes, line: Line) -> None:
     bare(axis)
-    axis.set_title(curve.title, loc="left", fontsize=10)
+    axis.set_title(line.label, loc="left", fontsize=10)
     axis.plot((0, 1), (0, 1), color=MUTED, linewidth=1, linestyle=DASHED)
     axis.grid(color=LINE, linewidth=0.7)
-    most = max((one.n for _, one, _ in curve.points), default=1)
-    for stated, one, _ in curve.points:
+    most = max((one.n for _, one in line.points), default=1)
+    for stated, one in line.points:
         if one.value is None:
             continue
         if one.low is not None and one.high is not None:
@@ -191,17 +197,6 @@ def _calibration(axis: Axes, curve: Curve) -> None:
     axis.set_xticks((0, 0.5, 1), ("0", "50 %", "100 %"))
     axis.set_yticks((0, 0.5, 1), ("0", "50 %", "100 %"))
     axis.tick_params(axis="both", length=0, labelcolor=MUTED)
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line of a chart: (x, estimate) in the order of x; a point without an interval is hollow.
-
-    Points at one x stand side by side, and then none are joined.
-    """
-
-    label: str
-    points: tuple[tuple[float, Estimate], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from ..measures import (
     splits_in,
 )
 from . import prose as prose
-from .figures import Curve, calibration, forest, on_page
+from .figures import Line, calibration, forest, on_page
 from .numbers import name, number, p_value, shown, table
 
 
@@ -77,14 +77,12 @@ def deduction(summary: Summary) -> str:
     kept = [one for one in summary.conditions if "accuracy" in one.measures]
     if not kept:
         return ""
-    curves = []
+    lines = []
     for one in kept:
         meant = one.split("stated")
-        points = tuple(
-            (meant[key].value or 0.0, right, int(key[0])) for key, right in one.split("calibration").items()
-        )
-        curves.append(Curve(one.name, points))
-    drawn = calibration("calibration", curves, "Stated probability against the share that was right")
+        points = ((meant[key].value or 0.0, right) for key, right in one.split("calibration").items())
+        lines.append(Line(one.name, tuple(points)))
+    drawn = calibration("calibration", lines, "Stated probability against the share that was right")
     by_confidence = [one for one in splits_in("deduction") if one.split == ("confidence",)]
     return (
         prose.DEDUCTION
