@@ -34,7 +34,8 @@ from wolflab.match.player import Dealing, Player
 from wolflab.match.probes import Probe
 from wolflab.models.base import Request, Response
 from wolflab.models.village import Village
-from wolflab.models.village.likelihood import Fold, Public
+from wolflab.models.village.beliefs.likelihood import Fold, Public
+from wolflab.models.village.beliefs.worlds import role_class
 from wolflab.models.village.parameters import (
     NEUTRAL_SUSPICION,
     PATH,
@@ -45,7 +46,6 @@ from wolflab.models.village.parameters import (
     neutral,
     parse,
 )
-from wolflab.models.village.worlds import role_class
 from wolflab.rules import DOCTOR, PRESETS, ROLES, SHERIFF, WITCH, Event, Ruleset, Winner
 from wolflab.text.notes import UNCERTAIN
 from wolflab.text.questions import Deduce, Question, Situation

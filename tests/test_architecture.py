@@ -53,7 +53,22 @@ INNER: dict[str, set[str]] = {
     "text/replies": {"text", "text/asking"},
     "text": {"text/reading", "text/asking"},
     "models/embedders": {"models"},
-    "models/village": {"models"},
+    "models/village/beliefs": {"models/village"},
+    "models/village/speech": {"models/village", "models/village/beliefs"},
+    "models/village/choices": {"models/village", "models/village/beliefs", "models/village/speech"},
+    "models/village/thoughts": {
+        "models/village",
+        "models/village/beliefs",
+        "models/village/speech",
+        "models/village/choices",
+    },
+    "models/village": {
+        "models",
+        "models/village/beliefs",
+        "models/village/speech",
+        "models/village/choices",
+        "models/village/thoughts",
+    },
     "metrics/behaviours": set(),
     "lab/plans": set(),
     "lab/storage": {"lab/plans"},
@@ -181,8 +196,8 @@ def ours(found: Import) -> str | None:
 def inner_room(module: str) -> str:
     """The room inside a room in which a module stands: "text/reading"; "text" for what stands on top."""
     parts = module.split(".")
-    inner = "/".join(parts[:2])
-    return inner if inner in INNER else parts[0]
+    inside = ("/".join(parts[:depth]) for depth in (3, 2))
+    return next((room for room in inside if room in INNER), parts[0])
 
 
 def inner_breaches(path: Path) -> list[str]:
@@ -360,7 +375,7 @@ def test_every_folder_is_a_known_room() -> None:
     folders = {p.name for p in PACKAGE.iterdir() if p.is_dir() and (p / "__init__.py").exists()}
     assert folders <= set(ROOMS)
     assert {one for one in INNER if "/" in one} <= {
-        str(p.parent.relative_to(PACKAGE)) for p in PACKAGE.glob("*/*/__init__.py")
+        str(p.parent.relative_to(PACKAGE)) for p in PACKAGE.rglob("__init__.py")
     }
 
 
@@ -437,6 +452,8 @@ def test_the_walls_hold(
         ("lab/storage/x.py", "def f():\n    from ..runs import runner", True),
         ("lab/runs/x.py", "from ..storage.store import Store", False),
         ("lab/runs/x.py", "from ...models.village import Village", False),
+        ("models/village/beliefs/x.py", "from ..speech.wording import speak", True),
+        ("models/village/speech/x.py", "from ..beliefs.worlds import SEER", False),
     ],
 )
 def test_the_inner_walls_hold(

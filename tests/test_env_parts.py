@@ -18,7 +18,7 @@ from wolflab.env.vector import PHASES, encode, kinds
 from wolflab.env.words import worded
 from wolflab.errors import IllegalReply
 from wolflab.match.rewards import Rewards, gains
-from wolflab.models.village.phrases import BANKS
+from wolflab.models.village.speech.phrases import BANKS
 from wolflab.rules import (
     DOCTOR,
     EVERYONE,

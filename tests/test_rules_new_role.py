@@ -240,8 +240,8 @@ from rules_helpers import Game, of, one
 from wolflab.lab.training.lessons import intent_of
 from wolflab.match.rewards import gains
 from wolflab.metrics.behaviours.truth import HOLDERS
-from wolflab.models.village.choices import strategies
-from wolflab.models.village.worlds import SHIELD, role_class
+from wolflab.models.village.choices.choosing_by_strategy import strategies
+from wolflab.models.village.beliefs.worlds import SHIELD, role_class
 from wolflab.rules import ROLES, SHIELDS, Ask, DayBroke, Ruleset, Say
 
 assert wolflab.__file__.startswith(sys.argv[2]), wolflab.__file__

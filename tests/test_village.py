@@ -18,9 +18,9 @@ from wolflab.errors import ModelError
 from wolflab.match.probes import StrawPoll
 from wolflab.models.base import Request
 from wolflab.models.village import Village
-from wolflab.models.village.deducing import BINS, confidence
+from wolflab.models.village.beliefs.guesses import BINS, confidence
+from wolflab.models.village.beliefs.worlds import worlds
 from wolflab.models.village.parameters import shipped
-from wolflab.models.village.worlds import worlds
 from wolflab.rules import (
     DOCTOR,
     EVERYONE,

@@ -20,9 +20,9 @@ from wolflab.match.player import Dealing, Player
 from wolflab.models.base import Request, Response
 from wolflab.models.embedders.catalog import resolve_embedder
 from wolflab.models.village import Village
-from wolflab.models.village.planted import ABILITY, BEHAVIOURS, PLANTS
-from wolflab.models.village.topics import topic_of
-from wolflab.models.village.views import GRADES, grade, judged, views_of
+from wolflab.models.village.beliefs.graded_words import GRADES, grade, judged, views_of
+from wolflab.models.village.speech.planted import ABILITY, BEHAVIOURS, PLANTS
+from wolflab.models.village.thoughts.topics import topic_of
 from wolflab.rules import (
     DOCTOR,
     EVERYONE,

@@ -19,12 +19,12 @@ from wolflab.match import Match, Player, play, run_now
 from wolflab.match.draws import Draws
 from wolflab.models.base import Request, Response
 from wolflab.models.village import Village
-from wolflab.models.village.candidates import in_order, own_key
-from wolflab.models.village.choices import CHOICES, VILLAGE_VOTES, WOLF_VOTES
+from wolflab.models.village.choices.candidates import in_order, own_key
+from wolflab.models.village.choices.choosing_by_strategy import CHOICES, VILLAGE_VOTES, WOLF_VOTES
 from wolflab.models.village.draws import KeyedDraws
-from wolflab.models.village.speech import Point
-from wolflab.models.village.speeches import HONEST, LYING
-from wolflab.models.village.thoughts import aim_of_statement, meant_points
+from wolflab.models.village.speech.speaking_by_strategy import HONEST, LYING
+from wolflab.models.village.speech.wording import Point
+from wolflab.models.village.thoughts.plans import aim_of_statement, meant_points
 from wolflab.rules import (
     DOCTOR,
     EVERYONE,

@@ -24,7 +24,7 @@ from pettingzoo.utils import wrappers  # type: ignore[import-untyped]
 from ..errors import ExperimentError, IllegalReply
 from ..match import Played
 from ..match.rewards import D2, Worth
-from ..models.village.phrases import BANKS
+from ..models.village.speech.phrases import BANKS
 from ..rules import PASS, Ask, Ruleset, View, preset
 from ..text.asking.options import labels, read_action
 from .actions import WORDS, ActionTable, Mask

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import ModelError
-from .worlds import CLASSES
+from .beliefs.worlds import CLASSES
 
 Ints = npt.NDArray[np.int64]
 

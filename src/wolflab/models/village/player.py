@@ -37,23 +37,24 @@ from ...text.questions import (
 )
 from ...text.replies.reflective import is_free
 from ..base import Chat, Request, Response
-from . import advice, candidates, thoughts
-from .acting import ChosenOption, at_random, choose, favoured, insisted, passed, shunning
-from .answering import answer as answered
-from .answering import reflection
-from .asking import asked, chosen
-from .deducing import deduce, rate
+from .beliefs.guesses import deduce, rate
+from .beliefs.outlook import Outlook, Outlooks
+from .beliefs.posterior import Posterior, Thinker
+from .choices import candidates
+from .choices.choosing_by_habit import ChosenOption, at_random, choose, favoured, insisted, passed, shunning
 from .draws import KeyedDraws
-from .intended import intended
-from .judging import interviewed, verdict
-from .outlook import Outlook, Outlooks
+from .interview_and_judge import interviewed, verdict
 from .parameters import VERSION, Parameters, shipped
-from .planting import planted
-from .posterior import Posterior, Thinker
 from .scene import TableScene, scene
 from .settings import Settings
-from .speech import speak
-from .talk import advised_plan, plan
+from .speech.planting import planted
+from .speech.speaking_by_habit import advised_plan, plan
+from .speech.speaking_by_intent import intended
+from .speech.wording import speak
+from .thoughts import advice, plans
+from .thoughts.answers_to_oneself import answer as answered
+from .thoughts.answers_to_oneself import reflection
+from .thoughts.questions_to_oneself import asked, chosen
 
 _encode = msgspec.json.encode
 RECALLED = "recall"
@@ -160,7 +161,7 @@ class Village:
     def _decide(self, question: Question, task: Decide, key: str) -> dict[str, Any] | str:
         around = self._look(question, key)
         if task.plan:
-            thoughts.recall(around, task.plan)
+            plans.recall(around, task.plan)
         says = self._advice(around, task)
         if task.ask.options is None:
             field = "statement"
@@ -225,20 +226,20 @@ class Village:
         if task.ask.options is None:
             points = plan(around, task.ask.kind)
             if task.perspective == "others":
-                meant = thoughts.meant_points(task.earlier, rules) or points
-                return thoughts.seen_by_others(around, task.earlier, meant)
-            return thoughts.thought(around, thoughts.aim_of_statement(points, rules))
-        if task.perspective == "others" and thoughts.meant_choice(around, task.ask, task.earlier):
+                meant = plans.meant_points(task.earlier, rules) or points
+                return plans.seen_by_others(around, task.earlier, meant)
+            return plans.thought(around, plans.aim_of_statement(points, rules))
+        if task.perspective == "others" and plans.meant_choice(around, task.ask, task.earlier):
             return task.earlier
         action, why = self._act(around, task.ask, "")
-        return thoughts.thought(around, thoughts.aim_of_choice(label(action, task.ask.kind, rules), why))
+        return plans.thought(around, plans.aim_of_choice(label(action, task.ask.kind, rules), why))
 
     def _planned(self, around: TableScene, task: Decide) -> ChosenOption | None:
         """The option that an intent or a plan has settled on."""
         if task.intent is not None:
             action = meant(task.intent, task.ask)
             return None if action is None else (action, "")
-        return thoughts.meant_choice(around, task.ask, task.plan) if task.plan else None
+        return plans.meant_choice(around, task.ask, task.plan) if task.plan else None
 
     def _advice(self, around: TableScene, task: Decide) -> str:
         """What the suggestion in the request says, if it is acted on; else empty."""
@@ -254,9 +255,7 @@ class Village:
         if task.intent is not None:
             points = intended(around, task.intent, kind)
         else:
-            points = (list(thoughts.meant_points(task.plan, rules)) if task.plan else []) or plan(
-                around, kind
-            )
+            points = (list(plans.meant_points(task.plan, rules)) if task.plan else []) or plan(around, kind)
         if says:
             points = advised_plan(around, points, says)
         text = speak(points, rules, self.settings.phrases, around.draws)

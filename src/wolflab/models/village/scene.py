@@ -15,9 +15,9 @@ from ...rules import ROLES, Said, VictimShown
 from ...text.notes import UNCERTAIN, counted
 from ...text.questions import Aids, Decide, Question, Situation
 from ...text.reading import Suggestion, read
-from .claims import AS_OTHER, AS_PLAIN, AS_SEER, AS_SHIELD
-from .draws import KeyedDraws
-from .likelihood import (
+from .beliefs.claims import AS_OTHER, AS_PLAIN, AS_SEER, AS_SHIELD
+from .beliefs.graded_words import views_of
+from .beliefs.likelihood import (
     ACCUSED,
     AGREED,
     DEFENDED,
@@ -30,12 +30,12 @@ from .likelihood import (
     Node,
     with_claims,
 )
-from .outlook import stronger
+from .beliefs.outlook import stronger
+from .beliefs.posterior import Survey
+from .beliefs.worlds import SEER, role_class
+from .draws import KeyedDraws
 from .parameters import Parameters
-from .posterior import Survey
 from .styles import STYLES, Style
-from .views import views_of
-from .worlds import SEER, role_class
 
 _IMPRESSION = {
     SAW_WOLF: 400, FLAT: 160, PROPOSED: 130, ACCUSED: 110, HINTED: 40,

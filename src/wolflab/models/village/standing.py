@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from .claims import claim_of
-from .likelihood import HOSTILE
+from .beliefs.claims import claim_of
+from .beliefs.graded_words import grade, judged
+from .beliefs.likelihood import HOSTILE
 from .scene import TableScene
-from .views import grade, judged
 
 
 def top(scene: TableScene, seats: Sequence[int], score: Callable[[int], int], purpose: str) -> int | None:

@@ -15,7 +15,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from ...rules import (
+from ....rules import (
     ROLES,
     DayBroke,
     Facts,
@@ -30,9 +30,9 @@ from ...rules import (
     facts_of,
     only,
 )
-from ...text.reading import Accusation, Act, Agreement, Defence, Report, Suggestion, read
+from ....text.reading import Accusation, Act, Agreement, Defence, Report, Suggestion, read
+from ..parameters import Parameters
 from .claims import AS_OTHER, AS_PLAIN, AS_SEER, AS_SHIELD, claim_of, claimed
-from .parameters import Parameters
 from .worlds import SEER, WOLF, WorldFloats, role_class
 
 Public = Said | Voted | DayBroke | NightFell | VoteCounted | SheriffNamed | Shot | Revealed

@@ -1,9 +1,9 @@
 """Strategies of speech: different things to want from a statement, each as a plan of points.
 
-What is said by habit is `talk`'s affair; here stand the alternatives that a player can weigh against it
-(004 §4.2, C.6). Each has a sentence by which it is known. A strategy that the situation does not allow, or
-that would contradict what the player has said itself, makes no points: who claimed a role keeps to it, a
-false Seer adds at most one check for each night, nobody accuses whom they cleared.
+What is said by habit is `speaking_by_habit`'s affair; here stand the alternatives that a player can weigh
+against it (004 §4.2, C.6). Each has a sentence by which it is known. A strategy that the situation does not
+allow, or that would contradict what the player has said itself, makes no points: who claimed a role keeps to
+it, a false Seer adds at most one check for each night, nobody accuses whom they cleared.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ...rules import ROLES
-from .claims import AS_OTHER, AS_SEER, AS_SHIELD
-from .scene import TableScene
-from .speech import Point
-from .standing import (
+from ....rules import ROLES
+from ..beliefs.claims import AS_OTHER, AS_SEER, AS_SHIELD
+from ..beliefs.worlds import OTHER, PLAIN, SEER, SHIELD, role_class
+from ..scene import TableScene
+from ..standing import (
     accusers,
     claimants,
     convicted,
@@ -29,8 +29,8 @@ from .standing import (
     top,
     under_fire,
 )
-from .talk import NAMED, accusation
-from .worlds import OTHER, PLAIN, SEER, SHIELD, role_class
+from .speaking_by_habit import NAMED, accusation
+from .wording import Point
 
 MadeSpeech = tuple[list[Point], str]
 """The points, and what is to be said of them this time."""

@@ -5,13 +5,13 @@ It does as it is told, also where that is unwise. It knows intents and points, a
 
 from __future__ import annotations
 
-from ...rules import ROLES
-from ...text.intents import Intent
-from .scene import TableScene
-from .speech import Point
-from .speeches import false_check, knowledge, mark_for
-from .talk import TELLING, plan
-from .worlds import SEER, SHIELD, role_class
+from ....rules import ROLES
+from ....text.intents import Intent
+from ..beliefs.worlds import SEER, SHIELD, role_class
+from ..scene import TableScene
+from .speaking_by_habit import TELLING, plan
+from .speaking_by_strategy import false_check, knowledge, mark_for
+from .wording import Point
 
 
 def intended(scene: TableScene, intent: Intent, kind: str) -> list[Point]:

@@ -1,6 +1,6 @@
 """From what one wants to say to English: a plan of `Point`s becomes a statement.
 
-It knows words only; what to say is decided in `talk`.
+It knows words only; what to say is decided in `speaking_by_habit` and its neighbours.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...rules import ROLES, Ruleset
-from .draws import KeyedDraws
+from ....rules import ROLES, Ruleset
+from ..draws import KeyedDraws
 from .phrases import BANKS
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ...rules import LEFT, NO, PASS, RIGHT, SHIELDS, YES, Action, Ask, Pick
-from .claims import AS_OTHER, AS_SEER, AS_SHIELD
-from .draws import KeyedDraws
-from .scene import TableScene
-from .talk import pushed
+from ....rules import LEFT, NO, PASS, RIGHT, SHIELDS, YES, Action, Ask, Pick
+from ..beliefs.claims import AS_OTHER, AS_SEER, AS_SHIELD
+from ..draws import KeyedDraws
+from ..scene import TableScene
+from ..speech.speaking_by_habit import pushed
 
 ChosenOption = tuple[Action, str]
 """The action and why."""

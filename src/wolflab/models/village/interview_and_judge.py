@@ -12,12 +12,13 @@ from typing import Any
 from ...rules import PASS, ROLES, SHIELDS, Action, Ask, Pick
 from ...text.asking.options import read_action
 from ...text.questions import Interview, Judge, Situation
-from ...text.reading import Accusation, Act, Agreement, Claim, Defence, Report, Suggestion, read
-from .claims import ABLE
+from ...text.reading import Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
+from ...text.reading import read
+from .beliefs.claims import ABLE
+from .beliefs.posterior import Posterior
+from .beliefs.worlds import role_class
 from .draws import KeyedDraws
-from .posterior import Posterior
-from .speech import worded
-from .worlds import role_class
+from .speech.wording import worded
 
 FAR = 0.35
 """A village-side vote is unreasonable where P(Werewolf) of another is higher by so much."""

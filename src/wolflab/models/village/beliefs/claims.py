@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...rules import ROLES
-from ...text.reading import Act, Claim, Report
+from ....rules import ROLES
+from ....text.reading import Act, Claim, Report
 from .worlds import OTHER, PLAIN, SEER, SHIELD, WOLF, role_class
 
 AS_SEER, AS_SHIELD, AS_OTHER, AS_PLAIN, AS_WOLF = range(1, 6)

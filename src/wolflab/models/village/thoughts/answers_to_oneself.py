@@ -2,7 +2,7 @@
 
 An answer says what the player sees when it looks at the situation and at the messages retrieved for the
 question; a reflection joins the situation with what the answers say. Both carry their judgements in graded
-sentences (`views`), which is the only way in which older events reach the decision.
+sentences (`graded_words`), which is the only way in which older events reach the decision.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from ...rules import DUTIES, ROLES, Ask
-from ...text.questions import Pairs
-from ...text.reading import normal, seats_of
-from .draws import KeyedDraws
-from .likelihood import HOSTILE
-from .outlook import Outlook, joined
-from .speech import worded
+from ....rules import DUTIES, ROLES, Ask
+from ....text.questions import Pairs
+from ....text.reading import normal, seats_of
+from ..beliefs.graded_words import grade, judged, together
+from ..beliefs.likelihood import HOSTILE
+from ..beliefs.outlook import Outlook, joined
+from ..beliefs.worlds import OTHER, PLAIN, SEER, SHIELD, role_class
+from ..draws import KeyedDraws
+from ..speech.wording import worded
 from .topics import topic_of
-from .views import grade, judged, together
-from .worlds import OTHER, PLAIN, SEER, SHIELD, role_class
 
 _CONFIDENT = {
     5: "perhaps",

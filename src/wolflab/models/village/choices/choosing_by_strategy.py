@@ -1,9 +1,9 @@
 """Strategies of choice: different reasons for one option or another, each leading to an action or to none.
 
-What is chosen by habit is `acting`'s affair; here stand the alternatives that a player can weigh against it
-(004 §4.2, C.6): whom to kill, look at, save, poison or vote for, and why. A strategy that leads to nobody, or
-to what is not among the options, is passed over. On the first night most of them lead to nobody, and any
-seat is as good as another.
+What is chosen by habit is `choosing_by_habit`'s affair; here stand the alternatives that a player can weigh
+against it (004 §4.2, C.6): whom to kill, look at, save, poison or vote for, and why. A strategy that leads to
+nobody, or to what is not among the options, is passed over. On the first night most of them lead to nobody,
+and any seat is as good as another.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from ...rules import NO, PASS, SHIELDS, YES, Action, Pick
-from .claims import AS_ABLE, AS_OTHER, AS_SEER, AS_SHIELD
-from .scene import TableScene
-from .standing import accusers, claimants, crowd, in_words, likeliest, stances, top, under_fire
+from ....rules import NO, PASS, SHIELDS, YES, Action, Pick
+from ..beliefs.claims import AS_ABLE, AS_OTHER, AS_SEER, AS_SHIELD
+from ..scene import TableScene
+from ..standing import accusers, claimants, crowd, in_words, likeliest, stances, top, under_fire
 
 
 @dataclass(frozen=True, slots=True)

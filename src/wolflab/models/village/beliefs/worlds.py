@@ -17,7 +17,7 @@ from math import factorial
 import numpy as np
 import numpy.typing as npt
 
-from ...rules import ROLES, Role
+from ....rules import ROLES, Role
 
 LIMIT = 12_000
 """Worlds enumerated exactly: all casts of up to nine players have fewer, given one's own card."""

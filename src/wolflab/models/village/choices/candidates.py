@@ -1,9 +1,9 @@
 """Candidates: several different actions to weigh, and the taste by which one is taken (004 §4.2, E.5).
 
 The first candidate is what the player would do without any others: the very reply that `Decide` would get
-under the key of the turn's "act" step. The others follow strategies (`choices`, `speeches`) in an order drawn
-by key, in which every strategy that the situation allows can come up. Two candidates never come to the same:
-neither the same option, nor statements in which the same is read.
+under the key of the turn's "act" step. The others follow strategies (`choosing_by_strategy`,
+`speaking_by_strategy`) in an order drawn by key, in which every strategy that the situation allows can come
+up. Two candidates never come to the same: neither the same option, nor statements in which the same is read.
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ from functools import lru_cache
 from math import log
 from typing import TypeVar
 
-from ...rules import PASS, Action, Ask, Pick
-from ...text.asking.options import read_action
-from ...text.notes import Candidate
-from ...text.reading import Act, read
-from .acting import ChosenOption, choose
-from .choices import chance, detail, strategies
-from .draws import KeyedDraws
-from .scene import HASTE, TableScene
-from .speech import Point, speak
-from .speeches import HONEST, LYING, Speech, turned_on
-from .standing import foes, prey
-from .styles import Style
+from ....rules import PASS, Action, Ask, Pick
+from ....text.asking.options import read_action
+from ....text.notes import Candidate
+from ....text.reading import Act
+from ....text.reading import read
+from ..draws import KeyedDraws
+from ..scene import HASTE, TableScene
+from ..speech.speaking_by_strategy import HONEST, LYING, Speech, turned_on
+from ..speech.wording import Point, speak
+from ..standing import foes, prey
+from ..styles import Style
+from .choosing_by_habit import ChosenOption, choose
+from .choosing_by_strategy import chance, detail, strategies
 
 T = TypeVar("T")
 OWN = 850

@@ -14,8 +14,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from ...rules import ROLES
-from ...text.reading import NAMED, ROLE, Accusation, Claim, Defence, Report, normal, read, seats_of
+from ....rules import ROLES
+from ....text.reading import Accusation, Claim, Defence, Report, read
+from ....text.reading import normal, seats_of
+from ....text.reading import NAMED, ROLE
 
 GRADES: tuple[tuple[int, str, int], ...] = (
     (0, "certainly not", 8),

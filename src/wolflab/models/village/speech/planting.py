@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from ...rules import ROLES, Chose, Pick, Said
-from ...text.reading import Claim, Report, read
-from .claims import claim_of
+from ....rules import ROLES, Chose, Pick, Said
+from ....text.reading import Claim, Report
+from ....text.reading import read
+from ..beliefs.claims import claim_of
+from ..scene import TableScene
 from .planted import ABILITY, PLANTS
-from .scene import TableScene
-from .speech import worded
+from .wording import worded
 
 Blanks = dict[str, list[str]]
 """What each blank may be filled with. A template with a blank that is missing here is not used."""

@@ -1,6 +1,6 @@
 """Thinking before acting, in words, and acting on those words (chain of thought; ReCon, by 004 §5.1).
 
-A plan says how likely a Werewolf others are, in graded words (`views`), and what its author means to do. An
+A plan says how likely a Werewolf others are, in `graded_words`, and what its author means to do. An
 action follows the plan's text alone: suspicions are read back from it, and so is the aim, if it stands there
 in the words below. Another author's plan is read for its suspicions, as any text is.
 
@@ -14,13 +14,13 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from ...rules import ROLES, Action, Ask, Ruleset
-from ...text.asking.options import read_action
-from .acting import ChosenOption
-from .scene import TableScene
-from .speech import Point, phrase, worded
-from .standing import accusers
-from .views import grade, judged, views_of
+from ....rules import ROLES, Action, Ask, Ruleset
+from ....text.asking.options import read_action
+from ..beliefs.graded_words import grade, judged, views_of
+from ..choices.choosing_by_habit import ChosenOption
+from ..scene import TableScene
+from ..speech.wording import Point, phrase, worded
+from ..standing import accusers
 
 _AIMS = {
     "open": "greet the others",

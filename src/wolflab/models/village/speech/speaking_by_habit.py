@@ -1,4 +1,4 @@
-"""What to say: from a scene to a plan of points (`speech` words it).
+"""What to say: from a scene to a plan of points (`wording` words it).
 
 The village side says what it believes and what it knows when that helps; Werewolves lie with a
 purpose: they pass for plain Villagers, push votes on others, answer a true Seer with a false one, and
@@ -7,13 +7,13 @@ give up a teammate who is lost.
 
 from __future__ import annotations
 
-from ...rules import ROLES
-from ...text.advice import CALL, HIDE, TELL
-from .claims import AS_SEER
-from .likelihood import HOSTILE
-from .scene import TableScene
-from .speech import Point
-from .worlds import OTHER, PLAIN, SEER, SHIELD, role_class
+from ....rules import ROLES
+from ....text.advice import CALL, HIDE, TELL
+from ..beliefs.claims import AS_SEER
+from ..beliefs.likelihood import HOSTILE
+from ..beliefs.worlds import OTHER, PLAIN, SEER, SHIELD, role_class
+from ..scene import TableScene
+from .wording import Point
 
 NAMED = 420
 """Suspicion (thousandths) from which a player is spoken of as a suspect."""

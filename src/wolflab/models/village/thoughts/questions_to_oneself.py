@@ -7,13 +7,13 @@ who claim the same.
 
 from __future__ import annotations
 
-from ...rules import DUTIES, ROLES
-from ...text.questions import AskQuestions, ChooseQuestions
-from .draws import KeyedDraws
-from .outlook import Outlook
-from .speech import worded
+from ....rules import DUTIES, ROLES
+from ....text.questions import AskQuestions, ChooseQuestions
+from ..beliefs.outlook import Outlook
+from ..beliefs.worlds import SEER
+from ..draws import KeyedDraws
+from ..speech.wording import worded
 from .topics import topic_of
-from .worlds import SEER
 
 _ALWAYS = {
     "suspect": 60, "roles": 55, "claims": 50, "seer": 45, "seer believed": 45, "found": 55, "abilities": 30,

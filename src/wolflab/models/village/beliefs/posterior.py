@@ -15,7 +15,7 @@ from typing import assert_never
 import numpy as np
 import numpy.typing as npt
 
-from ...rules import (
+from ....rules import (
     ROLES,
     SHIELDS,
     CandidatesNamed,
@@ -42,10 +42,10 @@ from ...rules import (
     facts_of,
     only,
 )
-from ...text.notes import Reflected
-from ...text.questions import Line, Situation
+from ....text.notes import Reflected
+from ....text.questions import Line, Situation
+from ..parameters import Parameters
 from .likelihood import Fold, Node, Public
-from .parameters import Parameters
 from .worlds import Bools, Worlds, worlds
 
 _position = attrgetter("position")

@@ -10,9 +10,9 @@ from bisect import bisect_right
 from functools import lru_cache
 from typing import Any
 
-from ...rules import ROLES, Ruleset
-from ...text.notes import UNCERTAIN
-from ...text.questions import Deduce, Question, Rate
+from ....rules import ROLES, Ruleset
+from ....text.notes import UNCERTAIN
+from ....text.questions import Deduce, Question, Rate
 from .posterior import Posterior
 from .worlds import SHIELD, role_class
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from math import exp, log
 from typing import assert_never
 
-from ...rules import (
+from ....rules import (
     ROLES,
     CandidatesNamed,
     Chose,
@@ -36,12 +36,12 @@ from ...rules import (
     VoteCounted,
     Voted,
 )
-from ...text.notes import Reflected
-from ...text.questions import Line, Situation
+from ....text.notes import Reflected
+from ....text.questions import Line, Situation
 from .claims import claim_of
-from .deducing import STANDS_OUT, confidence
+from .graded_words import Views, grade, views_of
+from .guesses import STANDS_OUT, confidence
 from .posterior import Posterior, Survey, Thinker
-from .views import Views, grade, views_of
 from .worlds import role_class
 
 KEPT = 0.5

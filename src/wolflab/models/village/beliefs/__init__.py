@@ -1,0 +1,1 @@
+"""What `village` believes: who may hold which role, from what was seen, said and thought before."""

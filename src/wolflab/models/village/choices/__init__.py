@@ -1,0 +1,1 @@
+"""What `village` chooses among an ask's options or among candidates."""

@@ -1,0 +1,1 @@
+"""What `village` thinks before it acts: plans, questions to itself with their answers, and advice."""
