@@ -34,7 +34,7 @@ from wolflab.match.player import Dealing, Player
 from wolflab.match.probes import Probe
 from wolflab.models.base import Request, Response
 from wolflab.models.village import Village
-from wolflab.models.village.beliefs.likelihood import Fold, Public
+from wolflab.models.village.beliefs.likelihood import Fold, Observation, Public
 from wolflab.models.village.beliefs.worlds import role_class
 from wolflab.models.village.parameters import (
     NEUTRAL_SUSPICION,
@@ -43,8 +43,8 @@ from wolflab.models.village.parameters import (
     VERSION,
     Fitted,
     Parameters,
-    neutral,
-    parse,
+    neutral_parameters,
+    parse_parameters,
 )
 from wolflab.rules import DOCTOR, PRESETS, ROLES, SHERIFF, WITCH, Event, Ruleset, Winner
 from wolflab.text.notes import UNCERTAIN
@@ -142,18 +142,18 @@ SCALES = (400, 500, 600, 700, 800, 900, 1000)
 
 def observe(games: Sequence[Game], ruleset: Ruleset, counts: dict[str, Any]) -> None:
     """Add every observation of `games` to `counts` (arrays of `SHAPES`)."""
-    fold = Fold(ruleset, neutral())
+    fold = Fold(ruleset, neutral_parameters())
     for game in games:
-        sink: list[Any] = []
+        observed: list[Observation] = []
+        fold.observed = observed
         node = fold.root
         for event in game.events:
             if isinstance(event, Public):
-                node = fold.step(node, event, sink)
+                node = fold.step(node, event)
         classes = [role_class(ROLES[role]) for role in game.roles]
-        for table, context, outcome, a, b in sink:
-            index = (
-                (context, outcome, classes[a]) if b is None else (context, outcome, classes[a], classes[b])
-            )
+        for table, context, outcome, actor, target in observed:
+            who = (actor,) if target is None else (actor, target)
+            index = (context, outcome, *(classes[seat] for seat in who))
             counts[table][index] += 1
 
 
@@ -225,7 +225,7 @@ def _everyone(village: Village) -> Seating:
 
 def fit(games: int, rounds: int, seed: str, say: Callable[[str], None] = lambda line: None) -> bytes:
     """The content of ``parameters.json``."""
-    current = neutral()
+    current = neutral_parameters()
     data = b""
     for number in range(rounds):
         everyone = _everyone(Village(parameters=current, phrases="ab"))
@@ -257,7 +257,7 @@ def fit(games: int, rounds: int, seed: str, say: Callable[[str], None] = lambda 
             suspicion(last) if number else {group: list(row) for group, row in NEUTRAL_SUSPICION.items()},
         )
         data = msgspec.json.encode(fitted) + b"\n"
-        current = parse(data, "the fit")
+        current = parse_parameters(data, "the fit")
         say(f"round {number + 1}: scale {scale}, parameters {current.digest}")
     return data
 

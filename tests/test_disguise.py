@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from text_helpers import ask, questions
 from wolflab.errors import RulesetError
-from wolflab.models.village.speech.phrases import BANKS
-from wolflab.models.village.speech.wording import Point, phrase
+from wolflab.models.village.speech.phrases import BANKS, Point, phrase
 from wolflab.rules import DOCTOR, PRESETS, ROLES, SHERIFF, WITCH, Ruleset
 from wolflab.rules.naming import completed, own_words, plural
 from wolflab.text.asking.disguise import (

@@ -20,7 +20,7 @@ from wolflab.models.base import Request
 from wolflab.models.village import Village
 from wolflab.models.village.beliefs.guesses import BINS, confidence
 from wolflab.models.village.beliefs.worlds import worlds
-from wolflab.models.village.parameters import shipped
+from wolflab.models.village.parameters import shipped_parameters
 from wolflab.rules import (
     DOCTOR,
     EVERYONE,
@@ -166,7 +166,7 @@ def test_settings_are_checked(settings: dict[str, object], word: str) -> None:
 def test_it_describes_itself() -> None:
     told = Village(noise=0.25).describe()
     assert told["settings"]["noise"] == 0.25
-    assert told["parameters"] == shipped().digest
+    assert told["parameters"] == shipped_parameters().digest
     assert Village(noise=0.25).name == "village(noise=0.25)"
     assert Village().name == "village"
 
@@ -203,7 +203,7 @@ def test_the_posterior_is_exact() -> None:
             continue
         index = [roles.index(role) for role in deal]
         nats = sum(int(weights[a, index[a], b, index[b]]) for a in range(1, 5) for b in range(5))
-        totals[deal] = float(np.exp(nats * shipped().scale / 1e6))
+        totals[deal] = float(np.exp(nats * shipped_parameters().scale / 1e6))
     whole = sum(totals.values())
     for seat in range(5):
         for at, role in enumerate(roles):

@@ -20,9 +20,9 @@ from wolflab.match.player import Dealing, Player
 from wolflab.models.base import Request, Response
 from wolflab.models.embedders.catalog import resolve_embedder
 from wolflab.models.village import Village
-from wolflab.models.village.beliefs.graded_words import GRADES, grade, judged, views_of
+from wolflab.models.village.beliefs.graded_words import GRADES, grade_word, graded_sentence, views_of
 from wolflab.models.village.speech.planted import ABILITY, BEHAVIOURS, PLANTS
-from wolflab.models.village.thoughts.topics import topic_of
+from wolflab.models.village.thoughts.questions_to_oneself import topic_of
 from wolflab.rules import (
     DOCTOR,
     EVERYONE,
@@ -179,7 +179,7 @@ def test_graded_words_are_right_as_often_as_they_say() -> None:
             if not isinstance(question.task, Reflect) or now.pack:
                 continue
             for seat, value in views_of(text, now.ruleset.names, now.seat).wolf.items():
-                tally = right.setdefault(grade(value), [0, 0])
+                tally = right.setdefault(grade_word(value), [0, 0])
                 tally[0] += 1
                 tally[1] += ROLES[roles[seat]].wolf
     floors = [floor for floor, _, _ in GRADES] + [1000]
@@ -356,9 +356,9 @@ def test_other_authors_reflections_are_read_too() -> None:
 
 @pytest.mark.parametrize(("floor", "word", "value"), [row for row in GRADES if row[1]])
 def test_graded_sentences_are_read_back(floor: int, word: str, value: int) -> None:
-    assert grade(floor) == grade(value) == word
+    assert grade_word(floor) == grade_word(value) == word
     for seats in ((2,), (1, 4), (0, 3, 6)):
-        sentence = judged(word, [NAMES[seat] for seat in seats])
+        sentence = graded_sentence(word, [NAMES[seat] for seat in seats])
         assert views_of(sentence, NAMES, 5).wolf == dict.fromkeys(seats, value)
         acts = read(sentence, NAMES, 5)
         stance = Accusation if value > 300 else Defence

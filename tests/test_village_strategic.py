@@ -22,8 +22,8 @@ from wolflab.models.village import Village
 from wolflab.models.village.choices.candidates import in_order, own_key
 from wolflab.models.village.choices.choosing_by_strategy import CHOICES, VILLAGE_VOTES, WOLF_VOTES
 from wolflab.models.village.draws import KeyedDraws
+from wolflab.models.village.speech.phrases import Point
 from wolflab.models.village.speech.speaking_by_strategy import HONEST, LYING
-from wolflab.models.village.speech.wording import Point
 from wolflab.models.village.thoughts.plans import aim_of_statement, meant_points
 from wolflab.rules import (
     DOCTOR,

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from ..models.village.speech.phrases import BANKS
-from ..models.village.speech.wording import Point, phrase
+from ..models.village.speech.phrases import BANKS, Point, phrase
 from ..rules import ROLES, Ruleset
 from ..rules.roles.seer import NOT_WOLF
 

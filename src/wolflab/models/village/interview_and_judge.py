@@ -18,7 +18,7 @@ from .beliefs.claims import ABLE
 from .beliefs.posterior import Posterior
 from .beliefs.worlds import role_class
 from .draws import KeyedDraws
-from .speech.wording import worded
+from .speech.phrases import role_with_article
 
 FAR = 0.35
 """A village-side vote is unreasonable where P(Werewolf) of another is higher by so much."""
@@ -28,9 +28,9 @@ KNOWN = 0.02
 # -- the interview --------------------------------------------------------------------------------
 
 
-def interviewed(now: Situation, task: Interview, draws: KeyedDraws) -> str:
+def interview_answer(now: Situation, task: Interview, draws: KeyedDraws) -> str:
     """The reason in character, in two sentences."""
-    mine, claimed = worded(now.role, now.ruleset), worded(task.claimed, now.ruleset)
+    mine, claimed = role_with_article(now.role, now.ruleset), role_with_article(task.claimed, now.ruleset)
     if ROLES[now.role].wolf:
         first = draws.one("why", (
             f"I am a Werewolf, and as {claimed} I am less likely to be voted out.",
@@ -52,73 +52,61 @@ def interviewed(now: Situation, task: Interview, draws: KeyedDraws) -> str:
 # -- the judge --------------------------------------------------------------------------------------
 
 
-def verdict(now: Situation, task: Judge, posterior: Posterior) -> dict[str, Any]:
+def judge_reply(now: Situation, task: Judge, posterior: Posterior) -> dict[str, Any]:
     """Yes or no to each criterion, and why."""
-    acts = read(task.reply, now.ruleset.names, now.seat) if task.ask.options is None else ()
-    own = [act for act in acts if act.speaker == now.seat]
-    wrong = (
-        _wrong_words(now, own, task.reply, posterior)
-        if task.ask.options is None
-        else _wrong(now, task, posterior)
-    )
+    if task.ask.options is None:
+        acts = [act for act in read(task.reply, now.ruleset.names, now.seat) if act.speaker == now.seat]
+        wrong = _wrong_statement(now, acts, task.reply, posterior)
+    else:
+        acts, wrong = [], _wrong_choice(now, task, posterior)
     reply: dict[str, Any] = {"reasoning": wrong or "Nothing in the reply goes against what the player knows."}
     for name, definition in task.criteria:
         key = name.casefold()
         if "reasonable" in key or "reasonable" in definition[:60].casefold():
             reply[name] = "no" if wrong else "yes"
         else:
-            shown = next((test(now, own, task.reply) for word, test in _TESTS if word in key), False)
-            reply[name] = "yes" if shown else "no"
+            meets = next((test(now, acts, task.reply) for word, test in _TESTS if word in key), False)
+            reply[name] = "yes" if meets else "no"
     return reply
 
 
-def _wrong(now: Situation, task: Judge, posterior: Posterior) -> str:
+def _wrong_choice(now: Situation, task: Judge, posterior: Posterior) -> str:
     """What is unreasonable in a choice; empty if nothing is."""
     ask, names = task.ask, now.ruleset.names
     action = read_action(task.reply, ask, now.ruleset)
     if isinstance(action, str):
         return "The reply chooses none of the options."
+    options = [option.seat for option in ask.options or () if isinstance(option, Pick)]
+    likeliest = max((posterior.wolf[seat] for seat in options if seat != now.seat), default=0.0)
     wolf = ROLES[now.role].wolf
-    if isinstance(action, Pick):
-        who, chance = action.seat, posterior.wolf[action.seat]
-        if ask.kind == "kill":
-            return f"{names[who]} is of the player's own pack." if who in now.pack else ""
-        if ask.kind == "see":
-            return f"The player knows {names[who]} already." if who in posterior.survey.learned else ""
-        if wolf or ask.kind not in ("vote", "poison", "shoot"):
-            return _aid(now, ask, who, chance)
-        others = [posterior.wolf[s] for s in _picks(ask) if s != now.seat]
-        if who == now.seat or chance < KNOWN:
-            return f"The player knows that {names[who]} is no Werewolf."
-        if max(others, default=0.0) - chance > FAR:
-            return f"There are far likelier Werewolves than {names[who]}."
-        return ""
-    return _idle(now, ask, action, posterior)
-
-
-def _aid(now: Situation, ask: Ask, who: int, chance: float) -> str:
-    """What helps the other side: a badge or a shield for a Werewolf."""
-    helps = (ask.kind in SHIELDS or ask.kind in ("elect", "succeed")) and not ROLES[now.role].wolf
-    return "The player helps a likely Werewolf." if helps and chance > 1 - FAR and who != now.seat else ""
-
-
-def _idle(now: Situation, ask: Ask, action: Action, posterior: Posterior) -> str:
-    """Doing nothing where the player knows what to do."""
-    if action != PASS:
-        return ""
+    if not isinstance(action, Pick):
+        return _wrong_pass(ask, action, wolf, likeliest)
+    target, chance = action.seat, posterior.wolf[action.seat]
     if ask.kind == "kill":
+        return f"{names[target]} is of the player's own pack." if target in now.pack else ""
+    if ask.kind == "see":
+        return f"The player knows {names[target]} already." if target in posterior.survey.learned else ""
+    if wolf:
+        return ""
+    if ask.kind in ("vote", "poison", "shoot"):
+        if target == now.seat or chance < KNOWN:
+            return f"The player knows that {names[target]} is no Werewolf."
+        return f"There are far likelier Werewolves than {names[target]}." if likeliest - chance > FAR else ""
+    helps = ask.kind in SHIELDS or ask.kind in ("elect", "succeed")
+    likely = chance > 1 - FAR and target != now.seat
+    return "The player helps a likely Werewolf." if helps and likely else ""
+
+
+def _wrong_pass(ask: Ask, action: Action, wolf: bool, likeliest: float) -> str:
+    """Doing nothing where the player knows what to do. likeliest: P(Werewolf) of the likeliest option."""
+    if action == PASS and ask.kind == "kill":
         return "A night without a kill only helps the village."
-    known = max((posterior.wolf[s] for s in _picks(ask) if s != now.seat), default=0.0) > 1 - KNOWN
-    if ask.kind == "vote" and known and not ROLES[now.role].wolf:
+    if action == PASS and ask.kind == "vote" and not wolf and likeliest > 1 - KNOWN:
         return "The player knows a Werewolf and does not vote."
     return ""
 
 
-def _picks(ask: Ask) -> list[int]:
-    return [option.seat for option in ask.options or () if isinstance(option, Pick)]
-
-
-def _wrong_words(now: Situation, acts: list[Act], text: str, posterior: Posterior) -> str:
+def _wrong_statement(now: Situation, acts: list[Act], text: str, posterior: Posterior) -> str:
     """What is unreasonable in a statement; empty if nothing is."""
     names, wolf = now.ruleset.names, ROLES[now.role].wolf
     claims = [act.role for act in acts if isinstance(act, Claim) and not act.denied]
@@ -128,16 +116,13 @@ def _wrong_words(now: Situation, acts: list[Act], text: str, posterior: Posterio
         if isinstance(act, Report):
             role = claims[0] if claims else "" if wolf else now.role
             if role and role_class(ROLES[role]) != ABLE[act.kind]:
-                return f"What is told cannot be done by {worded(role, now.ruleset)}."
-        target = getattr(act, "target", None)
-        accuses = isinstance(act, Accusation) or (isinstance(act, Suggestion) and not act.against)
-        if accuses and not wolf and target is not None and posterior.wolf[target] < KNOWN:
-            return f"The player knows that {names[target]} is no Werewolf."
-        if accuses and target is not None and target not in now.alive:
-            return f"{names[target]} is out of the game."
-    if _NIGHT.search(text):
-        return "Nobody speaks or is heard at night."
-    return ""
+                return f"What is told cannot be done by {role_with_article(role, now.ruleset)}."
+        if isinstance(act, Accusation) or (isinstance(act, Suggestion) and not act.against):
+            if not wolf and posterior.wolf[act.target] < KNOWN:
+                return f"The player knows that {names[act.target]} is no Werewolf."
+            if act.target not in now.alive:
+                return f"{names[act.target]} is out of the game."
+    return "Nobody speaks or is heard at night." if _NIGHT.search(text) else ""
 
 
 _NIGHT = re.compile(

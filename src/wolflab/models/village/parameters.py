@@ -78,13 +78,13 @@ NEUTRAL_SUSPICION = {
 }
 
 
-def neutral() -> Parameters:
+def neutral_parameters() -> Parameters:
     """Tables that say nothing."""
     tables = {name: np.zeros(shape, np.int64) for name, shape in SHAPES.items()}
     return Parameters(tables, 1000, dict(NEUTRAL_SUSPICION), "neutral")
 
 
-def parse(data: bytes, where: str) -> Parameters:
+def parse_parameters(data: bytes, where: str) -> Parameters:
     """Parameters from the file's bytes; ModelError when they do not fit this version."""
     try:
         fitted = msgspec.json.decode(data, type=Fitted)
@@ -101,6 +101,6 @@ def parse(data: bytes, where: str) -> Parameters:
 
 
 @lru_cache(1)
-def shipped() -> Parameters:
+def shipped_parameters() -> Parameters:
     """The parameters that come with the package."""
-    return parse(PATH.read_bytes(), PATH.name)
+    return parse_parameters(PATH.read_bytes(), PATH.name)

@@ -17,7 +17,7 @@ from ...text.advice import ACT, HOLD, advised
 from ...text.asking.disguise import disguised
 from ...text.asking.options import label
 from ...text.asking.sentences import a_role
-from ...text.intents import chosen as meant
+from ...text.intents import chosen as intended_action
 from ...text.questions import (
     AnswerQuestion,
     AskQuestions,
@@ -37,24 +37,40 @@ from ...text.questions import (
 )
 from ...text.replies.reflective import is_free
 from ..base import Chat, Request, Response
-from .beliefs.guesses import deduce, rate
-from .beliefs.outlook import Outlook, Outlooks
+from .beliefs.guesses import guessed_roles, rated_reliability
+from .beliefs.outlook import outlook_on, widened
 from .beliefs.posterior import Posterior, Thinker
-from .choices import candidates
-from .choices.choosing_by_habit import ChosenOption, at_random, choose, favoured, insisted, passed, shunning
+from .choices.candidates import candidate_taken, option_candidates, own_key, statement_candidate
+from .choices.choosing_by_habit import (
+    ChosenOption,
+    choose_at_random,
+    choose_by_habit,
+    choose_to_act,
+    favoured_seat,
+    hold_back,
+    without_shunned,
+)
 from .draws import KeyedDraws
-from .interview_and_judge import interviewed, verdict
-from .parameters import VERSION, Parameters, shipped
-from .scene import TableScene, scene
+from .interview_and_judge import interview_answer, judge_reply
+from .parameters import VERSION, Parameters, shipped_parameters
+from .scene import TableScene, table_scene
 from .settings import Settings
-from .speech.planting import planted
-from .speech.speaking_by_habit import advised_plan, plan
-from .speech.speaking_by_intent import intended
-from .speech.wording import speak
-from .thoughts import advice, plans
-from .thoughts.answers_to_oneself import answer as answered
-from .thoughts.answers_to_oneself import reflection
-from .thoughts.questions_to_oneself import asked, chosen
+from .speech.phrases import speak
+from .speech.planted import planted_sentences
+from .speech.speaking_by_habit import follow_advice, plan_statement
+from .speech.speaking_by_intent import intended_statement
+from .thoughts.advice import suggestion_from
+from .thoughts.answers_to_oneself import answer_to_oneself, reflection
+from .thoughts.plans import (
+    aim_of_choice,
+    aim_of_statement,
+    meant_choice,
+    meant_points,
+    plan_in_words,
+    recall_plan,
+    seen_by_others,
+)
+from .thoughts.questions_to_oneself import chosen_questions, further_questions
 
 _encode = msgspec.json.encode
 RECALLED = "recall"
@@ -82,13 +98,12 @@ class Village:
 
     def __init__(self, *, parameters: Parameters | None = None, **settings: Any) -> None:
         self.settings = Settings.of(settings)
-        self.parameters = shipped() if parameters is None else parameters
+        self.parameters = shipped_parameters() if parameters is None else parameters
         changed = self.settings.changed()
         self.name = "village" + (f"({', '.join(changed)})" if changed else "")
         skill = round(1000 * self.settings.skill)
         self._thinker = Thinker(self.parameters, skill, self.settings.heed_sheriff)
-        self._outlooks = Outlooks(self._thinker)
-        self._looked: tuple[Question, str, TableScene] | None = None
+        self._turn_scene: tuple[Question, str, TableScene] | None = None
         """The scene of the last turn that put several questions; the question and key it was made for."""
 
     def posterior(self, situation: Situation, recalled: bool = False) -> Posterior:
@@ -98,10 +113,6 @@ class Village:
         """
         return self._thinker.posterior(situation, recalled)
 
-    def outlook(self, situation: Situation) -> Outlook:
-        """What the answers of a reflective player start from, for analysis and tests."""
-        return self._outlooks.outlook(situation)
-
     async def generate(self, request: Request) -> Response:
         """The reply to the request's question."""
         if isinstance(request.asked, Chat):
@@ -109,27 +120,25 @@ class Village:
                 f"call {request.key}: village, the built-in player, answers the game's own questions and no "
                 "plain words; name another model"
             )
-        question = request.asked
-        return Response(disguised(self.answer(question, request.key), question.situation.ruleset))
+        text = self.answer(request.asked, request.key)
+        return Response(disguised(text, request.asked.situation.ruleset))
 
     def answer(self, question: Question, key: str) -> str:
         """`generate` without the envelope."""
         reply = self._reply(question, key)
         text = reply if isinstance(reply, str) else _encode(reply).decode()
-        invalid = self.settings.invalid
-        if invalid:
-            draws = KeyedDraws(key)
-            if draws.chance("invalid", 1000 * invalid):
-                return _spoil(text, question, draws)
-        return text
+        draws = KeyedDraws(key)
+        return (
+            _spoil(text, question, draws) if draws.chance("invalid", 1000 * self.settings.invalid) else text
+        )
 
     def _reply(self, question: Question, key: str) -> dict[str, Any] | str:
-        now, task = question.situation, question.task
+        now, task, draws = question.situation, question.task, KeyedDraws(key)
         match task:
             case Deduce():
-                return deduce(question, task, self._posterior(question))
+                return guessed_roles(now, task, self._posterior(question))
             case Rate():
-                return rate(question, task, self._posterior(question))
+                return rated_reliability(now, task, self._posterior(question))
             case Decide():
                 return self._decide(question, task, key)
             case Plan():
@@ -139,19 +148,19 @@ class Village:
             case Choose():
                 return self._choose(question, task, key)
             case ChooseQuestions():
-                return chosen(task, KeyedDraws(key))
+                return chosen_questions(task, draws)
             case AskQuestions():
-                return asked(task, self._outlooks.outlook(now), KeyedDraws(key))
-            case AnswerQuestion(ask, asked_, messages, _):
-                return answered(ask, asked_, self._outlooks.widened(now, messages), KeyedDraws(key))
+                return further_questions(task, outlook_on(self._thinker, now), draws)
+            case AnswerQuestion(ask, to_oneself, messages, _):
+                return answer_to_oneself(ask, to_oneself, widened(self._thinker, now, messages))
             case Reflect(ask, answers):
-                return reflection(ask, answers, self._outlooks.outlook(now), KeyedDraws(key))
+                return reflection(ask, answers, outlook_on(self._thinker, now), draws)
             case Extract():
-                return advice.suggestion(task, KeyedDraws(key))
+                return suggestion_from(task, draws)
             case Interview():
-                return interviewed(now, task, KeyedDraws(key))
+                return interview_answer(now, task, draws)
             case Judge():
-                return verdict(now, task, self._posterior(question))
+                return judge_reply(now, task, self._posterior(question))
 
     def _posterior(self, question: Question) -> Posterior:
         return self.posterior(question.situation, question.layout == RECALLED)
@@ -159,16 +168,16 @@ class Village:
     # -- decisions ------------------------------------------------------------------------
 
     def _decide(self, question: Question, task: Decide, key: str) -> dict[str, Any] | str:
-        around = self._look(question, key)
+        scene = self._scene(question, key)
         if task.plan:
-            plans.recall(around, task.plan)
-        says = self._advice(around, task)
+            recall_plan(scene, task.plan)
+        advice = self._advice(scene, task)
         if task.ask.options is None:
             field = "statement"
-            why, text = self._speech(around, task, says)
+            why, text = self._speech(scene, task, advice)
         else:
             field = "action"
-            action, why = self._planned(around, task) or self._act(around, task.ask, says)
+            action, why = self._planned(scene, task) or self._act(scene, task.ask, advice)
             text = label(action, task.ask.kind, question.situation.ruleset)
         thinks = task.aids is None or task.aids.think
         thinks = (thinks and not task.plan and task.intent is None) or "(planted:" in why
@@ -178,128 +187,117 @@ class Village:
             return text
         return f"My step by step thought process: {why}\nMy concise talking content: {text}"
 
-    def _look(self, question: Question, key: str) -> TableScene:
+    def _scene(self, question: Question, key: str) -> TableScene:
         survey = self._thinker.survey(question.situation, question.layout == RECALLED)
-        return scene(question, survey, self.parameters, key)
+        return table_scene(question, survey, self.parameters, key)
 
-    def _turn(self, question: Question, key: str) -> TableScene:
+    def _scene_of_turn(self, question: Question, key: str) -> TableScene:
         """The scene in which the player would act, whichever of the turn's questions is put."""
-        key = candidates.own_key(key)
-        if self._looked is not None:
-            last, made_for, around = self._looked
+        key = own_key(key)
+        if self._turn_scene is not None:
+            last, last_key, scene = self._turn_scene
             same = last.situation is question.situation and last.beliefs == question.beliefs
-            if same and made_for == key and last.style == question.style:
-                return around
-        around = self._look(question, key)
-        self._looked = question, key, around
-        return around
-
-    def _own(self, around: TableScene, ask: Ask) -> tuple[str, str]:
-        """Why, and the statement or the option's label: the reply to `Decide` under the turn's key."""
-        if ask.options is None:
-            return self._speech(around, Decide(ask), "")
-        action, why = self._act(around, ask, "")
-        return why, label(action, ask.kind, around.situation.ruleset)
+            if same and last_key == key and last.style == question.style:
+                return scene
+        scene = self._scene(question, key)
+        self._turn_scene = question, key, scene
+        return scene
 
     def _propose(self, question: Question, task: Propose, key: str) -> dict[str, Any]:
-        around, ask, draws = self._turn(question, key), task.ask, KeyedDraws(key)
+        scene, ask, draws = self._scene_of_turn(question, key), task.ask, KeyedDraws(key)
         if ask.options is not None:
-            made = candidates.options(around, ask, task.count, self._act(around, ask, ""), draws)
-            rules = around.situation.ruleset
-            told = [{"reasoning": why, "action": label(action, ask.kind, rules)} for action, why in made]
-            return {"candidates": told}
+            candidates = option_candidates(scene, ask, task.count, self._act(scene, ask), draws)
+            rules = question.situation.ruleset
+            offered = [{"reasoning": why, "action": label(act, ask.kind, rules)} for act, why in candidates]
+            return {"candidates": offered}
         if task.earlier:
-            bank = self.settings.phrases
-            why, text = candidates.statement(around, ask, task.earlier, bank, draws)
+            why, text = statement_candidate(scene, ask, task.earlier, self.settings.phrases, draws)
         else:
-            why, text = self._speech(around, Decide(ask), "")
+            why, text = self._speech(scene, Decide(ask))
         return {"reasoning": why, "statement": text}
 
     def _choose(self, question: Question, task: Choose, key: str) -> dict[str, Any]:
-        around = self._turn(question, key)
-        _, own = self._own(around, task.ask)
-        number, why = candidates.taken(around, task.ask, task.candidates, own, KeyedDraws(key))
+        scene, ask = self._scene_of_turn(question, key), task.ask
+        if ask.options is None:
+            _, own = self._speech(scene, Decide(ask))
+        else:
+            own = label(self._act(scene, ask)[0], ask.kind, question.situation.ruleset)
+        number, why = candidate_taken(scene, ask, task.candidates, own, KeyedDraws(key))
         return {"reasoning": why, "choice": number + 1}
 
     def _plan(self, question: Question, task: Plan, key: str) -> str:
-        around, rules = self._turn(question, key), question.situation.ruleset
-        if task.ask.options is None:
-            points = plan(around, task.ask.kind)
+        scene, ask, rules = self._scene_of_turn(question, key), task.ask, question.situation.ruleset
+        if ask.options is None:
+            points = plan_statement(scene, ask.kind)
             if task.perspective == "others":
-                meant = plans.meant_points(task.earlier, rules) or points
-                return plans.seen_by_others(around, task.earlier, meant)
-            return plans.thought(around, plans.aim_of_statement(points, rules))
-        if task.perspective == "others" and plans.meant_choice(around, task.ask, task.earlier):
+                return seen_by_others(scene, task.earlier, meant_points(task.earlier, rules) or points)
+            return plan_in_words(scene, aim_of_statement(points, rules))
+        if task.perspective == "others" and meant_choice(scene, ask, task.earlier):
             return task.earlier
-        action, why = self._act(around, task.ask, "")
-        return plans.thought(around, plans.aim_of_choice(label(action, task.ask.kind, rules), why))
+        action, why = self._act(scene, ask)
+        return plan_in_words(scene, aim_of_choice(label(action, ask.kind, rules), why))
 
-    def _planned(self, around: TableScene, task: Decide) -> ChosenOption | None:
+    def _planned(self, scene: TableScene, task: Decide) -> ChosenOption | None:
         """The option that an intent or a plan has settled on."""
         if task.intent is not None:
-            action = meant(task.intent, task.ask)
+            action = intended_action(task.intent, task.ask)
             return None if action is None else (action, "")
-        return plans.meant_choice(around, task.ask, task.plan) if task.plan else None
+        return meant_choice(scene, task.ask, task.plan)
 
-    def _advice(self, around: TableScene, task: Decide) -> str:
+    def _advice(self, scene: TableScene, task: Decide) -> str:
         """What the suggestion in the request says, if it is acted on; else empty."""
-        if task.aids is None or not task.aids.suggestion or not self.settings.act_on_suggestion:
+        if task.aids is None or not scene.draws.chance(
+            "act on suggestion", 1000 * self.settings.act_on_suggestion
+        ):
             return ""
-        says = advised(task.aids.suggestion, task.ask.kind)
-        acts = says and around.draws.chance("act on suggestion", 1000 * self.settings.act_on_suggestion)
-        return says if acts else ""
+        return advised(task.aids.suggestion, task.ask.kind)
 
-    def _speech(self, around: TableScene, task: Decide, says: str) -> tuple[str, str]:
+    def _speech(self, scene: TableScene, task: Decide, advice: str = "") -> tuple[str, str]:
         """Why, and the statement."""
-        kind, rules = task.ask.kind, around.situation.ruleset
+        kind, rules = task.ask.kind, scene.situation.ruleset
         if task.intent is not None:
-            points = intended(around, task.intent, kind)
+            points = intended_statement(scene, task.intent, kind)
         else:
-            points = (list(plans.meant_points(task.plan, rules)) if task.plan else []) or plan(around, kind)
-        if says:
-            points = advised_plan(around, points, says)
-        text = speak(points, rules, self.settings.phrases, around.draws)
+            points = list(meant_points(task.plan, rules)) or plan_statement(scene, kind)
+        points = follow_advice(scene, points, advice)
+        text = speak(points, rules, self.settings.phrases, scene.draws)
         aims = ", ".join(dict.fromkeys(point.kind.split()[0] for point in points))
-        why = f"I am {a_role(around.situation.role)}. My plan for this statement: {aims}."
-        if self.settings.plant and kind == "statement":
-            for name, sentence in planted(around, self.settings.plant, text):
+        why = f"I am {a_role(scene.situation.role)}. My plan for this statement: {aims}."
+        if kind == "statement":
+            for name, sentence in planted_sentences(scene, self.settings.plant, text):
                 text, why = f"{text} {sentence}", f"{why} (planted: {name})"
         return why, text
 
-    def _act(self, around: TableScene, ask: Ask, says: str) -> ChosenOption:
-        settings = self.settings
-        if settings.noise and around.draws.chance("noise", 1000 * settings.noise):
-            return at_random(around, ask)
-        leaning = self._leaning(around, ask)
+    def _act(self, scene: TableScene, ask: Ask, advice: str = "") -> ChosenOption:
+        settings, draws = self.settings, scene.draws
+        if draws.chance("noise", 1000 * settings.noise):
+            return choose_at_random(scene, ask)
+        leaning = self._leaning(scene, ask)
         if leaning is not None:
             return leaning
-        if settings.follow_sheriff and ask.kind == "vote" and around.me != around.situation.sheriff:
-            target = around.recommended()
-            if (
-                target is not None
-                and Pick(target) in (ask.options or ())
-                and around.draws.chance("follow", 1000 * settings.follow_sheriff)
-            ):
-                return Pick(target), f"I follow the Sheriff's recommendation: {around.name(target)}."
-        if says == ACT:
-            action, why = insisted(around, ask)
+        if settings.follow_sheriff and ask.kind == "vote" and scene.me != scene.situation.sheriff:
+            target = scene.recommended()
+            offered = target is not None and Pick(target) in (ask.options or ())
+            if target is not None and offered and draws.chance("follow", 1000 * settings.follow_sheriff):
+                return Pick(target), f"I follow the Sheriff's recommendation: {scene.name(target)}."
+        if advice == ACT:
+            action, why = choose_to_act(scene, ask)
             return action, f"Past games advise me to act. {why}"
-        idles = settings.idle and ask.kind != "antidote" and around.draws.chance("idle", 1000 * settings.idle)
-        if says == HOLD or idles:
-            held = passed(around, ask)
-            if held is not None:
-                return held
+        idles = ask.kind != "antidote" and draws.chance("idle", 1000 * settings.idle)
+        held = hold_back(ask) if advice == HOLD or idles else None
+        if held is not None:
+            return held
         if settings.shun is not None and ask.kind == "kill":
-            ask = shunning(around, ask, settings.shun, settings.shun_rate)
-        return choose(around, ask)
+            ask = without_shunned(scene, ask, settings.shun, settings.shun_rate)
+        return choose_by_habit(scene, ask)
 
-    def _leaning(self, around: TableScene, ask: Ask) -> ChosenOption | None:
+    def _leaning(self, scene: TableScene, ask: Ask) -> ChosenOption | None:
         """What a planted bias of the first night leads to."""
         settings = self.settings
         if settings.favour is not None and ask.kind == "kill":
-            return favoured(around, ask, settings.favour, settings.favour_rate)
+            return favoured_seat(scene, ask, settings.favour, settings.favour_rate)
         if settings.expect is not None and ask.kind in SHIELDS:
-            return favoured(around, ask, settings.expect, settings.expect_rate)
+            return favoured_seat(scene, ask, settings.expect, settings.expect_rate)
         return None
 
     def describe(self) -> dict[str, Any]:

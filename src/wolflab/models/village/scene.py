@@ -8,6 +8,7 @@ seat knows for certain (its pack, its looks) comes before all that.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ...errors import ModelError
@@ -15,8 +16,8 @@ from ...rules import ROLES, Said, VictimShown
 from ...text.notes import UNCERTAIN, counted
 from ...text.questions import Aids, Decide, Question, Situation
 from ...text.reading import Suggestion, read
-from .beliefs.claims import AS_OTHER, AS_PLAIN, AS_SEER, AS_SHIELD
-from .beliefs.graded_words import views_of
+from .beliefs.claims import AS_OTHER, AS_PLAIN, AS_SEER, AS_SHIELD, claim_of
+from .beliefs.graded_words import grade_word, graded_sentence, views_of
 from .beliefs.likelihood import (
     ACCUSED,
     AGREED,
@@ -30,7 +31,7 @@ from .beliefs.likelihood import (
     Node,
     with_claims,
 )
-from .beliefs.outlook import stronger
+from .beliefs.outlook import stronger, suspicion_at_start
 from .beliefs.posterior import Survey
 from .beliefs.worlds import SEER, role_class
 from .draws import KeyedDraws
@@ -51,19 +52,17 @@ HASTE = 150
 class TableScene:
     """The situation as one seat sees it.
 
-    suspicion: P(Werewolf) by seat in thousandths. thought: the role believed, by seat ("" unknown).
-    draws: keyed by the request (what is said, noise, whether the Sheriff is followed); table: keyed by
-    game, round and seat alone, so that ties break alike in a straw poll and in the vote after it.
-    haste: `HASTE`, or 0 for a player that thinks.
+    suspicion: P(Werewolf) by seat in thousandths. thought: the role believed, by seat ("" unknown); sure: its
+    confidence, 5–10. draws: keyed by the request (what is said, noise, whether the Sheriff is followed);
+    table: keyed by game, round and seat alone, so that ties break alike in a straw poll and in the vote after
+    it. haste: `HASTE`, or 0 for a player that thinks.
     """
 
-    question: Question
     situation: Situation
     survey: Survey
     node: Node
     me: int
     wolf: bool
-    mates: frozenset[int]
     suspicion: list[int]
     thought: list[str]
     sure: list[int]
@@ -72,23 +71,80 @@ class TableScene:
     table: KeyedDraws
     haste: int = 0
 
+    @property
+    def pack(self) -> tuple[int, ...]:
+        """The own pack with oneself; nobody on the village side."""
+        return self.situation.pack
+
     def name(self, seat: int) -> str:
         """What the player is called."""
         return self.situation.ruleset.names[seat]
+
+    # -- the living others --------------------------------------------------------------------
 
     def others(self) -> list[int]:
         """The living others."""
         return [seat for seat in self.situation.alive if seat != self.me]
 
+    def mates(self) -> list[int]:
+        """The living others of the pack."""
+        return [seat for seat in self.others() if seat in self.pack]
+
+    def foes(self) -> list[int]:
+        """The living others that one might turn on: not known to be of one's own side."""
+        cleared = self.reported_good()
+        return [seat for seat in self.others() if self.suspicion[seat] > 0 and seat not in cleared]
+
+    def prey(self) -> list[int]:
+        """The living others outside the pack whom its member has not itself called good."""
+        cleared = self.reported_good()
+        return [seat for seat in self.others() if seat not in self.pack and seat not in cleared]
+
+    def claimants(self, *claims: int) -> list[int]:
+        """Living others outside the pack who make one of these claims (see `claims`)."""
+        return [seat for seat in self.others() if self.node.claims[seat] in claims and seat not in self.pack]
+
+    def credible_seers(self) -> list[int]:
+        """Living others who claim to be the Seer and are believed well enough."""
+        return [
+            seat for seat in self.others() if self.node.claims[seat] == AS_SEER and self.suspicion[seat] < 500
+        ]
+
+    def accusers(self, *accused: int) -> list[int]:
+        """Living others who spoke today against one of these, the latest first."""
+        hostile = [a for a, b, stance in reversed(self.node.today) if b in accused and stance in HOSTILE]
+        living = self.others()
+        return [seat for seat in dict.fromkeys(hostile) if seat in living and seat not in accused]
+
+    def highest(self, seats: Sequence[int], score: Callable[[int], int], purpose: str) -> int | None:
+        """The seat with the highest score, ties broken by the request's draws; None of none."""
+        scores = {seat: score(seat) for seat in seats}
+        highest = max(scores.values(), default=0)
+        best = [seat for seat, reached in scores.items() if reached == highest]
+        return self.draws.one(purpose, best) if best else None
+
+    def likeliest_wolf(self, seats: Sequence[int], after: int = 0) -> int | None:
+        """The likeliest Werewolf of `seats`, or the one `after` so many others."""
+        jitter = self.draws.many(len(self.suspicion), "likeliest")
+        order = sorted(seats, key=lambda seat: (-self.suspicion[seat], jitter[seat]))
+        return order[after] if after < len(order) else None
+
+    def most_accused(self, seats: Sequence[int]) -> int | None:
+        """The one of `seats` against whom most others spoke today; None where nobody was spoken against."""
+        target = self.highest(seats, self.support, "crowd")
+        return target if target is not None and self.support(target) else None
+
+    # -- one player -----------------------------------------------------------------------------
+
     def support(self, seat: int) -> int:
-        """How many living others spoke against `seat` today."""
+        """How many others spoke against `seat` today."""
         return len(
             {a for a, b, stance in self.node.today if b == seat and stance in HOSTILE and a != self.me}
         )
 
-    def credible_seers(self) -> list[int]:
-        """Living others who claim to be the Seer and are believed well enough."""
-        return [s for s in self.others() if self.node.claims[s] == AS_SEER and self.suspicion[s] < 500]
+    def stances_taken(self, seat: int) -> int:
+        """To how many others `seat` has taken a stance in the game."""
+        return sum(a == seat for a, _ in self.node.stances)
 
     def danger(self, seat: int) -> int:
         """To the pack: how much `seat` can hurt it, in thousandths."""
@@ -103,9 +159,9 @@ class TableScene:
             score = max(score, (85 if role_class(ROLES[believed]) == SEER else 60) * self.sure[seat])
         if self.situation.ruleset.wolves_win == "no_villager":
             score = score // 2 + self._plain(seat)
-        if any(a == seat and b in self.mates for a, b, what in node.reports if what == "Werewolf"):
+        if any(a == seat and b in self.pack for a, b, what in node.reports if what == "Werewolf"):
             score += 400
-        if any(a == seat and b in self.mates and s in HOSTILE for (a, b), s in node.stances.items()):
+        if any(a == seat and b in self.pack and s in HOSTILE for (a, b), s in node.stances.items()):
             score += 150
         return score
 
@@ -116,42 +172,64 @@ class TableScene:
             return 85 * self.sure[seat] if ROLES[believed].plain else 0
         return 600 if self.node.claims[seat] == AS_PLAIN else 200
 
+    def suspicion_sentence(self, seat: int) -> str:
+        """How likely a Werewolf `seat` is."""
+        word, name = grade_word(self.suspicion[seat]), self.name(seat)
+        return graded_sentence(word, [name]) if word else f"It is open on which side {name} is."
+
+    def support_sentence(self, seat: int) -> str:
+        """How many speak against `seat`."""
+        count = self.support(seat)
+        if not count:
+            return f"Nobody else has named {self.name(seat)} today."
+        return f"{count} other{'s' if count > 1 else ''} spoke against {self.name(seat)} today."
+
+    # -- oneself --------------------------------------------------------------------------------
+
+    def reported_good(self) -> set[int]:
+        """Whom the player has itself reported to be no Werewolf."""
+        return {b for a, b, what in self.node.reports if a == self.me and what != "Werewolf"}
+
+    def reported_wolves(self) -> set[int]:
+        """Whom the player has itself reported to be a Werewolf."""
+        return {b for a, b, what in self.node.reports if a == self.me and what == "Werewolf"}
+
+    def may_claim(self, role: str) -> bool:
+        """Whether `role` goes with what the player has claimed so far; a villager's truth always does."""
+        if role == self.situation.role and not self.wolf:
+            return True
+        return self.node.claims[self.me] in (0, claim_of(role))
+
     def victim(self) -> int | None:
         """Whom the Witch was shown this night."""
-        for line in reversed(self.situation.facts):
-            if isinstance(line.event, VictimShown):
-                return line.event.victim
-        return None
+        shown = (line.event for line in reversed(self.situation.facts) if isinstance(line.event, VictimShown))
+        return next((event.victim for event in shown), None)
 
     def recommended(self) -> int | None:
         """Whom the Sheriff's statement of today recommends to vote out, as read from its words."""
-        sheriff = self.situation.sheriff
+        situation = self.situation
+        sheriff, today = (
+            situation.sheriff,
+            (line for line in situation.lines if line.round == situation.round),
+        )
         if sheriff is None:
             return None
-        found = None
-        for line in self.situation.lines:
-            event = line.event
-            if (
-                isinstance(event, Said)
-                and event.seat == sheriff
-                and event.where == "discussion"
-                and line.round == self.situation.round
-            ):
-                for act in read(event.text, self.situation.ruleset.names, sheriff):
-                    if isinstance(act, Suggestion) and act.speaker == sheriff and not act.against:
-                        found = act.target
-        return found
+        suggested = [
+            act.target
+            for event in (line.event for line in today)
+            if isinstance(event, Said) and event.seat == sheriff and event.where == "discussion"
+            for act in read(event.text, situation.ruleset.names, sheriff)
+            if isinstance(act, Suggestion) and act.speaker == sheriff and not act.against
+        ]
+        return suggested[-1] if suggested else None
 
 
-def scene(question: Question, survey: Survey, parameters: Parameters, key: str) -> TableScene:
+def table_scene(question: Question, survey: Survey, parameters: Parameters, key: str) -> TableScene:
     """Look around. `key`: the request's."""
     situation = question.situation
     me, node, rules = situation.seat, survey.node, situation.ruleset
-    mates = frozenset(situation.pack)
-    prior = 1000 * rules.wolves // (rules.players - 1)
-    suspicion = [prior] * rules.players
+    suspicion = [suspicion_at_start(rules)] * rules.players
     thought, sure = [""] * rules.players, [0] * rules.players
-    wolf = ROLES[situation.role].wolf
     aids = question.task.aids if isinstance(question.task, Decide) else None
     if aids is not None and (aids.reflection or aids.answers):
         node = _from_texts(situation, aids, node, suspicion, thought, sure)
@@ -169,16 +247,17 @@ def scene(question: Question, survey: Survey, parameters: Parameters, key: str) 
         suspicion[seat] = 1000 if what == "Werewolf" else 0
         if what in ROLES:
             thought[seat], sure[seat] = what, 10
-    for seat in mates:
+    for seat in situation.pack:
         suspicion[seat] = 1000
+    wolf = ROLES[situation.role].wolf
     suspicion[me] = 1000 if wolf else 0
-    style = STYLES.get((question.style or "default").replace(" ", "_"))
+    style = STYLES.get(question.style or "default")
     if style is None:
         raise ModelError(f"village: there is no style {question.style!r}; known are {', '.join(STYLES)}")
-    table = f"{key.rsplit('|', 3)[0]}|{situation.round}|{me}"
+    table = KeyedDraws(f"{key.rsplit('|', 3)[0]}|{situation.round}|{me}")
     return TableScene(
-        question, situation, survey, node, me, wolf, mates, suspicion, thought, sure, style,
-        KeyedDraws(key), KeyedDraws(table), HASTE if aids is not None and not aids.think else 0,
+        situation, survey, node, me, wolf, suspicion, thought, sure, style,
+        KeyedDraws(key), table, HASTE if aids is not None and not aids.think else 0,
     )  # fmt: skip
 
 
@@ -189,32 +268,29 @@ def _from_texts(
 
     Who is not spoken of stays as suspect as at the start.
     """
-    names, me = situation.ruleset.names, situation.seat
     texts = (aids.reflection,) if aids.reflection else tuple(text for _, text in aids.answers)
-    views = [views_of(text, names, me) for text in texts]
-    for seat, prior in enumerate(suspicion):
-        said = [one.wolf[seat] for one in views if seat in one.wolf]
-        suspicion[seat] = said[0] if len(said) == 1 else stronger(prior, said, prior, 1.0)
+    views = [views_of(text, situation.ruleset.names, situation.seat) for text in texts]
+    for seat, at_start in enumerate(suspicion):
+        said = [view.wolf[seat] for view in views if seat in view.wolf]
+        suspicion[seat] = said[0] if len(said) == 1 else stronger(at_start, said, at_start, 1.0)
     claims: dict[int, str] = {}
-    for one in views:
-        for seat, (role, level) in one.role.items():
+    for view in views:
+        for seat, (role, level) in view.role.items():
             if level > sure[seat]:
                 thought[seat], sure[seat] = role, level
-        claims |= one.claims
+        claims |= view.claims
     return with_claims(node, claims)
 
 
 def _first_impressions(situation: Situation, node: Node, suspicion: list[int]) -> None:
     """Move `suspicion` by today's talk: speakers rated honest count more (the partition)."""
-    trust = {line.event.seat: 1000 for line in situation.truths if isinstance(line.event, Said)}
-    for line in situation.falsehoods:
-        if isinstance(line.event, Said) and line.event.seat not in trust:
-            trust[line.event.seat] = 250
-    for a, b, stance in node.today:
-        if a != situation.seat:
-            suspicion[b] += _IMPRESSION.get(stance, 0) * trust.get(a, 600) // 1000
-    for seat, claim in enumerate(node.claims):
-        if claim == AS_SEER:
-            suspicion[seat] += -100 if len(node.claimants(AS_SEER)) == 1 else 60
-    for seat in range(len(suspicion)):
-        suspicion[seat] = min(990, max(10, suspicion[seat]))
+    trust = {line.event.seat: 250 for line in situation.falsehoods if isinstance(line.event, Said)}
+    trust |= {line.event.seat: 1000 for line in situation.truths if isinstance(line.event, Said)}
+    for speaker, target, stance in node.today:
+        if speaker != situation.seat:
+            suspicion[target] += _IMPRESSION.get(stance, 0) * trust.get(speaker, 600) // 1000
+    seers = node.claimants(AS_SEER)
+    for seat in seers:
+        suspicion[seat] += -100 if len(seers) == 1 else 60
+    for seat, impression in enumerate(suspicion):
+        suspicion[seat] = min(990, max(10, impression))

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ....rules import ROLES
+from ....text.asking.sentences import listed
 from ....text.reading import Accusation, Claim, Defence, Report, read
 from ....text.reading import normal, seats_of
 from ....text.reading import NAMED, ROLE
@@ -37,8 +38,11 @@ around the share of Werewolves at the start is not spoken of: a text that is sil
 
 _FLOORS = tuple(floor for floor, _, _ in GRADES)
 _VALUE = {word: value for _, word, value in GRADES}
-_SURE = {"perhaps": 5, "likely": 6, "probably": 7, "very probably": 8, "almost certainly": 9, "certainly": 10}
-"""Confidence (as of a deduction) for a role named with that word."""
+SURE_WORDS = {
+    5: "perhaps", 6: "likely", 7: "probably", 8: "very probably", 9: "almost certainly", 10: "certainly",
+}  # fmt: skip
+"""The word by which a role is named with that confidence (as of a deduction)."""
+_SURE = {word: level for level, word in SURE_WORDS.items()}
 
 _SENTENCE = re.compile(r"[^.!?;\n]++[.!?;\n]*+")
 _ACCUSED = (0, 450, 650, 900)
@@ -57,20 +61,15 @@ class Views(NamedTuple):
     claims: dict[int, str]
 
 
-def grade(thousandths: float) -> str:
+def grade_word(thousandths: float) -> str:
     """The word for P(Werewolf); empty where nothing is to be said."""
     return GRADES[bisect_right(_FLOORS, thousandths) - 1][1]
 
 
-def together(names: Sequence[str]) -> str:
-    """ "A", "A and B", "A, B and C"."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def judged(word: str, names: Sequence[str]) -> str:
+def graded_sentence(word: str, names: Sequence[str]) -> str:
     """The sentence that gives all these players the grade."""
     many = len(names) > 1
-    return f"{together(names)} {'are' if many else 'is'} {word} {'Werewolves' if many else 'a Werewolf'}."
+    return f"{listed(names)} {'are' if many else 'is'} {word} {'Werewolves' if many else 'a Werewolf'}."
 
 
 _MANY = r"@\d+(?:,? (?:and )?@\d+)*+"
@@ -87,67 +86,58 @@ _ME = -1
 
 @lru_cache(1 << 13)
 def views_of(text: str, names: tuple[str, ...], me: int) -> Views:
-    """What `text`, written by the player in seat `me`, says of the players."""
-    views = Views({}, {}, {})
-    parts = [_sentence(raw.strip(), names) for raw in _SENTENCE.findall(text)]
-    for found in (
-        *(part for part, graded in parts if graded),
-        *(part for part, graded in parts if not graded),
-    ):
-        for kind, seat, value, named in found:
-            who = me if seat == _ME else seat
-            if kind == "wolf":
-                views.wolf.setdefault(who, value)
-            elif kind == "role":
-                views.role.setdefault(who, (named, value))
-            else:
-                views.claims.setdefault(who, named)
-    return views
-
-
-FoundGrade = tuple[str, int, int, str]
+    """What `text`, written by the player in seat `me`, says of the players; graded sentences come before
+    what others seem to say.
+    """
+    wolf: dict[int, int] = {}
+    role: dict[int, tuple[str, int]] = {}
+    claims: dict[int, str] = {}
+    sentences = [_sentence(raw.strip(), names) for raw in _SENTENCE.findall(text)]
+    for _, views in sorted(sentences, key=lambda sentence: not sentence[0]):
+        wolf = views.wolf | wolf
+        role = views.role | role
+        claims = {me if seat == _ME else seat: told for seat, told in views.claims.items()} | claims
+    return Views(wolf, role, claims)
 
 
 @lru_cache(1 << 15)
-def _sentence(raw: str, names: tuple[str, ...]) -> tuple[tuple[FoundGrade, ...], bool]:
-    """(what, seat, number, role's name) of one sentence, and whether it is graded.
-
-    what: "wolf", "role" or "claims". Graded sentences come before what others seem to say.
-    """
+def _sentence(raw: str, names: tuple[str, ...]) -> tuple[bool, Views]:
+    """Whether one sentence is graded, and what it says, where `_ME` stands for its author."""
     text = normal(raw, names)
-    found: list[FoundGrade] = []
+    views = Views({}, {}, {})
     for match in _GRADED.finditer(text):
-        named, neg = NAMED[match["role"]], " not" if match["neg"] else ""
+        named, negated = NAMED[match["role"]], " not" if match["neg"] else ""
         for seat in seats_of(match["who"]):
             if ROLES[named].wolf:
-                found.append(("wolf", seat, _VALUE.get(match["word"] + neg, _VALUE[match["word"]]), ""))
-            elif not neg:
-                found.append(("role", seat, _SURE[match["word"]], named))
-    graded = bool(found)
+                value = _VALUE.get(match["word"] + negated, _VALUE[match["word"]])
+                views.wolf.setdefault(seat, value)
+            elif not negated:
+                views.role.setdefault(seat, (named, _SURE[match["word"]]))
+    graded = bool(views.wolf or views.role)
     for match in _CLAIMS.finditer(text):
-        found += [("claims", seat, 0, NAMED[match["role"]]) for seat in seats_of(match["who"])]
-    found += [("claims", _ME, 0, NAMED[match["role"]]) for match in _TOLD.finditer(text)]
-    return tuple(found if graded else found + _ungraded(raw, names)), graded
+        for seat in seats_of(match["who"]):
+            views.claims.setdefault(seat, NAMED[match["role"]])
+    for match in _TOLD.finditer(text):
+        views.claims.setdefault(_ME, NAMED[match["role"]])
+    if not graded:
+        _add_ungraded(views, raw, names)
+    return graded, views
 
 
-def _ungraded(raw: str, names: tuple[str, ...]) -> list[FoundGrade]:
-    """What another author's sentence says, by the strength of its words."""
-    found: list[FoundGrade] = []
-    for act in read(raw, names, len(names)):
+def _add_ungraded(views: Views, raw: str, names: tuple[str, ...]) -> None:
+    """Add what another author's sentence says, by the strength of its words."""
+    author = len(names)
+    for act in read(raw, names, author):
         match act:
             case Report(target=target, kind="see", what=what) if what:
-                bad = what in ROLES and ROLES[what].wolf
-                found.append(("wolf", target, 990 if bad else 8, ""))
-            case Accusation(speaker=speaker, target=target, strength=strength) if speaker == len(names):
-                found.append(("wolf", target, _ACCUSED[strength], ""))
-            case Defence(speaker=speaker, target=target, strength=strength, role=role) if speaker == len(
-                names
-            ):
-                found.append(("wolf", target, _DEFENDED[strength], ""))
+                views.wolf.setdefault(target, 990 if what in ROLES and ROLES[what].wolf else 8)
+            case Accusation(speaker=speaker, target=target, strength=strength) if speaker == author:
+                views.wolf.setdefault(target, _ACCUSED[strength])
+            case Defence(speaker=speaker, target=target, strength=strength, role=role) if speaker == author:
+                views.wolf.setdefault(target, _DEFENDED[strength])
                 if role:
-                    found.append(("role", target, 5 + strength, role))
-            case Claim(speaker=speaker, role=role, denied=False) if speaker < len(names):
-                found.append(("claims", speaker, 0, role))
+                    views.role.setdefault(target, (role, 5 + strength))
+            case Claim(speaker=speaker, role=role, denied=False) if speaker < author:
+                views.claims.setdefault(speaker, role)
             case _:
                 pass
-    return found

@@ -12,7 +12,7 @@ from typing import Any
 
 from ....rules import ROLES, Ruleset
 from ....text.notes import UNCERTAIN
-from ....text.questions import Deduce, Question, Rate
+from ....text.questions import Deduce, Rate, Situation
 from .posterior import Posterior
 from .worlds import SHIELD, role_class
 
@@ -31,29 +31,30 @@ def confidence(probability: float) -> int:
     return 5 + bisect_right(BINS, probability)
 
 
-def deduce(question: Question, task: Deduce, posterior: Posterior) -> dict[str, Any]:
+def guessed_roles(now: Situation, task: Deduce, posterior: Posterior) -> dict[str, Any]:
     """The reply to `task`: by player's name, the guess and the attributes asked for."""
-    now, rules = question.situation, question.situation.ruleset
-    allowed = _allowed(posterior.roles, task.guesses)
+    rules = now.ruleset
+    guesses = _written_as(posterior.roles, task.guesses)
     numbers_of = {line.position: line.number for line in now.lines}
     reply: dict[str, Any] = {}
     for target in task.targets:
-        role, sure, chance = _guess(posterior, target, allowed, rules)
+        name = rules.names[target]
+        role, sure, chance = _guess(posterior, target, guesses, rules)
+        evidence = [numbers_of[position] for position in posterior.survey.evidence(target)]
         entry: dict[str, Any] = {}
-        numbers = [numbers_of[position] for position in posterior.evidence(target)]
         if "reasoning" in task.attributes:
-            entry["reasoning"] = _reason(rules.names[target], role, chance, posterior.wolf[target], numbers)
+            entry["reasoning"] = _reason(name, role, chance, posterior.wolf[target], evidence)
         entry["role"] = role
         if "confidence" in task.attributes:
             entry["confidence"] = sure
         if "evidence" in task.attributes:
-            entry["evidence"] = numbers
-        reply[rules.names[target]] = entry
+            entry["evidence"] = evidence
+        reply[name] = entry
     return reply
 
 
 @lru_cache(1 << 10)
-def _allowed(roles: tuple[str, ...], guesses: tuple[str, ...]) -> tuple[str | None, ...]:
+def _written_as(roles: tuple[str, ...], guesses: tuple[str, ...]) -> tuple[str | None, ...]:
     """How each role of the cast is written among `guesses` (Guard and Doctor are one duty)."""
     shield = next((g for g in guesses if g in ROLES and role_class(ROLES[g]) == SHIELD), None)
     return tuple(
@@ -62,17 +63,16 @@ def _allowed(roles: tuple[str, ...], guesses: tuple[str, ...]) -> tuple[str | No
 
 
 def _guess(
-    posterior: Posterior, target: int, allowed: tuple[str | None, ...], rules: Ruleset
+    posterior: Posterior, target: int, guesses: tuple[str | None, ...], rules: Ruleset
 ) -> tuple[str, int, float]:
+    """The role, the confidence, and P(the likeliest role)."""
     chances = posterior.marginals[target]
     second, chance = sorted((0.0, *chances))[-2:]
-    best = chances.index(chance)
-    lead = chance - second
-    name = allowed[best]
-    if name is None or chance < STANDS_OUT or lead < LEAD:
-        prior = rules.wolves / (rules.players - 1)
-        return UNCERTAIN, 5 if posterior.wolf[target] >= prior else 6, chance
-    return name, confidence(chance), chance
+    role = guesses[chances.index(chance)]
+    if role is None or chance < STANDS_OUT or chance - second < LEAD:
+        at_start = rules.wolves / (rules.players - 1)
+        return UNCERTAIN, 5 if posterior.wolf[target] >= at_start else 6, chance
+    return role, confidence(chance), chance
 
 
 def _reason(name: str, role: str, chance: float, wolf: float, numbers: list[int]) -> str:
@@ -91,7 +91,7 @@ def _reason(name: str, role: str, chance: float, wolf: float, numbers: list[int]
     return f"By what {name} said and did, and what others made of it, {name} {how} {article} {role}.{where}"
 
 
-def rate(question: Question, task: Rate, posterior: Posterior) -> dict[str, Any]:
+def rated_reliability(now: Situation, task: Rate, posterior: Posterior) -> dict[str, Any]:
     """The reply to `task`: 1 (never believe) … 10 (always), falling with P(Werewolf)."""
-    names = question.situation.ruleset.names
+    names = now.ruleset.names
     return {names[target]: 1 + round(9 * (1 - posterior.wolf[target])) for target in task.targets}

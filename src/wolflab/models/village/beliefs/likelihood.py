@@ -6,11 +6,13 @@ structure. The fold is a trie: seats that saw the same beginning share its nodes
 worked on once per game, not once per seat and question. What each event contributes is declared in
 ``docs/village.md``.
 
-A node is immutable once built. `sink`, for fitting, receives every observation that a table scores.
+A node is immutable once built.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, assert_never
 
 import numpy as np
@@ -31,7 +33,7 @@ from ....rules import (
     only,
 )
 from ....text.reading import Accusation, Act, Agreement, Defence, Report, Suggestion, read
-from ..parameters import Parameters
+from ..parameters import Ints, Parameters
 from .claims import AS_OTHER, AS_PLAIN, AS_SEER, AS_SHIELD, claim_of, claimed
 from .worlds import SEER, WOLF, WorldFloats, role_class
 
@@ -39,12 +41,17 @@ Public = Said | Voted | DayBroke | NightFell | VoteCounted | SheriffNamed | Shot
 """The public events that bear on the roles, or on how later ones do: all by which somebody leaves among
 them."""
 
+Observation = tuple[str, int, int, int, int | None]
+"""(table, context, outcome, actor, target); no target for a table of one player."""
+
 IGNORED = -1
 """Outcome index of pairs that say nothing (the tables' last row, all zero)."""
 
 NONE, SAW_WOLF, SAW_GOOD, FLAT, ACCUSED, HINTED, PROPOSED, DEFENDED, AGREED, SHIELDED = range(10)
 _RANK = (0, 9, 8, 6, 4, 2, 7, 5, 3, 5)
 """Which stance stands for a statement that takes several towards one player."""
+_WEIGHT = (0, 9, 9, 4, 3, 1, 3, 2, 1, 3)
+"""How much a statement with that stance bears on its target, as evidence."""
 
 HOSTILE = (SAW_WOLF, FLAT, ACCUSED, HINTED, PROPOSED)
 MISREPORT = -4000
@@ -54,52 +61,63 @@ _LIMIT = 8192
 """Nodes kept before the trie is dropped and rebuilt."""
 
 
+@dataclass(eq=False)
 class Node:
-    """What is public after some events. `weights`: float32 (seats, roles, seats, roles), integers."""
+    """What is public after some events.
 
-    __slots__ = (
-        "after",
-        "claims",
-        "contexts",
-        "event",
-        "facts",
-        "harmless",
-        "lives",
-        "marks",
-        "reports",
-        "stances",
-        "today",
-        "weights",
-    )  # fmt: skip
-    event: Public | None
-    after: dict[int | str, Node]
-    """Children by the event's identity, or by what is known of a gap."""
+    weights: float32 (seats, roles, seats, roles), integers. facts: what these events say; where some are
+    missing (see `Fold.resumed`), what is known in their stead. claims: by seat, what it says it is (see
+    `claims`). reports: (who, about whom, what a check showed). stances: (who, to whom) → the latest one.
+    today: (who, to whom, stance) of the day, in order. lives: masks of who lived when it was known that no
+    side had won. harmless: mask of those who are surely no Werewolves. event: the last one. marks: (seat,
+    weight) of those on whom it bears. after: children by the event's identity, or by what is known of a gap.
+    """
+
     weights: WorldFloats
     facts: Facts
-    """What these events say; where some are missing (see `Fold.resumed`), what is known in their stead."""
     claims: tuple[int, ...]
-    """By seat, what it says it is (see `claims`)."""
-    reports: tuple[tuple[int, int, str], ...]
-    stances: dict[tuple[int, int], int]
-    today: tuple[tuple[int, int, int], ...]
-    contexts: tuple[int, ...]
-    lives: tuple[int, ...]
-    harmless: int
-    marks: tuple[tuple[int, int], ...]
+    reports: tuple[tuple[int, int, str], ...] = ()
+    stances: dict[tuple[int, int], int] = field(default_factory=dict)
+    today: tuple[tuple[int, int, int], ...] = ()
+    lives: tuple[int, ...] = ()
+    harmless: int = 0
+    event: Public | None = None
+    marks: tuple[tuple[int, int], ...] = ()
+    after: dict[int | str, Node] = field(default_factory=dict)
 
-    def child(self, event: Public | None) -> Node:
+    def child(self, event: Public | None, **changes: Any) -> Node:
         """A copy to be worked on, for the state after `event`."""
-        new = Node.__new__(Node)
-        new.event, new.after, new.marks = event, {}, ()
-        new.weights, new.facts = self.weights, self.facts
-        new.claims, new.reports, new.stances = self.claims, self.reports, self.stances
-        new.today, new.contexts = self.today, self.contexts
-        new.lives, new.harmless = self.lives, self.harmless
-        return new
+        return replace(self, event=event, marks=(), after={}, **changes)
+
+    def knowing(self, what: str, **changes: Any) -> Node:
+        """The node once `what` is known of a gap, with these changes."""
+        if what not in self.after:
+            self.after[what] = self.child(self.event, **changes)
+        return self.after[what]
 
     def claimants(self, claim: int) -> list[int]:
         """Who makes that claim (see `claims`)."""
         return [seat for seat, made in enumerate(self.claims) if made == claim]
+
+    @cached_property
+    def contexts(self) -> tuple[int, ...]:
+        """By seat, what is publicly known of it (see `parameters.CONTEXTS`)."""
+        reported = {target for _, target, what in self.reports if what == "Werewolf"}
+        cleared = {target for _, target, what in self.reports if what != "Werewolf"}
+        accused = {target for _, target, stance in self.today if stance in HOSTILE}
+        contexts = []
+        for seat, claim in enumerate(self.claims):
+            if seat in reported:
+                contexts.append(2)
+            elif claim == AS_SEER:
+                contexts.append(4 if len(self.claimants(AS_SEER)) == 1 else 5)
+            elif seat in cleared:
+                contexts.append(3)
+            elif claim in (AS_SHIELD, AS_OTHER):
+                contexts.append(6)
+            else:
+                contexts.append(1 if seat in accused else 0)
+        return tuple(contexts)
 
 
 def with_claims(node: Node, claims: dict[int, str]) -> Node:
@@ -107,79 +125,60 @@ def with_claims(node: Node, claims: dict[int, str]) -> Node:
     fresh = {seat: claim_of(role) for seat, role in claims.items() if not node.claims[seat]}
     if not fresh:
         return node
-    new = node.child(node.event)
-    new.claims = tuple(fresh.get(seat, made) for seat, made in enumerate(node.claims))
-    new.contexts = _contexts(new)
-    return new
-
-
-def _contexts(node: Node) -> tuple[int, ...]:
-    seers = node.claimants(AS_SEER)
-    reported = {b for _, b, what in node.reports if what == "Werewolf"}
-    cleared = {b for _, b, what in node.reports if what != "Werewolf"}
-    accused = {b for _, b, stance in node.today if stance in HOSTILE}
-    found = []
-    for seat, claim in enumerate(node.claims):
-        if seat in reported:
-            found.append(2)
-        elif claim == AS_SEER:
-            found.append(4 if len(seers) == 1 else 5)
-        elif seat in cleared:
-            found.append(3)
-        elif claim in (AS_SHIELD, AS_OTHER):
-            found.append(6)
-        else:
-            found.append(1 if seat in accused else 0)
-    return tuple(found)
+    return node.child(node.event, claims=tuple(fresh.get(seat, old) for seat, old in enumerate(node.claims)))
 
 
 class Fold:
-    """The trie for one ruleset and one set of parameters. `heed_sheriff` False skips the Sheriff's words."""
+    """The trie for one ruleset and one set of parameters. `heed_sheriff` False skips the Sheriff's words.
+
+    observed: for fitting, every observation that a table scores.
+    """
 
     def __init__(self, ruleset: Ruleset, parameters: Parameters, heed_sheriff: bool = True) -> None:
         self.ruleset, self.heed_sheriff = ruleset, heed_sheriff
         self.roles = tuple(role.name for role in ruleset.cast)
         self.classes = [role_class(role) for role in ruleset.cast]
         self.names, self.players = ruleset.names, ruleset.players
-        self.tables = {name: _spread(t, name, self.classes) for name, t in parameters.tables.items()}
-        pairs = [(name, t) for name, t in self.tables.items() if t.ndim == 4]
+        self.tables = {name: _spread(table, self.classes) for name, table in parameters.tables.items()}
+        pairs = [(name, table) for name, table in self.tables.items() if table.ndim == 4]
         # As (actor's role, contexts × outcomes, target's role), to take one statement's cells at once.
         self.pairs = {n: t.transpose(2, 0, 1, 3).reshape(t.shape[2], -1, t.shape[3]) for n, t in pairs}
         poison = any(duty.kind == "poison" for role in ruleset.cast for duty in role.duties)
         self.spared = not (poison or ruleset.wolves_may_target_pack or ruleset.wolves_may_target_self)
         self.tested_at_dawn = "departure" not in ruleset.due
         """Whether the win test comes with the announcement of the dead, before anybody is asked anything."""
+        self.observed: list[Observation] | None = None
         self.size = 0
         self.root = self._root()
 
     def _root(self) -> Node:
-        n, r = self.players, len(self.roles)
-        root = Node.__new__(Node)
-        root.event, root.after, root.marks = None, {}, ()
-        root.weights = np.zeros((n, r, n, r), np.float32)
-        root.facts = facts_of(self.ruleset)
-        root.claims, root.reports, root.stances, root.today = (0,) * n, (), {}, ()
-        root.contexts, root.lives, root.harmless = (0,) * n, (), 0
-        return root
+        shape = (self.players, len(self.roles), self.players, len(self.roles))
+        return Node(np.zeros(shape, np.float32), facts_of(self.ruleset), (0,) * self.players)
 
     def trim(self) -> None:
         """Start the trie afresh when it has grown too large (readings are the same either way)."""
         if self.size > _LIMIT:
             self.root, self.size = self._root(), 0
 
-    def step(self, node: Node, event: Public, sink: list[Any] | None = None) -> Node:
-        """The node after `event`."""
-        new = node.child(event)
-        new.facts = node.facts.then(event)
+    def after(self, node: Node, event: Public) -> Node:
+        """The node after `event`, which remembers it."""
+        known = node.after.get(id(event))
+        if known is None:
+            known = node.after[id(event)] = self.step(node, event)
+        return known
+
+    def step(self, node: Node, event: Public) -> Node:
+        """The node after `event`, made anew."""
+        new = node.child(event, facts=node.facts.then(event))
         match event:
             case Said():
-                self._said(node, new, event, sink)
+                self._said(node, new, event)
             case Voted():
-                self._voted(node, new, event, sink)
+                self._voted(node, new, event)
             case Shot(seat, target):
                 new.marks = ((seat, 9), (target, 3))
             case DayBroke():
-                self._dawn(node, new, event, sink)
+                self._dawn(node, new, event)
             case NightFell(round):
                 if round > 1:
                     new.lives = (*node.lives, new.facts.alive)
@@ -198,31 +197,18 @@ class Fold:
         """
         if self.tested_at_dawn or node.lives[-1:] == (node.facts.alive,):
             return node
-        if "goes on" not in node.after:
-            new = node.after["goes on"] = node.child(node.event)
-            new.lives = (*node.lives, node.facts.alive)
-        return node.after["goes on"]
+        return node.knowing("goes on", lives=(*node.lives, node.facts.alive))
 
     # -- gaps: what a reflective player no longer has before it ----------------------------------
 
     def bereft(self, node: Node, gone: int) -> Node:
         """The node with those of the mask out of the game, it is not known how."""
-        if not gone:
-            return node
-        key = f"gone {gone}"
-        if key not in node.after:
-            new = node.after[key] = node.child(node.event)
-            new.facts = node.facts._replace(alive=node.facts.alive & ~gone)
-        return node.after[key]
+        alive = node.facts.alive & ~gone
+        return node.knowing(f"gone {gone}", facts=node.facts._replace(alive=alive)) if gone else node
 
     def dawned(self, node: Node, day: int) -> Node:
         """The node after a dawn of which nothing is known but that it came."""
-        key = f"day {day}"
-        if key not in node.after:
-            new = node.after[key] = node.child(node.event)
-            new.facts, new.today = node.facts._replace(round=day, phase="day"), ()
-            new.contexts = _contexts(new)
-        return node.after[key]
+        return node.knowing(f"day {day}", facts=node.facts._replace(round=day, phase="day"), today=())
 
     def resumed(self, node: Node, day: int, phase: str, alive: tuple[int, ...], lives: bool) -> Node:
         """The node at the time of asking: who lives now is known, whatever was missed in between.
@@ -233,54 +219,50 @@ class Fold:
             node = self.dawned(node, day)
         mask = only(*alive)
         goes_on = lives and (phase in ("discussion", "voting") or (phase == "night" and day > 1))
-        key = f"now {mask} {goes_on}"
-        if key not in node.after:
-            new = node.after[key] = node.child(node.event)
-            new.facts, new.lives = node.facts._replace(alive=mask), (mask,) if goes_on else ()
-        return node.after[key]
+        facts = node.facts._replace(alive=mask)
+        return node.knowing(f"now {mask} {goes_on}", facts=facts, lives=(mask,) if goes_on else ())
 
     # -- events -----------------------------------------------------------------------------
 
-    def _said(self, old: Node, new: Node, event: Said, sink: list[Any] | None) -> None:
-        a, alive = event.seat, old.facts.alive
-        if not event.text or (not self.heed_sheriff and a == old.facts.sheriff):
+    def _said(self, old: Node, new: Node, event: Said) -> None:
+        speaker, alive = event.seat, old.facts.alive
+        if not event.text or (not self.heed_sheriff and speaker == old.facts.sheriff):
             return
-        acts = [act for act in read(event.text, self.names, a) if act.speaker == a]
+        acts = [act for act in read(event.text, self.names, speaker) if act.speaker == speaker]
         stances, exact = self._stances(acts, new)
         marks: dict[int, int] = {}
-        weights = new.weights = old.weights.copy()
+        new.weights = old.weights.copy()
         claim = claimed(acts)
-        if claim and claim != old.claims[a]:
-            new.claims = (*old.claims[:a], claim, *old.claims[a + 1 :])
-            marks[a] = 7 if claim < AS_PLAIN else 2
+        if claim and claim != old.claims[speaker]:
+            new.claims = (*old.claims[:speaker], claim, *old.claims[speaker + 1 :])
+            marks[speaker] = 7 if claim < AS_PLAIN else 2
         else:
             claim = 0
-        if not old.claims[a] or claim:
-            others = any(c == AS_SEER for s, c in enumerate(old.claims) if s != a)
-            pressed = old.contexts[a] in (1, 2, 5)
-            where = others * 4 + (old.facts.round > 1) * 2 + pressed
-            self._unary(weights, a, "claim", where, claim, sink)
+        if not old.claims[speaker] or claim:
+            others = any(made == AS_SEER for seat, made in enumerate(old.claims) if seat != speaker)
+            pressed = old.contexts[speaker] in (1, 2, 5)
+            context = others * 4 + (old.facts.round > 1) * 2 + pressed
+            self._unary(new.weights, speaker, "claim", context, claim)
         outcomes = [IGNORED] * self.players
-        kept = dict(old.stances)
-        for b in range(self.players):
-            stance = stances.get(b, NONE)
-            living = alive >> b & 1
-            if b == a or not (living or stance in (SAW_WOLF, SAW_GOOD)):
+        new.stances = dict(old.stances)
+        for target in range(self.players):
+            stance = stances.get(target, NONE)
+            living = alive >> target & 1
+            if target == speaker or not (living or stance in (SAW_WOLF, SAW_GOOD)):
                 continue
-            if stance == NONE or kept.get((a, b)) != stance:
-                outcomes[b] = stance
+            if stance == NONE or new.stances.get((speaker, target)) != stance:
+                outcomes[target] = stance
             if stance:
-                kept[a, b] = stance
-                marks[b] = (0, 9, 9, 4, 3, 1, 3, 2, 1, 3)[stance]
-                marks.setdefault(a, 3 if stance in HOSTILE else 1)
-        self._pair(weights, a, "say", old.contexts, outcomes, sink)
-        for b, role in exact.items():
+                new.stances[speaker, target] = stance
+                marks[target] = _WEIGHT[stance]
+                marks.setdefault(speaker, 3 if stance in HOSTILE else 1)
+        self._pair(new.weights, speaker, "say", old.contexts, outcomes)
+        for target, role in exact.items():
             if role in self.roles and SEER in self.classes:
-                self._exact(weights, a, b, self.roles.index(role))
-        new.stances = kept
-        new.today = (*old.today, *((a, b, stance) for b, stance in stances.items() if b != a))
+                self._exact(new.weights, speaker, target, self.roles.index(role))
+        spoken = ((speaker, target, stance) for target, stance in stances.items() if target != speaker)
+        new.today = (*old.today, *spoken)
         new.marks = tuple(marks.items())
-        new.contexts = _contexts(new)
 
     def _stances(self, acts: list[Act], new: Node) -> tuple[dict[int, int], dict[int, str]]:
         """The statement's stance to each player it speaks of, and the exact roles it reports."""
@@ -312,69 +294,63 @@ class Fold:
                 stances[target] = stance
         return stances, exact
 
-    def _voted(self, old: Node, new: Node, event: Voted, sink: list[Any] | None) -> None:
-        a, alive = event.voter, old.facts.alive
+    def _voted(self, old: Node, new: Node, event: Voted) -> None:
+        voter, alive = event.voter, old.facts.alive
         outcomes = [
-            IGNORED if b == a or not alive >> b & 1 else int(b == event.target) for b in range(self.players)
+            IGNORED if seat == voter or not alive >> seat & 1 else int(seat == event.target)
+            for seat in range(self.players)
         ]
-        weights = new.weights = old.weights.copy()
+        new.weights = old.weights.copy()
         table = "vote" if event.what == "eliminate" else "elect"
-        self._pair(weights, a, table, old.contexts, outcomes, sink)
-        new.marks = ((a, 2),) if event.target is None else ((a, 2), (event.target, 2))
+        self._pair(new.weights, voter, table, old.contexts, outcomes)
+        new.marks = ((voter, 2),) if event.target is None else ((voter, 2), (event.target, 2))
 
-    def _dawn(self, old: Node, new: Node, event: DayBroke, sink: list[Any] | None) -> None:
+    def _dawn(self, old: Node, new: Node, event: DayBroke) -> None:
         new.today = ()
         if event.deaths:
-            weights = new.weights = old.weights.copy()
-            for b in range(self.players):
-                if old.facts.alive >> b & 1:
-                    self._unary(weights, b, "die", old.contexts[b], int(b in event.deaths), sink)
+            new.weights = old.weights.copy()
+            for seat in range(self.players):
+                if old.facts.alive >> seat & 1:
+                    self._unary(new.weights, seat, "die", old.contexts[seat], int(seat in event.deaths))
             if self.spared:
                 new.harmless |= only(*event.deaths)
         if self.tested_at_dawn:
             new.lives = (*old.lives, new.facts.alive)
-        new.marks = tuple((b, 3) for b in event.deaths)
-        new.contexts = _contexts(new)
+        new.marks = tuple((seat, 3) for seat in event.deaths)
 
     # -- tables -----------------------------------------------------------------------------
 
     def _pair(
-        self, weights: WorldFloats, a: int, table: str, contexts: tuple[int, ...], outcomes: list[int],
-        sink: list[Any] | None,
-    ) -> None:  # fmt: skip
-        kinds = self.tables[table].shape[1]
-        cells = [kinds * where + what % kinds for where, what in zip(contexts, outcomes, strict=True)]
-        weights[a] += self.pairs[table].take(cells, axis=1)
-        if sink is not None:
-            sink.extend(
-                (table, contexts[b], outcome, a, b)
-                for b, outcome in enumerate(outcomes)
-                if outcome != IGNORED
-            )
-
-    def _unary(
-        self, weights: WorldFloats, a: int, table: str, context: int, outcome: int, sink: list[Any] | None
+        self, weights: WorldFloats, actor: int, table: str, contexts: tuple[int, ...], outcomes: list[int]
     ) -> None:
-        n, r = self.players, len(self.roles)
-        first, step = a * (r * n * r) + a * r, n * r + 1  # of the diagonal of weights[a, :, a, :]
-        weights.reshape(-1)[first : first + r * step : step] += self.tables[table][context, outcome]
-        if sink is not None:
-            sink.append((table, context, outcome, a, None))
+        kinds = self.tables[table].shape[1]
+        cells = [kinds * context + kind % kinds for context, kind in zip(contexts, outcomes, strict=True)]
+        weights[actor] += self.pairs[table].take(cells, axis=1)
+        if self.observed is not None:
+            self.observed += [
+                (table, contexts[target], outcome, actor, target)
+                for target, outcome in enumerate(outcomes)
+                if outcome != IGNORED
+            ]
 
-    def _exact(self, weights: WorldFloats, a: int, b: int, role: int) -> None:
-        """Where `a` is the Seer, `b` has the reported role (whether it is a wolf: see the table)."""
-        for seer, one in enumerate(self.classes):
-            if one == SEER:
-                for other, kind in enumerate(self.classes):
-                    if other != role and kind != WOLF:
-                        weights[a, seer, b, other] += MISREPORT
+    def _unary(self, weights: WorldFloats, seat: int, table: str, context: int, outcome: int) -> None:
+        roles = np.arange(len(self.roles))
+        weights[seat, roles, seat, roles] += self.tables[table][context, outcome]
+        if self.observed is not None:
+            self.observed.append((table, context, outcome, seat, None))
+
+    def _exact(self, weights: WorldFloats, speaker: int, target: int, role: int) -> None:
+        """Where the speaker is the Seer, the target has the reported role (a Werewolf's: see the table)."""
+        for seer, actor_class in enumerate(self.classes):
+            if actor_class == SEER:
+                for other, target_class in enumerate(self.classes):
+                    if other != role and target_class != WOLF:
+                        weights[speaker, seer, target, other] += MISREPORT
 
 
-def _spread(table: Any, name: str, classes: list[int]) -> WorldFloats:
+def _spread(table: Ints, classes: list[int]) -> WorldFloats:
     """A class table spread over a cast's roles, with a last outcome of zeros for `IGNORED`."""
-    wide = table[:, :, classes]
-    if name not in ("claim", "die"):
-        wide = wide[:, :, :, classes]
-    zeros = np.zeros((wide.shape[0], 1, *wide.shape[2:]), wide.dtype)
-    out: WorldFloats = np.concatenate([wide, zeros], axis=1).astype(np.float32)
-    return out
+    wide = table[:, :, classes] if table.ndim == 3 else table[:, :, classes][..., classes]
+    last_outcome = ((0, 0), (0, 1), *[(0, 0)] * (table.ndim - 2))
+    spread: WorldFloats = np.pad(wide, last_outcome).astype(np.float32)
+    return spread

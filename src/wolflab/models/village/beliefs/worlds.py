@@ -8,7 +8,7 @@ and the one-hot rows carry the shares (a mean field over those roles). It knows 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import combinations
@@ -44,29 +44,29 @@ def role_class(role: Role) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Worlds:
-    """roles: the cast's role names. hot: float32 (worlds, seats × roles), one-hot, or shares where coarse.
+    """roles: the cast's role names. one_hot: float32 (worlds, seats × roles), shares where coarse.
 
     merged: indices of the roles that share seats (empty: exact).
     """
 
     roles: tuple[str, ...]
-    hot: WorldFloats
+    one_hot: WorldFloats
     merged: tuple[int, ...] = ()
 
     @property
     def size(self) -> int:
         """How many worlds there are."""
-        return len(self.hot)
+        return len(self.one_hot)
 
     @cached_property
     def cube(self) -> WorldFloats:
-        """`hot` as (worlds, seats, roles)."""
-        return self.hot.reshape(self.size, -1, len(self.roles))
+        """`one_hot` as (worlds, seats, roles)."""
+        return self.one_hot.reshape(self.size, -1, len(self.roles))
 
     @cached_property
     def precise(self) -> npt.NDArray[np.float64]:
-        """`hot` in float64, as probabilities are multiplied by it."""
-        return self.hot.astype(np.float64)
+        """`one_hot` in float64, as probabilities are multiplied by it."""
+        return self.one_hot.astype(np.float64)
 
     @cached_property
     def wolf_roles(self) -> list[int]:
@@ -76,15 +76,13 @@ class Worlds:
     @cached_property
     def wolf(self) -> Bools:
         """(worlds, seats): who is a Werewolf."""
-        found: Bools = self.cube[:, :, self.wolf_roles].sum(axis=2) > 0.5
-        return found
+        wolf: Bools = self.cube[:, :, self.wolf_roles].sum(axis=2) > 0.5
+        return wolf
 
     @cached_property
     def wolf_bits(self) -> npt.NDArray[np.int64]:
         """(worlds,): the Werewolves as bit masks over seats."""
-        bits: npt.NDArray[np.int64] = (self.wolf.astype(np.int64) << np.arange(self.wolf.shape[1])).sum(
-            axis=1
-        )
+        bits: npt.NDArray[np.int64] = self.wolf @ (1 << np.arange(self.wolf.shape[1]))
         return bits
 
     def has(self, seat: int, role: int) -> Bools:
@@ -101,57 +99,46 @@ def worlds(cast: tuple[tuple[str, int], ...], seat: int, role: str, pack: tuple[
     roles = tuple(name for name, count in cast if count)
     left = {name: count for name, count in cast if count}
     players = sum(left.values())
-    fixed = {seat: role}
-    if pack:
-        fixed.update(dict.fromkeys(pack, role))
+    fixed = {seat: role, **dict.fromkeys(pack, role)}
     for name in fixed.values():
         left[name] -= 1
     merged: tuple[str, ...] = ()
-    if _count(left) > LIMIT:
-        merged = tuple(n for n in roles if role_class(ROLES[n]) not in (WOLF, SEER) and left[n])
-    groups: list[tuple[tuple[str, ...], int]] = [
-        ((name,), left[name]) for name in roles if name not in merged and left[name]
-    ]
+    if _number_of_deals(left) > LIMIT:
+        merged = tuple(name for name in roles if role_class(ROLES[name]) not in (WOLF, SEER) and left[name])
+    groups: list[tuple[str, ...]] = [(name,) for name in roles if name not in merged and left[name]]
     if merged:
-        groups.append((merged, sum(left[name] for name in merged)))
-    free = tuple(s for s in range(players) if s not in fixed)
-    index = {name: i for i, name in enumerate(roles)}
-    base = np.zeros((players, len(roles)), np.float32)
-    for s, name in fixed.items():
-        base[s, index[name]] = 1
-    shares = []
-    for names, count in groups:
-        row = np.zeros(len(roles), np.float32)
-        for name in names:
-            row[index[name]] = left[name] / count
-        shares.append(row)
-    rows = list(_deals(free, [count for _, count in groups]))
-    hot = np.broadcast_to(base, (len(rows), players, len(roles))).copy()
+        groups.append(merged)
+    sizes = [sum(left[name] for name in group) for group in groups]
+    shares = np.zeros((len(groups), len(roles)), np.float32)
+    for row, group, size in zip(shares, groups, sizes, strict=True):
+        for name in group:
+            row[roles.index(name)] = left[name] / size
+    free = [holder for holder in range(players) if holder not in fixed]
+    deals = list(_deals(free, sizes))
+    cube = np.zeros((len(deals), players, len(roles)), np.float32)
+    for holder, name in fixed.items():
+        cube[:, holder, roles.index(name)] = 1
     if free:
-        picked = np.array(rows, dtype=np.int64)
-        hot[:, list(free), :] = np.array(shares)[picked]
-    return Worlds(roles, hot.reshape(len(rows), -1), tuple(index[name] for name in merged))
+        cube[:, free, :] = shares[np.array(deals)]
+    return Worlds(roles, cube.reshape(len(deals), -1), tuple(roles.index(name) for name in merged))
 
 
-def _count(left: dict[str, int]) -> int:
+def _number_of_deals(left: dict[str, int]) -> int:
     total = factorial(sum(left.values()))
     for count in left.values():
         total //= factorial(count)
     return total
 
 
-def _deals(seats: tuple[int, ...], counts: list[int]) -> Iterator[tuple[int, ...]]:
-    """For each way to deal the groups to `seats`: the group of each seat, in seat order."""
+def _deals(seats: Sequence[int], sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """For each way to deal groups of these sizes to `seats`: the group of each seat, in seat order."""
 
-    def deal(free: tuple[int, ...], group: int, dealt: dict[int, int]) -> Iterator[tuple[int, ...]]:
-        if group == len(counts) - 1:
+    def deal(free: Sequence[int], group: int, dealt: dict[int, int]) -> Iterator[tuple[int, ...]]:
+        if group >= len(sizes) - 1:
             yield tuple(dealt.get(seat, group) for seat in seats)
             return
-        for chosen in combinations(free, counts[group]):
-            rest = tuple(seat for seat in free if seat not in chosen)
-            yield from deal(rest, group + 1, {**dealt, **dict.fromkeys(chosen, group)})
+        for taken in combinations(free, sizes[group]):
+            rest = [seat for seat in free if seat not in taken]
+            yield from deal(rest, group + 1, {**dealt, **dict.fromkeys(taken, group)})
 
-    if not counts:
-        yield ()
-    else:
-        yield from deal(seats, 0, {})
+    yield from deal(seats, 0, {})

@@ -21,12 +21,11 @@ from ....text.reading import Act
 from ....text.reading import read
 from ..draws import KeyedDraws
 from ..scene import HASTE, TableScene
-from ..speech.speaking_by_strategy import HONEST, LYING, Speech, turned_on
-from ..speech.wording import Point, speak
-from ..standing import foes, prey
+from ..speech.phrases import Point, speak
+from ..speech.speaking_by_strategy import HONEST, LYING, Speech
 from ..styles import Style
-from .choosing_by_habit import ChosenOption, choose
-from .choosing_by_strategy import chance, detail, strategies
+from .choosing_by_habit import ChosenOption, choose_by_habit
+from .choosing_by_strategy import reason_of_chance, strategies, target_detail
 
 T = TypeVar("T")
 OWN = 850
@@ -50,78 +49,77 @@ def in_order(items: Sequence[T], weights: Sequence[int], draws: KeyedDraws) -> l
 # -- choices ------------------------------------------------------------------------------------
 
 
-def options(
+def option_candidates(
     scene: TableScene, ask: Ask, count: int, own: ChosenOption, draws: KeyedDraws
 ) -> list[ChosenOption]:
     """At most `count` different actions with their reasons, `own` first. draws: for their order."""
     legal = ask.options or ()
     seats = [option.seat for option in legal if isinstance(option, Pick)]
-    found = {own[0]: own[1]}
-    open_ = strategies(scene, ask.kind)
-    for one in in_order(open_, [one.weight for one in open_], draws):
-        if len(found) >= count:
+    reasons = {own[0]: own[1]}
+    choices = strategies(scene, ask.kind)
+    for choice in in_order(choices, [choice.weight for choice in choices], draws):
+        if len(reasons) == count:
             break
-        made = one.make(scene, seats)
-        action = Pick(made) if isinstance(made, int) else made
-        if action is not None and action in legal and action not in found:
-            found[action] = f"{one.mark} {detail(scene, ask.kind, action)}".strip()
-    if len(found) < count:
-        for action in _shuffled(scene, [option for option in legal if option not in found], draws):
-            if len(found) < count:
-                found[action] = chance(scene, action)
-    return list(found.items())
+        action = choice.action(scene, seats)
+        if action in legal and action not in reasons:
+            reasons[action] = f"{choice.mark} {target_detail(scene, ask.kind, action)}".strip()
+    if len(reasons) < count:
+        rest = _shuffled(scene, [option for option in legal if option not in reasons], draws)
+        reasons |= {action: reason_of_chance(scene, action) for action in rest[: count - len(reasons)]}
+    return list(reasons.items())
 
 
 def _shuffled(scene: TableScene, rest: Sequence[Action], draws: KeyedDraws) -> list[Action]:
     """What is left, in an order drawn by key; doing nothing and the own pack come last."""
     order = in_order(rest, [1] * len(rest), draws)
-    pack = [Pick(seat) for seat in scene.mates]
-    return sorted(order, key=lambda action: action == PASS or action in pack)
+    last = [PASS, *(Pick(seat) for seat in scene.pack)]
+    return sorted(order, key=lambda action: action in last)
 
 
 # -- statements ---------------------------------------------------------------------------------
 
 
-def statement(
+def statement_candidate(
     scene: TableScene, ask: Ask, earlier: Sequence[Candidate], bank: str, draws: KeyedDraws
 ) -> tuple[str, str]:
     """One more statement, different from the earlier ones: why, and its text."""
-    names = scene.situation.ruleset.names
-    said = [heard(one.action, names, scene.me) for one in earlier]
-    thought = " ".join(one.reasoning for one in earlier)
-    for mark, points, what in _ways(scene, thought, draws):
-        text = speak(framed(scene, ask.kind, points, draws), scene.situation.ruleset, bank, draws)
-        if heard(text, names, scene.me) not in said:
-            return f"{mark} {what}".strip(), text
-    return "I have nothing different to say.", speak([Point("quiet")], scene.situation.ruleset, bank, draws)
+    rules = scene.situation.ruleset
+    said = [acts_heard(candidate.action, rules.names, scene.me) for candidate in earlier]
+    reasonings = " ".join(candidate.reasoning for candidate in earlier)
+    for mark, points, detail in _unused_speeches(scene, reasonings, draws):
+        text = speak(_with_opening(scene, ask.kind, points, draws), rules, bank, draws)
+        if acts_heard(text, rules.names, scene.me) not in said:
+            return f"{mark} {detail}".strip(), text
+    return "I have nothing different to say.", speak([Point("quiet")], rules, bank, draws)
 
 
-def _ways(scene: TableScene, thought: str, draws: KeyedDraws) -> Iterator[tuple[str, list[Point], str]]:
+def _unused_speeches(
+    scene: TableScene, reasonings: str, draws: KeyedDraws
+) -> Iterator[tuple[str, list[Point], str]]:
     """The strategies not used yet, in the order drawn: mark, points, what is to be said of them this time."""
     speeches = LYING if scene.wolf else HONEST
-    for one in in_order(speeches, [readiness(one, scene.style) for one in speeches], draws):
-        if one.mark not in thought:
-            made = one.make(scene)
-            if made is not None:
-                yield one.mark, *made
-    rest = prey(scene) if scene.wolf else foes(scene)
+    for speech in in_order(speeches, [_readiness(speech, scene.style) for speech in speeches], draws):
+        made = speech.make(scene) if speech.mark not in reasonings else None
+        if made is not None:
+            yield speech.mark, *made
+    rest = scene.prey() if scene.wolf else scene.foes()
     for seat in in_order(rest, [1] * len(rest), draws):
-        yield f"I name {scene.name(seat)} for once.", turned_on(scene, seat), ""
+        points = [Point("accuse 2", seat), Point("propose", seat)]
+        yield f"I name {scene.name(seat)} for once.", points, ""
 
 
-def readiness(one: Speech, style: Style) -> int:
+def _readiness(speech: Speech, style: Style) -> int:
     """A strategy's weight in that style: up to three times as much, and never nothing."""
-    usual: int = getattr(_PLAIN, one.lean)
-    now: int = getattr(style, one.lean)
-    return max(one.weight // 10, min(3 * one.weight, one.weight * now // usual))
+    usual: int = getattr(_PLAIN, speech.lean)
+    styled: int = getattr(style, speech.lean)
+    return max(speech.weight // 10, min(3 * speech.weight, speech.weight * styled // usual))
 
 
-def framed(scene: TableScene, kind: str, points: list[Point], draws: KeyedDraws) -> list[Point]:
+def _with_opening(scene: TableScene, kind: str, points: list[Point], draws: KeyedDraws) -> list[Point]:
     """The points as a statement of that kind: its opening, and a Sheriff's recommendation for a vote."""
-    if kind == "campaign":
-        return [Point("campaign"), *(point for point in points if point.kind != "propose")]
-    if kind == "last-words":
-        return [Point("farewell"), *(point for point in points if point.kind != "propose")]
+    if kind in ("campaign", "last-words"):
+        opening = Point("campaign" if kind == "campaign" else "farewell")
+        return [opening, *(point for point in points if point.kind != "propose")]
     if scene.situation.sheriff == scene.me:
         turned = [replace(point, kind="recommend") if point.kind == "propose" else point for point in points]
         return [Point("summary"), *turned]
@@ -129,7 +127,7 @@ def framed(scene: TableScene, kind: str, points: list[Point], draws: KeyedDraws)
 
 
 @lru_cache(1 << 13)
-def heard(text: str, names: tuple[str, ...], me: int) -> frozenset[Act]:
+def acts_heard(text: str, names: tuple[str, ...], me: int) -> frozenset[Act]:
     """What is read in a statement, whatever its words."""
     return frozenset(read(text, names, me))
 
@@ -137,7 +135,7 @@ def heard(text: str, names: tuple[str, ...], me: int) -> frozenset[Act]:
 # -- taking one ---------------------------------------------------------------------------------
 
 
-def taken(
+def candidate_taken(
     scene: TableScene, ask: Ask, candidates: Sequence[Candidate], own: str, draws: KeyedDraws
 ) -> tuple[int, str]:
     """Which of the candidates (from 0), and why: mostly what is nearest to its `own` action (in words).
@@ -147,7 +145,7 @@ def taken(
     keeps = draws.chance("own idea", OWN)
     why = "This is what comes most naturally to me." if keeps else "On second thoughts I prefer this one."
     if ask.options is not None:
-        return _option(scene, ask, candidates, own, draws if not keeps else None), why
+        return _option(scene, ask, candidates, own, None if keeps else draws), why
     nearest = _nearest(scene, candidates, own)
     others = [number for number in range(len(candidates)) if number != nearest]
     return (nearest if keeps or not others else draws.one("other idea", others)), why
@@ -158,26 +156,25 @@ def _option(
 ) -> int:
     """The own action if it is among them; else, or with draws to look `again`, the best of those."""
     rules = scene.situation.ruleset
-    offered = [read_action(one.action, ask, rules) for one in candidates]
-    mine = read_action(own, ask, rules)
-    if again is None and mine in offered:
-        return offered.index(mine)
-    open_ = tuple(dict.fromkeys(one for one in offered if not isinstance(one, str)))
-    if not open_:
+    offered = [read_action(candidate.action, ask, rules) for candidate in candidates]
+    own_action = read_action(own, ask, rules)
+    if again is None and own_action in offered:
+        return offered.index(own_action)
+    legal = tuple(dict.fromkeys(action for action in offered if not isinstance(action, str)))
+    if not legal:
         return 0
     if again is not None:
         scene = replace(scene, table=again, haste=HASTE)
-    return offered.index(choose(scene, replace(ask, options=open_))[0])
+    return offered.index(choose_by_habit(scene, replace(ask, options=legal))[0])
 
 
 def _nearest(scene: TableScene, candidates: Sequence[Candidate], own: str) -> int:
     """The statement that shares most of what is read in it with the own one; ties to the first."""
     names = scene.situation.ruleset.names
-    mine = heard(own, names, scene.me)
+    own_acts = acts_heard(own, names, scene.me)
 
-    def near(number: int) -> tuple[float, int]:
-        theirs = heard(candidates[number].action, names, scene.me)
-        both = len(mine | theirs)
-        return (len(mine & theirs) / both if both else 1.0, -number)
+    def likeness(number: int) -> float:
+        acts = acts_heard(candidates[number].action, names, scene.me)
+        return len(own_acts & acts) / len(own_acts | acts) if own_acts | acts else 1.0
 
-    return max(range(len(candidates)), key=near)
+    return max(range(len(candidates)), key=likeness)

@@ -19,52 +19,51 @@ ChosenOption = tuple[Action, str]
 """The action and why."""
 
 
-def choose(scene: TableScene, ask: Ask) -> ChosenOption:
+def choose_by_habit(scene: TableScene, ask: Ask) -> ChosenOption:
     """One of the ask's options, and why."""
     options = ask.options or ()
     plan = _PLANS.get(ask.kind)
-    chosen = plan(scene, options) if plan is not None else None
-    if chosen is None or chosen[0] not in options:
+    choice = plan(scene, options) if plan is not None else None
+    if choice is None or choice[0] not in options:
         return scene.draws.one("any", options), "Nothing speaks for one choice over another."
-    return chosen
+    return choice
 
 
-def passed(scene: TableScene, ask: Ask) -> ChosenOption | None:
+def hold_back(ask: Ask) -> ChosenOption | None:
     """Doing nothing, where that is among the options."""
-    options = ask.options or ()
-    nothing = PASS if PASS in options else NO if ask.kind == "antidote" and NO in options else None
-    return None if nothing is None else (nothing, "I would rather hold back this time.")
+    nothing = NO if ask.kind == "antidote" else PASS
+    return (nothing, "I would rather hold back this time.") if nothing in (ask.options or ()) else None
 
 
-def insisted(scene: TableScene, ask: Ask) -> ChosenOption:
+def choose_to_act(scene: TableScene, ask: Ask) -> ChosenOption:
     """The best that can be done without doing nothing."""
     options = tuple(option for option in ask.options or () if option != PASS)
     if ask.kind == "antidote" and YES in options:
         return YES, "I use what I have."
-    seats = [seat for seat in _seats(options) if seat != scene.me and seat not in scene.mates]
+    seats = [seat for seat in _seats(options) if seat != scene.me and seat not in scene.pack]
     if ask.kind in ("poison", "shoot") and seats:
         target = _best(scene, seats, lambda seat: scene.suspicion[seat], ask.kind)
         return Pick(target), f"{scene.name(target)} is the likeliest Werewolf."
-    return choose(scene, replace(ask, options=options)) if options else choose(scene, ask)
+    return choose_by_habit(scene, replace(ask, options=options) if options else ask)
 
 
-def at_random(scene: TableScene, ask: Ask) -> ChosenOption:
+def choose_at_random(scene: TableScene, ask: Ask) -> ChosenOption:
     """A legal choice, each as likely."""
     return scene.draws.one("random", ask.options or ()), "I go with my gut this time."
 
 
-def favoured(scene: TableScene, ask: Ask, seat: int, rate: float) -> ChosenOption | None:
+def favoured_seat(scene: TableScene, ask: Ask, seat: int, rate: float) -> ChosenOption | None:
     """A planted bias: `seat` on the first night, by that chance, where it may be chosen.
 
     The draw is the game's, not the seat's, so that a pack leans to the seat as one, and at that rate.
     """
-    if seat in scene.mates or not _leans(scene, ask, seat, f"favour {ask.kind}", rate):
+    if seat in scene.pack or not _leans(scene, ask, seat, f"favour {ask.kind}", rate):
         return None
     return Pick(seat), f"I have a feeling about {scene.name(seat)}."
 
 
-def shunning(scene: TableScene, ask: Ask, seat: int, rate: float) -> Ask:
-    """The ask without `seat` on the first night, by that chance (the game's draw, as for `favoured`)."""
+def without_shunned(scene: TableScene, ask: Ask, seat: int, rate: float) -> Ask:
+    """The ask without `seat` on the first night, by that chance (the game's draw, as for `favoured_seat`)."""
     options = tuple(option for option in ask.options or () if option != Pick(seat))
     return replace(ask, options=options) if options and _leans(scene, ask, seat, "shun", rate) else ask
 
@@ -88,9 +87,9 @@ def _best(
 
 def _kill(scene: TableScene, options: tuple[Action, ...]) -> ChosenOption | None:
     named = scene.survey.named_by_mates(scene.me)
-    if named is not None and Pick(named) in options and named not in scene.mates:
+    if named is not None and Pick(named) in options and named not in scene.pack:
         return Pick(named), f"My teammate chose {scene.name(named)}; together we are sure of the kill."
-    prey = [seat for seat in _seats(options) if seat not in scene.mates]
+    prey = [seat for seat in _seats(options) if seat not in scene.pack]
     if not prey:
         return None
     guarded = scene.table.chance("feint", 500)
@@ -130,7 +129,7 @@ def _protect(scene: TableScene, options: tuple[Action, ...]) -> ChosenOption | N
 
 
 def _see(scene: TableScene, options: tuple[Action, ...]) -> ChosenOption | None:
-    unknown = [s for s in _seats(options) if s != scene.me and s not in scene.survey.learned]
+    unknown = [seat for seat in _seats(options) if seat != scene.me and seat not in scene.survey.learned]
     if not unknown:
         return (PASS, "There is nobody left to look at.") if PASS in options else None
 
@@ -172,7 +171,7 @@ def _elect(scene: TableScene, options: tuple[Action, ...]) -> ChosenOption | Non
     if not seats:
         return None
     if scene.wolf:
-        pack = [seat for seat in seats if seat in scene.mates]
+        pack = [seat for seat in seats if seat in scene.pack]
         if pack and scene.table.chance("elect pack", 700):
             return Pick(pack[0]), f"{scene.name(pack[0])} with the badge is worth a lot to us."
         target = _best(scene, seats, lambda seat: -scene.danger(seat), "elect", 120)
@@ -187,7 +186,7 @@ def _succeed(scene: TableScene, options: tuple[Action, ...]) -> ChosenOption | N
     if not seats:
         return None
     if scene.wolf:
-        mates = [seat for seat in seats if seat in scene.mates and scene.support(seat) == 0]
+        mates = [seat for seat in seats if seat in scene.pack and scene.support(seat) == 0]
         if mates:
             return Pick(mates[0]), "The badge stays with us."
         target = _best(scene, seats, lambda seat: -scene.danger(seat), "succeed")

@@ -1,13 +1,19 @@
-"""What `village` says: two disjoint banks of English phrases, by what a phrase does.
+"""From what one wants to say to English: a plan of `Point`s becomes a statement.
 
-``{who}`` is a player's name, ``{role}`` a role with its article ("the Seer", "a Villager"), ``{what}``
-the result of a check ("a Werewolf", "not a Werewolf", "the Guard"). Every phrase must be understood by
-`text.reading` (tested phrase by phrase). Bank "b" is kept apart so that wording can be held out.
+There are two disjoint banks of phrases, by what a phrase does. ``{who}`` is a player's name, ``{role}`` a
+role with its article ("the Seer", "a Villager"), ``{what}`` the result of a check ("a Werewolf", "not a
+Werewolf", "the Guard"). Every phrase must be understood by `text.reading` (tested phrase by phrase). Bank "b"
+is kept apart so that wording can be held out. What to say is decided by its neighbours.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
+
+from ....rules import ROLES, Ruleset
+from ..draws import KeyedDraws
 
 _A = {
     "open": (
@@ -206,3 +212,36 @@ BANKS = MappingProxyType(
     }
 )
 """Phrases by bank and kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One thing to say: a kind of phrase, perhaps a player, perhaps a role or a check's result."""
+
+    kind: str
+    who: int | None = None
+    what: str = ""
+
+
+def role_with_article(role: str, ruleset: Ruleset) -> str:
+    """A role with its article: "a Villager", but "the Seer" where there is one; results as they are."""
+    if role not in ROLES:
+        return role
+    return f"the {role}" if ruleset.count(role) == 1 and not ROLES[role].wolf else f"a {role}"
+
+
+def phrase(point: Point, template: str, ruleset: Ruleset) -> str:
+    """`template` with its blanks filled."""
+    who = "" if point.who is None else ruleset.names[point.who]
+    what = role_with_article(point.what, ruleset)
+    return template.replace("{who}", who).replace("{role}", what).replace("{what}", what)
+
+
+def speak(points: Sequence[Point], ruleset: Ruleset, bank: str, draws: KeyedDraws) -> str:
+    """The statement that makes these points, one sentence or two each."""
+    sentences = []
+    for number, point in enumerate(points):
+        template = draws.one(f"phrase {number}", BANKS[bank][point.kind])
+        sentence = phrase(point, template, ruleset)
+        sentences.append(sentence if template[0] == "{" else sentence[0].upper() + sentence[1:])
+    return " ".join(sentences)

@@ -1,15 +1,27 @@
-"""Sentences that show a behaviour on purpose, so that detectors can be measured (`planting` puts them in).
+"""Sentences that show a behaviour on purpose, so that detectors can be measured, and when they are put in.
 
-Written by what each behaviour is said to be (``docs/behaviours.md``), in words of their own. Blanks:
+They are written by what each behaviour is said to be (``docs/behaviours.md``), in words of their own. Blanks:
 ``{who}`` a living other player (``{early}`` on the first day alone), ``{mate}`` a living packmate,
 ``{dead}`` a player out of the game, ``{me}`` the speaker's own name, ``{role}`` a role with its article
 that the speaker does not hold, ``{told}`` the role that the speaker has claimed, ``{stranger}`` a name of
 nobody, ``{late}`` a day to come.
+
+A behaviour that the situation does not allow (a sacrifice without a packmate under suspicion, a citation
+on a day after everybody has spoken) is not made. What a statement already says is kept in mind, so that a
+planted role does not meet another one in the same breath.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
+
+from ....rules import ROLES, Chose, Pick, Said
+from ....text.reading import Claim, Report
+from ....text.reading import read
+from ..beliefs.claims import claim_of
+from ..scene import TableScene
+from .phrases import role_with_article
 
 PLANTS = MappingProxyType(
     {
@@ -159,3 +171,132 @@ PLANTS = MappingProxyType(
 ABILITY = "concealment of an ability"
 BEHAVIOURS = tuple(name for name in PLANTS if name != ABILITY)
 """What can be planted, by the names that detectors have for it."""
+
+Blanks = dict[str, list[str]]
+"""What each blank may be filled with. A template with a blank that is missing here is not used."""
+
+
+def planted_sentences(scene: TableScene, rates: Mapping[str, float], text: str) -> Iterator[tuple[str, str]]:
+    """(behaviour, sentence) for each behaviour whose turn it is and that the situation allows.
+
+    rates: behaviour → chance. text: what the statement says without them.
+    """
+    for behaviour, rate in rates.items():
+        if not scene.draws.chance(f"plant {behaviour}", 1000 * rate):
+            continue
+        blanks = _blanks(behaviour, scene, text)
+        bank = ABILITY if behaviour == "concealment" and not scene.wolf else behaviour
+        templates = [template for template in PLANTS[bank] if _fits(template, scene, blanks)]
+        if not templates:
+            continue
+        sentence = scene.draws.one(f"planted {behaviour}", templates)
+        for blank, fillings in (blanks or {}).items():
+            if f"{{{blank}}}" in sentence:
+                filling = scene.draws.one(f"planted {behaviour} {blank}", fillings)
+                sentence = sentence.replace(f"{{{blank}}}", filling)
+        yield behaviour, sentence
+        text = f"{text} {sentence}"
+
+
+def _fits(template: str, scene: TableScene, blanks: Blanks | None) -> bool:
+    """Whether every blank can be filled and every role that it names is in the game."""
+    if blanks is None:
+        return False
+    open_blanks = [part.split("}")[0] for part in template.split("{")[1:]]
+    named = [role for role in ROLES if role in template]
+    return all(map(blanks.get, open_blanks)) and all(map(scene.situation.ruleset.count, named))
+
+
+def _blanks(behaviour: str, scene: TableScene, text: str) -> Blanks | None:
+    """What the behaviour's blanks are filled with; None where the situation does not allow it."""
+    situation, others, mates = scene.situation, scene.others(), scene.mates()
+    strangers = [seat for seat in others if seat not in scene.pack]
+    suspects = sorted(strangers, key=lambda seat: -scene.suspicion[seat])
+    match behaviour:
+        case "trust":
+            return _named(scene, who=others if scene.wolf else [s for s in others if s not in suspects[:1]])
+        case "confrontation":
+            return _named(scene, who=[seat for seat in suspects if scene.suspicion[seat] > 0][:2])
+        case "leadership":
+            return _named(scene, who=suspects[:2]) if suspects else None
+        case "cooperation":
+            return _named(scene, mate=mates)
+        case "sacrificing":
+            return _named(scene, mate=[seat for seat in mates if scene.support(seat)])
+        case "self_exposure":
+            return _named(scene, mate=mates, dead=_killed(scene)) if scene.wolf else None
+        case "contradiction":
+            return _contradiction(scene, text)
+        case "night_speech":
+            return _named(scene, who=others)
+        case "future_citation":
+            return _named(scene, who=_silent_so_far(scene))
+        case "confusion":
+            rules, day = situation.ruleset, situation.round
+            stranger = rules.player_name.format(rules.first_player + rules.players + 4)
+            # Later on there is a yesterday, and it may be spoken of.
+            named = _named(scene, me=[scene.me], who=others, early=others if day == 1 else [])
+            return {**named, "stranger": [stranger], "late": [str(day + 2)]}
+        case "contradicts_record":
+            dead = [seat for seat in range(situation.ruleset.players) if seat not in situation.alive]
+            return _named(scene, dead=dead, who=others)
+        case _:
+            return _pretence(behaviour, scene, text)
+
+
+def _pretence(behaviour: str, scene: TableScene, text: str) -> Blanks | None:
+    """The blanks of a behaviour that is shown only where nothing has been claimed yet."""
+    if scene.node.claims[scene.me] or _tells_of_itself(scene, text):
+        return None
+    rules, own = scene.situation.ruleset, scene.situation.role
+    roles = [role for role in rules.roles if rules.count(role) and role != own and not ROLES[role].wolf]
+    able = not scene.wolf and not ROLES[own].plain
+    match behaviour:
+        case "camouflage":  # a special role passes for a Villager
+            roles = [role for role in roles if ROLES[role].plain or not able]
+        case "bluffing":
+            roles = [role for role in roles if not ROLES[role].plain]
+        case "concealment":
+            return {} if scene.wolf or able else None
+        case "impossible_ability":
+            return _named(scene, who=scene.others())
+    return {"role": [role_with_article(role, rules) for role in roles]}
+
+
+def _contradiction(scene: TableScene, text: str) -> Blanks | None:
+    claim = scene.node.claims[scene.me]
+    if not claim or _tells_of_itself(scene, text):
+        return None
+    rules = scene.situation.ruleset
+    roles = [role for role in rules.roles if rules.count(role) and not ROLES[role].wolf]
+    claimed = [role_with_article(role, rules) for role in roles if claim_of(role) == claim]
+    other = [role_with_article(role, rules) for role in roles if claim_of(role) != claim]
+    return {"role": other, "told": claimed if len(claimed) == 1 else []} if claimed and other else None
+
+
+def _named(scene: TableScene, **seats: Sequence[int]) -> Blanks:
+    return {blank: [scene.name(seat) for seat in fillings] for blank, fillings in seats.items()}
+
+
+def _tells_of_itself(scene: TableScene, text: str) -> bool:
+    """Whether the statement already tells a role or a night action of the speaker's."""
+    acts = read(text, scene.situation.ruleset.names, scene.me)
+    return any(isinstance(act, Claim | Report) and act.speaker == scene.me for act in acts)
+
+
+def _killed(scene: TableScene) -> list[int]:
+    """The pack's own victims: those whom it is known to have chosen and who are out."""
+    chosen = {
+        line.event.action.seat
+        for line in scene.situation.lines
+        if isinstance(line.event, Chose) and line.event.kind == "kill" and isinstance(line.event.action, Pick)
+    }
+    return [seat for seat in sorted(chosen) if seat not in scene.situation.alive]
+
+
+def _silent_so_far(scene: TableScene) -> list[int]:
+    """The others who have not spoken yet: on the first day alone is it certain who they are."""
+    if scene.situation.round != 1 or scene.situation.phase != "discussion":
+        return []
+    spoken = {line.event.seat for line in scene.situation.lines if isinstance(line.event, Said)}
+    return [seat for seat in scene.others() if seat not in spoken]

@@ -1,4 +1,4 @@
-"""What to say: from a scene to a plan of points (`wording` words it).
+"""What to say: from a scene to a plan of points (`phrases` words it).
 
 The village side says what it believes and what it knows when that helps; Werewolves lie with a
 purpose: they pass for plain Villagers, push votes on others, answer a true Seer with a false one, and
@@ -10,23 +10,21 @@ from __future__ import annotations
 from ....rules import ROLES
 from ....text.advice import CALL, HIDE, TELL
 from ..beliefs.claims import AS_SEER
-from ..beliefs.likelihood import HOSTILE
 from ..beliefs.worlds import OTHER, PLAIN, SEER, SHIELD, role_class
 from ..scene import TableScene
-from .wording import Point
+from .phrases import Point
 
 NAMED = 420
 """Suspicion (thousandths) from which a player is spoken of as a suspect."""
-TELLING = ("claim", "saw", "saw before", "protect", "antidote", "poison")
+_TELLING = ("claim", "saw", "saw before", "protect", "antidote", "poison")
 """Kinds of points that give the speaker's role away."""
 
 
-def plan(scene: TableScene, kind: str) -> list[Point]:
+def plan_statement(scene: TableScene, kind: str) -> list[Point]:
     """The points of a "statement", a "campaign" speech or "last-words"."""
+    claims = _wolf_claims(scene) if scene.wolf else _own_claims(scene, kind)
     if kind == "campaign":
-        points = [Point("campaign")]
-        points += _wolf_claims(scene) if scene.wolf else _own_claims(scene, kind)
-        return points
+        return [Point("campaign"), *claims]
     points = []
     sheriff = scene.situation.sheriff == scene.me and kind == "statement"
     if kind == "last-words":
@@ -35,8 +33,7 @@ def plan(scene: TableScene, kind: str) -> list[Point]:
         points.append(Point("summary"))
     elif scene.draws.chance("open", 500):
         points.append(Point("open"))
-    points += _wolf_claims(scene) if scene.wolf else _own_claims(scene, kind)
-    points += _judgements(scene, sheriff, kind)
+    points += [*claims, *_judgements(scene, sheriff, kind)]
     if not any(point.who is not None or point.kind == "claim" for point in points):
         points.append(Point("quiet"))
     elif scene.draws.chance("close", 250):
@@ -49,39 +46,37 @@ def plan(scene: TableScene, kind: str) -> list[Point]:
 
 def _own_claims(scene: TableScene, kind: str) -> list[Point]:
     role, style, draws = scene.situation.role, scene.style, scene.draws
-    one = role_class(ROLES[role])
+    kind_of_role = role_class(ROLES[role])
     pressed = scene.node.contexts[scene.me] in (1, 2, 5) or scene.support(scene.me) >= 2
-    told = scene.node.claims[scene.me]
+    claimed = bool(scene.node.claims[scene.me])
     last = kind == "last-words"
-    if one == SEER:
-        return _seer(scene, pressed or last, bool(told))
-    if one == PLAIN:
-        wanted = style.claim * (2 if pressed else 1)
-        return [Point("claim", None, role)] if not told and draws.chance("claim", wanted) else []
-    if not (last or pressed or told or draws.chance("reveal", style.reveal // 3)):
+    if kind_of_role == SEER:
+        return _seer(scene, pressed or last, claimed)
+    claim = [] if claimed else [Point("claim", None, role)]
+    if kind_of_role == PLAIN:
+        return claim if draws.chance("claim", style.claim * (2 if pressed else 1)) else []
+    if not (last or pressed or claimed or draws.chance("reveal", style.reveal // 3)):
         return []
-    points = [] if told else [Point("claim", None, role)]
-    if one == SHIELD and scene.survey.shielded is not None and scene.survey.shielded != scene.me:
-        points.append(Point("protect", scene.survey.shielded))
-    return points
+    shielded = scene.survey.shielded
+    tells_shielded = kind_of_role == SHIELD and shielded is not None and shielded != scene.me
+    return [*claim, Point("protect", shielded)] if tells_shielded else claim
 
 
-def _seer(scene: TableScene, pressed: bool, told: bool) -> list[Point]:
+def _seer(scene: TableScene, pressed: bool, claimed: bool) -> list[Point]:
     """Tell of a Werewolf found, answer a false Seer, or wait."""
-    learned = [(s, w) for s, w in scene.survey.learned.items() if s != scene.me]
-    wolves = [s for s, w in learned if w == "Werewolf"]
-    rival = any(s != scene.me for s in scene.node.claimants(AS_SEER))
+    learned = [(seat, what) for seat, what in scene.survey.learned.items() if seat != scene.me]
+    living_wolves = [seat for seat, what in learned if what == "Werewolf" and seat in scene.situation.alive]
+    rival = any(seat != scene.me for seat in scene.node.claimants(AS_SEER))
     style, draws = scene.style, scene.draws
-    fresh = [s for s in wolves if s in scene.situation.alive]
-    out = pressed or told or rival or len(learned) >= 3
-    if not out:
-        out = draws.chance("tell", style.tell) if fresh else draws.chance("reveal", style.reveal)
-    if not out:
+    speaks = pressed or claimed or rival or len(learned) >= 3
+    if not speaks:
+        speaks = draws.chance("tell", style.tell) if living_wolves else draws.chance("reveal", style.reveal)
+    if not speaks:
         return []
-    points = [] if told and draws.chance("repeat", 600) else [Point("claim", None, "Seer")]
-    before = {(b, w) for a, b, w in scene.node.reports if a == scene.me}
+    points = [] if claimed and draws.chance("repeat", 600) else [Point("claim", None, "Seer")]
+    before = {(seat, what) for speaker, seat, what in scene.node.reports if speaker == scene.me}
     for number, (seat, what) in enumerate(reversed(learned)):
-        if (seat, what) not in before or (what == "Werewolf" and seat in fresh):
+        if (seat, what) not in before or seat in living_wolves:
             points.append(Point("saw" if number == 0 else "saw before", seat, what))
     return points
 
@@ -91,53 +86,59 @@ def _seer(scene: TableScene, pressed: bool, told: bool) -> list[Point]:
 
 def _wolf_claims(scene: TableScene) -> list[Point]:
     node, style, draws, rules = scene.node, scene.style, scene.draws, scene.situation.ruleset
-    told = node.claims[scene.me]
-    if told == AS_SEER:
-        return _false_report(scene, [])
-    exposed = [b for a, b, what in node.reports if what == "Werewolf" and b in scene.mates]
-    seers = [s for s in node.claimants(AS_SEER) if s not in scene.mates]
-    partner = any(s in scene.mates for s in node.claimants(AS_SEER))
-    if rules.count("Seer") and not partner:
+    claim = node.claims[scene.me]
+    if claim == AS_SEER:
+        return _false_report(scene)
+    exposed = [seat for _, seat, what in node.reports if what == "Werewolf" and seat in scene.pack]
+    seers = node.claimants(AS_SEER)
+    if rules.count("Seer") and not any(seat in scene.pack for seat in seers):
         rate = 500 if scene.me in exposed else 80 if exposed else 2 * style.bluff if seers else style.bluff
         if draws.chance("bluff", rate):
-            return _false_report(scene, [Point("claim", None, "Seer")])
-    shields = [r for r in rules.roles if role_class(ROLES[r]) in (SHIELD, OTHER) and rules.count(r)]
-    pressed = scene.support(scene.me) >= 1
-    if told:
+            return [Point("claim", None, "Seer"), *_false_report(scene)]
+    if claim:
         return []
+    pressed = scene.support(scene.me) >= 1
+    roles = [role for role in rules.roles if rules.count(role)]
+    shields = [role for role in roles if role_class(ROLES[role]) in (SHIELD, OTHER)]
     if pressed and shields and draws.chance("fake shield", style.bluff):
         return [Point("claim", None, draws.one("which", shields))]
-    plain = [r for r in rules.roles if ROLES[r].plain and rules.count(r)]
+    plain = [role for role in roles if ROLES[role].plain]
     if plain and draws.chance("claim", style.claim * (2 if pressed else 1)):
         return [Point("claim", None, plain[0])]
     return []
 
 
-def _false_report(scene: TableScene, points: list[Point]) -> list[Point]:
+def _false_report(scene: TableScene) -> list[Point]:
     """A false check: against the rival Seer, an accuser, or anyone who can be sold as a Werewolf."""
-    before = {b for a, b, _ in scene.node.reports if a == scene.me}
-    marks = [s for s in scene.others() if s not in scene.mates and s not in before]
+    reported = scene.reported_good() | scene.reported_wolves()
+    marks = [seat for seat in scene.others() if seat not in scene.pack and seat not in reported]
     if not marks:
-        return points
+        return []
     if scene.draws.chance("false clear", 250):
-        helpers = [s for s in scene.others() if s not in before and s not in scene.mates]
-        return [*points, Point("saw", scene.draws.one("cleared", helpers), "not a Werewolf")]
-    target = max(
-        marks, key=lambda s: (scene.danger(s) // 300 + scene.support(s), scene.table.below(997, f"mark {s}"))
-    )
-    return [*points, Point("saw", target, "Werewolf")]
+        return [Point("saw", scene.draws.one("cleared", marks), "not a Werewolf")]
+
+    def worth(seat: int) -> tuple[int, int]:
+        return scene.danger(seat) // 300 + scene.support(seat), scene.table.below(997, f"mark {seat}")
+
+    return [Point("saw", max(marks, key=worth), "Werewolf")]
 
 
 # -- judgements ---------------------------------------------------------------------------------
 
 
 def suspects(scene: TableScene) -> list[tuple[int, int]]:
-    """Living others with how suspect they are (or are to be made), the most suspect first."""
-    scored = []
-    for seat in scene.others():
-        score = pushed(scene, seat) if scene.wolf else scene.suspicion[seat] + scene.style.bold
-        scored.append((score, scene.table.below(40, f"suspect {seat}"), seat))
-    return [(score, seat) for score, _, seat in sorted(scored, key=lambda x: -(x[0] + x[1]))]
+    """(how suspect they are, or are to be made; seat) of the living others, the most suspect first."""
+    scores = {
+        seat: pushed(scene, seat) if scene.wolf else scene.suspicion[seat] + scene.style.bold
+        for seat in scene.others()
+    }
+    ranked = sorted(scores, key=lambda seat: -(scores[seat] + scene.table.below(40, f"suspect {seat}")))
+    return [(scores[seat], seat) for seat in ranked]
+
+
+def _reported(scene: TableScene, seat: int) -> bool:
+    """Whether anybody told of a check that showed `seat` to be a Werewolf."""
+    return any(target == seat and what == "Werewolf" for _, target, what in scene.node.reports)
 
 
 def pushed(scene: TableScene, seat: int) -> int:
@@ -147,21 +148,21 @@ def pushed(scene: TableScene, seat: int) -> int:
     are soon seen through.
     """
     support = scene.support(seat)
-    if seat in scene.mates:
-        lost = any(b == seat and what == "Werewolf" for _, b, what in scene.node.reports)
-        crowd = support * 3 > len(scene.situation.alive)
-        if scene.table.chance(f"give up {seat}", 700 if lost else 500 if crowd else 120):
-            return 760 if lost or crowd else 480
-        return 0
-    return 300 + 90 * support + scene.danger(seat) // 5
+    if seat not in scene.pack:
+        return 300 + 90 * support + scene.danger(seat) // 5
+    lost = _reported(scene, seat)
+    crowd = support * 3 > len(scene.situation.alive)
+    if scene.table.chance(f"give up {seat}", 700 if lost else 500 if crowd else 120):
+        return 760 if lost or crowd else 480
+    return 0
 
 
-def shown(scene: TableScene, seat: int, score: int) -> int:
+def suspicion_shown(scene: TableScene, seat: int, score: int) -> int:
     """The suspicion that a speaker lets be seen: a Werewolf shows what a plain Villager might feel."""
     if not scene.wolf:
         return score
-    reported = any(b == seat and what == "Werewolf" for _, b, what in scene.node.reports)
-    return 400 + 60 * scene.support(seat) + 350 * reported + scene.draws.below(320, "shown")
+    jitter = scene.draws.below(320, "shown")
+    return 400 + 60 * scene.support(seat) + 350 * _reported(scene, seat) + jitter
 
 
 def _judgements(scene: TableScene, sheriff: bool, kind: str) -> list[Point]:
@@ -171,11 +172,11 @@ def _judgements(scene: TableScene, sheriff: bool, kind: str) -> list[Point]:
     if not ranked:
         return points
     score, first = ranked[0]
-    score = shown(scene, first, score)
+    score = suspicion_shown(scene, first, score)
     named = score >= NAMED
     if (named or sheriff) and draws.chance("accuse", 1000 if sheriff else style.accuse):
-        seer = scene.node.claims[first] == AS_SEER and not scene.wolf
-        points.append(Point("liar" if seer and score > 700 else accusation(scene, score), first))
+        rival = scene.node.claims[first] == AS_SEER and not scene.wolf and score > 700
+        points.append(Point("liar" if rival else accusation(scene, score), first))
     if kind != "last-words" and sheriff:
         points.append(Point("recommend", first))
     elif kind != "last-words" and named and draws.chance("propose", style.propose):
@@ -183,12 +184,9 @@ def _judgements(scene: TableScene, sheriff: bool, kind: str) -> list[Point]:
     friend = _friend(scene, first)
     if friend is not None and draws.chance("defend", style.defend):
         points.append(Point("defend", friend))
-    spoken = [
-        a for a, b, stance in scene.node.today
-        if a != scene.me and a != first and a in scene.situation.alive and b == first and stance in HOSTILE
-    ]  # fmt: skip
-    if spoken and (scene.wolf or scene.suspicion[spoken[-1]] < 500) and draws.chance("agree", style.agree):
-        points.append(Point("agree", spoken[-1]))
+    accusers = scene.accusers(first)
+    if accusers and (scene.wolf or scene.suspicion[accusers[0]] < 500) and draws.chance("agree", style.agree):
+        points.append(Point("agree", accusers[0]))
     return points
 
 
@@ -200,38 +198,41 @@ def accusation(scene: TableScene, score: int) -> str:
 
 def _friend(scene: TableScene, suspect: int) -> int | None:
     """Whom to speak up for: the most trusted; a Werewolf now and then shields a teammate."""
-    others = [s for s in scene.others() if s != suspect]
+    others = [seat for seat in scene.others() if seat != suspect]
     if not others:
         return None
     if scene.wolf:
-        mates = [s for s in others if s in scene.mates]
+        mates = [seat for seat in others if seat in scene.pack]
         if mates and scene.draws.chance("mate", 120):
             return mates[0]
-        seers = [s for s in others if scene.node.claims[s] == AS_SEER and s not in scene.mates]
+        seers = [seat for seat in scene.claimants(AS_SEER) if seat != suspect]
         if seers and scene.draws.chance("flatter", 500):
             return seers[0]
         return scene.draws.one("friend", others) if scene.draws.chance("any friend", 100) else None
-    seers = [s for s in scene.credible_seers() if s != suspect]
+    seers = [seat for seat in scene.credible_seers() if seat != suspect]
     if seers:
-        return min(seers, key=lambda s: scene.suspicion[s])
-    best = min(others, key=lambda s: (scene.suspicion[s], scene.table.below(997, f"friend {s}")))
+        return min(seers, key=lambda seat: scene.suspicion[seat])
+    best = min(others, key=lambda seat: (scene.suspicion[seat], scene.table.below(997, f"friend {seat}")))
     return best if scene.suspicion[best] <= 200 else None
 
 
 # -- advice from past games ------------------------------------------------------------------------
 
 
-def advised_plan(scene: TableScene, points: list[Point], says: str) -> list[Point]:
+def follow_advice(scene: TableScene, points: list[Point], advice: str) -> list[Point]:
     """The plan bent to what past games advise: a role told or hidden, a vote called for."""
-    if says == HIDE:
-        kept = [point for point in points if point.kind not in TELLING]
-        return kept or [Point("quiet")]
+    if advice == HIDE:
+        return hide_role(points)
     kinds = {point.kind for point in points}
-    if says == TELL and "claim" not in kinds:
-        plain = [r for r in scene.situation.ruleset.roles if ROLES[r].plain]
+    if advice == TELL and "claim" not in kinds:
+        plain = [role for role in scene.situation.ruleset.roles if ROLES[role].plain]
         role = scene.situation.role if not scene.wolf else plain[0] if plain else ""
         return [Point("claim", None, role), *points] if role else points
-    if says == CALL and not kinds & {"propose", "recommend"}:
-        ranked = suspects(scene)
-        return [*points, Point("propose", ranked[0][1])] if ranked else points
+    if advice == CALL and not kinds & {"propose", "recommend"}:
+        return [*points, *(Point("propose", seat) for _, seat in suspects(scene)[:1])]
     return points
+
+
+def hide_role(points: list[Point]) -> list[Point]:
+    """The points without those that give the speaker's role away."""
+    return [point for point in points if point.kind not in _TELLING] or [Point("quiet")]

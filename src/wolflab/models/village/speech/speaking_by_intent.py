@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from ....rules import ROLES
 from ....text.intents import Intent
-from ..beliefs.worlds import SEER, SHIELD, role_class
+from ..beliefs.worlds import SEER, role_class
 from ..scene import TableScene
-from .speaking_by_habit import TELLING, plan
-from .speaking_by_strategy import false_check, knowledge, mark_for
-from .wording import Point
+from .phrases import Point
+from .speaking_by_habit import hide_role, plan_statement
+from .speaking_by_strategy import false_check, false_shield, knowledge, mark_for
 
 
-def intended(scene: TableScene, intent: Intent, kind: str) -> list[Point]:
+def intended_statement(scene: TableScene, intent: Intent, kind: str) -> list[Point]:
     """What to say: nothing (idle), against whom (target), as whom (claim), or all but the own role (hide)."""
     match intent.kind:
         case "idle":
@@ -25,18 +25,13 @@ def intended(scene: TableScene, intent: Intent, kind: str) -> list[Point]:
             assert intent.role is not None
             return _claim(scene, intent.role)
         case "hide":
-            kept = [point for point in plan(scene, kind) if point.kind not in TELLING]
-            return kept or [Point("quiet")]
+            return hide_role(plan_statement(scene, kind))
 
 
 def _claim(scene: TableScene, role: str) -> list[Point]:
     """The claim, with what its holder would tell: the truth by its holder, an invention by others."""
-    one = role_class(ROLES[role])
     if role == scene.situation.role and not scene.wolf:
         return knowledge(scene)
-    if one == SEER:
+    if role_class(ROLES[role]) == SEER:
         return false_check(scene, "Werewolf", mark_for(scene))
-    spared = scene.survey.spared
-    if one == SHIELD and scene.wolf and spared is not None and spared in scene.others():
-        return [Point("claim", None, role), Point("protect", spared)]
-    return [Point("claim", None, role)]
+    return false_shield(scene, role)

@@ -15,22 +15,8 @@ from ....rules import ROLES
 from ..beliefs.claims import AS_OTHER, AS_SEER, AS_SHIELD
 from ..beliefs.worlds import OTHER, PLAIN, SEER, SHIELD, role_class
 from ..scene import TableScene
-from ..standing import (
-    accusers,
-    claimants,
-    convicted,
-    crowd,
-    foes,
-    in_words,
-    likeliest,
-    mates,
-    may_claim,
-    prey,
-    top,
-    under_fire,
-)
+from .phrases import Point
 from .speaking_by_habit import NAMED, accusation
-from .wording import Point
 
 MadeSpeech = tuple[list[Point], str]
 """The points, and what is to be said of them this time."""
@@ -49,16 +35,29 @@ class Speech:
     make: Callable[[TableScene], MadeSpeech | None]
 
 
-def _call(scene: TableScene, target: int, strength: int) -> list[Point]:
+def _calls_against(scene: TableScene, target: int, strength: int) -> list[Point]:
     """An accusation and the call for the vote."""
     level = min(3, max(1, strength + min(0, scene.style.edge)))
     return [Point(f"accuse {level}", target), Point("propose", target)]
 
 
-def _has(scene: TableScene, *classes: int) -> list[str]:
+def _accuse(scene: TableScene, target: int | None, strength: int) -> MadeSpeech | None:
+    """The call against one of whom the village side thinks ill; None of nobody."""
+    if target is None:
+        return None
+    return _calls_against(scene, target, strength), scene.suspicion_sentence(target)
+
+
+def _roles_of(scene: TableScene, *classes: int) -> list[str]:
     """The ruleset's roles of these classes."""
     rules = scene.situation.ruleset
     return [role for role in rules.roles if rules.count(role) and role_class(ROLES[role]) in classes]
+
+
+def _agree_with_accuser(scene: TableScene, target: int) -> list[Point]:
+    """A word for who spoke against `target` last, if the player has not reported them itself."""
+    before = [seat for seat in scene.accusers(target) if seat not in scene.reported_wolves()]
+    return [Point("agree", before[0])] if before else []
 
 
 # -- the village side ---------------------------------------------------------------------------
@@ -66,13 +65,12 @@ def _has(scene: TableScene, *classes: int) -> list[str]:
 
 def knowledge(scene: TableScene) -> list[Point]:
     """The own role and all that its holder has learned by it, the latest first."""
-    role = scene.situation.role
+    role, shielded = scene.situation.role, scene.survey.shielded
     points = [Point("claim", None, role)]
     if role_class(ROLES[role]) == SEER:
         learned = [(seat, what) for seat, what in scene.survey.learned.items() if seat != scene.me]
         for number, (seat, what) in enumerate(reversed(learned)):
             points.append(Point("saw" if number == 0 else "saw before", seat, what))
-    shielded = scene.survey.shielded
     if role_class(ROLES[role]) == SHIELD and shielded is not None and shielded != scene.me:
         points.append(Point("protect", shielded))
     return points
@@ -80,15 +78,16 @@ def knowledge(scene: TableScene) -> list[Point]:
 
 def _open(scene: TableScene) -> MadeSpeech | None:
     role, points = scene.situation.role, knowledge(scene)
-    found = [s for s, w in scene.survey.learned.items() if w == "Werewolf" and s in scene.others()]
-    target = found[-1] if found else likeliest(scene, foes(scene))
+    learned = scene.survey.learned.items()
+    wolves = [seat for seat, what in learned if what == "Werewolf" and seat in scene.others()]
+    target = wolves[-1] if wolves else scene.likeliest_wolf(scene.foes())
     if target is None:
         return points, f"I am the {role}."
-    if found:
-        points += [Point("propose", target)]
+    if wolves:
+        points.append(Point("propose", target))
     elif scene.suspicion[target] >= NAMED:
         points += [Point(accusation(scene, scene.suspicion[target]), target), Point("propose", target)]
-    return points, f"I am the {role}. {in_words(scene, target)}"
+    return points, f"I am the {role}. {scene.suspicion_sentence(target)}"
 
 
 def _conceal(scene: TableScene) -> MadeSpeech | None:
@@ -96,59 +95,57 @@ def _conceal(scene: TableScene) -> MadeSpeech | None:
 
 
 def _press(scene: TableScene) -> MadeSpeech | None:
-    target = likeliest(scene, foes(scene))
-    return None if target is None else (_call(scene, target, 3), in_words(scene, target))
+    return _accuse(scene, scene.likeliest_wolf(scene.foes()), 3)
 
 
 def _second(scene: TableScene) -> MadeSpeech | None:
-    target = likeliest(scene, foes(scene), 1)
-    return None if target is None else (_call(scene, target, 2), in_words(scene, target))
+    return _accuse(scene, scene.likeliest_wolf(scene.foes(), 1), 2)
+
+
+def _speak_up_for(scene: TableScene, friend: int) -> list[Point]:
+    """Trust in `friend`, and a word for what they said today."""
+    spoke = any(speaker == friend for speaker, _, _ in scene.node.today)
+    return [Point("defend", friend), *([Point("agree", friend)] if spoke else [])]
 
 
 def _vouch(scene: TableScene) -> MadeSpeech | None:
-    others = [seat for seat in scene.others() if scene.suspicion[seat] < 500 and seat not in convicted(scene)]
-    friend = top(scene, others, lambda seat: -scene.suspicion[seat], "friend")
-    if friend is None:
-        return None
-    points = [Point("defend", friend)]
-    if any(a == friend for a, _, _ in scene.node.today):
-        points.append(Point("agree", friend))
-    return points, in_words(scene, friend)
+    trusted = [seat for seat in scene.others() if scene.suspicion[seat] < 500]
+    open_to_praise = [seat for seat in trusted if seat not in scene.reported_wolves()]
+    friend = scene.highest(open_to_praise, lambda seat: -scene.suspicion[seat], "friend")
+    return None if friend is None else (_speak_up_for(scene, friend), scene.suspicion_sentence(friend))
 
 
 def _follow(scene: TableScene) -> MadeSpeech | None:
-    target = crowd(scene, foes(scene))
+    target = scene.most_accused(scene.foes())
     if target is None:
         return None
-    before = [seat for seat in accusers(scene, [target]) if seat not in convicted(scene)]
-    points = [Point("agree", before[0])] if before else []
-    return [*points, Point("propose", target)], f"{under_fire(scene, target)} {in_words(scene, target)}"
+    points = [*_agree_with_accuser(scene, target), Point("propose", target)]
+    return points, f"{scene.support_sentence(target)} {scene.suspicion_sentence(target)}"
 
 
 def _pass_for_plain(scene: TableScene) -> MadeSpeech | None:
-    plain = _has(scene, PLAIN)
-    if not plain or ROLES[scene.situation.role].plain or not may_claim(scene, plain[0]):
+    plain, role = _roles_of(scene, PLAIN), scene.situation.role
+    if not plain or ROLES[role].plain or not scene.may_claim(plain[0]):
         return None
-    points, target = [Point("claim", None, plain[0])], likeliest(scene, foes(scene))
+    points, target = [Point("claim", None, plain[0])], scene.likeliest_wolf(scene.foes())
     if target is not None and scene.suspicion[target] >= NAMED:
         points.append(Point("accuse 1", target))
-    return points, f"The Werewolves shall not look for the {scene.situation.role} in me."
+    return points, f"The Werewolves shall not look for the {role} in me."
 
 
 def _answer(scene: TableScene) -> MadeSpeech | None:
-    against = [seat for seat in accusers(scene, [scene.me]) if seat in foes(scene)]
-    role = scene.situation.role
+    against = [seat for seat in scene.accusers(scene.me) if seat in scene.foes()]
     if not against:
         return None
-    return [Point("claim", None, role), *_call(scene, against[0], 2)], in_words(scene, against[0])
+    points = [Point("claim", None, scene.situation.role), *_calls_against(scene, against[0], 2)]
+    return points, scene.suspicion_sentence(against[0])
 
 
 def _doubt(scene: TableScene) -> MadeSpeech | None:
-    seers = [seat for seat in claimants(scene, AS_SEER) if seat in foes(scene)]
-    target = likeliest(scene, seers)
+    target = scene.likeliest_wolf([seat for seat in scene.claimants(AS_SEER) if seat in scene.foes()])
     if target is None:
         return None
-    return [Point("liar", target), Point("propose", target)], in_words(scene, target)
+    return [Point("liar", target), Point("propose", target)], scene.suspicion_sentence(target)
 
 
 HONEST: tuple[Speech, ...] = (
@@ -166,40 +163,48 @@ HONEST: tuple[Speech, ...] = (
 # -- Werewolves ---------------------------------------------------------------------------------
 
 
+def _attack(scene: TableScene, target: int | None) -> MadeSpeech | None:
+    """The loud call against one whom a Werewolf wants gone; None of nobody."""
+    return None if target is None else (_calls_against(scene, target, 3), scene.support_sentence(target))
+
+
 def false_check(scene: TableScene, what: str, target: int | None) -> list[Point]:
     """A false Seer's report: the claim, the earlier checks, and one more where a night allows it."""
-    before = [(b, said) for a, b, said in scene.node.reports if a == scene.me]
+    before = [(seat, told) for speaker, seat, told in scene.node.reports if speaker == scene.me]
     points = [Point("claim", None, "Seer")]
     if target is not None and len(before) < scene.situation.round:
         points.append(Point("saw", target, what))
-    return [*points, *(Point("saw before", seat, said) for seat, said in reversed(before))]
+    return [*points, *(Point("saw before", seat, told) for seat, told in reversed(before))]
 
 
-def _may_lie(scene: TableScene) -> bool:
-    """Whether it can stand as the Seer: no partner does already, and nothing else was claimed."""
-    taken = any(seat in scene.mates for seat in scene.node.claimants(AS_SEER) if seat != scene.me)
-    return bool(_has(scene, SEER)) and may_claim(scene, "Seer") and not taken
-
-
-def _checked(scene: TableScene) -> set[int]:
-    return {b for a, b, _ in scene.node.reports if a == scene.me}
+def false_shield(scene: TableScene, role: str) -> list[Point]:
+    """The claim of a role; for one that shields, also the credit for whom the pack chose in vain."""
+    points, spared = [Point("claim", None, role)], scene.survey.spared
+    if role_class(ROLES[role]) == SHIELD and scene.wolf and spared in scene.others():
+        points.append(Point("protect", spared))
+    return points
 
 
 def mark_for(scene: TableScene) -> int | None:
     """Whom a false check would hurt most: who endangers the pack and is under fire; of the village side, whom
     it suspects.
     """
-    marks = [seat for seat in prey(scene) if seat not in _checked(scene)]
+    marks = [seat for seat in scene.prey() if seat not in scene.reported_wolves()]
     if not scene.wolf:
-        return likeliest(scene, marks)
-    return top(scene, marks, lambda seat: scene.danger(seat) + 150 * scene.support(seat), "mark")
+        return scene.likeliest_wolf(marks)
+    return scene.highest(marks, lambda seat: scene.danger(seat) + 150 * scene.support(seat), "mark")
+
+
+def _may_lie(scene: TableScene) -> bool:
+    """Whether it can stand as the Seer: no partner does already, and nothing else was claimed."""
+    taken = any(seat in scene.pack for seat in scene.node.claimants(AS_SEER) if seat != scene.me)
+    return bool(_roles_of(scene, SEER)) and scene.may_claim("Seer") and not taken
 
 
 def _false_seer(scene: TableScene) -> MadeSpeech | None:
     if not _may_lie(scene):
         return None
-    target = mark_for(scene)
-    points = false_check(scene, "Werewolf", target)
+    points = false_check(scene, "Werewolf", mark_for(scene))
     accused = [point.who for point in points if point.what == "Werewolf" and point.who in scene.others()]
     if not accused or accused[0] is None:
         return None
@@ -209,48 +214,42 @@ def _false_seer(scene: TableScene) -> MadeSpeech | None:
 
 
 def _false_clear(scene: TableScene) -> MadeSpeech | None:
-    friends = [seat for seat in mates(scene) if seat not in _checked(scene)]
-    if not _may_lie(scene) or not friends or len(_checked(scene)) >= scene.situation.round:
+    checked = scene.reported_good() | scene.reported_wolves()
+    friends = [seat for seat in scene.mates() if seat not in checked]
+    if not _may_lie(scene) or not friends or len(checked) >= scene.situation.round:
         return None
     return false_check(scene, "not a Werewolf", friends[0]), f"It clears {scene.name(friends[0])}."
 
 
 def _false_shield(scene: TableScene) -> MadeSpeech | None:
-    shields = [role for role in _has(scene, SHIELD, OTHER) if may_claim(scene, role)]
+    shields = [role for role in _roles_of(scene, SHIELD, OTHER) if scene.may_claim(role)]
     if not shields:
         return None
-    role, spared = shields[0], scene.survey.spared
-    points = [Point("claim", None, role)]
-    if role_class(ROLES[role]) == SHIELD and spared is not None and spared in scene.others():
-        points.append(Point("protect", spared))
-        return points, f"As the {role} I take the credit for saving {scene.name(spared)}."
-    return points, f"The village will want to keep the {role}."
+    points = false_shield(scene, shields[0])
+    saved = points[-1].who
+    if saved is None:
+        return points, f"The village will want to keep the {shields[0]}."
+    return points, f"As the {shields[0]} I take the credit for saving {scene.name(saved)}."
 
 
 def _blend(scene: TableScene) -> MadeSpeech | None:
-    plain = _has(scene, PLAIN)
-    if not plain or not may_claim(scene, plain[0]):
+    plain = _roles_of(scene, PLAIN)
+    if not plain or not scene.may_claim(plain[0]):
         return None
     points = [Point("claim", None, plain[0])]
-    target = crowd(scene, prey(scene))
+    target = scene.most_accused(scene.prey())
     if target is not None:
-        before = [seat for seat in accusers(scene, [target]) if seat not in convicted(scene)]
-        points += [Point("agree", before[0])] if before else []
-        points.append(Point("accuse 1", target))
+        points += [*_agree_with_accuser(scene, target), Point("accuse 1", target)]
     return points, f"I am one {plain[0]} among others."
 
 
 def _push(scene: TableScene) -> MadeSpeech | None:
-    targets = prey(scene)
-    target = crowd(scene, targets)
+    """Against whom the others accuse, or who can be sold as a Werewolf, being no danger to look at."""
+    targets = scene.prey()
+    target = scene.most_accused(targets)
     if target is None:
-        target = likely_victim(scene, targets)
-    return None if target is None else (_call(scene, target, 3), under_fire(scene, target))
-
-
-def likely_victim(scene: TableScene, seats: list[int]) -> int | None:
-    """Who can be sold as a Werewolf: without a claim, and no danger to look at."""
-    return top(scene, seats, lambda seat: -scene.danger(seat), "victim")
+        target = scene.highest(targets, lambda seat: -scene.danger(seat), "victim")
+    return _attack(scene, target)
 
 
 _DREADED = {AS_SEER: "as the Seer", AS_SHIELD: "with the power to protect", AS_OTHER: "with an ability"}
@@ -258,51 +257,44 @@ _DREADED = {AS_SEER: "as the Seer", AS_SHIELD: "with the power to protect", AS_O
 
 
 def _strike(scene: TableScene) -> MadeSpeech | None:
-    target = top(scene, prey(scene), scene.danger, "danger")
+    target = scene.highest(scene.prey(), scene.danger, "danger")
     if target is None:
         return None
     role = _DREADED.get(scene.node.claims[target], "")
-    first = Point("liar" if role else "accuse 2", target)
-    return [first, Point("propose", target)], f"{scene.name(target)} {role} is the greatest danger to us."
+    points = [Point("liar" if role else "accuse 2", target), Point("propose", target)]
+    return points, f"{scene.name(target)} {role} is the greatest danger to us."
 
 
 def _sacrifice(scene: TableScene) -> MadeSpeech | None:
-    friends = [seat for seat in mates(scene) if seat in foes(scene)]
-    if not friends:
-        return None
-    return _call(scene, friends[0], 3), under_fire(scene, friends[0])
+    return _attack(scene, next((seat for seat in scene.mates() if seat in scene.foes()), None))
 
 
 def _shield_mate(scene: TableScene) -> MadeSpeech | None:
-    friends = [seat for seat in mates(scene) if seat not in convicted(scene)]
-    friend = top(scene, friends, scene.support, "mate")
+    friends = [seat for seat in scene.mates() if seat not in scene.reported_wolves()]
+    friend = scene.highest(friends, scene.support, "mate")
     if friend is None:
         return None
-    against = [seat for seat in accusers(scene, [friend]) if seat in prey(scene)]
+    against = [seat for seat in scene.accusers(friend) if seat in scene.prey()]
     points = [Point("accuse 2", against[0])] if against else []
-    return [Point("defend", friend), *points], under_fire(scene, friend)
+    return [Point("defend", friend), *points], scene.support_sentence(friend)
 
 
 def _lie_low(scene: TableScene) -> MadeSpeech | None:
-    return [Point("quiet")], f"{len(accusers(scene, [scene.me]))} speak against me."
+    return [Point("quiet")], f"{len(scene.accusers(scene.me))} speak against me."
 
 
 def _flatter(scene: TableScene) -> MadeSpeech | None:
-    others = [seat for seat in prey(scene) if seat not in convicted(scene)]
+    others = [seat for seat in scene.prey() if seat not in scene.reported_wolves()]
     seers = [seat for seat in others if scene.node.claims[seat] == AS_SEER]
-    friend = top(scene, seers or others, lambda seat: -scene.support(seat), "friend")
+    friend = scene.highest(seers or others, lambda seat: -scene.support(seat), "friend")
     if friend is None:
         return None
-    spoke = any(a == friend for a, _, _ in scene.node.today)
-    points = [Point("defend", friend), *([Point("agree", friend)] if spoke else [])]
-    return points, f"{scene.name(friend)} shall think well of me."
+    return _speak_up_for(scene, friend), f"{scene.name(friend)} shall think well of me."
 
 
 def _hit_back(scene: TableScene) -> MadeSpeech | None:
-    against = [seat for seat in accusers(scene, [scene.me]) if seat in prey(scene)]
-    if not against:
-        return None
-    return _call(scene, against[0], 3), under_fire(scene, scene.me)
+    against = [seat for seat in scene.accusers(scene.me) if seat in scene.prey()]
+    return (_calls_against(scene, against[0], 3), scene.support_sentence(scene.me)) if against else None
 
 
 LYING: tuple[Speech, ...] = (
@@ -320,8 +312,3 @@ LYING: tuple[Speech, ...] = (
     Speech("flatter", "I flatter an honest player to gain a friend.", 400, "agree", _flatter),
     Speech("back", "I strike back at my accuser and turn the tables.", 700, "accuse", _hit_back),
 )
-
-
-def turned_on(scene: TableScene, target: int) -> list[Point]:
-    """For want of a strategy that is left: one player more to be named."""
-    return [Point("accuse 2", target), Point("propose", target)]

@@ -7,7 +7,6 @@ or statements, advice is one sentence. What advice comes down to is read by `tex
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import lru_cache
 
 from ....rules import SHIELDS
@@ -32,51 +31,44 @@ _PASSED = re.compile(
 )
 
 
-def did(response: str) -> str:
+def _acted(response: str) -> str:
     """What the response to an ask for a choice did: `ACT` or `HOLD`."""
     return HOLD if _PASSED.search(" ".join(response[:300].casefold().split())) else ACT
 
 
 @lru_cache(1 << 12)
-def spoken(response: str) -> frozenset[str]:
+def _told(response: str) -> frozenset[str]:
     """`TELL` where a statement claims a role or tells of a night, `CALL` where it calls for a vote."""
     me = len(_MASKS)
-    acts = read(response, _MASKS, me)
-    found = set()
-    if any(isinstance(act, Claim | Report) and act.speaker == me for act in acts):
-        found.add(TELL)
-    if any(isinstance(act, Suggestion) and act.speaker == me and not act.against for act in acts):
-        found.add(CALL)
-    return frozenset(found)
+    acts = [act for act in read(response, _MASKS, me) if act.speaker == me]
+    ways = set()
+    if any(isinstance(act, Claim | Report) for act in acts):
+        ways.add(TELL)
+    if any(isinstance(act, Suggestion) and not act.against for act in acts):
+        ways.add(CALL)
+    return frozenset(ways)
 
 
-def suggestion(task: Extract, draws: KeyedDraws) -> str:
+def suggestion_from(task: Extract, draws: KeyedDraws) -> str:
     """What the good responses do and the bad one does not, as advice in one sentence; or `NONE`."""
-    kind = task.ask.kind
+    advice = _advice(task)
+    return draws.one("advice", _OPENINGS) + advice if advice else NONE
+
+
+def _advice(task: Extract) -> str:
+    kind, good = task.ask.kind, max(1, len(task.good))
     if kind in _WAYS:
-        bad, good = did(task.bad), [did(one) for one in task.good]
-        for way in (ACT, HOLD):
-            if way != bad and _share(good, way) >= CLEAR:
-                return _best(_WAYS[kind][way], draws)
-        return NONE
-    if kind not in ("statement", "last-words"):
-        return NONE
-    wrong, right = spoken(task.bad), [spoken(one) for one in task.good]
-    for way, opposite in ((TELL, HIDE), (CALL, "")):
-        share = sum(way in one for one in right) / max(1, len(right))
-        if way not in wrong and share >= CLEAR:
-            return _best(_TALK[way], draws)
-        if way in wrong and opposite and share <= 1 - CLEAR:
-            return _best(_TALK[opposite], draws)
-    return NONE
-
-
-def _share(ways: Sequence[str], way: str) -> float:
-    return sum(one == way for one in ways) / max(1, len(ways))
-
-
-def _best(what: str, draws: KeyedDraws) -> str:
-    return draws.one("advice", _OPENINGS) + what
+        other = HOLD if _acted(task.bad) == ACT else ACT
+        share = sum(_acted(response) == other for response in task.good) / good
+        return _WAYS[kind][other] if share >= CLEAR else ""
+    if kind in ("statement", "last-words"):
+        for way, opposite in ((TELL, HIDE), (CALL, "")):
+            share = sum(way in _told(response) for response in task.good) / good
+            if way not in _told(task.bad) and share >= CLEAR:
+                return _TALK[way]
+            if way in _told(task.bad) and opposite and share <= 1 - CLEAR:
+                return _TALK[opposite]
+    return ""
 
 
 _OPENINGS = (

@@ -16,11 +16,10 @@ from functools import lru_cache
 
 from ....rules import ROLES, Action, Ask, Ruleset
 from ....text.asking.options import read_action
-from ..beliefs.graded_words import grade, judged, views_of
+from ..beliefs.graded_words import grade_word, graded_sentence, views_of
 from ..choices.choosing_by_habit import ChosenOption
 from ..scene import TableScene
-from ..speech.wording import Point, phrase, worded
-from ..standing import accusers
+from ..speech.phrases import Point, phrase, role_with_article
 
 _AIMS = {
     "open": "greet the others",
@@ -49,30 +48,30 @@ _SPOKEN_OF = 5
 """Sentences on the others' sides at most: the clearest suspicions and trusts."""
 
 
-def thought(scene: TableScene, aim: str) -> str:
+def plan_in_words(scene: TableScene, aim: str) -> str:
     """The plan as one sees it oneself: who one is, what one thinks of the others, what one means to do."""
-    me = worded(scene.situation.role, scene.situation.ruleset)
+    me = role_with_article(scene.situation.role, scene.situation.ruleset)
     return " ".join([f"I am {me}.", *_sides(scene), aim])
 
 
 def _sides(scene: TableScene) -> list[str]:
     groups: dict[str, list[str]] = {}
     for seat in sorted(scene.others(), key=lambda seat: -abs(scene.suspicion[seat] - 300)):
-        word = grade(scene.suspicion[seat])
+        word = grade_word(scene.suspicion[seat])
         if word:
             groups.setdefault(word, []).append(scene.name(seat))
-    return [judged(word, names) for word, names in groups.items()][:_SPOKEN_OF]
+    return [graded_sentence(word, names) for word, names in groups.items()][:_SPOKEN_OF]
 
 
-def aim_of_choice(words: str, why: str) -> str:
+def aim_of_choice(option: str, why: str) -> str:
     """The part of a plan that says what will be chosen."""
-    return f"{why} {_CHOICE}{words}."
+    return f"{why} {_CHOICE}{option}."
 
 
 def aim_of_statement(points: Sequence[Point], ruleset: Ruleset) -> str:
     """The part of a plan that says what will be said."""
-    said = (phrase(point, _AIMS[point.kind], ruleset) for point in points if point.kind in _AIMS)
-    return f"{_STATEMENT}{'; '.join(said)}."
+    aims = (phrase(point, _AIMS[point.kind], ruleset) for point in points if point.kind in _AIMS)
+    return f"{_STATEMENT}{'; '.join(aims)}."
 
 
 # -- with the others' eyes ----------------------------------------------------------------------
@@ -80,32 +79,33 @@ def aim_of_statement(points: Sequence[Point], ruleset: Ruleset) -> str:
 
 def seen_by_others(scene: TableScene, earlier: str, points: Sequence[Point]) -> str:
     """The earlier plan, how it would look, and the statement that comes of it. points: as meant so far."""
-    kept = _MEANT.sub("", earlier).strip()
+    thoughts = _MEANT.sub("", earlier).strip()
     careful, look = _careful(scene, points)
-    return " ".join(part for part in (kept, look, aim_of_statement(careful, scene.situation.ruleset)) if part)
+    parts = (thoughts, look, aim_of_statement(careful, scene.situation.ruleset))
+    return " ".join(part for part in parts if part)
 
 
 def _careful(scene: TableScene, points: Sequence[Point]) -> tuple[list[Point], str]:
     proven = any(point.kind == "saw" for point in points)
-    made: list[Point] = []
+    careful: list[Point] = []
     looks: list[str] = []
     for point in points:
-        if point.kind == "defend" and point.who in scene.mates:
-            looks.append(
-                f"To the others we would look like a pair if I spoke up for {scene.name(point.who)}."
-            )
+        if point.kind == "defend" and point.who in scene.pack:
+            name = scene.name(point.who)
+            looks.append(f"To the others we would look like a pair if I spoke up for {name}.")
         elif point.kind == "accuse 3" and not proven:
-            made.append(Point("accuse 2", point.who))
+            careful.append(Point("accuse 2", point.who))
             looks.append("To the others a flat accusation without a proof would look rash.")
         else:
-            made.append(point)
-    against, role = accusers(scene, [scene.me]), _harmless_role(scene)
-    silent = not scene.node.claims[scene.me] and not any(point.kind == "claim" for point in made)
+            careful.append(point)
+    against, role = scene.accusers(scene.me), _harmless_role(scene)
+    silent = not scene.node.claims[scene.me] and not any(point.kind == "claim" for point in careful)
     if against and role and silent:
-        at = next((i for i, point in enumerate(made) if point.kind not in ("open", "summary")), len(made))
-        made.insert(at, Point("claim", None, role))
+        kinds = [point.kind for point in careful]
+        place = next((i for i, kind in enumerate(kinds) if kind not in ("open", "summary")), len(kinds))
+        careful.insert(place, Point("claim", None, role))
         looks.append(f"{scene.name(against[0])} suspects me, so the others want to hear what I am.")
-    return made or [Point("quiet")], " ".join(looks) or "The others should find nothing odd in that."
+    return careful or [Point("quiet")], " ".join(looks) or "The others should find nothing odd in that."
 
 
 def _harmless_role(scene: TableScene) -> str:
@@ -119,32 +119,29 @@ def _harmless_role(scene: TableScene) -> str:
 # -- acting on a plan ---------------------------------------------------------------------------
 
 
-def recall(scene: TableScene, plan: str) -> None:
+def recall_plan(scene: TableScene, plan: str) -> None:
     """Let the plan's words on the others replace what `scene` makes of them; what is known stays."""
     views = views_of(plan, scene.situation.ruleset.names, scene.me)
-    known = {scene.me, *scene.mates, *scene.survey.learned}
-    for seat, value in views.wolf.items():
-        if seat not in known:
-            scene.suspicion[seat] = value
-    for seat, (role, level) in views.role.items():
-        if seat not in known:
-            scene.thought[seat], scene.sure[seat] = role, level
+    known = {scene.me, *scene.pack, *scene.survey.learned}
+    for seat in views.wolf.keys() - known:
+        scene.suspicion[seat] = views.wolf[seat]
+    for seat in views.role.keys() - known:
+        scene.thought[seat], scene.sure[seat] = views.role[seat]
 
 
 def meant_choice(scene: TableScene, ask: Ask, plan: str) -> ChosenOption | None:
     """The option that the plan settles on, if it says so in `village`'s words."""
-    found = _CHOSEN.findall(plan)
-    action: Action | str = read_action(found[-1], ask, scene.situation.ruleset) if found else ""
+    choices = _CHOSEN.findall(plan)
+    action: Action | str = read_action(choices[-1], ask, scene.situation.ruleset) if choices else ""
     return None if isinstance(action, str) else (action, "")
 
 
 @lru_cache(1 << 12)
 def meant_points(plan: str, ruleset: Ruleset) -> tuple[Point, ...]:
     """The points that the plan means to make; none where it does not say so in `village`'s words."""
-    found = _MEANT.findall(plan)
-    if not found:
-        return ()
-    return tuple(point for part in found[-1].split("; ") for point in _point(part.strip(), ruleset))
+    statements = _MEANT.findall(plan)
+    aims = statements[-1].split("; ") if statements else []
+    return tuple(point for aim in aims for point in _points_of(aim.strip(), ruleset))
 
 
 @lru_cache(32)
@@ -161,16 +158,14 @@ def _patterns(ruleset: Ruleset) -> tuple[tuple[str, re.Pattern[str]], ...]:
     )
 
 
-def _point(part: str, ruleset: Ruleset) -> list[Point]:
+def _points_of(aim: str, ruleset: Ruleset) -> list[Point]:
+    """The point that an aim stands for, if any."""
     for kind, pattern in _patterns(ruleset):
-        match = pattern.fullmatch(part)
+        match = pattern.fullmatch(aim)
         if match:
-            given = match.groupdict()
-            seat = ruleset.names.index(given["who"]) if given.get("who") else None
-            return [Point(kind, seat, _unworded(given.get("what") or "", ruleset))]
+            blanks = match.groupdict()
+            seat = ruleset.names.index(blanks["who"]) if "who" in blanks else None
+            what = blanks.get("what", "")
+            role = next((role for role in ROLES if what == role_with_article(role, ruleset)), what)
+            return [Point(kind, seat, role)]
     return []
-
-
-def _unworded(what: str, ruleset: Ruleset) -> str:
-    """A role without its article, as points hold it."""
-    return next((role for role in ROLES if what == worded(role, ruleset)), what)
