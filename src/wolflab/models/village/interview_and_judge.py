@@ -12,8 +12,7 @@ from typing import Any
 from ...rules import PASS, ROLES, SHIELDS, Action, Ask, Pick
 from ...text.asking.options import read_action
 from ...text.questions import Interview, Judge, Situation
-from ...text.reading import Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
-from ...text.reading import read
+from ...text.reading import Accusation, Act, Agreement, Claim, Defence, Report, Suggestion, read
 from .beliefs.claims import ABLE
 from .beliefs.posterior import Posterior
 from .beliefs.worlds import role_class

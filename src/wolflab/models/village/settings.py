@@ -11,8 +11,8 @@ from annotated_types import Ge, Interval
 from ...defaults import stated
 from ...errors import ModelError
 from ...fields import Chance, Misfit, from_plain, nearest
-from .phrases import BANKS
-from .planted import BEHAVIOURS
+from .speech.phrases import BANKS
+from .speech.planted import BEHAVIOURS
 
 _Seat = Annotated[int, Ge(0)]
 

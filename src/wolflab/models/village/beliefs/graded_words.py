@@ -16,9 +16,7 @@ from typing import NamedTuple
 
 from ....rules import ROLES
 from ....text.asking.sentences import listed
-from ....text.reading import Accusation, Claim, Defence, Report, read
-from ....text.reading import normal, seats_of
-from ....text.reading import NAMED, ROLE
+from ....text.reading import NAMED, ROLE, Accusation, Claim, Defence, Report, normal, read, seats_of
 
 GRADES: tuple[tuple[int, str, int], ...] = (
     (0, "certainly not", 8),

@@ -17,8 +17,7 @@ from typing import TypeVar
 from ....rules import PASS, Action, Ask, Pick
 from ....text.asking.options import read_action
 from ....text.notes import Candidate
-from ....text.reading import Act
-from ....text.reading import read
+from ....text.reading import Act, read
 from ..draws import KeyedDraws
 from ..scene import HASTE, TableScene
 from ..speech.phrases import Point, speak

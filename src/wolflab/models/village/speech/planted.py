@@ -17,8 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from ....rules import ROLES, Chose, Pick, Said
-from ....text.reading import Claim, Report
-from ....text.reading import read
+from ....text.reading import Claim, Report, read
 from ..beliefs.claims import claim_of
 from ..scene import TableScene
 from .phrases import role_with_article

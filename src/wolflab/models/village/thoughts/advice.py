@@ -13,8 +13,7 @@ from ....rules import SHIELDS
 from ....text.advice import ACT, CALL, HIDE, HOLD, TELL
 from ....text.masking import LETTERS
 from ....text.questions import Extract
-from ....text.reading import Claim, Report, Suggestion
-from ....text.reading import read
+from ....text.reading import Claim, Report, Suggestion, read
 from ..draws import KeyedDraws
 
 NONE = "No useful experience can be used."
