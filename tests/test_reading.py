@@ -7,8 +7,7 @@ import time
 import pytest
 
 from reading.measure import SETS, load, rates, score, wanted
-from wolflab.models.village.phrases import BANKS
-from wolflab.models.village.speech import Point, phrase
+from wolflab.models.village.speech.phrases import BANKS, Point, phrase
 from wolflab.rules import SHERIFF, WITCH, Ruleset
 from wolflab.text.reading import Accusation, Agreement, Claim, Defence, Report, Suggestion, read
 from wolflab.text.reading.lexicon import LEXICON, match
