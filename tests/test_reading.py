@@ -287,7 +287,7 @@ FLOORS = {
         "votes": (0.93, 0.88),
     },
     "train": {
-        "claims": (1.0, 0.78),
+        "claims": (1.0, 0.8),
         "quoted_claims": (1.0, 0.76),
         "denials": (1.0, 0.76),
         "accusations": (0.95, 0.91),
