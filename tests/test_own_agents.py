@@ -336,6 +336,10 @@ def test_a_mistake_in_a_reply_fails_its_game_and_is_told(workers: int, here: Pat
     if workers == 2:
         said = told(wolf(here, "errors", "run"))
         assert all(words.replace("NAME", name) in said for words in SAID.values())
+        for kind in ("Helped", "Gathers", "Mute"):
+            played = wolf(here, "play", "--rules", "doctor", "--recipe", f"{name}:{kind}", "--pace", "0")
+            assert f"wolflab: {SAID[kind].replace('NAME', name)}" in told(played)
+            assert "Traceback" not in told(played)
 
 
 def test_an_illegal_action_is_stood_in_for(here: Path) -> None:
@@ -397,6 +401,8 @@ def test_a_changed_setting_is_noticed_and_reading_needs_no_code(here: Path) -> N
     file.write_text(text)
     module.write_text(code.replace('("wolves",)', '("weather",)'))  # a default
     assert "played back it reads" in told(wolf(here, "verify", "run", "--agents"))
+    module.write_text(code.replace("return acted(ask, io)", "return acted(ask)", 1))
+    assert f"{name}.py, line" in told(wolf(here, "verify", "run", "--agents"))
     module.unlink()
     for words in (["report"], ["show", "1"], ["errors"], ["verify"], ["export", "out"]):
         done = wolf(here, words[0], "run", *words[1:])

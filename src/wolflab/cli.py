@@ -130,7 +130,7 @@ def play(
     rules: Annotated[str, typer.Option(help="sheriff, witch, doctor, nine or twelve.")] = "sheriff",
     model: Annotated[str, typer.Option(help="Who plays (see `wolflab models`).")] = "village",
     recipe: Annotated[
-        str, typer.Option(help="How they think: vanilla, deductive, … or random.")
+        str, typer.Option(help="How they think: vanilla, deductive, … random, or module:Class.")
     ] = "deductive",
     seed: Annotated[int, typer.Option(help="The same seed gives the same game.")] = 1,
     thoughts: Annotated[bool, typer.Option("--thoughts", help="Show what the players think.")] = False,

@@ -26,6 +26,7 @@ from ..lab.runs.counting import finished
 from ..lab.runs.game import prepare, rules_of
 from ..lab.runs.replay import verify_game
 from ..lab.runs.tournament_games import is_tournament
+from ..lab.runs.work import told_with_its_place
 from ..lab.storage.call_store import CallFile
 from ..lab.storage.place import Place
 from ..lab.storage.store import Store, asker, new_directory
@@ -178,7 +179,8 @@ async def _play_game(
             store.plan([(condition, 0, 0)])
         file = CallFile(store, asker(1), {})
         match = prepare(company, Place(condition, 0, 0), file)
-        played = await play(replace(match, watch=printer.watch))
+        with told_with_its_place():
+            played = await play(replace(match, watch=printer.watch))
         if store is not None and played.writer is not None:
             store.keep(1, *finished(experiment, condition, played, file.held, store.came_to(1)))
             again = f"wolflab show {shlex.quote(str(store.path))} 1"

@@ -21,6 +21,7 @@ from ..storage.store import GameRow, Store
 from .casting import Company
 from .counting import check_row
 from .game import keys, prepare
+from .work import told_with_its_place
 
 
 class _Kept:
@@ -86,7 +87,8 @@ def replay(store: Store, row: GameRow, file: File | None = None, version: str = 
         return seat
 
     try:
-        return run_now(play(replace(match, casting=silent(match.casting))))
+        with told_with_its_place():
+            return run_now(play(replace(match, casting=silent(match.casting))))
     finally:
         company.close_cache()
 

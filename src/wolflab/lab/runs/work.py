@@ -8,11 +8,12 @@ other mistake is the asker's own, and is kept with its words. What cannot be wri
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Literal, Protocol
 
 from ...agents.own import place_of
-from ...errors import BudgetExceeded, ServerError, StoreError, WolflabError
+from ...errors import AgentError, BudgetExceeded, ServerError, StoreError, WolflabError
 from ...models.base import Model
 from ...models.catalog import check
 
@@ -70,13 +71,30 @@ async def work(askers: Sequence[Asker], at_once: int, over: Callable[[], None]) 
 
 def in_words(error: BaseException) -> str:
     """The first error of a group as a sentence, with its place where the code of an own agent raised it."""
+    first, place = _first(error)
+    if isinstance(first, WolflabError):
+        return str(first)
+    return f"{place + ': ' if place else ''}{type(first).__name__}: {first}"
+
+
+def _first(error: BaseException) -> tuple[BaseException, str]:
+    """The first error of a group, and its place in the code of an own agent ("" where it is in none)."""
     place = ""
     while isinstance(error, BaseExceptionGroup):
         place, error = place_of(error), error.exceptions[0]
-    if isinstance(error, WolflabError):
-        return str(error)
-    place = place_of(error) or place
-    return f"{place + ': ' if place else ''}{type(error).__name__}: {error}"
+    return error, place_of(error) or place
 
 
-__all__ = ["Asker", "How", "check_models", "in_words", "work"]
+@contextmanager
+def told_with_its_place() -> Iterator[None]:
+    """Where no asker keeps what went wrong: a mistake in the code of an own agent is an AgentError."""
+    try:
+        yield
+    except Exception as error:
+        first, place = _first(error)
+        if place and not isinstance(first, WolflabError):
+            raise AgentError(in_words(error)) from None
+        raise
+
+
+__all__ = ["Asker", "How", "check_models", "in_words", "told_with_its_place", "work"]
