@@ -890,7 +890,7 @@ def test_names_resolve(spec, provider, model, url):
         ({"model": "openai/x", "price": 3}, "'price': got 3; use a mapping of input, output, cached"),
         (
             {"model": "openai/x", "price": {"in": 3}},
-            "'price.in': there is no such field; did you mean input?",
+            "'price.in': there is no such field; known are input, output, cached",
         ),
         ({"model": "openai/x", "price": {"input": -3}}, "'price.input': got -3"),
         ({"model": "openai/x", "extra": 3}, "'extra': got 3"),
