@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from ... import __version__
 from ...errors import RecordError
@@ -14,8 +13,8 @@ from ...models.calls import Cassette, File, Filed, Silent
 from ...models.embedders import Embedder
 from ...models.embedders.base import Vectors
 from ...record import GameRecord, verify
-from ...usage import Usage
 from ..experience.run_pools import Pools
+from ..storage.embedding_cache import WrappedEmbedder
 from ..storage.place import Place
 from ..storage.store import GameRow, Store
 from .casting import Company
@@ -24,30 +23,19 @@ from .game import keys, prepare
 from .work import told_with_its_place
 
 
-class _Kept:
+class _Kept(WrappedEmbedder):
     """Stands where an embedder stood: its vectors come from the run, so nobody waits."""
 
     instant = True
 
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self.name, self.version = embedder.name, embedder.version
-        self.usage, self.dimensions, self.digest = Usage(), embedder.dimensions, embedder.digest
-
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Kept) and self._embedder == other._embedder
+        return isinstance(other, _Kept) and self.inner == other.inner
 
     def __hash__(self) -> int:
-        return id(self._embedder)
-
-    def describe(self) -> dict[str, Any]:
-        return self._embedder.describe()
+        return id(self.inner)
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        return await self._embedder.embed(texts)
-
-    async def close(self) -> None:
-        pass
+        return await self.inner.embed(texts)
 
 
 class _Listening:

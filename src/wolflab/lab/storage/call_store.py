@@ -29,7 +29,17 @@ from ...models.base import Model, Request, Response
 from ...models.calls import Filed
 from ...usage import CallTotals, Usage
 from .packing import CallRow, total
-from .run_files import PATIENCE, kept_open, locked, make_tables, must_exist, readable, unusable, writer
+from .run_files import (
+    kept_open,
+    locked,
+    make_tables,
+    must_exist,
+    readable,
+    reader,
+    transaction,
+    unusable,
+    writer,
+)
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -58,8 +68,6 @@ VERSION = "3"
 """Of the tables, and of the records in a run of games."""
 _UNNAMED = "0.1.0"
 """The version that began a run which does not name it."""
-
-"""By model: calls, usage summed, latency summed (seconds)."""
 
 
 class CallStore:
@@ -126,9 +134,8 @@ class CallStore:
     def open_for_reading(cls, path: Path) -> Self:
         """Read a run, finished or not; it may be going on."""
         must_exist(path)
-        where = (path / "run.sqlite").absolute().as_uri()
         with readable(path):
-            db = sqlite3.connect(f"{where}?mode=ro", uri=True, isolation_level=None, timeout=PATIENCE)
+            db = reader(path / "run.sqlite")
             with kept_open(db):
                 store = cls(path, db, None)
                 store._check_version()
@@ -276,16 +283,8 @@ class CallStore:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        try:
-            self._db.execute("BEGIN IMMEDIATE")
+        with readable(self.path), transaction(self._db):
             yield
-            self._db.execute("COMMIT")
-        except BaseException as error:
-            if self._db.in_transaction:  # a full disk rolls back on its own
-                self._db.execute("ROLLBACK")
-            if isinstance(error, sqlite3.Error):
-                raise unusable(self.path, error) from None
-            raise
 
 
 class CallFile:
@@ -317,6 +316,3 @@ class CallFile:
         for call in self.held:
             self._store.commit(self._asker, call)
         self.held.clear()
-
-
-__all__ = ["VERSION", "CallFile", "CallStore"]

@@ -22,7 +22,7 @@ import numpy as np
 from ...errors import StoreError
 from ...models.embedders.base import Embedder, Vectors
 from ...usage import Usage
-from .run_files import PATIENCE, kept_open, make_tables, writer
+from .run_files import kept_open, make_tables, reader, transaction, writer
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS embedders (
@@ -67,8 +67,7 @@ class EmbeddingCache:
     def open_for_reading(cls, path: Path) -> EmbeddingCache:
         """For reading alone, while others write; a file without the tables is an empty cache."""
         with _usable(path):
-            uri = f"{path.absolute().as_uri()}?mode=ro"
-            db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=PATIENCE)
+            db = reader(path)
             with kept_open(db):
                 db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         return cls(path, db, writable=False)
@@ -118,7 +117,7 @@ class EmbeddingCache:
         blobs = np.ascontiguousarray(vectors, _LITTLE)
         if blobs.ndim != 2 or len(blobs) != len(hashes):
             raise ValueError(f"{len(hashes)} hashes for an array of shape {blobs.shape}")
-        with _usable(self.path), self._transaction():
+        with _usable(self.path), transaction(self._db):
             number = self._numbered(embedder, blobs.shape[1])
             self._db.executemany(
                 "INSERT OR IGNORE INTO embeddings VALUES (?, ?, ?)",
@@ -128,7 +127,7 @@ class EmbeddingCache:
 
     def charge(self, embedder: Embedder, usage: Usage) -> None:
         """Count what was paid for vectors that never came: some of the requests had been answered."""
-        with _usable(self.path), self._transaction():
+        with _usable(self.path), transaction(self._db):
             self._add(self._numbered(embedder, 0), usage)
 
     def _add(self, number: int, usage: Usage) -> None:
@@ -190,34 +189,19 @@ class EmbeddingCache:
             raise StoreError(f"{self.path} is damaged: a stored vector is cut; copy the file back")
         return np.frombuffer(blob, _LITTLE).astype(np.float32)
 
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._db.execute("COMMIT")
-        except BaseException:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise
 
+class WrappedEmbedder:
+    """An embedder with another one inside, which says everything about it but how it embeds."""
 
-class CachedEmbedder:
-    """An embedder that asks `inner` only for texts that `cache` does not hold; itself an `Embedder`.
+    instant: bool
 
-    A text asked for by several at once is embedded once. Under a cache that is only read, what is missing
-    is embedded anew each time.
-    """
-
-    def __init__(self, inner: Embedder, cache: EmbeddingCache) -> None:
-        self.inner, self.cache = inner, cache
-        self.name, self.instant, self.version = inner.name, inner.instant, inner.version
-        self._seen = inner.usage
-        self._pending: dict[bytes, asyncio.Event] = {}
+    def __init__(self, inner: Embedder) -> None:
+        self.inner = inner
+        self.name, self.version = inner.name, inner.version
 
     @property
     def usage(self) -> Usage:
-        """Of the calls made now; what came from the cache costs nothing."""
+        """See `Embedder`."""
         return self.inner.usage
 
     @property
@@ -231,12 +215,26 @@ class CachedEmbedder:
         return self.inner.digest
 
     def describe(self) -> dict[str, Any]:
-        """That of the embedder inside: a cache changes no vector."""
+        """See `Embedder`."""
         return self.inner.describe()
 
     async def close(self) -> None:
-        """Close the embedder inside; the cache stays open."""
+        """Close the embedder inside."""
         await self.inner.close()
+
+
+class CachedEmbedder(WrappedEmbedder):
+    """An embedder that asks `inner` only for texts that `cache` does not hold; itself an `Embedder`.
+
+    A text asked for by several at once is embedded once. Under a cache that is only read, what is missing
+    is embedded anew each time. `usage` is of the calls made now: what came from the cache costs nothing.
+    """
+
+    def __init__(self, inner: Embedder, cache: EmbeddingCache) -> None:
+        super().__init__(inner)
+        self.cache, self.instant = cache, inner.instant
+        self._seen = inner.usage
+        self._pending: dict[bytes, asyncio.Event] = {}
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder`."""

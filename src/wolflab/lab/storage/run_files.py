@@ -61,6 +61,25 @@ def writer(path: Path) -> sqlite3.Connection:
         return db
 
 
+def reader(path: Path) -> sqlite3.Connection:
+    """A file opened for reading alone, while others write."""
+    where = f"{path.absolute().as_uri()}?mode=ro"
+    return sqlite3.connect(where, uri=True, isolation_level=None, timeout=PATIENCE)
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """All of it or nothing."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:  # a full disk rolls back on its own
+            db.execute("ROLLBACK")
+        raise
+
+
 @contextmanager
 def kept_open(db: sqlite3.Connection) -> Iterator[None]:
     """The database is closed if what follows its opening fails."""

@@ -27,7 +27,7 @@ from ..plans.loading import load
 from .call_store import CallStore
 from .embedding_cache import spent_on_vectors
 from .packing import Packed, Unpacked, unpack
-from .run_files import locked, must_be_new, new_directory, writer
+from .run_files import locked, must_be_new, new_directory, transaction, writer
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS games (
@@ -198,10 +198,8 @@ class Store(CallStore):
     def keep_rows(self, found: Mapping[int, KeptRow]) -> None:
         """Keep rows that were counted again. Where the run cannot be written, they are counted each time."""
         try:
-            with closing(writer(self.path / "run.sqlite")) as db:
-                db.execute("BEGIN IMMEDIATE")
+            with closing(writer(self.path / "run.sqlite")) as db, transaction(db):
                 db.executemany(_KEEP_ROW, [(game, *row) for game, row in found.items()])
-                db.execute("COMMIT")
         except sqlite3.Error:
             pass
 

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from ...agents.language import LanguageAgent
@@ -28,11 +29,11 @@ from ...policy.lockstep import Request, drive
 from ...policy.rollout import Decisions, Ended, First, InStep, Member, episodes, game
 from ...policy.shares import Sampler
 from ...rules import ROLES, Side
-from ...usage import Usage
 from ..plans.policies import named
 from ..plans.specs import PlayerSpec
 from ..runs.casting import Players
 from ..runs.runner import end_with_driver, rare_collection
+from ..storage.embedding_cache import WrappedEmbedder
 from .files import frozen
 from .lessons import Lesson
 from .plan import TrainingSpec
@@ -99,29 +100,10 @@ def _in_field(field: str) -> Iterator[None]:
         raise ModelError(f"{field}: {error}") from None
 
 
-class EmbedInStep:
+class EmbedInStep(WrappedEmbedder):
     """An embedder for games in step: it waits for its batch. Vectors are those of the embedder inside."""
 
     instant = False
-
-    def __init__(self, embedder: Embedder) -> None:
-        self.name, self.version = embedder.name, embedder.version
-        self._inner = embedder
-
-    @property
-    def usage(self) -> Usage:
-        """See `Embedder`."""
-        return self._inner.usage
-
-    @property
-    def dimensions(self) -> int | None:
-        """See `Embedder`."""
-        return self._inner.dimensions
-
-    @property
-    def digest(self) -> str:
-        """See `Embedder`."""
-        return self._inner.digest
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder`."""
@@ -134,16 +116,8 @@ class EmbedInStep:
         for texts in items:
             for text in texts:
                 places.setdefault(text, len(places))
-        vectors = run_now(self._inner.embed(list(places)))
+        vectors = run_now(self.inner.embed(list(places)))
         return [vectors[[places[text] for text in texts]] for texts in items]
-
-    def describe(self) -> dict[str, Any]:
-        """See `Embedder`."""
-        return self._inner.describe()
-
-    async def close(self) -> None:
-        """See `Embedder`."""
-        await self._inner.close()
 
 
 class TrainingPlayers(Players):
@@ -318,8 +292,6 @@ _players: TrainingPlayers | None = None
 
 
 def _start(data: dict[str, Any]) -> None:
-    from threading import Thread
-
     global _players
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver stops its workers
     Thread(target=end_with_driver, daemon=True).start()
