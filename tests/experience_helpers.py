@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from wolflab.agents.base import IO, Invalid, Reply
 from wolflab.agents.experience import Experience, Nearness, Pool
 from wolflab.lab.experience import pool as lab
-from wolflab.lab.experience.pool import MadePool, Selection
+from wolflab.lab.experience.pool import Selection
+from wolflab.lab.experience.pool_file import MadePool
 from wolflab.match import Draws, Match, everybody, play, run_now
 from wolflab.models.embedders import resolve_embedder
 from wolflab.record import GameRecord, read

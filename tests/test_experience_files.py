@@ -29,8 +29,8 @@ from experience_helpers import (
 from wolflab.errors import ModelError, StoreError, WolflabError
 from wolflab.lab.experience import pool as lab
 from wolflab.lab.experience import pool_file as experience_file
-from wolflab.lab.experience.pool import MadePool, Selection
-from wolflab.lab.experience.pool_file import open_file, write
+from wolflab.lab.experience.pool import Selection
+from wolflab.lab.experience.pool_file import MadePool, open_file, write
 from wolflab.lab.plans.loading import build as build_experiment
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store

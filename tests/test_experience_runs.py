@@ -233,7 +233,7 @@ def test_conditions_alike_in_name_have_pools_of_their_own() -> None:
         data["conditions"][name] = {"players": {"village": {"experience": {"grow": 1}}}}
     experiment = build(data)
     pools = Pools(experiment, Path("run"))
-    paths = {pools.path(experiment.experience(name)[0], Place(name, 1, 0)) for name in ("grow-a", "grow_a")}
+    paths = {pools.at(experiment.experience(name)[0], Place(name, 1, 0)) for name in ("grow-a", "grow_a")}
     assert len(paths) == 2
 
 

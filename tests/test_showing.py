@@ -90,10 +90,11 @@ def test_advice_names_the_past_turns_it_was_drawn_from_and_how_to_see_them(store
 def test_past_turns_of_a_pool_from_a_file_keep_their_own_names(store: Store, tmp_path: Path) -> None:
     """Its games may be of any run: a game of this one by the same name would be another."""
     pools = Pools(store.experiment, store.path)
-    source = pools.path(store.experiment.experience("taught")[0], place_of(store))
+    source = pools.at(store.experiment.experience("taught")[0], place_of(store))
+    assert source is not None
     data = DATA | {
         "conditions": {
-            "taught": {"players": {"others": {"experience": {"pool": str(source)}}}},
+            "taught": {"players": {"others": {"experience": {"pool": str(source.path)}}}},
             "source": {"first_deal": 100},
         }
     }

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Coroutine, Generator, Iterable, Iterator, Sequence
 from itertools import repeat
+from types import coroutine
 from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
@@ -39,16 +40,10 @@ class Request:
         return self.answer
 
 
-class _All:
+@coroutine
+def _all(requests: tuple[Request, ...]) -> Generator[tuple[Request, ...], None, None]:
     """Waits for several requests at once."""
-
-    __slots__ = ("requests",)
-
-    def __init__(self, requests: tuple[Request, ...]) -> None:
-        self.requests = requests
-
-    def __await__(self) -> Generator[tuple[Request, ...], None, None]:
-        yield self.requests
+    yield requests
 
 
 async def in_step(awaitables: Iterable[Awaitable[T]]) -> list[T]:
@@ -72,7 +67,7 @@ async def in_step(awaitables: Iterable[Awaitable[T]]) -> list[T]:
                     still.append(number)
             left = still
             if left:
-                await _All(tuple(waiting))
+                await _all(tuple(waiting))
     finally:
         for number in left:
             running[number].close()

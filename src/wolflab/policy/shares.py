@@ -63,7 +63,4 @@ class Sampler:
 
 def part_of(path: str) -> str:
     """What the time in a file of the package counts as."""
-    for start, part in _PARTS:
-        if path.startswith(start):
-            return part
-    return path.split("/")[0]
+    return next((part for start, part in _PARTS if path.startswith(start)), path.split("/")[0])

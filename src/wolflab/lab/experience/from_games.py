@@ -124,8 +124,7 @@ class Selection:
     can be used, in their order, leave out so many and take so many (None: all). Pools of 10, 20, 30 and 40
     games with the same `skip` are nested; other skips give other draws. side: whose experience, by how the
     game ended. shuffle: a key by which (response, score) are dealt anew to the reflections, so that what a
-    reflection finds has nothing to do with it. among: whether they are dealt among all reflections or among
-    those of the same role and kind of decision.
+    reflection finds has nothing to do with it.
     """
 
     conditions: tuple[str, ...] = ()
@@ -133,16 +132,12 @@ class Selection:
     games: int | None = None
     side: Literal["all", "winners", "losers"] = "all"
     shuffle: str | None = None
-    among: Literal["all", "kind"] = "all"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "conditions", tuple(self.conditions))
-        for name in ("side", "among"):
-            known = get_args(get_type_hints(Selection)[name])
-            if getattr(self, name) not in known:
-                raise ExperimentError(
-                    f"experience, {name}: got {getattr(self, name)!r}; use one of {', '.join(known)}"
-                )
+        known = get_args(get_type_hints(Selection)["side"])
+        if self.side not in known:
+            raise ExperimentError(f"experience, side: got {self.side!r}; use one of {', '.join(known)}")
         if self.skip < 0:
             raise ExperimentError(f"experience, skip: got {self.skip}; use 0 or more")
         if self.games is not None and self.games < 1:
@@ -203,7 +198,7 @@ def gather(sources: Iterable[GamesFrom], selection: Selection = EVERYTHING) -> G
         found += _of_side(experiences_of(record), selection.side)
     _check(selection, met, usable)
     if selection.shuffle is not None:
-        found = shuffled(found, selection.shuffle, selection.among == "kind")
+        found = shuffled(found, selection.shuffle)
     return Gathered(tuple(found), used, dict(sorted(missing.items())), tuple(runs))
 
 
@@ -242,23 +237,16 @@ def _check(selection: Selection, met: set[str], usable: int) -> None:
         )
 
 
-def shuffled(experiences: Sequence[Experience], key: str, same_kind: bool = False) -> list[Experience]:
+def shuffled(experiences: Sequence[Experience], key: str) -> list[Experience]:
     """The same reflections and the same responses with their scores, put together by lot.
 
-    same_kind: reflections keep responses of their own role and kind. Where an experience comes from (game,
-    deal, seat, ask) goes with the response: that is what a player is shown, and what must not come from its
-    own deal. Role and kind go with the reflection, by which it is found.
+    Where an experience comes from (game, deal, seat, ask) goes with the response: that is what a player is
+    shown, and what must not come from its own deal. Role and kind go with the reflection, by which it is
+    found.
     """
-    groups: dict[tuple[str, ...], list[int]] = {}
-    for place, one in enumerate(experiences):
-        groups.setdefault(one.key if same_kind else (), []).append(place)
-    dealt = list(experiences)
-    for group, places in groups.items():
-        drawn = list(places)
-        random.Random("/".join((key, *group))).shuffle(drawn)
-        for place, other in zip(places, drawn, strict=True):
-            mine = experiences[place]
-            dealt[place] = replace(
-                experiences[other], reflection=mine.reflection, role=mine.role, kind=mine.kind
-            )
-    return dealt
+    drawn = list(experiences)
+    random.Random(key).shuffle(drawn)
+    return [
+        replace(answer, reflection=asked.reflection, role=asked.role, kind=asked.kind)
+        for asked, answer in zip(experiences, drawn, strict=True)
+    ]

@@ -23,9 +23,9 @@ import numpy as np
 from ...agents.experience import Experience, Nearness, Pool
 from ...errors import StoreError
 from ...models.embedders import Vectors, digest_of
-from ..storage.run_files import PATIENCE
+from ..storage.run_files import PATIENCE, reader
 from .from_games import shuffled
-from .pool_file import FORMAT_GROWING, Opened, check_format, format_of, fresh_file, open_file, readable
+from .pool_file import FORMAT_GROWING, MadePool, check_format, format_of, fresh_file, open_file, readable
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -259,7 +259,7 @@ def _text(value: Any) -> str:
 
 def _connect(path: Path) -> sqlite3.Connection:
     """For reading. What a killed writer left half done is undone first, where that can be written."""
-    db = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=PATIENCE)
+    db = reader(path)
     try:
         db.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.OperationalError as error:
@@ -293,7 +293,7 @@ def _writable(path: Path) -> Iterator[sqlite3.Connection]:
         ) from None
 
 
-def open_pool(path: Path) -> Opened:
+def open_pool(path: Path) -> MadePool:
     """The pool in a file; of a growing one, its last state. StoreError as `open_file`, or if it is empty."""
     if format_of(path) != FORMAT_GROWING:
         return open_file(path)
@@ -302,7 +302,4 @@ def open_pool(path: Path) -> Opened:
     pool = growing.pool(last) if last else None
     if pool is None:
         raise StoreError(f"{path} is a growing pool that holds nothing yet; play more games with its run")
-    return Opened(pool, growing.origins(last))
-
-
-__all__ = ["Growing", "PoolState", "open_pool"]
+    return MadePool(pool, growing.origins(last))

@@ -7,8 +7,8 @@ a pool that grows; each state is a pool of its own, frozen while games are playe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -32,10 +32,12 @@ from ...models.embedders import (
     share_above,
     threshold_for_share,
 )
-from .from_games import EVERYTHING, GamesFrom, Gathered, Selection, gather
+from .from_games import EVERYTHING, GamesFrom, Gathered, gather
+from .from_games import Selection as Selection
 from .growing import Growing, open_pool
-from .pool_file import must_be_free, write
-from .samples import Inspected, SampleRow, inspect
+from .pool_file import MadePool, must_be_free, write
+from .samples import Inspected as Inspected
+from .samples import inspect as inspect
 
 SHARE = 0.2
 """The share of pairs that ε lets through, unless told otherwise. In ten games of 003's rules among built-in
@@ -55,14 +57,6 @@ BuildProgress = Callable[[int, int], None]
 
 class NothingToLearn(StoreError):
     """No decision in the given games was reflected on, or nobody won any of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class MadePool:
-    """A pool, and where what is in it comes from (plain values, one for each time of building)."""
-
-    pool: Pool
-    origins: tuple[Mapping[str, Any], ...]
 
 
 async def make(
@@ -194,7 +188,7 @@ def load(path: Path, embedder: Embedder) -> Pool:
 def merge(paths: Sequence[Path], to: Path, *, overwrite: bool = False) -> Pool:
     """Join the pools of several files into one file; see `merged` and `write`."""
     must_be_free(to, overwrite)
-    found = merged([MadePool(*open_pool(path)) for path in paths], [str(path) for path in paths])
+    found = merged([open_pool(path) for path in paths], [str(path) for path in paths])
     write(found.pool, to, found.origins, overwrite=overwrite)
     return found.pool
 
@@ -294,22 +288,3 @@ def _pairs(pool: Pool) -> NDArray[np.float32]:
         apart = np.triu(deals[:, None] != deals[None, :], 1)
         found.append((vectors @ vectors.T)[apart])
     return np.concatenate(found)
-
-
-__all__ = [
-    "EVERYTHING",
-    "SHARE",
-    "Inspected",
-    "MadePool",
-    "SampleRow",
-    "Selection",
-    "build",
-    "build_named",
-    "calibrate",
-    "extend",
-    "inspect",
-    "load",
-    "make",
-    "merge",
-    "merged",
-]

@@ -47,11 +47,11 @@ _PART = 4096
 _LITTLE = np.dtype("<f4")
 
 
-class Opened(NamedTuple):
-    """A pool from a file, with what the file says of where it comes from."""
+class MadePool(NamedTuple):
+    """A pool, and where what is in it comes from (plain values, one for each time of building)."""
 
     pool: Pool
-    origins: tuple[dict[str, Any], ...]
+    origins: tuple[Mapping[str, Any], ...]
 
 
 # -- writing ---------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def _remove(path: Path) -> None:
 # -- reading ---------------------------------------------------------------------------------------
 
 
-def open_file(path: Path) -> Opened:
+def open_file(path: Path) -> MadePool:
     """The pool in a file. Its blocks are read when they are first asked for.
 
     Raises StoreError for what is missing, no pool, of another format or damaged.
@@ -191,7 +191,7 @@ def open_file(path: Path) -> Opened:
         pool = Pool(embedder, dimensions, held, read, Nearness(**meta["nearness"]))
         if pool.digest != meta["digest"]:
             raise ValueError("its blocks are not those that it was written with")
-    return Opened(pool, origins)
+    return MadePool(pool, origins)
 
 
 class _Place(NamedTuple):

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from ...agents.experience import Pool, Shelf
 from ...errors import ExperimentError, RecordError
@@ -69,11 +69,6 @@ class Pools:
             return At(self.home / FOLDER / name, barrier) if barrier else None
         name = f"{_plain(str(spec.games_of))}-{spec.games or 'all'}-games-{draw_of(spec, place.repeat) + 1}"
         return At(self.home / FOLDER / f"{name}-{mark}.pool")
-
-    def path(self, spec: ExperienceSpec, place: Place) -> Path | None:
-        """The file of `at`."""
-        at = self.at(spec, place)
-        return None if at is None else at.path
 
     def _barrier(self, every: int, place: Place) -> int:
         """How many deals of its condition a growing pool holds at a place."""
@@ -215,9 +210,9 @@ async def provide(store: Store, pools: Pools, rows: Sequence[GameRow], embedder:
                 await _grow(store, pools, spec, place, sources, embedder(spec.embedder))
                 continue
             records = [store.record(one.id) for one in sources]
-            kept = Selection(side=_side(spec), shuffle=_lot(spec, at.path.stem))
+            selection = _selection(spec, at.path.stem)
             try:
-                await build(records, embedder(spec.embedder), at.path, kept, share=spec.share)
+                await build(records, embedder(spec.embedder), at.path, selection, share=spec.share)
             except NothingToLearn:
                 _empty(at.path).touch()
 
@@ -240,12 +235,15 @@ async def _grow(
     had = growing.deals[-1] if growing.deals else 0
     first = pools.experiment.conditions[place.condition].first_deal
     fresh = [store.record(one.id) for one in sources if one.deal - first >= had]
-    kept = Selection(side=_side(spec), shuffle=_lot(spec, f"{at.path.stem}-{at.deals}"))
-    await extend(growing, at.deals, fresh, embedder, kept, share=spec.share)
+    selection = _selection(spec, f"{at.path.stem}-{at.deals}")
+    await extend(growing, at.deals, fresh, embedder, selection, share=spec.share)
 
 
-def _side(spec: ExperienceSpec) -> Literal["all", "losers"]:
-    return "losers" if spec.of == "losers" else "all"
+def _selection(spec: ExperienceSpec, lot: str) -> Selection:
+    """What of the games is kept. lot: by which responses are dealt anew, where they are."""
+    if spec.of == "losers":
+        return Selection(side="losers")
+    return Selection(shuffle=lot if spec.of == "shuffled" else None)
 
 
 class PoolContent(NamedTuple):
@@ -294,11 +292,6 @@ def _grown(path: Path, stamp: tuple[int, int]) -> Growing:
 def draw_of(spec: ExperienceSpec, repeat: int) -> int:
     """Which of its pools a game has, by its repeat."""
     return repeat % spec.draws
-
-
-def _lot(spec: ExperienceSpec, name: str) -> str | None:
-    """By which lot responses are dealt anew; None for not at all."""
-    return name if spec.of == "shuffled" else None
 
 
 def _empty(path: Path) -> Path:

@@ -113,6 +113,3 @@ def inspect(path: Path, sample: int = 3) -> Inspected:
         origins=origins,
         sample=tuple(every[(2 * at + 1) * len(every) // (2 * shown)] for at in range(shown)),
     )
-
-
-__all__ = ["Inspected", "SampleRow", "inspect"]

@@ -121,20 +121,26 @@ class Experiment(Part):
             raise ValueError(
                 "diversity: nobody proposes several candidates; use the recipe diverse, or remove it"
             )
-        if self.baseline is not None and self.baseline not in self.conditions:
-            raise ValueError(
-                f"baseline: there is no condition {self.baseline!r}; known are {', '.join(self.conditions)}"
-            )
-        for drawn in [*self.curve.points, self.curve.baseline] if self.curve else []:
-            if drawn is not None and drawn not in self.conditions:
-                raise ValueError(
-                    f"curve: there is no condition {drawn!r}; known are {', '.join(self.conditions)}"
-                )
-        for name in self.planted.conditions if self.planted else ():
-            if name not in self.conditions:
-                known = ", ".join(self.conditions)
-                raise ValueError(f"planted.conditions: there is no condition {name!r}; known are {known}")
-            if self.planted is not None and self.planted.player not in self.cast(name):
+        named: dict[str, Sequence[str | None]] = {
+            "baseline": [self.baseline],
+            "curve": [*self.curve.points, self.curve.baseline] if self.curve else [],
+            "planted.conditions": self.planted.conditions if self.planted else [],
+        }
+        for where, conditions in named.items():
+            for condition in conditions:
+                if condition is not None and condition not in self.conditions:
+                    known = ", ".join(self.conditions)
+                    raise ValueError(f"{where}: there is no condition {condition!r}; known are {known}")
+        self._check_planted()
+        self._check_measures()
+        return self
+
+    def _check_planted(self) -> None:
+        """Who has the planted knob must play, and the knob must be a number."""
+        if self.planted is None:
+            return
+        for name in self.planted.conditions:
+            if self.planted.player not in self.cast(name):
                 raise ValueError(
                     f"planted.player: nobody is called {self.planted.player!r} in {name}; "
                     f"known are {', '.join(self.cast(name))}"
@@ -142,10 +148,9 @@ class Experiment(Part):
         try:
             self.truths()
         except (TypeError, ValueError):
-            knob = self.planted.knob if self.planted else ""
-            raise ValueError(f"planted.knob: {knob!r} is not set to a number in every condition") from None
-        self._check_measures()
-        return self
+            raise ValueError(
+                f"planted.knob: {self.planted.knob!r} is not set to a number in every condition"
+            ) from None
 
     def _check_measures(self) -> None:
         """What is counted only where it is asked for must be asked for."""
@@ -224,12 +229,13 @@ class Experiment(Part):
 
     def truths(self) -> dict[str, float]:
         """The planted effect's true value by condition (0 where the knob is not turned)."""
-        found = {}
-        for name in self.planted.conditions if self.planted else ():
-            model = self.cast(name)[self.planted.player].model if self.planted else None
-            setting = model.get(self.planted.knob, 0.0) if self.planted and isinstance(model, dict) else 0.0
-            found[name] = float(setting)
-        return found
+        truths: dict[str, float] = {}
+        if self.planted is None:
+            return truths
+        for name in self.planted.conditions:
+            model = self.cast(name)[self.planted.player].model
+            truths[name] = float(model.get(self.planted.knob, 0.0)) if isinstance(model, dict) else 0.0
+        return truths
 
     def ruleset(self, condition: str) -> Ruleset:
         """The ruleset of one condition."""
@@ -342,6 +348,3 @@ def checked(
         raise ExperimentError(f"{where}: {in_words(error, Experiment)}") from None
     except (RulesetError, ExperimentError, TypeError) as error:
         raise ExperimentError(f"{where}: {error}") from None
-
-
-__all__ = ["Experiment", "checked"]

@@ -37,10 +37,7 @@ def override(data: dict[str, Any], change: str, spec: type[BaseModel], elsewhere
         raise ExperimentError(f"override {change!r}: write it as place.to.change=value")
     if not text.strip():
         raise ExperimentError(f"override {change!r}: no value is given; write null where none is meant")
-    try:
-        value = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        value = text
+    value = _value(text)
     keys = path.split(".")
     if keys[0] not in spec.model_fields:
         there = data.get("players")
@@ -101,11 +98,16 @@ def with_settings(model: str, changes: Sequence[str]) -> str | dict[str, Any]:
         name, equals, text = change.partition("=")
         if not equals or not name:
             raise ExperimentError(f"setting {change!r}: write it as name=value")
-        try:
-            spec[name] = yaml.safe_load(text)
-        except (yaml.YAMLError, ValueError, RecursionError):
-            spec[name] = text
+        spec[name] = _value(text)
     return spec
+
+
+def _value(text: str) -> Any:
+    """A YAML value; what is none is a text."""
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return text
 
 
 def _set(data: dict[str, Any], keys: list[str], value: Any, path: str) -> None:

@@ -269,6 +269,3 @@ def from_flags(
         found[called] = by_name(player)
     data: dict[str, Any] = {"name": "tournament", "entrants": found, "model": model or "village"}
     return data | ({} if rules is None else {"rules": rules}) | ({} if deals is None else {"deals": deals})
-
-
-__all__ = ["FILE", "Stop", "Tournament", "from_flags", "load", "make"]

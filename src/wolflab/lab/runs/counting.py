@@ -22,7 +22,6 @@ from ...usage import CallTotals
 from ..plans.experiment import Experiment
 from ..storage.packing import CallRow, Packed, pack, total
 from ..storage.store import GameRow, KeptRow, Store
-from .game import status
 
 _CHUNK = 100
 """Games that a process counts at a time."""
@@ -56,7 +55,8 @@ def finished(
     assert writer is not None
     calls = summed(spent) + summed(total(held))
     row = counted(experiment, condition, writer.record(played.log.ruleset), calls)
-    return Finished(status(played), pack(writer.game.lines, writer.probes.lines, held), row)
+    status = "void" if played.outcome.void else "done"
+    return Finished(status, pack(writer.game.lines, writer.probes.lines, held), row)
 
 
 def counted(experiment: Experiment, condition: str, record: GameRecord, calls: CallTotals) -> KeptRow:
@@ -146,6 +146,3 @@ def _count(store: Store, ids: Sequence[int]) -> dict[int, KeptRow]:
         calls = summed(store.came_to(number))
         found[number] = counted(store.experiment, store.game(number).condition, store.record(number), calls)
     return found
-
-
-__all__ = ["Finished", "asked_of", "check_row", "counted", "finished", "rows_of", "summed"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ... import __version__
-from ...match import Draws, InterviewProbe, Match, Played, Probe, ReliabilityProbe, StrawPoll
+from ...match import Draws, InterviewProbe, Match, Probe, ReliabilityProbe, StrawPoll
 from ...models.calls import File
 from ...rules import Ruleset, Said
 from ...text.camouflage import claimed_against
@@ -63,8 +63,3 @@ def prepare(company: Company, place: Place, file: File) -> Match:
         probes(experiment),
         file,
     )
-
-
-def status(played: Played) -> str:
-    """ "done" or "void"."""
-    return "void" if played.outcome.void else "done"

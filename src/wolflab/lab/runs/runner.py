@@ -96,7 +96,7 @@ async def _run(store: Store, watch: Watch, reached: bool) -> bool:
                 store.stop(row.id, "planned", "")
         progress = Progress(0, 0)
         _redraw(store, experiment)  # a run may have been cut between its last game and this
-        while planned := _ready(store, company):
+        while planned := company.pools.ready(store.games()):
             rows = store.games()
             progress.planned = len(rows)
             progress.over = sum(row.status != "planned" for row in rows)
@@ -105,17 +105,13 @@ async def _run(store: Store, watch: Watch, reached: bool) -> bool:
             if company.instant:
                 await _play_instant(store, company, planned, watch, progress)
             else:
-                await _play_waiting(store, company, planned, watch, progress)
+                games = [_Playing(store, company, row, progress) for row in planned]
+                await work(games, experiment.concurrency, lambda: watch(progress))
             _redraw(store, experiment)
         store.adapted(company.models)
     finally:
         await company.close()
     return all(row.over for row in store.games())
-
-
-def _ready(store: Store, company: Company) -> list[GameRow]:
-    """The planned games whose players have what they learn from: all, unless pools are still to grow."""
-    return company.pools.ready(store.games())
 
 
 def _redraw(store: Store, experiment: Experiment) -> None:
@@ -159,14 +155,6 @@ class _Playing:
     def _over(self) -> None:
         self._progress.over += 1
         self._progress.last = self._store.game(self._row.id)
-
-
-async def _play_waiting(
-    store: Store, company: Company, rows: list[GameRow], watch: Watch, progress: Progress
-) -> None:
-    """Games with models that wait: many at once, in one event loop."""
-    games = [_Playing(store, company, row, progress) for row in rows]
-    await work(games, store.experiment.concurrency, lambda: watch(progress))
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +268,3 @@ def _work(row: GameRow) -> _Result:
     assert _worker is not None
     with rare_collection():
         return _play_one(_worker, row)
-
-
-__all__ = ["Progress", "Watch", "end_with_driver", "preflight", "rare_collection", "run"]

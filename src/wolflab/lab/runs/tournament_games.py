@@ -312,6 +312,3 @@ class _Reader:
 
 
 _SIDE: Mapping[bool | None, SideName | None] = {True: "village", False: "werewolves", None: None}
-
-
-__all__ = ["TournamentPlan", "is_tournament", "plan_of", "play", "progress", "start", "table"]

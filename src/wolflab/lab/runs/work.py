@@ -95,6 +95,3 @@ def told_with_its_place() -> Iterator[None]:
         if place and not isinstance(first, WolflabError):
             raise AgentError(in_words(error)) from None
         raise
-
-
-__all__ = ["Asker", "How", "check_models", "in_words", "told_with_its_place", "work"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
@@ -140,17 +140,6 @@ class EmbeddingCache:
         """Tokens and USD of everything put here: what a resumed run adds to its budget."""
         with _usable(self.path):
             return spent_on_vectors(self._db)
-
-    def counts(self) -> list[tuple[Mapping[str, Any], int]]:
-        """(description, vectors) of every embedder in the file."""
-        with _usable(self.path):
-            if not self._tables():
-                return []
-            rows = self._db.execute(
-                "SELECT description, (SELECT count(*) FROM embeddings WHERE embedder = id) FROM embedders "
-                "ORDER BY id"
-            ).fetchall()
-        return [(json.loads(text), int(n)) for text, n in rows]
 
     # -- inside -----------------------------------------------------------------------------
 
