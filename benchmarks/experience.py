@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wolflab.agents.experience import Experience, Nearness, Pool
-from wolflab.lab.experience.pool import calibrate, embedded
-from wolflab.lab.experience.pool_file import open_file, write
+from wolflab.lab.experience.pool import calibrate, embed_distinct
+from wolflab.lab.experience.pool_file import open_file, write_pool
 from wolflab.match import run_now
 from wolflab.models.embedders import resolve_embedder
 
@@ -110,7 +110,7 @@ def measure(kind: str, reflections: list[str], vectors: NDArray[np.float32], fol
     n, d = vectors.shape
     made = Pool.of(experiences(reflections), vectors, {"name": kind}, Nearness(0.85))
     path = folder / f"{kind}-{d}"
-    writing = once(lambda: write(made, path))
+    writing = once(lambda: write_pool(made, path))
     pool = open_file(path).pool
     loading = once(lambda: pool.block(ROLE, KIND))
     readying = once(pool.preload)
@@ -151,7 +151,7 @@ def main() -> None:
             del drawn
             embedder = resolve_embedder({"embedder": "hashing", "dimensions": d})
             start = time.perf_counter()
-            vectors = run_now(embedded(reflections, embedder))
+            vectors = run_now(embed_distinct(reflections, embedder))
             spent = time.perf_counter() - start
             measure("texts", reflections, vectors, Path(folder))
             print(f"  embedded in {spent:.1f} s, {n / spent:.0f} texts a second")

@@ -22,7 +22,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 import http_server
-from wolflab.bench.suite import chain
+from wolflab.bench.suite import longest_call_chain
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
@@ -66,7 +66,7 @@ def measure(latency: float, games: int) -> None:
         now = resource.getrusage(resource.RUSAGE_SELF)
         used = now.ru_utime + now.ru_stime - cpu.ru_utime - cpu.ru_stime
         rows = store.games()
-        links = max(chain(store.record(row.id)) for row in rows)
+        links = max(longest_call_chain(store.record(row.id)) for row in rows)
         calls = sum(n for models in store.totals().values() for n, _, _ in models.values())
     ours.send("stop")
     process.join()

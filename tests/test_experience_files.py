@@ -30,7 +30,7 @@ from wolflab.errors import ModelError, StoreError, WolflabError
 from wolflab.lab.experience import pool as lab
 from wolflab.lab.experience import pool_file as experience_file
 from wolflab.lab.experience.pool import Selection
-from wolflab.lab.experience.pool_file import MadePool, open_file, write
+from wolflab.lab.experience.pool_file import MadePool, open_file, write_pool
 from wolflab.lab.plans.loading import build as build_experiment
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
@@ -47,7 +47,7 @@ GAMES = games()
 def test_a_file_gives_the_pool_back(tmp_path: Path) -> None:
     pool = built(tmp_path / "p.pool")
     assert [one.name for one in tmp_path.iterdir()] == ["p.pool"]
-    again = lab.load(shutil.copy(tmp_path / "p.pool", tmp_path / "copy"), HASHING)
+    again = lab.load_pool(shutil.copy(tmp_path / "p.pool", tmp_path / "copy"), HASHING)
     assert again.digest == pool.digest
     assert again.describe() == pool.describe()
     assert again.nearness == pool.nearness
@@ -66,7 +66,7 @@ def test_an_embedder_by_name(tmp_path: Path) -> None:
     pool = asyncio.run(lab.build_named(GAMES, spec, tmp_path / "p", selection=Selection(games=2), share=0.1))
     assert pool.dimensions == 64
     assert pool.nearness.share == 0.1
-    assert lab.load(tmp_path / "p", resolve_embedder(spec)).digest == pool.digest
+    assert lab.load_pool(tmp_path / "p", resolve_embedder(spec)).digest == pool.digest
     with pytest.raises(ModelError, match="'hashng' is not known"):
         asyncio.run(lab.build_named(GAMES, "hashng", tmp_path / "q"))
 
@@ -76,7 +76,7 @@ def test_a_pool_can_be_read_where_nothing_can_be_written(tmp_path: Path) -> None
     (tmp_path / "p").chmod(0o444)
     tmp_path.chmod(0o555)
     try:
-        lab.load(tmp_path / "p", HASHING).preload()
+        lab.load_pool(tmp_path / "p", HASHING).preload()
         assert [one.name for one in tmp_path.iterdir()] == ["p"]
     finally:
         tmp_path.chmod(0o755)
@@ -85,7 +85,7 @@ def test_a_pool_can_be_read_where_nothing_can_be_written(tmp_path: Path) -> None
 def test_vectors_in_several_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(experience_file, "_PART", 7)
     pool = built(tmp_path / "p")
-    again = lab.load(tmp_path / "p", HASHING)
+    again = lab.load_pool(tmp_path / "p", HASHING)
     again.preload()
     assert list(again.experiences()) == list(pool.experiences())
 
@@ -93,10 +93,10 @@ def test_vectors_in_several_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_another_embedder_is_refused(tmp_path: Path) -> None:
     built(tmp_path / "p")
     with pytest.raises(ModelError, match="p was made with the embedder 'hashing', and 'counting' was given"):
-        lab.load(tmp_path / "p", Counting())
+        lab.load_pool(tmp_path / "p", Counting())
     other: Embedder = resolve_embedder({"embedder": "hashing", "dimensions": 64})
     with pytest.raises(ModelError, match="dimensions 512 there and 64 here"):
-        lab.load(tmp_path / "p", other)
+        lab.load_pool(tmp_path / "p", other)
 
 
 def test_a_file_is_not_overwritten_unless_told_to(tmp_path: Path) -> None:
@@ -161,13 +161,13 @@ def foreign(path: Path, what: str) -> None:
 def test_what_is_no_pool_is_refused(tmp_path: Path, what: str, told: str) -> None:
     foreign(tmp_path / "p", what)
     for use in (
-        lambda path: lab.load(path, HASHING),
+        lambda path: lab.load_pool(path, HASHING),
         lab.inspect,
         lambda path: lab.merge([path, path], path / "to"),
     ):
         with pytest.raises(StoreError) as refused:
             use(tmp_path / "p")
-        if use is not lab.load:
+        if use is not lab.load_pool:
             assert str(tmp_path / "p") in str(refused.value)
     with pytest.raises(StoreError, match=told):
         lab.inspect(tmp_path / "p")
@@ -178,7 +178,7 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "p")) as db:
         db.execute("PRAGMA user_version=3")
     with pytest.raises(StoreError, match="is a pool of format 3, and this wolflab reads 1 and 2"):
-        lab.load(tmp_path / "p", HASHING)
+        lab.load_pool(tmp_path / "p", HASHING)
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_a_file_with_a_wrong_byte_gives_the_pool_or_a_sentence(tmp_path: Path) -
 
 def test_a_file_that_was_replaced_after_it_was_opened_is_found_out(tmp_path: Path) -> None:
     built(tmp_path / "p", GAMES[:3])
-    pool = lab.load(tmp_path / "p", HASHING)
+    pool = lab.load_pool(tmp_path / "p", HASHING)
     built(tmp_path / "p", GAMES[3:6], overwrite=True)
     with pytest.raises(StoreError, match="damaged"):
         pool.preload()
@@ -283,8 +283,8 @@ def test_merging_is_building_from_everything(tmp_path: Path) -> None:
 
 
 def test_pools_of_different_embedders_cannot_be_merged(tmp_path: Path) -> None:
-    write(made_of([experience()]).pool, tmp_path / "a")
-    write(made_of([experience(1)], "other").pool, tmp_path / "b")
+    write_pool(made_of([experience()]).pool, tmp_path / "a")
+    write_pool(made_of([experience(1)], "other").pool, tmp_path / "b")
     with pytest.raises(StoreError, match=r"b was made with the embedder 'other'.*a with 'made up'"):
         lab.merge([tmp_path / "a", tmp_path / "b"], tmp_path / "c")
     assert not (tmp_path / "c").exists()

@@ -123,7 +123,7 @@ def test_states_in_which_nothing_was_learned(tmp_path: Path) -> None:
 def test_a_growing_pool_is_read_like_any_other(tmp_path: Path) -> None:
     grown(tmp_path / "p", {2: GAMES[:2], 6: GAMES[2:6]})
     at_once = run_now(lab.make(GAMES[:6], HASHING, share=0.5)).pool
-    same(lab.load(tmp_path / "p", HASHING), at_once)
+    same(lab.load_pool(tmp_path / "p", HASHING), at_once)
     found = lab.inspect(tmp_path / "p")
     assert (found.games, found.digest) == (6, at_once.digest)
     assert [one["games"] for one in found.origins] == [2, 4]
@@ -173,7 +173,7 @@ def test_damage_is_found(tmp_path: Path, damage: str, words: str) -> None:
     with closing(sqlite3.connect(tmp_path / "p", isolation_level=None)) as db:
         db.execute(damage)
     with pytest.raises(StoreError, match=words):
-        lab.load(tmp_path / "p", HASHING)
+        lab.load_pool(tmp_path / "p", HASHING)
 
 
 def test_a_state_that_cannot_be_written_leaves_the_file_as_it_was(

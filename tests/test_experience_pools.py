@@ -24,7 +24,14 @@ from experience_helpers import (
 from wolflab.agents.experience import Nearness, Pool, mask
 from wolflab.errors import ExperimentError, StoreError
 from wolflab.lab.experience import pool as lab
-from wolflab.lab.experience.from_games import experiences_of, gather, in_words, last_day, left_out, score
+from wolflab.lab.experience.from_games import (
+    decision_in_words,
+    experiences_of,
+    gather,
+    last_day,
+    left_out,
+    score,
+)
 from wolflab.lab.experience.pool import Selection
 from wolflab.lab.plans.loading import build as experiment
 from wolflab.lab.storage.packing import pack
@@ -153,7 +160,7 @@ def test_games_that_nobody_won_give_nothing() -> None:
     ],
 )
 def test_decisions_in_words(kind: str, action: Any, words: str) -> None:
-    assert in_words(kind, action, 0, WITCH) == words
+    assert decision_in_words(kind, action, 0, WITCH) == words
 
 
 # -- which games, and what of them ----------------------------------------------------------

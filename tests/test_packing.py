@@ -19,7 +19,7 @@ from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.export import export_run
 from wolflab.lab.runs.replay import verify_game
-from wolflab.lab.storage.packing import CallRow, Packed, Unpacked, pack, total, unpack
+from wolflab.lab.storage.packing import CallRow, Packed, Unpacked, pack, totals_by_model, unpack
 from wolflab.lab.storage.store import Store, asker
 from wolflab.models.base import Response
 from wolflab.record.chain import Chain
@@ -129,7 +129,7 @@ def test_what_calls_cost_comes_back_and_is_summed() -> None:
         "a": CallTotals(3, Usage(0 + 2 + 4, 6, 3, 1.5), 0 + 2 + 4),
         "b": CallTotals(3, Usage(1 + 3 + 5, 6, 3, 1.5), 1 + 3 + 5),
     }
-    assert total([]) == {}
+    assert totals_by_model([]) == {}
 
 
 def test_an_empty_game_and_no_game() -> None:

@@ -23,7 +23,7 @@ from wolflab.agents.policy.network import (
     small,
 )
 from wolflab.errors import ModelError
-from wolflab.policy.network import build, from_arrays, to_arrays
+from wolflab.policy.network import build_network, from_arrays, to_arrays
 
 CONFIGS = {
     "small": small(48, width=32, mlp_width=24),
@@ -182,14 +182,14 @@ def test_numbers_to_start_from_follow_the_seed() -> None:
 @pytest.mark.parametrize("name", CONFIGS)
 def test_both_have_the_same_parameters(name: str) -> None:
     config = CONFIGS[name]
-    arrays = to_arrays(build(config, seed=3))
+    arrays = to_arrays(build_network(config, seed=3))
     assert {key: array.shape for key, array in arrays.items()} == shapes(config)
     assert sum(array.size for array in arrays.values()) == parameters(config)
     assert all(np.array_equal(arrays[key], initial(config, 3)[key]) for key in arrays)
 
 
 def test_taking_numbers_out_of_torch_takes_a_copy() -> None:
-    module = build(CONFIGS["small"])
+    module = build_network(CONFIGS["small"])
     arrays = to_arrays(module)
     before = arrays["norm.weight"].copy()
     with torch.no_grad():
@@ -199,7 +199,7 @@ def test_taking_numbers_out_of_torch_takes_a_copy() -> None:
 
 def test_gradients_reach_every_parameter() -> None:
     config = CONFIGS["small"]
-    module = build(config)
+    module = build_network(config)
     given = batch(np.random.default_rng(14), config, 8, 3)
     logits, value = module(*(torch.from_numpy(array) for array in given))
     # The log-probability of the first candidate, which is always there, and the value.

@@ -102,8 +102,11 @@ def test_the_row_of_a_game_as_played_is_that_of_its_record(tmp_path: Path, rules
         for game in store.games():
             kept = store.row(game.id)
             assert kept is not None
-            calls = counting.summed(store.came_to(game.id))
-            assert counting.counted(store.experiment, game.condition, store.record(game.id), calls) == kept
+            calls = counting.summed_totals(store.came_to(game.id))
+            assert (
+                counting.row_from_record(store.experiment, game.condition, store.record(game.id), calls)
+                == kept
+            )
             assert 100 < len(kept.data) <= LARGEST
 
 
@@ -143,7 +146,7 @@ def test_what_a_row_says_survives_as_bytes(run: Path) -> None:
     with Store.open_for_reading(run) as store:
         for game in store.games("done"):
             row = counting.decode(store.row(game.id).data)  # type: ignore[union-attr]
-            calls = counting.summed(store.came_to(game.id))
+            calls = counting.summed_totals(store.came_to(game.id))
             asked = counting.asked_of(store.experiment, game.condition)
             whole = rows.row_of(store.record(game.id), asked, calls)
             assert (row.sums, row.groups, row.players, row.null) == (

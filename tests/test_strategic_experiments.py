@@ -21,7 +21,7 @@ from wolflab.agents.recipes import RECIPES, recipe
 from wolflab.lab.plans import tournament
 from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.loading import build, load, shipped
-from wolflab.lab.plans.policies import named
+from wolflab.lab.plans.policies import policy_name_of
 from wolflab.lab.results.extras import extras
 from wolflab.lab.results.summaries import summary
 from wolflab.lab.runs import runner
@@ -74,7 +74,7 @@ def on_village(name: str) -> Experiment:
 
 def policies_of(experiment: Experiment) -> set[str]:
     specs = [one for name in experiment.conditions for one in experiment.cast(name).values()]
-    return {policy for one in specs if (policy := named(one)) is not None}
+    return {policy for one in specs if (policy := policy_name_of(one)) is not None}
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def with_files(experiment: Experiment, files: dict[str, str], **changes: Any) ->
     for name, one in experiment.conditions.items():
         players = {}
         for place, spec in experiment.cast(name).items():
-            policy = named(spec)
+            policy = policy_name_of(spec)
             # Said for everybody: a place takes over from `others` what it does not say.
             file = None if policy is None else files[policy]
             players[place] = spec.model_dump(exclude_unset=True) | {"policy": file}
@@ -223,8 +223,8 @@ def test_what_plays_in_each_seat_of_a_side() -> None:
     assert gain.cast("deductive")["others"].resolved_recipe().name == "deductive-004"
     for side in ("village", "werewolves"):
         cast = gain.cast(f"small-as-{side}")
-        assert named(cast[side]) == "small"
-        assert named(cast["others"]) is None
+        assert policy_name_of(cast[side]) == "small"
+        assert policy_name_of(cast["others"]) is None
     parts = on_village("strategic-components").cast("without-deduction-as-village")["village"]
     assert parts.resolved_recipe().deduce is None
     assert parts.resolved_recipe().weighs
@@ -242,10 +242,10 @@ def test_a_policy_of_others_is_not_inherited_by_who_chooses_among_other_candidat
     experiment = load("strategic-communication", ["others.policy=small-selfplay"], village=True)
     for condition in experiment.conditions:
         cast = experiment.cast(condition)
-        assert named(cast["others"]) == "small-selfplay"
+        assert policy_name_of(cast["others"]) == "small-selfplay"
         by = condition.partition("-")[0]
         wanted = {"ours": "small-selfplay", "atomic": "small-atomic"}.get(by)
-        assert named(cast.get("village", cast["others"])) == wanted
+        assert policy_name_of(cast.get("village", cast["others"])) == wanted
 
 
 @pytest.mark.parametrize(("name", "players"), [("strategic-tables-6", 6), ("strategic-tables-8", 8)])
@@ -286,8 +286,8 @@ def test_a_village_of_another_kind_differs_in_skill_style_and_words() -> None:
         assert cast["village"].model == {"model": "village", "skill": 0.6, "phrases": "b"}
         assert cast["village"].resolved_recipe().style == "active_contributor"
         assert cast["others"].model == "village"
-    assert named(experiment.cast("with-policy")["village"]) == "small"
-    assert named(experiment.cast("without-policy")["village"]) is None
+    assert policy_name_of(experiment.cast("with-policy")["village"]) == "small"
+    assert policy_name_of(experiment.cast("without-policy")["village"]) is None
 
 
 # -- played -----------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from wolflab.agents.policy.network import NetworkConfig, small
 from wolflab.errors import ModelError
 from wolflab.policy.rollout import Decisions
 from wolflab.policy.settings import PPO, Cloning
-from wolflab.policy.train import Learner, Moments, entropies, explained, gae, returns_of
+from wolflab.policy.train import Learner, ReturnMoments, entropies, explained, gae, returns_of
 
 CONFIG = small(16, width=16, mlp_width=16, heads=2)
 CHOICES = 3
@@ -116,7 +116,7 @@ def test_explained_variance() -> None:
 
 def test_moments_in_parts_are_those_of_the_whole() -> None:
     values = np.random.default_rng(1).normal(30, 80, 1000).astype(np.float32)
-    found = Moments()
+    found = ReturnMoments()
     for part in np.array_split(values, [10, 400, 401]):
         found.add(part)
     assert found.count == 1000

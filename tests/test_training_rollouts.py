@@ -28,9 +28,9 @@ from wolflab.policy.rollout import (
     Member,
     checkpoint_of,
     episodes,
-    joined,
-    members,
-    seats,
+    join_decisions,
+    population_members,
+    seat_holders,
     styled,
 )
 from wolflab.policy.settings import STYLES, Population
@@ -86,7 +86,7 @@ def rolled(
         assert made is not None
         parts.append(made)
         ended += over
-    return joined(parts), ended
+    return join_decisions(parts), ended
 
 
 KEYS = [f"rollout/{number}" for number in range(6)]
@@ -100,7 +100,7 @@ def test_four_seats_learn_and_the_others_hold_members_of_their_own_side() -> Non
     learned: Counter[int] = Counter()
     held: Counter[str] = Counter()
     for number in range(600):
-        found = seats(Population(), styled(), dealing(number))
+        found = seat_holders(Population(), styled(), dealing(number))
         learned.update(seat for seat, one in enumerate(found) if one is None)
         assert sum(one is None for one in found) == 4
         for seat, one in enumerate(found):
@@ -113,30 +113,36 @@ def test_four_seats_learn_and_the_others_hold_members_of_their_own_side() -> Non
 
 
 def test_the_same_key_gives_the_same_seats() -> None:
-    assert seats(Population(), styled(), dealing(1)) == seats(Population(), styled(), dealing(1))
-    assert len({seats(Population(), styled(), dealing(number)) for number in range(50)}) > 40
+    assert seat_holders(Population(), styled(), dealing(1)) == seat_holders(
+        Population(), styled(), dealing(1)
+    )
+    assert len({seat_holders(Population(), styled(), dealing(number)) for number in range(50)}) > 40
 
 
 def test_self_play_and_one_side() -> None:
-    assert seats(Population(learners="all"), styled(), dealing(1)) == (None,) * 7
+    assert seat_holders(Population(learners="all"), styled(), dealing(1)) == (None,) * 7
     target = (Member("target", "target"),)
-    found = seats(Population(learners="werewolves"), target, dealing(1))
+    found = seat_holders(Population(learners="werewolves"), target, dealing(1))
     assert [one is None for one in found] == [role == "Werewolf" for role in ROLES]
-    found = seats(Population(learners="village"), target, dealing(1))
+    found = seat_holders(Population(learners="village"), target, dealing(1))
     assert [one is None for one in found] == [role != "Werewolf" for role in ROLES]
 
 
 def test_who_has_nobody_to_hold_its_seat_learns() -> None:
-    assert seats(Population(styles=False), (), dealing(1)) == (None,) * 7
+    assert seat_holders(Population(styles=False), (), dealing(1)) == (None,) * 7
 
 
 def test_the_population_grows_by_checkpoints_and_keeps_the_latest() -> None:
-    assert members(Population(), 9) == styled()
-    grown = members(Population(checkpoints=10, keep=2), 35)
+    assert population_members(Population(), 9) == styled()
+    grown = population_members(Population(checkpoints=10, keep=2), 35)
     assert grown == (*styled(), checkpoint_of(20), checkpoint_of(30))
-    assert members(Population(checkpoints=0), 99) == styled()
-    assert members(Population(learners="village"), 99) == styled()  # it never learned to be a Werewolf
-    assert members(Population(styles=False, checkpoints=5), 5) == (Member("checkpoint", "update-00005"),)
+    assert population_members(Population(checkpoints=0), 99) == styled()
+    assert (
+        population_members(Population(learners="village"), 99) == styled()
+    )  # it never learned to be a Werewolf
+    assert population_members(Population(styles=False, checkpoints=5), 5) == (
+        Member("checkpoint", "update-00005"),
+    )
 
 
 def test_a_population_that_holds_no_seat_is_not_named() -> None:

@@ -205,10 +205,10 @@ def _latency(seconds: float = 0.2, games: int = 16, slower: float = 0.5) -> list
 
     model = _Late(seconds)
     records, wall, _ = timed(model, range(1, 2))
-    links = chain(records[0])
+    links = longest_call_chain(records[0])
     late = _Late(slower)
     crowd, crowd_wall, cpu = timed(late, range(1, games + 1))
-    longest = max(chain(record) for record in crowd)
+    longest = max(longest_call_chain(record) for record in crowd)
     return [
         (f"one game at {seconds} s a call: longest chain of dependent calls", links, "links"),
         ("… wall time ÷ (chain × latency)", wall / (links * seconds), "ratio"),
@@ -271,7 +271,7 @@ def _extending(layout: str, games: int = 6) -> float:
     return repeated / total
 
 
-def chain(record: GameRecord) -> int:
+def longest_call_chain(record: GameRecord) -> int:
     """The longest chain of dependent calls in a game, from what depends on what (002 §3.1).
 
     A decision is one link, or two where judgements come first (they depend on the same facts, not on

@@ -16,7 +16,7 @@ from ..agents.policy.checkpoint import SUFFIX, load, save
 from ..lab.training.files import POLICY
 from ..lab.training.games import POPULATION, Job, crew, grouped, time_of
 from ..lab.training.plan import load as training
-from ..policy.rollout import members
+from ..policy.rollout import population_members
 
 SHIPPED = "small"
 """The policy that learns, and the training that made it."""
@@ -27,7 +27,7 @@ def training_lines(games: int = 512, workers: int | None = None) -> list[tuple[s
     experiment = training(f"train-{SHIPPED}", [f"workers={workers or 'null'}"])
     count = workers or os.cpu_count() or 1
     settings = experiment.training
-    pool = members(settings.population, settings.updates)
+    pool = population_members(settings.population, settings.updates)
     with TemporaryDirectory() as folder, crew(experiment) as workers_:
         path, learner = Path(folder) / POLICY, load(SHIPPED)
         (path.parent / POPULATION).mkdir()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 
-def build(config: NetworkConfig, seed: int = 0) -> nn.Module:
+def build_network(config: NetworkConfig, seed: int = 0) -> nn.Module:
     """A network with its first numbers, those of `agents.policy.network.initial`, on the CPU.
 
     Called with (player, text, candidates, mask) as in `agents.policy.features.Batch`, as tensors, it returns

@@ -56,7 +56,7 @@ def styled() -> tuple[Member, ...]:
     return tuple(Member("style", name, side) for side, names in STYLES.items() for name in names)
 
 
-def members(settings: Population, updates: int) -> tuple[Member, ...]:
+def population_members(settings: Population, updates: int) -> tuple[Member, ...]:
     """The population after so many updates, oldest first; nobody in self-play."""
     if settings.learners == "all":
         return ()
@@ -72,7 +72,7 @@ def checkpoint_of(update: int) -> Member:
     return Member("checkpoint", f"update-{update:05d}")
 
 
-def seats(settings: Population, pool: Sequence[Member], dealing: Dealing) -> tuple[Member | None, ...]:
+def seat_holders(settings: Population, pool: Sequence[Member], dealing: Dealing) -> tuple[Member | None, ...]:
     """Who holds each seat of an episode: None for a seat that learns.
 
     Drawn by the key of the game's play. A fixed seat draws one member of the population of its side; where
@@ -260,7 +260,7 @@ async def episode(
         # An elected Sheriff has the table cast once more; here everybody stays.
         if not table:
             sides[:] = [SIDES.index(ROLES[role].side) for role in dealing.roles]
-            for seat, member in enumerate(seats(population, pool, dealing)):
+            for seat, member in enumerate(seat_holders(population, pool, dealing)):
                 if member is None:
                     learning[seat] = Seat(policy)
                     table.append(roster.learner(learning[seat]))
@@ -325,10 +325,12 @@ def episodes(
     games = (episode(ruleset, roster, policy, population, pool, key) for key in keys)
     taken = list(drive(games, len(keys)))
     kept = [seat for one in taken for seat in one.seats]
-    return pack(kept, lay_out) if kept else None, [one.ended for one in taken]
+    return decisions_of_seats(kept, lay_out) if kept else None, [one.ended for one in taken]
 
 
-def pack(kept: Sequence[tuple[Seat, Floats]], lay_out: Callable[[Sequence[Observation]], Batch]) -> Decisions:
+def decisions_of_seats(
+    kept: Sequence[tuple[Seat, Floats]], lay_out: Callable[[Sequence[Observation]], Batch]
+) -> Decisions:
     """What was kept of learning seats, as arrays."""
     batch = lay_out([one for seat, _ in kept for one in seat.observations])
     action = [one for seat, _ in kept for one in seat.actions]
@@ -352,6 +354,6 @@ def pack(kept: Sequence[tuple[Seat, Floats]], lay_out: Callable[[Sequence[Observ
     )
 
 
-def joined(parts: Sequence[Decisions]) -> Decisions:
+def join_decisions(parts: Sequence[Decisions]) -> Decisions:
     """The decisions of several groups as one."""
     return Decisions(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))

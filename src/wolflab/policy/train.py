@@ -34,7 +34,7 @@ from ..agents.policy.base import Floats
 from ..agents.policy.network import NetworkConfig
 from ..errors import ModelError
 from ..text.kinds import KINDS
-from .network import build, to_arrays
+from .network import build_network, to_arrays
 from .rollout import Decisions
 from .settings import PPO, Cloning
 
@@ -94,10 +94,10 @@ class Learner:
         import torch
 
         self.config, self.ppo, self.seed = config, ppo, seed
-        self.device = torch.device(usable(device))
-        self.network: Any = build(config, seed).to(self.device)
+        self.device = torch.device(usable_device(device))
+        self.network: Any = build_network(config, seed).to(self.device)
         self.optimiser = self._adam(ppo.learning_rate)
-        self.returns = Moments()
+        self.returns = ReturnMoments()
 
     def _adam(self, rate: float) -> torch.optim.Adam:
         import torch
@@ -119,7 +119,7 @@ class Learner:
 
         self.network.load_state_dict({name: torch.from_numpy(np.array(a)) for name, a in arrays.items()})
         mean, scale = float(arrays["value_mean"]), float(arrays["value_scale"])
-        self.returns = Moments(1.0, mean, scale**2)
+        self.returns = ReturnMoments(1.0, mean, scale**2)
 
     # -- behaviour cloning --------------------------------------------------------------------
 
@@ -324,13 +324,13 @@ class Learner:
                     adam[number] = {w: torch.from_numpy(np.array(array)) for w, array in kept.items()}
             told = self.optimiser.state_dict() | {"state": adam}
             self.optimiser.load_state_dict(told)
-            self.returns = Moments(*(float(value) for value in state["returns"]))
+            self.returns = ReturnMoments(*(float(value) for value in state["returns"]))
         except (KeyError, RuntimeError, TypeError, ValueError) as error:
             raise ModelError(f"the learner's state does not fit its settings ({error}); start anew") from None
 
 
 @dataclass
-class Moments:
+class ReturnMoments:
     """Count, mean and squared deviation of all returns so far: what the critic's values are normalised by."""
 
     count: float = 0.0
@@ -375,7 +375,7 @@ def explained(value: Floats, returns: NDArray[np.float32]) -> float:
     return 1 - float((returns - value).var()) / spread if spread else 0.0
 
 
-def usable(device: str) -> str:
+def usable_device(device: str) -> str:
     """The device of that name, "auto" being the best there is. ModelError where there is none such."""
     import torch
 

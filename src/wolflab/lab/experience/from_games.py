@@ -48,7 +48,7 @@ def left_out(record: GameRecord) -> str | None:
     return "nobody won" if outcome.winner is Winner.NOBODY else None
 
 
-def in_words(kind: str, action: Action, seat: int, ruleset: Ruleset) -> str:
+def decision_in_words(kind: str, action: Action, seat: int, ruleset: Ruleset) -> str:
     """What the player in `seat` said or did in a decision of that kind, as one would tell it."""
     match action:
         case Say(text):
@@ -82,7 +82,7 @@ def experiences_of(record: GameRecord) -> list[Experience]:
         if turn.seat < 0 or turn.invalid is not None or turn.action is None or not reflection:
             continue
         role = roles[turn.seat]
-        response = in_words(turn.kind, turn.action, turn.seat, record.ruleset)
+        response = decision_in_words(turn.kind, turn.action, turn.seat, record.ruleset)
         found.append(
             Experience(
                 *mask_pair(reflection, response, record.ruleset.names),

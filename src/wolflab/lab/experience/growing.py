@@ -25,7 +25,7 @@ from ...errors import StoreError
 from ...models.embedders import Vectors, digest_of
 from ..storage.run_files import PATIENCE, reader
 from .from_games import shuffled
-from .pool_file import FORMAT_GROWING, MadePool, check_format, format_of, fresh_file, open_file, readable
+from .pool_file import FORMAT_GROWING, MadePool, check_format, format_of, fresh_file, open_file, readable_pool
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -104,7 +104,7 @@ class Growing:
 
     def refresh(self) -> None:
         """Look again which states there are."""
-        with readable(self.path), closing(_connect(self.path)) as db:
+        with readable_pool(self.path), closing(_connect(self.path)) as db:
             check_format(db, self.path, FORMAT_GROWING)
             meta = {key: json.loads(value) for key, value in db.execute("SELECT key, value FROM meta")}
             self.embedder, self.dimensions = dict(meta["embedder"]), int(meta.get("dimensions", 0))
@@ -124,7 +124,7 @@ class Growing:
         if not state.n:
             return None
         self._read_to(state)
-        with readable(self.path):
+        with readable_pool(self.path):
             pool = self._made(state.n, state.vectors, state.lot, state.nearness)
             if pool.digest != state.digest:
                 raise ValueError(f"the state after {deals} deals is not what was written")
@@ -145,7 +145,7 @@ class Growing:
         have, held = len(self._experiences), len(self._vectors)
         if have >= state.n:
             return
-        with readable(self.path), closing(_connect(self.path)) as db:
+        with readable_pool(self.path), closing(_connect(self.path)) as db:
             rows = db.execute(
                 f"SELECT vector, {_FIELDS} FROM experiences WHERE id > ? AND id <= ? ORDER BY id",
                 (have, state.n),

@@ -1,6 +1,6 @@
 """Pools of experience: built from runs, merged, looked into, loaded for play (003 §3.4).
 
-`build` makes a file from runs, `load` gives the pool in it to any number of games, `merge` joins files,
+`build` makes a file from runs, `load_pool` gives the pool in it to any number of games, `merge` joins files,
 `inspect` says what one holds. `make` and `merged` do the same in memory. `extend` adds a state to the file of
 a pool that grows; each state is a pool of its own, frozen while games are played with it.
 """
@@ -35,7 +35,7 @@ from ...models.embedders import (
 from .from_games import EVERYTHING, GamesFrom, Gathered, gather
 from .from_games import Selection as Selection
 from .growing import Growing, open_pool
-from .pool_file import MadePool, must_be_free, write
+from .pool_file import MadePool, must_be_free, write_pool
 from .samples import Inspected as Inspected
 from .samples import inspect as inspect
 
@@ -81,7 +81,7 @@ async def make(
             f"there is no experience in {found.games} games{f' ({missing} left out)' if missing else ''}: it "
             "comes from players who reflect, in games that somebody won; use runs of the recipe reflective"
         )
-    vectors = await embedded([one.reflection for one in found.experiences], embedder, progress)
+    vectors = await embed_distinct([one.reflection for one in found.experiences], embedder, progress)
     pool = Pool.of(found.experiences, vectors, embedder.describe(), Nearness(PAPER_EPSILON))
     return MadePool(pool.tuned(_nearness(pool, share, epsilon)), (_origin(found, selection),))
 
@@ -118,7 +118,7 @@ async def extend(
     fresh = list(dict.fromkeys(one.reflection for one in found.experiences if one.reflection not in known))
     known |= {text: before + number for number, text in enumerate(fresh)}
     places = [known[one.reflection] for one in found.experiences]
-    vectors = await embedded(fresh, embedder) if fresh else np.empty((0, 0), np.float32)
+    vectors = await embed_distinct(fresh, embedder) if fresh else np.empty((0, 0), np.float32)
     return growing.add(
         deals,
         found.experiences,
@@ -144,7 +144,7 @@ async def build(
     """`make` a pool and write it to a file; StoreError if there is one already (unless `overwrite`)."""
     must_be_free(to, overwrite)
     made = await make(sources, embedder, selection, share=share, epsilon=epsilon, progress=progress)
-    write(made.pool, to, made.origins, overwrite=overwrite)
+    write_pool(made.pool, to, made.origins, overwrite=overwrite)
     return made.pool
 
 
@@ -157,7 +157,7 @@ async def build_named(sources: Iterable[GamesFrom], embedder: EmbedderSpec, to: 
         await made.close()
 
 
-async def embedded(
+async def embed_distinct(
     texts: Sequence[str], embedder: Embedder, progress: BuildProgress | None = None
 ) -> Vectors:
     """float32 (n, d): the vectors of `texts` in their order; equal texts are embedded once."""
@@ -172,7 +172,7 @@ async def embedded(
     return vectors
 
 
-def load(path: Path, embedder: Embedder) -> Pool:
+def load_pool(path: Path, embedder: Embedder) -> Pool:
     """The pool in a file, for games whose reflections `embedder` embeds.
 
     Raises ModelError if another embedder made it, StoreError if the file cannot be used.
@@ -186,10 +186,10 @@ def load(path: Path, embedder: Embedder) -> Pool:
 
 
 def merge(paths: Sequence[Path], to: Path, *, overwrite: bool = False) -> Pool:
-    """Join the pools of several files into one file; see `merged` and `write`."""
+    """Join the pools of several files into one file; see `merged` and `write_pool`."""
     must_be_free(to, overwrite)
     found = merged([open_pool(path) for path in paths], [str(path) for path in paths])
-    write(found.pool, to, found.origins, overwrite=overwrite)
+    write_pool(found.pool, to, found.origins, overwrite=overwrite)
     return found.pool
 
 

@@ -57,7 +57,7 @@ class MadePool(NamedTuple):
 # -- writing ---------------------------------------------------------------------------------------
 
 
-def write(
+def write_pool(
     pool: Pool, path: Path, origins: Sequence[Mapping[str, Any]] = (), *, overwrite: bool = False
 ) -> None:
     """Write a pool; the file appears whole or not at all.
@@ -171,7 +171,7 @@ def open_file(path: Path) -> MadePool:
         )
     if not path.is_file():
         raise StoreError(f"{path}: there is no such pool; make one with: wolflab experience build")
-    with readable(path), closing(_connect(path)) as db:
+    with readable_pool(path), closing(_connect(path)) as db:
         check_format(db, path, FORMAT)
         meta = {key: json.loads(value) for key, value in db.execute("SELECT key, value FROM meta")}
         places: dict[Key, _Place] = {}
@@ -204,7 +204,7 @@ class _Place(NamedTuple):
 
 
 def _read_block(path: Path, place: _Place, dimensions: int, digest: str) -> Block:
-    with readable(path), closing(_connect(path)) as db:
+    with readable_pool(path), closing(_connect(path)) as db:
         (size,) = db.execute(
             "SELECT total(length(data)) FROM vectors WHERE block = ?", (place.id,)
         ).fetchone()
@@ -267,7 +267,7 @@ def check_format(db: sqlite3.Connection, path: Path, wanted: int) -> None:
 
 
 @contextmanager
-def readable(path: Path) -> Iterator[None]:
+def readable_pool(path: Path) -> Iterator[None]:
     """Turns what goes wrong with a damaged file into a StoreError."""
     try:
         yield

@@ -25,7 +25,7 @@ from ..plans.specs import ExperienceSpec
 from ..storage.place import Place
 from ..storage.store import GameRow, Store
 from .growing import Growing, open_pool
-from .pool import NothingToLearn, Selection, build, extend, load
+from .pool import NothingToLearn, Selection, build, extend, load_pool
 
 FOLDER = "pools"
 _AT_HAND = 32
@@ -93,7 +93,7 @@ class Pools:
 
     def _opened(self, at: At, embedder: Embedder) -> Pool | None:
         if at.deals is None:
-            pool: Pool | None = load(at.path, embedder)
+            pool: Pool | None = load_pool(at.path, embedder)
         else:
             growing = self.growing(at.path)
             require_same(growing.embedder, embedder, f"the pool {at.path}")
@@ -117,7 +117,9 @@ class Pools:
                 if spec.pool is not None:
                     own = self.at(spec, Place(condition, 0, 0))
                     there = own is not None and own.path.exists()
-                    load(own.path if own is not None and there else Path(spec.pool), embedder(spec.embedder))
+                    load_pool(
+                        own.path if own is not None and there else Path(spec.pool), embedder(spec.embedder)
+                    )
 
     def verify(self, place: Place, players: Sequence[Mapping[str, Any]], where: str) -> None:
         """RecordError unless the pools that a game's header names are those that lie here, unchanged.
@@ -128,7 +130,7 @@ class Pools:
         for spec in self.experiment.experience(place.condition):
             at = self.at(spec, place)
             if at is not None and not _empty(at.path).exists():
-                here.append((spec, at, content(at) if at.path.is_file() else None))
+                here.append((spec, at, content_of_pool(at) if at.path.is_file() else None))
         for player in players:
             told = player.get("experience")
             if told is None or any(_same(told, spec, found) for spec, _, found in here):
@@ -264,7 +266,7 @@ def _same(told: Mapping[str, Any], spec: ExperienceSpec, found: PoolContent | No
     return spec.epsilon is not None or told.get("epsilon") == found.epsilon
 
 
-def content(at: At) -> PoolContent | None:
+def content_of_pool(at: At) -> PoolContent | None:
     """What lies there, all of it read; None for a state that holds nothing. StoreError if it is damaged."""
     stat = at.path.stat()
     return _content(at, (stat.st_mtime_ns, stat.st_size))
@@ -272,7 +274,7 @@ def content(at: At) -> PoolContent | None:
 
 @lru_cache(256)
 def _content(at: At, stamp: tuple[int, int]) -> PoolContent | None:
-    """`content`; stamp: of the file, so that one that has changed is read anew."""
+    """`content_of_pool`; stamp: of the file, so that one that has changed is read anew."""
     if at.deals is None:
         pool: Pool | None = open_pool(at.path).pool
     else:

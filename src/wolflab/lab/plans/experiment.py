@@ -23,8 +23,8 @@ from ...rules import Ruleset
 from ...text.asking.disguise import check_disguise
 from ...text.asking.sentences import listed
 from .overrides import arms, collapse, override
-from .scenes import SCENES, tables
-from .sources import in_words
+from .scenes import SCENES, rulesets_of_deals
+from .sources import validation_sentence
 from .specs import (
     MOST,
     MOST_WORKERS,
@@ -275,7 +275,7 @@ class Experiment(Part):
                 f"rules.player_name: scene {self.scene} calls the players otherwise in every deal; leave out "
                 "one of the two"
             )
-        for one in tables(self.scene, rules):
+        for one in rulesets_of_deals(self.scene, rules):
             check_disguise(one)
 
     def _own(self, condition: str, place: str) -> Mapping[str, Any]:
@@ -309,7 +309,7 @@ class Experiment(Part):
             try:
                 found[place] = PlayerSpec(**spec)
             except ValidationError as error:
-                words = in_words(error, PlayerSpec)
+                words = validation_sentence(error, PlayerSpec)
                 raise ValueError(f"condition {condition!r}, player {place!r}: {words}") from None
         return found
 
@@ -345,6 +345,6 @@ def checked(
             raise ExperimentError("it has no 'village' part, so it cannot run on the built-in player as is")
         return made
     except ValidationError as error:
-        raise ExperimentError(f"{where}: {in_words(error, Experiment)}") from None
+        raise ExperimentError(f"{where}: {validation_sentence(error, Experiment)}") from None
     except (RulesetError, ExperimentError, TypeError) as error:
         raise ExperimentError(f"{where}: {error}") from None

@@ -8,7 +8,7 @@ from typing import Any
 
 from . import tournament
 from .experiment import Experiment, checked
-from .sources import read, shipped
+from .sources import read_fields, shipped
 
 
 def load(source: str | Path, overrides: Sequence[str] = (), village: bool = False) -> Experiment:
@@ -17,7 +17,7 @@ def load(source: str | Path, overrides: Sequence[str] = (), village: bool = Fals
     overrides: ``place.to.change=value`` with YAML values; a first part that is no field of the file is
     taken as a player ("sheriff.model=…"). village: apply the file's `village` part.
     """
-    data, where = read(source, "experiment")
+    data, where = read_fields(source, "experiment")
     return build(data, overrides, village, where)
 
 

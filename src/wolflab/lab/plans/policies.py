@@ -39,7 +39,7 @@ ANEW = "start a new run"
 """What can be done about a lost file that is nowhere else."""
 
 
-def named(spec: PlayerSpec) -> str | None:
+def policy_name_of(spec: PlayerSpec) -> str | None:
     """The policy that a player chooses by: the one that it names, or its recipe's; None where it has none."""
     recipe = spec.language
     if recipe is None or not recipe.weighs or recipe.propose is None:
@@ -107,32 +107,32 @@ class Policies:
         own = self._home / FOLDER / f"{Path(name).stem}-{short}{SUFFIX}"
         digests = digests_in(own.parent)
         if own.name in digests:
-            return require(own, digests[own.name])
+            return require_policy(own, digests[own.name])
         if own.exists() and ((there := digest_of(own)) is None or there != digest_of(name)):
-            raise lost(own.parent / DIGESTS, f"it does not tell of {own.name}")
+            raise lost_file(own.parent / DIGESTS, f"it does not tell of {own.name}")
         found = load(name)  # what cannot be read is refused under the name that was given
         if not self._reading:
-            found = keep(name, own)
-            remember(own.parent, {**digests, own.name: found.digest})
+            found = keep_policy(name, own)
+            write_digests(own.parent, {**digests, own.name: found.digest})
         return found
 
 
-def keep(name: str, own: Path) -> Checkpoint:
+def keep_policy(name: str, own: Path) -> Checkpoint:
     """Copy the policy of that name, or in that file, into a run."""
     copied(located(name), own)
     return load(own)
 
 
-def require(own: Path, digest: str | None, or_else: str = ANEW) -> Checkpoint:
+def require_policy(own: Path, digest: str | None, or_else: str = ANEW) -> Checkpoint:
     """A run's copy; StoreError where it is missing, or is another policy than the one that was written."""
     if not own.is_file():
-        raise lost(own, "it is missing", or_else)
+        raise lost_file(own, "it is missing", or_else)
     try:
         found = load(own)
     except ModelError as error:
-        raise lost(own, f"it cannot be played ({error})", or_else) from None
+        raise lost_file(own, f"it cannot be played ({error})", or_else) from None
     if found.digest != digest:
-        raise lost(own, "it is another policy than the one that was written", or_else)
+        raise lost_file(own, "it is another policy than the one that was written", or_else)
     return found
 
 
@@ -144,22 +144,22 @@ def digest_of(policy: str | Path) -> str | None:
         return None
 
 
-def remember(folder: Path, digests: Mapping[str, str]) -> None:
+def write_digests(folder: Path, digests: Mapping[str, str]) -> None:
     """Write down the digests of the policies that are kept in a folder."""
     write(folder / DIGESTS, json.dumps(digests, indent=2).encode())
 
 
 def digests_in(folder: Path) -> dict[str, str]:
-    """What `remember` wrote there; empty where it wrote nothing."""
+    """What `write_digests` wrote there; empty where it wrote nothing."""
     file = folder / DIGESTS
     if not file.exists():
         return {}
     try:
         return msgspec.json.decode(file.read_bytes(), type=dict[str, str])
     except (OSError, msgspec.DecodeError):
-        raise lost(file, "it is damaged") from None
+        raise lost_file(file, "it is damaged") from None
 
 
-def lost(file: Path, what: str, or_else: str = ANEW) -> StoreError:
+def lost_file(file: Path, what: str, or_else: str = ANEW) -> StoreError:
     """A file that a run cannot go on without, with what can be done about it."""
     return StoreError(f"{file}: {what}; copy it back from where it is whole, or {or_else}")

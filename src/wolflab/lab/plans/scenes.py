@@ -54,14 +54,14 @@ def two_seers(ruleset: Ruleset, dealing: Dealing) -> Lines:
 
 
 def first_night(ruleset: Ruleset, dealing: Dealing) -> Lines:
-    """The first night, in which nothing has been said yet: nobody's lines are written. See `table`."""
+    """The first night, in which nothing was said yet: nobody's lines are written. See `ruleset_of_deal`."""
     return {seat: {} for seat in range(len(dealing.roles))}
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
     """lines: what is written. needs: roles without which it cannot be. renames: the players are called
-    otherwise in every deal (`table`).
+    otherwise in every deal (`ruleset_of_deal`).
     """
 
     lines: Callable[[Ruleset, Dealing], Lines]
@@ -85,7 +85,7 @@ def names() -> tuple[str, ...]:
     return tuple(style.format(word=word, Word=word.title()) for word in words for style in _STYLES)
 
 
-def table(scene: str | None, ruleset: Ruleset, deal: str) -> Ruleset:
+def ruleset_of_deal(scene: str | None, ruleset: Ruleset, deal: str) -> Ruleset:
     """The ruleset of one deal. On the first night a prompt differs by the seats alone, and there are few of
     them; so the players are called otherwise in every deal, with the same numbers.
     """
@@ -95,8 +95,8 @@ def table(scene: str | None, ruleset: Ruleset, deal: str) -> Ruleset:
     return ruleset.with_(player_name=known[Draws(f"{deal}/{scene}").below(len(known), "name")])
 
 
-def tables(scene: str | None, ruleset: Ruleset) -> Iterator[Ruleset]:
-    """All rulesets that `table` may give."""
+def rulesets_of_deals(scene: str | None, ruleset: Ruleset) -> Iterator[Ruleset]:
+    """All rulesets that `ruleset_of_deal` may give."""
     if scene is None or not SCENES[scene].renames:
         yield ruleset
         return

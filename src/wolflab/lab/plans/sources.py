@@ -34,7 +34,7 @@ _KINDS = (("experiment", "", "run"), ("tournament", "", "tournament"), ("trainin
 """What ships, in which folder, and the command that runs it."""
 
 
-def read(source: str | Path, what: str, folder: str = "") -> tuple[dict[str, Any], str]:
+def read_fields(source: str | Path, what: str, folder: str = "") -> tuple[dict[str, Any], str]:
     """The fields of a file, or of a shipped one, and what to call it in messages.
 
     what: "experiment", "tournament", "training". A key that stands twice is an error.
@@ -100,7 +100,7 @@ class _Strict(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-def in_words(error: ValidationError, kind: type, page: str = "docs/experiments.md") -> str:
+def validation_sentence(error: ValidationError, kind: type, page: str = "docs/experiments.md") -> str:
     """The first thing that is wrong, as a sentence with its field, and how many more there are.
 
     kind: what the file was to be. page: where its fields are explained.

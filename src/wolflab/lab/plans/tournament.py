@@ -23,7 +23,7 @@ from ...metrics.tournament import VERSUS, Pair
 from .experiment import Experiment, checked
 from .overrides import override
 from .policies import by_name
-from .sources import in_words, read
+from .sources import read_fields, validation_sentence
 from .specs import MODEL_FREE, MOST, MOST_WORKERS, Budget, PlayerSpec, Published, Rules
 
 FILE = "tournament.yaml"
@@ -202,7 +202,7 @@ def load(source: str | Path, overrides: Sequence[str] = (), village: bool = Fals
     overrides: as for an experiment ("deals=10"); a first part that is no field of the file is taken as an
     entrant ("vanilla.model=…"). village: apply the file's `village` part.
     """
-    data, where = read(source, "tournament")
+    data, where = read_fields(source, "tournament")
     if "entrants" not in data:
         raise ExperimentError(
             f"{where}: a tournament is a mapping with entrants: {{name: player, …}}; an experiment is run "
@@ -238,7 +238,9 @@ def make(
     try:
         made = Tournament(**values)
     except ValidationError as error:
-        raise ExperimentError(f"{where}: {in_words(error, Tournament, 'docs/tournament.md')}") from None
+        raise ExperimentError(
+            f"{where}: {validation_sentence(error, Tournament, 'docs/tournament.md')}"
+        ) from None
     except (RulesetError, ExperimentError, TypeError) as error:
         raise ExperimentError(f"{where}: {error}") from None
     if not made.experiment(where).built_in and village:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...rules import ROLES
 from ..plans.experiment import Experiment
-from ..plans.policies import named
+from ..plans.policies import policy_name_of
 from ..plans.specs import MODEL_FREE, ExperienceSpec, PlayerSpec
 
 Settings = Mapping[str, Any]
@@ -136,7 +136,9 @@ def _player(mine: PlayerSpec | None, theirs: PlayerSpec | None) -> list[Setting]
     found = [*_changes(_model(mine), _model(theirs)), *_recipe(mine, theirs)]
     others = ("model", "recipe", "experience")
     # A policy that is not named is the one that ships for the recipe.
-    ours, base = ({**_less(one.model_dump(), others), "policy": named(one)} for one in (mine, theirs))
+    ours, base = (
+        {**_less(one.model_dump(), others), "policy": policy_name_of(one)} for one in (mine, theirs)
+    )
     found += _changes(ours, base)
     return found + _experience(mine.experience, theirs.experience)
 

@@ -25,7 +25,7 @@ from ...models.endpoints import missing_key
 from ...rules import ROLES, Ruleset
 from ..experience.run_pools import Pools
 from ..plans.experiment import Experiment
-from ..plans.policies import Policies, named
+from ..plans.policies import Policies, policy_name_of
 from ..plans.scenes import SCENES
 from ..plans.specs import ExperienceSpec, PlayerSpec
 from ..storage.embedding_cache import CachedEmbedder, EmbeddingCache
@@ -62,7 +62,7 @@ class Players:
 
         Raises ExperimentError for an agent of somebody's own that cannot be made.
         """
-        recipe, name = spec.language, named(spec)
+        recipe, name = spec.language, policy_name_of(spec)
         if recipe is None:
             return Player(Random()) if spec.own is None else self._own(*spec.own, spec.model)
         assert spec.model is not None

@@ -20,7 +20,7 @@ from ...metrics.rows import MeasureRow, alike, decode, encode, row_of, version
 from ...record import GameRecord
 from ...usage import CallTotals
 from ..plans.experiment import Experiment
-from ..storage.packing import CallRow, Packed, pack, total
+from ..storage.packing import CallRow, Packed, pack, totals_by_model
 from ..storage.store import GameRow, KeptRow, Store
 
 _CHUNK = 100
@@ -53,19 +53,19 @@ def finished(
     """
     writer = played.writer
     assert writer is not None
-    calls = summed(spent) + summed(total(held))
-    row = counted(experiment, condition, writer.record(played.log.ruleset), calls)
+    calls = summed_totals(spent) + summed_totals(totals_by_model(held))
+    row = row_from_record(experiment, condition, writer.record(played.log.ruleset), calls)
     status = "void" if played.outcome.void else "done"
     return Finished(status, pack(writer.game.lines, writer.probes.lines, held), row)
 
 
-def counted(experiment: Experiment, condition: str, record: GameRecord, calls: CallTotals) -> KeptRow:
+def row_from_record(experiment: Experiment, condition: str, record: GameRecord, calls: CallTotals) -> KeptRow:
     """The row of a game, from its record."""
     asked = asked_of(experiment, condition)
     return KeptRow(version(asked), encode(row_of(record, asked, calls)))
 
 
-def summed(totals: Mapping[str, CallTotals]) -> CallTotals:
+def summed_totals(totals: Mapping[str, CallTotals]) -> CallTotals:
     """What calls came to over all models."""
     return sum(totals.values(), CallTotals())
 
@@ -100,7 +100,7 @@ def check_row(store: Store, game: GameRow, record: GameRecord, where: str) -> No
     kept, asked = store.row(game.id), asked_of(store.experiment, game.condition)
     if kept is None or kept.version != version(asked):
         return
-    if not alike(decode(kept.data), row_of(record, asked, summed(store.came_to(game.id)))):
+    if not alike(decode(kept.data), row_of(record, asked, summed_totals(store.came_to(game.id)))):
         raise RecordError(
             f"{where}: the numbers kept for reports are not those of the record: either one of the two was "
             "changed, or this wolflab counts otherwise than the one that made the run; use that one, or "
@@ -143,6 +143,8 @@ def _there(ids: Sequence[int]) -> dict[int, KeptRow]:
 def _count(store: Store, ids: Sequence[int]) -> dict[int, KeptRow]:
     found = {}
     for number in ids:
-        calls = summed(store.came_to(number))
-        found[number] = counted(store.experiment, store.game(number).condition, store.record(number), calls)
+        calls = summed_totals(store.came_to(number))
+        found[number] = row_from_record(
+            store.experiment, store.game(number).condition, store.record(number), calls
+        )
     return found

@@ -8,12 +8,12 @@ from ...models.calls import File
 from ...rules import Ruleset, Said
 from ...text.camouflage import claimed_against
 from ..plans.experiment import Experiment
-from ..plans.scenes import table
+from ..plans.scenes import ruleset_of_deal
 from ..storage.place import Place
 from .casting import Company
 
 
-def probes(experiment: Experiment) -> tuple[Probe, ...]:
+def probes_of(experiment: Experiment) -> tuple[Probe, ...]:
     """The probes that the experiment asks for."""
     chosen: list[Probe] = []
     if experiment.straw_polls:
@@ -41,7 +41,7 @@ def keys(experiment: Experiment, place: Place) -> tuple[str, str]:
 
 def rules_of(experiment: Experiment, place: Place) -> Ruleset:
     """The rules of one game, with what its players are called."""
-    return table(experiment.scene, experiment.ruleset(place.condition), keys(experiment, place)[0])
+    return ruleset_of_deal(experiment.scene, experiment.ruleset(place.condition), keys(experiment, place)[0])
 
 
 def prepare(company: Company, place: Place, file: File) -> Match:
@@ -60,6 +60,6 @@ def prepare(company: Company, place: Place, file: File) -> Match:
         Draws(deal),
         Draws(play),
         header,
-        probes(experiment),
+        probes_of(experiment),
         file,
     )

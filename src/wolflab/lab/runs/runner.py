@@ -32,7 +32,7 @@ from ..storage.store import GameRow, Store, asker
 from .casting import Company
 from .counting import Finished, finished
 from .game import prepare
-from .work import How, check_models, in_words, work
+from .work import How, check_models, error_sentence, work
 
 REDRAWS = 20
 """A condition gives up replacing void games once it has played this many times its planned games."""
@@ -243,7 +243,7 @@ def _play_one(company: Company, row: GameRow) -> _Result:
         played = run_now(play(prepare(company, Place.of(row), file)))
         found = finished(company.experiment, row.condition, played, file.held, {})
     except Exception as error:  # noqa: BLE001 (as `work` does: kept with its game)
-        return _Result(row.id, None, in_words(error), time.perf_counter() - start)
+        return _Result(row.id, None, error_sentence(error), time.perf_counter() - start)
     return _Result(row.id, found, "", time.perf_counter() - start)
 
 

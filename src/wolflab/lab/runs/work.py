@@ -53,15 +53,15 @@ async def work(askers: Sequence[Asker], at_once: int, over: Callable[[], None]) 
             try:
                 await asker.go()
             except* BudgetExceeded as errors:
-                spent.append(in_words(errors))
+                spent.append(error_sentence(errors))
                 asker.stop("unfinished", spent[0])
             except* ServerError as errors:
-                asker.stop("unfinished", in_words(errors))
+                asker.stop("unfinished", error_sentence(errors))
             except* StoreError:
                 raise  # what cannot be written down stops the run
             except* Exception as errors:  # noqa: BLE001
                 # Whatever went wrong is kept with its asker; `runner` does so for games that never wait.
-                asker.stop("failed", in_words(errors))
+                asker.stop("failed", error_sentence(errors))
             over()
 
     async with asyncio.TaskGroup() as group:
@@ -69,7 +69,7 @@ async def work(askers: Sequence[Asker], at_once: int, over: Callable[[], None]) 
             group.create_task(one(asker))
 
 
-def in_words(error: BaseException) -> str:
+def error_sentence(error: BaseException) -> str:
     """The first error of a group as a sentence, with its place where the code of an own agent raised it."""
     first, place = _first(error)
     if isinstance(first, WolflabError):

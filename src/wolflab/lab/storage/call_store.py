@@ -28,7 +28,7 @@ from ...errors import StoreError
 from ...models.base import Model, Request, Response
 from ...models.calls import Filed
 from ...usage import CallTotals, Usage
-from .packing import CallRow, total
+from .packing import CallRow, totals_by_model
 from .run_files import (
     kept_open,
     locked,
@@ -228,7 +228,7 @@ class CallStore:
                 ),
             )
             if added.rowcount:
-                self._add(asker, total([call]))
+                self._add(asker, totals_by_model([call]))
 
     def _insert_prompt(self, prompt: Iterable[tuple[str, str]]) -> str | None:
         hashes = []

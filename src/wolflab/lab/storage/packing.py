@@ -208,7 +208,7 @@ def pack(lines: Sequence[bytes], probes: Sequence[bytes], calls: Sequence[CallRo
     usual = Counter(about.values()).most_common(1)[0][0] if about else None
     words[0] = msgspec.json.encode(_Head(usual, {k: one for k, one in about.items() if one != usual}))
     data = zlib.compress(b"\n".join(words), LEVEL) + bytes.fromhex("".join(hashes.raw))
-    return Packed(data, total(held), (*rest, *left.values()))
+    return Packed(data, totals_by_model(held), (*rest, *left.values()))
 
 
 class _Hashes:
@@ -244,7 +244,7 @@ def _escaped(text: str) -> bytes:
     return _CONTROL.sub(lambda found: _ESCAPE + bytes([found[0][0] + 64]), data)
 
 
-def total(calls: Iterable[CallRow]) -> dict[str, CallTotals]:
+def totals_by_model(calls: Iterable[CallRow]) -> dict[str, CallTotals]:
     """What calls come to, model by model, in order of name."""
     found: dict[str, CallTotals] = {}
     for call in calls:

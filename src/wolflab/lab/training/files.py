@@ -45,7 +45,7 @@ def log_of(folder: Path) -> list[dict[str, float]]:
     file = folder / LOG
     if not file.exists():
         if (folder / STATE).exists():
-            raise lost(file, "it is missing, although updates have been made")
+            raise lost_seed_file(file, "it is missing, although updates have been made")
         return []
     with reading(file):
         whole = file.read_bytes().rpartition(b"\n")[0]
@@ -56,7 +56,7 @@ def log_of(folder: Path) -> list[dict[str, float]]:
         except ValueError:
             made = None
         if not isinstance(made, dict) or "update" not in made or not all(map(_number, made.values())):
-            raise lost(file, f"line {number} is not one that a training wrote")
+            raise lost_seed_file(file, f"line {number} is not one that a training wrote")
         found.append(made)
     return found
 
@@ -65,7 +65,7 @@ def _number(value: object) -> bool:
     return isinstance(value, int | float)
 
 
-def append(folder: Path, line: Line) -> None:
+def append_log_line(folder: Path, line: Line) -> None:
     """One line more."""
     told = json.dumps({name: round(value, 6) for name, value in line.items()})
     file = folder / LOG
@@ -75,11 +75,13 @@ def append(folder: Path, line: Line) -> None:
         os.fsync(log.fileno())
 
 
-def shorten(folder: Path, last: int) -> None:
+def drop_log_after(folder: Path, last: int) -> None:
     """Drop lines after that update. StoreError where one of those before is missing."""
     lines = [line for line in log_of(folder) if line["update"] <= last]
     if [line["update"] for line in lines] != list(range(last + 1)):
-        raise lost(folder / LOG, f"it does not hold every update up to {last}, after which the state is")
+        raise lost_seed_file(
+            folder / LOG, f"it does not hold every update up to {last}, after which the state is"
+        )
     write(folder / LOG, "".join(json.dumps(line) + "\n" for line in lines).encode())
 
 
@@ -106,7 +108,7 @@ def read_state(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, str]] | N
             told = dict(there.metadata() or {})
             return {name: there.get_tensor(name) for name in there.keys()}, told  # noqa: SIM118
     except SafetensorError as error:
-        raise lost(file, f"it is damaged ({error})") from None
+        raise lost_seed_file(file, f"it is damaged ({error})") from None
 
 
 # -- the verdict ----------------------------------------------------------------------------------
@@ -181,7 +183,7 @@ def frozen(name: str) -> str:
 def _frozen(experiment: TrainingSpec) -> dict[str, str]:
     """What is kept: for whom → the policy's name or file, as it was given."""
     judged = experiment.judged()
-    found = {name: kept.named(one) for name, one in judged.items() if name != "learner"}
+    found = {name: kept.policy_name_of(one) for name, one in judged.items() if name != "learner"}
     found[START] = experiment.start
     return {name: policy for name, policy in found.items() if policy is not None}
 
@@ -189,19 +191,20 @@ def _frozen(experiment: TrainingSpec) -> dict[str, str]:
 def keep_frozen(experiment: TrainingSpec, folder: Path) -> None:
     """Copy them into a new run."""
     digests = {
-        name: kept.keep(policy, folder / frozen(name)).digest for name, policy in _frozen(experiment).items()
+        name: kept.keep_policy(policy, folder / frozen(name)).digest
+        for name, policy in _frozen(experiment).items()
     }
     if digests:
-        kept.remember(folder, digests)
+        kept.write_digests(folder, digests)
 
 
 def check_frozen(experiment: TrainingSpec, folder: Path) -> None:
     """StoreError where one is missing, or is another one than at the beginning."""
     wanted, digests = _frozen(experiment), kept.digests_in(folder)
     if wanted and not digests:
-        raise kept.lost(folder / kept.DIGESTS, "it is missing")
+        raise kept.lost_file(folder / kept.DIGESTS, "it is missing")
     for name in wanted:
-        kept.require(folder / frozen(name), digests.get(name))
+        kept.require_policy(folder / frozen(name), digests.get(name))
 
 
 # -- TensorBoard ------------------------------------------------------------------------------------
@@ -249,9 +252,9 @@ class Board:
 # -- what is lost -----------------------------------------------------------------------------------
 
 
-def lost(file: Path, what: str) -> StoreError:
+def lost_seed_file(file: Path, what: str) -> StoreError:
     """A file of a seed that cannot be gone on from, with what can be done about it."""
-    return kept.lost(file, what, anew(file.parent))
+    return kept.lost_file(file, what, anew(file.parent))
 
 
 def anew(folder: Path) -> str:

@@ -29,7 +29,7 @@ from ...policy.lockstep import Request, drive
 from ...policy.rollout import Decisions, Ended, First, InStep, Member, episodes, game
 from ...policy.shares import Sampler
 from ...rules import ROLES, Side
-from ..plans.policies import named
+from ..plans.policies import policy_name_of
 from ..plans.specs import PlayerSpec
 from ..runs.casting import Players
 from ..runs.runner import end_with_driver, rare_collection
@@ -167,9 +167,9 @@ class TrainingPlayers(Players):
         Raises ModelError where its policy cannot serve the tables at which it sits.
         """
         spec = self.experiment.judged()[name]
-        if self._folder is not None and named(spec) is not None:
+        if self._folder is not None and policy_name_of(spec) is not None:
             spec = spec.model_copy(update={"policy": str(self._folder.parent.parent / frozen(name))})
-        policy = named(spec)
+        policy = policy_name_of(spec)
         if policy is not None:
             # Evaluations are played at tables of the usual size, episodes at all of them.
             for rules in self.experiment.tables if name == "target" else (self._rules,):

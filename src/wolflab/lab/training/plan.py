@@ -30,7 +30,7 @@ from ...policy.settings import Training
 from ...rules import Ruleset, Side
 from ..plans.overrides import override
 from ..plans.policies import by_name
-from ..plans.sources import in_words, read
+from ..plans.sources import read_fields, validation_sentence
 from ..plans.specs import (
     MODEL_FREE,
     MOST_WORKERS,
@@ -287,7 +287,7 @@ def _check_player(recipe: str, model: str, make: Callable[[], PlayerSpec]) -> No
     try:
         one = make()
     except ValidationError as error:
-        raise ValueError(f"{recipe}: {in_words(error, PlayerSpec, 'docs/training.md')}") from None
+        raise ValueError(f"{recipe}: {validation_sentence(error, PlayerSpec, 'docs/training.md')}") from None
     try:
         instant = one.model is None or resolve(one.model).instant
     except ModelError as error:
@@ -335,7 +335,7 @@ def load(source: str | Path, overrides: Sequence[str] = ()) -> TrainingSpec:
     Its title tells of changes that decide what is learned: it is no longer the training of the file. Raises
     ExperimentError with one sentence for whatever is wrong with it.
     """
-    data, where = read(source, "training", FOLDER)
+    data, where = read_fields(source, "training", FOLDER)
     made = make(data, overrides, where)
     fields = {change: change.partition("=")[0].partition(".")[0] for change in overrides}
     told = ", ".join(change for change, field in fields.items() if field not in APART)
@@ -353,7 +353,9 @@ def make(data: Mapping[str, Any], overrides: Sequence[str] = (), where: str = "t
     try:
         return TrainingSpec(**values)
     except ValidationError as error:
-        raise ExperimentError(f"{where}: {in_words(error, TrainingSpec, 'docs/training.md')}") from None
+        raise ExperimentError(
+            f"{where}: {validation_sentence(error, TrainingSpec, 'docs/training.md')}"
+        ) from None
     except (RulesetError, ModelError, ExperimentError, TypeError) as error:
         raise ExperimentError(f"{where}: {error}") from None
 
@@ -375,7 +377,9 @@ def target_of(name: str, model: str | dict[str, Any] = "village") -> PlayerSpec:
     try:
         return PlayerSpec(**fields)
     except ValidationError as error:
-        raise ExperimentError(f"{name}: {in_words(error, PlayerSpec, 'docs/training.md')}") from None
+        raise ExperimentError(
+            f"{name}: {validation_sentence(error, PlayerSpec, 'docs/training.md')}"
+        ) from None
 
 
 def side_of(name: str) -> Side:
@@ -400,7 +404,10 @@ def best_response(
     values: dict[str, Any] = dict(given or {})
     training = dict(values.get("training", {}))
     training["population"] = {"learners": side.value, "styles": False, "checkpoints": 0}
-    training["ppo"] = {**read(LIKE, "training", FOLDER)[0]["training"]["ppo"], **training.get("ppo", {})}
+    training["ppo"] = {
+        **read_fields(LIKE, "training", FOLDER)[0]["training"]["ppo"],
+        **training.get("ppo", {}),
+    }
     values["training"] = training
     values.setdefault("name", f"exploit-{side.value}")
     values["opponent"] = target.model_dump(mode="json", exclude_unset=True)

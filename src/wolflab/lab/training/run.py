@@ -32,11 +32,11 @@ from ...errors import ExperimentError, ModelError, StoreError
 from ...files import write
 from ...match import run_now
 from ...models.embedders import resolve_embedder
-from ...policy.rollout import SIDES, Decisions, Ended, checkpoint_of, joined, members
-from ...policy.train import Learner, TrainLog, usable
+from ...policy.rollout import SIDES, Decisions, Ended, checkpoint_of, join_decisions, population_members
+from ...policy.train import Learner, TrainLog, usable_device
 from ...rules import Side
 from ...stats.comparing import paired
-from ..plans.policies import digest_of, require
+from ..plans.policies import digest_of, require_policy
 from ..storage.run_files import TRAINING, held, must_be_new, new_directory
 from . import files
 from .games import LEARNERS, POPULATION, TARGET, Crew, Job, TrainingPlayers, crew, grouped, time_of
@@ -70,7 +70,7 @@ def start(experiment: TrainingSpec, out: Path | None = None) -> Path:
     games (an opponent, a baseline, a policy to go on from) and where there is no PyTorch.
     """
     _need_torch()
-    usable(experiment.device)
+    usable_device(experiment.device)
     # A local embedder loads its weights with the first word.
     run_now(resolve_embedder(experiment.embedder).embed(("werewolf",)))
     TrainingPlayers(experiment).check()
@@ -154,7 +154,7 @@ class _Run:
         every = self.experiment.evaluation.every
         if every and (number % every == 0 or number == self.settings.updates):
             line |= self._look()
-        files.append(self.folder, line)
+        files.append_log_line(self.folder, line)
         self._save_state(number)
         self.board.write(number, line)
         self.update = number
@@ -184,7 +184,9 @@ class _Run:
     ) -> tuple[Decisions, TrainLog]:
         """Play episodes with the current policy; returns their decisions, and how the games went."""
         start = time.perf_counter()
-        pool = (TARGET,) if self.experiment.opponent else members(self.settings.population, updates)
+        pool = (
+            (TARGET,) if self.experiment.opponent else population_members(self.settings.population, updates)
+        )
         keys = [f"train/{self.seed}/{what}/{number}" for number in range(count)]
         groups = grouped(keys, self.settings.rollouts.group)
         jobs = [Job(group, str(self._current()), updates, pool, cloning) for group in groups]
@@ -196,7 +198,7 @@ class _Run:
                 "more of them are needed (training.rollouts.episodes, training.cloning.episodes), or the "
                 "model's replies cannot be used"
             )
-        found = joined(decisions)
+        found = join_decisions(decisions)
         spent = time.perf_counter() - start
         seconds, shares = time_of(made)
         log = {"time/playing": spent, "rate/decisions": len(found.action) / spent}
@@ -272,7 +274,7 @@ class _Run:
         save(now, self._current())
         self.written = number
         copy = checkpoint_of(number)
-        population = members(self.settings.population, number)
+        population = population_members(self.settings.population, number)
         if copy in population:
             save(now, self.policies / (copy.name + SUFFIX))
             self.digests[copy.name] = now.digest
@@ -291,7 +293,9 @@ class _Run:
         if found is None:
             # Cut before the first state, the run begins again; later its state cannot be made anew.
             if (self.folder / files.RESULT).exists() or len(files.log_of(self.folder)) > 1:
-                raise files.lost(self.folder / files.STATE, "it is missing, although updates have been made")
+                raise files.lost_seed_file(
+                    self.folder / files.STATE, "it is missing, although updates have been made"
+                )
             (self.folder / files.LOG).unlink(missing_ok=True)
             return -1
         arrays, told = found
@@ -306,14 +310,14 @@ class _Run:
                 "before and after would be of two kinds; undo the change, or start a new run"
             )
         if told["seed"] != str(self.seed):
-            raise files.lost(self.folder / files.STATE, f"it is not of seed {self.seed}")
+            raise files.lost_seed_file(self.folder / files.STATE, f"it is not of seed {self.seed}")
         number = int(told["update"])
         self.digests = json.loads(told["digests"])
         self.learner.resume(arrays)
-        files.shorten(self.folder, number)
+        files.drop_log_after(self.folder, number)
         earlier = {name: one for name, one in self.digests.items() if name != files.POLICY}
         for name, digest in earlier.items() if number < self.settings.updates else ():
-            require(self.policies / (name + SUFFIX), digest, files.anew(self.folder))
+            require_policy(self.policies / (name + SUFFIX), digest, files.anew(self.folder))
         # A finished policy stays byte for byte as it is.
         if digest_of(self._current()) != self.digests[files.POLICY]:
             self._keep(number)
