@@ -123,7 +123,7 @@ def made_of(experiences: list[Experience], name: str = "made up") -> MadePool:
 
 def built(path: Path, sources: Any = None, selection: Selection = lab.EVERYTHING, **options: Any) -> Pool:
     """A pool in a file, of all the games unless told which."""
-    return run_now(lab.build(sources or games(), HASHING, path, selection, **options))
+    return run_now(lab.build_pool(sources or games(), HASHING, path, selection, **options))
 
 
 class Counting:

@@ -105,7 +105,7 @@ def test_a_file_is_not_overwritten_unless_told_to(tmp_path: Path) -> None:
     before = path.read_bytes()
     embedder = Counting()
     with pytest.raises(StoreError, match="p exists already; name another file"):
-        asyncio.run(lab.build(GAMES, embedder, path))
+        asyncio.run(lab.build_pool(GAMES, embedder, path))
     assert not embedder.asked  # it is said before the work, not after it
     assert path.read_bytes() == before
     built(path, GAMES[:4], overwrite=True)

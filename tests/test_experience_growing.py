@@ -60,7 +60,7 @@ def grown(path: Path, steps: dict[int, Any], selection: Selection = lab.EVERYTHI
     """A growing pool with a state for each number of deals, made of the games that it names."""
     growing = Growing.create(path, HASHING.describe())
     for deals, records in steps.items():
-        run_now(lab.extend(growing, deals, records, HASHING, selection, share=0.5))
+        run_now(lab.extend_pool(growing, deals, records, HASHING, selection, share=0.5))
     return growing
 
 
@@ -83,7 +83,7 @@ def test_a_state_is_what_a_pool_of_all_its_games_would_be(tmp_path: Path, kept: 
     live = grown(tmp_path / "p", steps, selection)
     for growing in (live, Growing(tmp_path / "p")):
         for deals in (4, 1, 12, 4):  # in any order, whatever was read before
-            at_once = run_now(lab.make(GAMES[:deals], HASHING, selection, share=0.5)).pool
+            at_once = run_now(lab.make_pool(GAMES[:deals], HASHING, selection, share=0.5)).pool
             same(growing.pool(deals), at_once)
     assert live.deals == (1, 4, 12)
     assert [one["games"] for one in live.origins(4)] == [1, 3]
@@ -105,7 +105,7 @@ def test_texts_are_embedded_once_for_all_states(tmp_path: Path) -> None:
     embedder = Counting()
     growing = Growing.create(tmp_path / "p", embedder.describe())
     for deals in range(1, 5):
-        run_now(lab.extend(growing, deals, GAMES[deals - 1 : deals], embedder))
+        run_now(lab.extend_pool(growing, deals, GAMES[deals - 1 : deals], embedder))
     pool = growing.pool(4)
     assert pool is not None
     assert sorted(embedder.asked) == sorted({one.reflection for one in pool.experiences()})
@@ -115,14 +115,14 @@ def test_states_in_which_nothing_was_learned(tmp_path: Path) -> None:
     growing = grown(tmp_path / "p", {1: [], 2: [SILENT], 3: GAMES[:2], 4: []})
     assert growing.pool(1) is None
     assert Growing(tmp_path / "p").pool(2) is None
-    same(Growing(tmp_path / "p").pool(4), run_now(lab.make(GAMES[:2], HASHING, share=0.5)).pool)
+    same(Growing(tmp_path / "p").pool(4), run_now(lab.make_pool(GAMES[:2], HASHING, share=0.5)).pool)
     with pytest.raises(StoreError, match="holds nothing yet"):
         open_pool(grown(tmp_path / "q", {1: []}).path)
 
 
 def test_a_growing_pool_is_read_like_any_other(tmp_path: Path) -> None:
     grown(tmp_path / "p", {2: GAMES[:2], 6: GAMES[2:6]})
-    at_once = run_now(lab.make(GAMES[:6], HASHING, share=0.5)).pool
+    at_once = run_now(lab.make_pool(GAMES[:6], HASHING, share=0.5)).pool
     same(lab.load_pool(tmp_path / "p", HASHING), at_once)
     found = lab.inspect(tmp_path / "p")
     assert (found.games, found.digest) == (6, at_once.digest)
@@ -136,10 +136,10 @@ def test_what_cannot_be_added_or_read_is_said(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"no state after 3 deals \(there are 2\)"):
         growing.pool(3)
     with pytest.raises(StoreError, match="the state after 1 is missing"):
-        run_now(lab.extend(growing, 1, GAMES[:1], HASHING))
+        run_now(lab.extend_pool(growing, 1, GAMES[:1], HASHING))
     wide = resolve_embedder({"embedder": "hashing", "dimensions": 64})
     with pytest.raises(ModelError, match="dimensions"):
-        run_now(lab.extend(growing, 3, GAMES[2:3], wide))
+        run_now(lab.extend_pool(growing, 3, GAMES[2:3], wide))
     with pytest.raises(StoreError, match="there is no such pool"):
         Growing(tmp_path / "nowhere")
     built(tmp_path / "plain")
@@ -186,10 +186,10 @@ def test_a_state_that_cannot_be_written_leaves_the_file_as_it_was(
             experience_growing, "asdict", lambda _: {"x": {1}}
         )  # breaks off before the state's row
         with pytest.raises(TypeError):
-            run_now(lab.extend(growing, 2, GAMES[1:2], HASHING, share=0.5))
+            run_now(lab.extend_pool(growing, 2, GAMES[1:2], HASHING, share=0.5))
     assert (tmp_path / "p").read_bytes() == before
-    run_now(lab.extend(growing, 2, GAMES[1:2], HASHING, share=0.5))
-    same(Growing(tmp_path / "p").pool(2), run_now(lab.make(GAMES[:2], HASHING, share=0.5)).pool)
+    run_now(lab.extend_pool(growing, 2, GAMES[1:2], HASHING, share=0.5))
+    same(Growing(tmp_path / "p").pool(2), run_now(lab.make_pool(GAMES[:2], HASHING, share=0.5)).pool)
 
 
 # -- runs -----------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ def test_games_had_the_pool_of_the_games_before_them(run: Store, condition: str)
         assert at.deals == barrier
         lot = f"{at.path.stem}-{barrier}" if condition == "mixed" else None
         before = [run.record(one.id) for one in mine if one.deal < barrier]
-        at_once = run_now(lab.make(before, HASHING, Selection(shuffle=lot), share=0.5)).pool
+        at_once = run_now(lab.make_pool(before, HASHING, Selection(shuffle=lot), share=0.5)).pool
         assert {(one["digest"], one["epsilon"]) for one in told} == {(at_once.digest, at_once.epsilon)}
 
 

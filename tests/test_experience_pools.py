@@ -276,7 +276,7 @@ def test_a_pool_without_reflections_is_refused(tmp_path: Path) -> None:
 def test_texts_are_embedded_once_and_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lab, "AT_ONCE", 100)
     embedder = Counting()
-    made = run_now(lab.make(GAMES, embedder))
+    made = run_now(lab.make_pool(GAMES, embedder))
     asked = [text for batch in embedder.asked for text in batch]
     assert sorted(asked) == sorted({one.reflection for one in made.pool.experiences()})
     assert len(asked) < len(made.pool)
@@ -366,10 +366,10 @@ def test_whose_epsilon(tmp_path: Path) -> None:
     assert given.epsilon == 0.4
     assert given.nearness.share is None
     assert given.nearness.reached == pytest.approx(share_above(pairs(given), 0.4))
-    paper = run_now(lab.make(GAMES, Counting(PAPER_EMBEDDER))).pool
+    paper = run_now(lab.make_pool(GAMES, Counting(PAPER_EMBEDDER))).pool
     assert paper.epsilon == 0.85
     assert paper.nearness.share is None
-    assert run_now(lab.make(GAMES, Counting(PAPER_EMBEDDER), share=0.2)).pool.nearness.share == 0.2
+    assert run_now(lab.make_pool(GAMES, Counting(PAPER_EMBEDDER), share=0.2)).pool.nearness.share == 0.2
 
 
 def test_picks_are_no_players_of_another_seat() -> None:

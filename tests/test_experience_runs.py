@@ -137,7 +137,7 @@ def test_nothing_is_found_from_the_own_deal(tmp_path: Path) -> None:
     """A pool of the very games that the condition plays again: only other deals may be found in it."""
     first = played(tmp_path / "first", conditions={"none": {}})
     pool = tmp_path / "all.pool"
-    asyncio.run(experience.build([first], resolve_embedder("hashing"), pool, share=1.0))
+    asyncio.run(experience.build_pool([first], resolve_embedder("hashing"), pool, share=1.0))
     for same, expected in ((False, False), (True, True)):
         again_ = played(
             tmp_path / f"again-{same}",
@@ -448,7 +448,7 @@ def test_a_missing_pool_and_another_embedder_are_told_before_the_first_game(tmp_
     first = played(tmp_path / "first", conditions={"none": {}}, deals=1, repeats=1)
     pool = tmp_path / "wide.pool"
     wide = {"embedder": "hashing", "dimensions": 64}
-    asyncio.run(experience.build([first], resolve_embedder(wide), pool))
+    asyncio.run(experience.build_pool([first], resolve_embedder(wide), pool))
     players["others"]["experience"] = {"pool": str(pool)}
     with pytest.raises(ModelError, match="dimensions"):
         played(tmp_path / "b", players=players, conditions={"all": {}})

@@ -26,7 +26,14 @@ from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.tournament import FILE, Stop, Tournament, from_flags, load, make
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import verify_game
-from wolflab.lab.runs.tournament_games import is_tournament, plan_of, play, progress, start, table
+from wolflab.lab.runs.tournament_games import (
+    is_tournament,
+    plan_of,
+    play,
+    progress_of_tournament,
+    start,
+    table,
+)
 from wolflab.lab.storage import call_store
 from wolflab.lab.storage import store as store_module
 from wolflab.lab.storage.store import Store
@@ -483,7 +490,7 @@ def walked(stop: Stop, games: list[CellGame], deals: int = 400) -> Any:
     made = make({**TWO, "deals": deals, "stop": stop.model_dump(exclude_unset=True)})
     plan = plan_like(made)
     rows: Any = [Row(one) for one in games]
-    return progress(plan, stop, made.experiment(), rows, games)
+    return progress_of_tournament(plan, stop, made.experiment(), rows, games)
 
 
 def plan_like(made: Tournament) -> Any:

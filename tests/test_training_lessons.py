@@ -18,7 +18,7 @@ from wolflab.lab.training.lessons import Lesson, intent_of
 from wolflab.match import Draws, Match, Player, play, run_now
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.models.village import Village
-from wolflab.policy.rollout import First, Member, episodes
+from wolflab.policy.rollout import First, Member, play_episodes
 from wolflab.policy.settings import Population
 from wolflab.record import Turn
 from wolflab.rules import DOCTOR, NO, PASS, WITCH, YES, Action, Ask, Event, Log, Pick, Ruleset, Say
@@ -46,7 +46,9 @@ def test_a_taught_table_plays_the_deduction_only_agents_games() -> None:
     keys = [f"lesson/{number}" for number in range(4)]
     policy = NumpyPolicy(checkpoint(candidates=13))
     pupils = Class()
-    found, ended = episodes(DOCTOR, pupils, First(), policy.lay_out, Population(learners="all"), (), keys)
+    found, ended = play_episodes(
+        DOCTOR, pupils, First(), policy.lay_out, Population(learners="all"), (), keys
+    )
     assert found is not None
     alone = Player(LanguageAgent(recipe("deductive-004")), pupils.model)
     for key, one in zip(keys, ended, strict=True):

@@ -148,7 +148,7 @@ def _village_games(deals: int = 60) -> tuple[float, float]:
         start = time.process_time()
         run(store)
         spent = time.process_time() - start
-        calls = sum(one.calls for totals in store.spent_by().values() for one in totals.values())
+        calls = sum(total.calls for totals in store.spent_by().values() for total in totals.values())
     return deals / spent, calls / deals
 
 
@@ -265,7 +265,7 @@ def _extending(layout: str, games: int = 6) -> float:
         seen: dict[int, list[str]] = {}
         for seat, text in model.read:
             earlier = seen.setdefault(seat, [])
-            repeated += max((len(commonprefix((text, one))) for one in earlier[-12:]), default=0)  # noqa: RUF071
+            repeated += max((len(commonprefix((text, prior))) for prior in earlier[-12:]), default=0)  # noqa: RUF071
             total += len(text)
             earlier.append(text)
     return repeated / total

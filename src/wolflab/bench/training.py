@@ -45,7 +45,7 @@ def training_lines(games: int = 512, workers: int | None = None) -> list[tuple[s
         start = time.perf_counter()
         done = list(workers_.do(jobs("timed", games)))
         spent = time.perf_counter() - start
-    made = sum(len(one.action) for each in done for one in each.decisions)
+    made = sum(len(decisions_made.action) for each in done for decisions_made in each.decisions)
     seconds, shares = time_of(done)
     what = f"training rollouts, {count} processes, embedder hashing"
     rows = [(what, made / spent, "decisions/s"), ("… of processor time", made / seconds, "decisions/s")]

@@ -84,7 +84,7 @@ def seat_holders(settings: Population, pool: Sequence[Member], dealing: Dealing)
     learning = _learning(settings, sides, draws)
     found: list[Member | None] = []
     for seat in range(count):
-        mine = [one for one in pool if one.side in (None, sides[seat])]
+        mine = [member for member in pool if member.side in (None, sides[seat])]
         fixed = seat not in learning and mine
         found.append(mine[draws.below(len(mine), f"member of {seat}")] if fixed else None)
     return tuple(found)
@@ -226,7 +226,7 @@ class _Taken:
     """(what was kept, rewards) of each learning seat that decided anything."""
 
 
-def game(ruleset: Ruleset, casting: Casting, key: str, watch: Any = None) -> Match:
+def unread_match(ruleset: Ruleset, casting: Casting, key: str, watch: Any = None) -> Match:
     """A game that nobody reads, for `drive`: nothing is written down, no prompt is rendered."""
     return Match(
         ruleset,
@@ -241,7 +241,7 @@ def game(ruleset: Ruleset, casting: Casting, key: str, watch: Any = None) -> Mat
     )
 
 
-async def episode(
+async def play_episode(
     ruleset: Ruleset,
     roster: Roster,
     policy: Policy,
@@ -275,7 +275,7 @@ async def episode(
             if turn.ask.seat in learning:
                 _keep(learning[turn.ask.seat], turn, before)
 
-    played = await play(game(ruleset, cast, key, watch))
+    played = await play(unread_match(ruleset, cast, key, watch))
     found = gains(ruleset, played.log.events, D2)
     kept = [
         (seat, credited(found, number, seat.decided))
@@ -308,7 +308,7 @@ def _keep(seat: Seat, turn: Turn, before: int) -> None:
             seat.decided.append(before)
 
 
-def episodes(
+def play_episodes(
     ruleset: Ruleset,
     roster: Roster,
     policy: Policy,
@@ -322,19 +322,21 @@ def episodes(
     The decisions are None where no learning seat lived to make one. policy: the learner's. lay_out: puts
     observations into its network's layout.
     """
-    games = (episode(ruleset, roster, policy, population, pool, key) for key in keys)
+    games = (play_episode(ruleset, roster, policy, population, pool, key) for key in keys)
     taken = list(drive(games, len(keys)))
-    kept = [seat for one in taken for seat in one.seats]
-    return decisions_of_seats(kept, lay_out) if kept else None, [one.ended for one in taken]
+    kept = [seat for taken_episode in taken for seat in taken_episode.seats]
+    return decisions_of_seats(kept, lay_out) if kept else None, [
+        taken_episode.ended for taken_episode in taken
+    ]
 
 
 def decisions_of_seats(
     kept: Sequence[tuple[Seat, Floats]], lay_out: Callable[[Sequence[Observation]], Batch]
 ) -> Decisions:
     """What was kept of learning seats, as arrays."""
-    batch = lay_out([one for seat, _ in kept for one in seat.observations])
-    action = [one for seat, _ in kept for one in seat.actions]
-    weights = [one for seat, _ in kept for one in seat.weights]
+    batch = lay_out([observation for seat, _ in kept for observation in seat.observations])
+    action = [action for seat, _ in kept for action in seat.actions]
+    weights = [weighed for seat, _ in kept for weighed in seat.weights]
     assert len(action) == len(weights) == len(batch.text)
     taken = [one.probabilities[number] for one, number in zip(weights, action, strict=True)]
     lengths = [len(seat.actions) for seat, _ in kept]
@@ -347,7 +349,7 @@ def decisions_of_seats(
         batch.mask,
         np.array(action, np.int16),
         np.log(np.array(taken)).astype(np.float32),
-        np.array([one.value for one in weights], np.float32),
+        np.array([weighed.value for weighed in weights], np.float32),
         np.concatenate([rewards for _, rewards in kept]),
         last,
         np.array([kind for seat, _ in kept for kind in seat.kinds], np.int8),

@@ -182,10 +182,10 @@ class Learner:
                 made.append(log | {"ppo/gradient": float(norm)})
             logs += made
             epochs = epoch + 1
-            if ppo.stop_kl is not None and np.mean([one["ppo/kl"] for one in made]) > ppo.stop_kl:
+            if ppo.stop_kl is not None and np.mean([log["ppo/kl"] for log in made]) > ppo.stop_kl:
                 break
-        found = {name: float(np.mean([one[name] for one in logs])) for name in logs[0]}
-        found["ppo/kl"] = float(np.mean([one["ppo/kl"] for one in logs[-ppo.minibatches :]]))
+        found = {name: float(np.mean([log[name] for log in logs])) for name in logs[0]}
+        found["ppo/kl"] = float(np.mean([log["ppo/kl"] for log in logs[-ppo.minibatches :]]))
         found |= self._entropies(samples, decisions.kind)
         return found | {
             "ppo/epochs": float(epochs),

@@ -220,11 +220,11 @@ def _games(sources: Iterable[GamesFrom]) -> Iterator[tuple[str, GameRecord | Non
 def _of_side(found: list[Experience], side: str) -> list[Experience]:
     if side == "all":
         return found
-    return [one for one in found if (one.score > WON // 2) == (side == "winners")]
+    return [experience for experience in found if (experience.score > WON // 2) == (side == "winners")]
 
 
 def _check(selection: Selection, met: set[str], usable: int) -> None:
-    unknown = [one for one in selection.conditions if one not in met]
+    unknown = [condition for condition in selection.conditions if condition not in met]
     if unknown:
         raise StoreError(
             f"experience: no game of a condition {unknown[0]!r}; there are {', '.join(sorted(met)) or 'none'}"

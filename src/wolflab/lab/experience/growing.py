@@ -132,7 +132,7 @@ class Growing:
 
     def origins(self, deals: int) -> tuple[dict[str, Any], ...]:
         """What was added by each state up to that one."""
-        return tuple(dict(one.origin) for one in self._states.values() if one.deals <= deals)
+        return tuple(dict(state.origin) for state in self._states.values() if state.deals <= deals)
 
     def places(self, deals: int) -> dict[str, int]:
         """The reflections of that state, and which vector is theirs."""

@@ -1,8 +1,8 @@
 """Pools of experience: built from runs, merged, looked into, loaded for play (003 §3.4).
 
-`build` makes a file from runs, `load_pool` gives the pool in it to any number of games, `merge` joins files,
-`inspect` says what one holds. `make` and `merged` do the same in memory. `extend` adds a state to the file of
-a pool that grows; each state is a pool of its own, frozen while games are played with it.
+`build_pool` makes a file from runs, `load_pool` gives the pool in it to any number of games, `merge` joins
+files, `inspect` says what one holds. `make_pool` and `merged` do the same in memory. `extend_pool` adds a
+state to the file of a pool that grows; each state is a pool of its own, frozen while games are played with it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class NothingToLearn(StoreError):
     """No decision in the given games was reflected on, or nobody won any of them."""
 
 
-async def make(
+async def make_pool(
     sources: Iterable[GamesFrom],
     embedder: Embedder,
     selection: Selection = EVERYTHING,
@@ -81,7 +81,9 @@ async def make(
             f"there is no experience in {found.games} games{f' ({missing} left out)' if missing else ''}: it "
             "comes from players who reflect, in games that somebody won; use runs of the recipe reflective"
         )
-    vectors = await embed_distinct([one.reflection for one in found.experiences], embedder, progress)
+    vectors = await embed_distinct(
+        [experience.reflection for experience in found.experiences], embedder, progress
+    )
     pool = Pool.of(found.experiences, vectors, embedder.describe(), Nearness(PAPER_EPSILON))
     return MadePool(pool.tuned(_nearness(pool, share, epsilon)), (_origin(found, selection),))
 
@@ -96,7 +98,7 @@ def _origin(found: Gathered, selection: Selection) -> dict[str, Any]:
     }
 
 
-async def extend(
+async def extend_pool(
     growing: Growing,
     deals: int,
     sources: Iterable[GamesFrom],
@@ -115,9 +117,13 @@ async def extend(
     found = gather(sources, replace(selection, shuffle=None))
     known = growing.places(growing.deals[-1]) if growing.deals else {}
     before = growing.state(growing.deals[-1]).vectors if growing.deals else 0
-    fresh = list(dict.fromkeys(one.reflection for one in found.experiences if one.reflection not in known))
+    fresh = list(
+        dict.fromkeys(
+            experience.reflection for experience in found.experiences if experience.reflection not in known
+        )
+    )
     known |= {text: before + number for number, text in enumerate(fresh)}
-    places = [known[one.reflection] for one in found.experiences]
+    places = [known[experience.reflection] for experience in found.experiences]
     vectors = await embed_distinct(fresh, embedder) if fresh else np.empty((0, 0), np.float32)
     return growing.add(
         deals,
@@ -130,7 +136,7 @@ async def extend(
     )
 
 
-async def build(
+async def build_pool(
     sources: Iterable[GamesFrom],
     embedder: Embedder,
     to: Path,
@@ -141,18 +147,18 @@ async def build(
     overwrite: bool = False,
     progress: BuildProgress | None = None,
 ) -> Pool:
-    """`make` a pool and write it to a file; StoreError if there is one already (unless `overwrite`)."""
+    """`make_pool`, and write it to a file; StoreError if there is one already (unless `overwrite`)."""
     must_be_free(to, overwrite)
-    made = await make(sources, embedder, selection, share=share, epsilon=epsilon, progress=progress)
+    made = await make_pool(sources, embedder, selection, share=share, epsilon=epsilon, progress=progress)
     write_pool(made.pool, to, made.origins, overwrite=overwrite)
     return made.pool
 
 
 async def build_named(sources: Iterable[GamesFrom], embedder: EmbedderSpec, to: Path, **options: Any) -> Pool:
-    """`build`, with an embedder by its name or settings, opened and closed for it."""
+    """`build_pool`, with an embedder by its name or settings, opened and closed for it."""
     made = resolve_embedder(embedder)
     try:
-        return await build(sources, made, to, **options)
+        return await build_pool(sources, made, to, **options)
     finally:
         await made.close()
 
@@ -217,7 +223,7 @@ def merged(pools: Sequence[MadePool], names: Sequence[str] = ()) -> MadePool:
     pool = Pool.of_blocks(blocks, first.embedder, first.dimensions, first.nearness)
     share = first.nearness.share
     tuned = _nearness(pool, share, first.epsilon if share is None else None)
-    return MadePool(pool.tuned(tuned), tuple(one for made in pools for one in made.origins))
+    return MadePool(pool.tuned(tuned), tuple(origin for made in pools for origin in made.origins))
 
 
 def _joined(blocks: Sequence[Block | None]) -> Block:

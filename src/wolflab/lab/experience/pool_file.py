@@ -114,7 +114,7 @@ def _write(db: sqlite3.Connection, pool: Pool, origins: Sequence[Mapping[str, An
         "embedder": pool.embedder,
         "dimensions": pool.dimensions,
         "nearness": asdict(pool.nearness),
-        "origins": [dict(one) for one in origins],
+        "origins": [dict(origin) for origin in origins],
     }
     db.executemany(
         "INSERT INTO meta VALUES (?, ?)",
@@ -182,7 +182,7 @@ def open_file(path: Path) -> MadePool:
             places[role, kind] = _Place(*map(int, place))
             held[role, kind] = Held(places[role, kind].n, str(digest))
         dimensions = int(meta["dimensions"])
-        embedder, origins = dict(meta["embedder"]), tuple(dict(one) for one in meta["origins"])
+        embedder, origins = dict(meta["embedder"]), tuple(dict(origin) for origin in meta["origins"])
         digest_of(embedder)
 
         def read(key: Key) -> Block:

@@ -25,7 +25,7 @@ from ..plans.specs import ExperienceSpec
 from ..storage.place import Place
 from ..storage.store import GameRow, Store
 from .growing import Growing, open_pool
-from .pool import NothingToLearn, Selection, build, extend, load_pool
+from .pool import NothingToLearn, Selection, build_pool, extend_pool, load_pool
 
 FOLDER = "pools"
 _AT_HAND = 32
@@ -178,8 +178,8 @@ class Pools:
 
     def _needed(self, rows: Sequence[GameRow], spec: ExperienceSpec, place: Place) -> list[GameRow]:
         if spec.grow is None:
-            return [one for one in rows if one.condition == spec.games_of and not one.branch]
-        mine = [one for one in rows if one.condition == place.condition and not one.branch]
+            return [row for row in rows if row.condition == spec.games_of and not row.branch]
+        mine = [row for row in rows if row.condition == place.condition and not row.branch]
         return [one for one in mine if one.deal < self._end(spec.grow, place)]
 
     def sources(self, rows: Sequence[GameRow], spec: ExperienceSpec, place: Place) -> list[GameRow]:
@@ -187,7 +187,7 @@ class Pools:
 
         Draws part the source's games among them, game by game; a smaller pool is the beginning of a larger.
         """
-        done = [one for one in self._needed(rows, spec, place) if one.status == "done"]
+        done = [row for row in self._needed(rows, spec, place) if row.status == "done"]
         done.sort(key=lambda one: (one.deal, one.repeat))
         if spec.grow is not None:
             return done
@@ -211,10 +211,10 @@ async def provide(store: Store, pools: Pools, rows: Sequence[GameRow], embedder:
             if at.deals is not None:
                 await _grow(store, pools, spec, place, sources, embedder(spec.embedder))
                 continue
-            records = [store.record(one.id) for one in sources]
+            records = [store.record(row.id) for row in sources]
             selection = _selection(spec, at.path.stem)
             try:
-                await build(records, embedder(spec.embedder), at.path, selection, share=spec.share)
+                await build_pool(records, embedder(spec.embedder), at.path, selection, share=spec.share)
             except NothingToLearn:
                 _empty(at.path).touch()
 
@@ -236,9 +236,9 @@ async def _grow(
         return
     had = growing.deals[-1] if growing.deals else 0
     first = pools.experiment.conditions[place.condition].first_deal
-    fresh = [store.record(one.id) for one in sources if one.deal - first >= had]
+    fresh = [store.record(row.id) for row in sources if row.deal - first >= had]
     selection = _selection(spec, f"{at.path.stem}-{at.deals}")
-    await extend(growing, at.deals, fresh, embedder, selection, share=spec.share)
+    await extend_pool(growing, at.deals, fresh, embedder, selection, share=spec.share)
 
 
 def _selection(spec: ExperienceSpec, lot: str) -> Selection:

@@ -182,12 +182,16 @@ class Experiment(Part):
                     f"{', '.join(self.conditions)}"
                 )
             if source == name or any(self.experience(source)):
-                others = [one for one in self.conditions if one != name and not any(self.experience(one))]
+                others = [
+                    condition
+                    for condition in self.conditions
+                    if condition != name and not any(self.experience(condition))
+                ]
                 raise ValueError(
                     f"conditions.{name}: experience.games_of is {source!r}; use a condition without "
                     f"experience: {', '.join(others) or 'add one'}"
                 )
-            recipes = [one.language for one in self.cast(source).values()]
+            recipes = [spec.language for spec in self.cast(source).values()]
             if not any(recipe is not None and recipe.teaches for recipe in recipes):
                 raise ValueError(
                     f"conditions.{name}: nobody in {source} writes reflections, so nothing can be learned "
@@ -208,11 +212,11 @@ class Experiment(Part):
 
     def experience(self, condition: str) -> list[ExperienceSpec]:
         """What the players of a condition may learn from."""
-        return [one.experience for one in self.cast(condition).values() if one.experience is not None]
+        return [spec.experience for spec in self.cast(condition).values() if spec.experience is not None]
 
     def proposers(self, condition: str) -> list[PlayerSpec]:
         """The players of a condition whose model proposes two candidates or more."""
-        stages = [(one, one.language and one.language.propose) for one in self.cast(condition).values()]
+        stages = [(spec, spec.language and spec.language.propose) for spec in self.cast(condition).values()]
         return [one for one, made in stages if made and made.source == "model" and made.candidates > 1]
 
     def places(self, condition: str) -> list[tuple[int, int]]:
@@ -224,8 +228,8 @@ class Experiment(Part):
     @property
     def built_in(self) -> bool:
         """Whether no model but the built-in player is asked anything."""
-        models = [one.model for name in self.conditions for one in self.cast(name).values()]
-        return {one["model"] if isinstance(one, dict) else one for one in models} <= {None, BUILT_IN}
+        models = [spec.model for name in self.conditions for spec in self.cast(name).values()]
+        return {model["model"] if isinstance(model, dict) else model for model in models} <= {None, BUILT_IN}
 
     def truths(self) -> dict[str, float]:
         """The planted effect's true value by condition (0 where the knob is not turned)."""
@@ -259,9 +263,9 @@ class Experiment(Part):
             "players": players,
             **self.model_dump(include=_DECIDES, exclude_defaults=True),
             "learns from": [
-                [self.identity(one.games_of), self.places(one.games_of)]
-                for one in self.experience(condition)
-                if one.games_of
+                [self.identity(spec.games_of), self.places(spec.games_of)]
+                for spec in self.experience(condition)
+                if spec.games_of
             ],
         }
         return blake2b(msgspec.json.encode(what, order="sorted"), digest_size=16).hexdigest()

@@ -81,7 +81,7 @@ _STYLES = ("{word}_{{}}", "{Word} {{}}", "{word} {{}}", "{Word}{{}}")
 
 def names() -> tuple[str, ...]:
     """What the players of a first night may be called, as a ruleset's `player_name`."""
-    words = [one.template for one in _bank()["name"]]
+    words = [wording.template for wording in _bank()["name"]]
     return tuple(style.format(word=word, Word=word.title()) for word in words for style in _STYLES)
 
 

@@ -24,9 +24,9 @@ def shipped(folder: str = "") -> dict[str, str]:
         return {}
     found = sorted(place.iterdir(), key=lambda entry: entry.name)
     return {
-        one.name.removesuffix(".yaml"): one.read_text(encoding="utf-8")
-        for one in found
-        if one.name.endswith(".yaml")
+        entry.name.removesuffix(".yaml"): entry.read_text(encoding="utf-8")
+        for entry in found
+        if entry.name.endswith(".yaml")
     }
 
 

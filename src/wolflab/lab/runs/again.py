@@ -44,7 +44,7 @@ NEAR = 8
 
 def moment_of(record: GameRecord, turn: str, where: str) -> Moment:
     """The recorded turn of that ask ("2/vote/3"); RecordError lists those that are most like it."""
-    found = {one.ask.id: one for one in moments(record, where)}
+    found = {moment.ask.id: moment for moment in moments(record, where)}
     if turn not in found:
         given = turn.split("/")
 

@@ -140,7 +140,9 @@ class Company(Players):
     def lacks_key(self) -> bool:
         """Whether a model built so far needs a key that is not set."""
         endpoints = [getattr(model, "endpoint", None) for model in self.models]
-        return any(one is not None and one.variable and one.key() is None for one in endpoints)
+        return any(
+            endpoint is not None and endpoint.variable and endpoint.key() is None for endpoint in endpoints
+        )
 
     @property
     def instant(self) -> bool:
@@ -196,7 +198,7 @@ class Company(Players):
 
         def seat(dealing: Dealing) -> list[Player]:
             chosen = [_place(cast, rules, dealing, number) for number in range(rules.players)]
-            players = [self._taught(one, place, dealing.deal) for one in chosen]
+            players = [self._taught(role, place, dealing.deal) for role in chosen]
             scene = self.experiment.scene
             if scene is None:
                 return players

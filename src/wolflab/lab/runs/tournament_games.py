@@ -142,7 +142,7 @@ def play(store: Store, watch: runner.Watch = lambda progress: None, reached: boo
     reader = _Reader(store)
     try:
         while True:
-            now = progress(plan, plan.stop, whole, store.games(), reader.results())
+            now = progress_of_tournament(plan, plan.stop, whole, store.games(), reader.results())
             part = store.experiment = _up_to(whole, now.deals)
             # Planned here and not by `runner.run`, which builds players for what it finds planned.
             store.plan([(name, *place) for name in part.conditions for place in part.places(name)])
@@ -163,7 +163,7 @@ def table(store: Store) -> Standings:
     results = _Reader(store).results()
     decisions: tuple[StopReason, ...] = ()
     if plan.stop is not None:
-        decisions = progress(plan, plan.stop, experiment, rows, results).decisions
+        decisions = progress_of_tournament(plan, plan.stop, experiment, rows, results).decisions
     return standings(
         results,
         plan.pairs,
@@ -181,7 +181,7 @@ def table(store: Store) -> Standings:
 # -- stopping ---------------------------------------------------------------------------------
 
 
-def progress(
+def progress_of_tournament(
     plan: TournamentPlan,
     stop: Stop,
     experiment: Experiment,
@@ -207,8 +207,8 @@ def progress(
         pair: barriers[len(seen[pair])] if decision is None else decision.deals
         for pair, decision in ends.items()
     }
-    decisions = tuple(dict.fromkeys(one for one in ends.values() if one is not None))
-    return TournamentProgress(deals, all(one is not None for one in ends.values()), decisions)
+    decisions = tuple(dict.fromkeys(decision for decision in ends.values() if decision is not None))
+    return TournamentProgress(deals, all(decision is not None for decision in ends.values()), decisions)
 
 
 def _complete(over: set[tuple[int, int]], repeats: int, barriers: Sequence[int]) -> list[int]:
@@ -301,13 +301,13 @@ class _Reader:
 
     def results(self) -> list[CellGame]:
         """Every finished game of every cell."""
-        over = [one for one in self._store.games("done") if not one.branch]
-        fresh = [one for one in over if one.id not in self._won]
+        over = [row for row in self._store.games("done") if not row.branch]
+        fresh = [row for row in over if row.id not in self._won]
         for one, row in zip(fresh, rows_of(self._store, fresh), strict=True):
             assert row is not None
             self._won[one.id] = row.winner
         return [
-            CellGame(*_pair(one.condition), one.deal, one.repeat, _SIDE[self._won[one.id]]) for one in over
+            CellGame(*_pair(row.condition), row.deal, row.repeat, _SIDE[self._won[row.id]]) for row in over
         ]
 
 

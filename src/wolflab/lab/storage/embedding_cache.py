@@ -232,17 +232,17 @@ class CachedEmbedder(WrappedEmbedder):
         hashes = [text_hash(text) for text in texts]
         words = dict(zip(hashes, texts, strict=True))
         found: dict[bytes, Vectors] = {}
-        while missing := [one for one in words if one not in found]:
+        while missing := [text_id for text_id in words if text_id not in found]:
             # Looked up anew at every turn: what was in hand elsewhere may have come since.
             found |= self.cache.get(self.digest, missing)
-            missing = [one for one in missing if one not in found]
-            mine = [one for one in missing if one not in self._pending]
+            missing = [text_id for text_id in missing if text_id not in found]
+            mine = [text_id for text_id in missing if text_id not in self._pending]
             if mine:
                 found |= await self._embed_anew(mine, [words[one] for one in mine])
             elif missing:
                 # Somebody else has asked for the rest; should that fail, the next turn asks itself.
                 await self._pending[missing[0]].wait()
-        return np.stack([found[one] for one in hashes])
+        return np.stack([found[text_id] for text_id in hashes])
 
     async def _embed_anew(self, hashes: list[bytes], texts: list[str]) -> dict[bytes, Vectors]:
         done = asyncio.Event()

@@ -26,7 +26,7 @@ from ...match import Dealing, Draws, Player, play, run_now
 from ...models.embedders import Embedder
 from ...models.embedders.base import Vectors
 from ...policy.lockstep import Request, drive
-from ...policy.rollout import Decisions, Ended, First, InStep, Member, episodes, game
+from ...policy.rollout import Decisions, Ended, First, InStep, Member, play_episodes, unread_match
 from ...policy.shares import Sampler
 from ...rules import ROLES, Side
 from ..plans.policies import policy_name_of
@@ -240,7 +240,7 @@ class TrainingPlayers(Players):
         policy = self.policy(job.policy, job.update)
         chooses: Policy = First() if job.cloning else InStep(policy)
         for size, keys in self._by_size(job.keys).items():
-            decisions, ended = episodes(
+            decisions, ended = play_episodes(
                 self.experiment.ruleset(size),
                 self,
                 chooses,
@@ -284,7 +284,7 @@ class TrainingPlayers(Players):
         def cast(dealing: Dealing) -> list[Player]:
             return [werewolves if ROLES[role].side is Side.WEREWOLVES else village for role in dealing.roles]
 
-        games = (play(game(self._rules, cast, key)) for key in job.keys)
+        games = (play(unread_match(self._rules, cast, key)) for key in job.keys)
         return Done(won=[played.outcome.village_won for played in drive(games, len(job.keys))])
 
 

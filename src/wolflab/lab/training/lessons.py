@@ -42,13 +42,13 @@ class Lesson(LanguageAgent):
         if isinstance(reply.action, Invalid):
             return reply
         ask, ruleset = turn.ask, turn.view.ruleset
-        open_ = [one for one in intents(ruleset) if possible(one, ask, found.now.alive)]
+        open_ = [intent for intent in intents(ruleset) if possible(intent, ask, found.now.alive)]
         meant = intent_of(reply.action, ask, ruleset)
         if meant in open_:
             seat = self.policy
             assert isinstance(seat, Seat)
             turn.policy = _Certain(seat, open_.index(meant))
-            told = tuple(Candidate(worded(one, ruleset)) for one in open_)
+            told = tuple(Candidate(worded(intent, ruleset)) for intent in open_)
             turn.notes.append(("propose", Proposed(told)))
             await among(turn, found, told, "policy")
         return replace(reply, notes=tuple(turn.notes))
@@ -86,7 +86,7 @@ def intent_of(action: Action, ask: Ask, ruleset: Ruleset) -> Intent | None:
 def _spoken(text: str, seat: int, ruleset: Ruleset) -> Intent:
     """What a statement is about, as it is read."""
     acts = read(text, ruleset.names, seat)
-    roles = [one.name for one in ruleset.cast]
+    roles = [role.name for role in ruleset.cast]
     for act in acts:
         role = None
         if isinstance(act, Claim) and act.speaker == seat and not act.denied:

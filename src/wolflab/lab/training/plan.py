@@ -258,8 +258,8 @@ class TrainingSpec(Part):
     def config(self) -> NetworkConfig:
         """The network's shape. Raises ExperimentError for an unknown name or size."""
         given = {"name": self.network} if isinstance(self.network, str) else dict(self.network)
-        name, sizes = given.pop("name", "small"), {one.name for one in fields(NetworkConfig)}
-        strange = [one for one in given if one not in sizes - {"name", "dimensions"}]
+        name, sizes = given.pop("name", "small"), {field.name for field in fields(NetworkConfig)}
+        strange = [name_given for name_given in given if name_given not in sizes - {"name", "dimensions"}]
         if strange:
             known = ", ".join(sorted(sizes - {"dimensions"}))
             raise ExperimentError(f"network: there is no field {strange[0]!r}; known are {known}")
@@ -384,7 +384,7 @@ def target_of(name: str, model: str | dict[str, Any] = "village") -> PlayerSpec:
 
 def side_of(name: str) -> Side:
     """The side that a flag names."""
-    known = [one.value for one in Side]
+    known = [side.value for side in Side]
     if name not in known:
         raise ExperimentError(f"--side {name}: use one of {', '.join(known)}")
     return Side(name)

@@ -191,7 +191,7 @@ class _Run:
         groups = grouped(keys, self.settings.rollouts.group)
         jobs = [Job(group, str(self._current()), updates, pool, cloning) for group in groups]
         made = list(self.crew.do(jobs))
-        decisions = [one for done in made for one in done.decisions]
+        decisions = [decisions_made for done in made for decisions_made in done.decisions]
         if not decisions:
             raise ExperimentError(
                 f"in {count} episodes no learning seat chose among candidates: either none lived to, and "
@@ -204,7 +204,7 @@ class _Run:
         log = {"time/playing": spent, "rate/decisions": len(found.action) / spent}
         log["rate/decisions_per_cpu"] = len(found.action) / seconds
         log |= {f"share/{part}": share for part, share in shares.items()}
-        return found, log | _wins([one for done in made for one in done.ended])
+        return found, log | _wins([episode for done in made for episode in done.ended])
 
     # -- looks --------------------------------------------------------------------------------
 
@@ -232,7 +232,7 @@ class _Run:
         for side in experiment.sides:
             village = side is Side.VILLAGE
             rows = {
-                who: [float(one is village) for one in won[experiment.arm(side, who)]]
+                who: [float(won_village is village) for won_village in won[experiment.arm(side, who)]]
                 for who in (*LEARNERS, "baseline")
             }
             sampled, likeliest = (_judged(rows[who], rows["baseline"]) for who in LEARNERS)
@@ -246,8 +246,8 @@ class _Run:
         idle = {(what, arm(side, "baseline")) for side in sides} - self.baseline.keys()
         arms = [*(arm(side, who) for side in sides for who in LEARNERS), *(one for _, one in sorted(idle))]
         groups = grouped(keys, self.settings.rollouts.group)
-        jobs = [Job(group, str(self._current()), self.written, arm=one) for one in arms for group in groups]
-        found: dict[Arm, list[bool | None]] = {one: [] for one in arms}
+        jobs = [Job(group, str(self._current()), self.written, arm=pair) for pair in arms for group in groups]
+        found: dict[Arm, list[bool | None]] = {pair: [] for pair in arms}
         for job, done in zip(jobs, self.crew.do(jobs), strict=True):
             assert job.arm is not None
             found[job.arm] += done.won
@@ -278,7 +278,7 @@ class _Run:
         if copy in population:
             save(now, self.policies / (copy.name + SUFFIX))
             self.digests[copy.name] = now.digest
-        names = {one.name for one in population}
+        names = {member.name for member in population}
         self.digests = {name: one for name, one in self.digests.items() if name in names}
         self.digests[files.POLICY] = now.digest
 
@@ -354,4 +354,4 @@ def _wins(ended: Sequence[Ended]) -> TrainLog:
                     if where != side:
                         counts.setdefault(f"win/{name}/against {other}", []).append(won)
     log = {name: float(np.mean(values)) for name, values in sorted(counts.items())}
-    return log | {"win/nobody": float(np.mean([one.village is None for one in ended]))}
+    return log | {"win/nobody": float(np.mean([episode.village is None for episode in ended]))}
