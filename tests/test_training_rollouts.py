@@ -27,8 +27,8 @@ from wolflab.policy.rollout import (
     InStep,
     Member,
     checkpoint_of,
-    episodes,
     join_decisions,
+    play_episodes,
     population_members,
     seat_holders,
     styled,
@@ -74,7 +74,7 @@ def rolled(
     """Episodes by key, so many in step."""
     parts, ended = [], []
     for at in range(0, len(keys), group):
-        made, over = episodes(
+        made, over = play_episodes(
             DOCTOR,
             table or Table(),
             policy or InStep(POLICY),
@@ -246,7 +246,7 @@ def test_episodes_in_which_no_learning_seat_lived_to_decide() -> None:
     """A Villager that is killed in the first night has decided nothing."""
     keys = [f"alone/{number}" for number in range(40)]
     made = [
-        episodes(DOCTOR, Table(), First(), POLICY.lay_out, Population(learners=1), styled(), [key])
+        play_episodes(DOCTOR, Table(), First(), POLICY.lay_out, Population(learners=1), styled(), [key])
         for key in keys
     ]
     assert any(decisions is None for decisions, _ in made)
@@ -257,7 +257,7 @@ def test_a_table_that_elects_a_sheriff_is_cast_once() -> None:
     """The election has everybody cast once more: who learned before goes on, with all decisions kept."""
     keys, table = [f"elected/{number}" for number in range(4)], Table()
     everybody = Population(learners="all")
-    found, ended = episodes(SHERIFF, table, First(), POLICY.lay_out, everybody, (), keys)
+    found, ended = play_episodes(SHERIFF, table, First(), POLICY.lay_out, everybody, (), keys)
     assert found is not None
     assert table.asked["learner"] == 4 * SHERIFF.players
     assert len(ended) == 4

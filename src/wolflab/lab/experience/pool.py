@@ -2,7 +2,8 @@
 
 `build_pool` makes a file from runs, `load_pool` gives the pool in it to any number of games, `merge` joins
 files, `inspect` says what one holds. `make_pool` and `merged` do the same in memory. `extend_pool` adds a
-state to the file of a pool that grows; each state is a pool of its own, frozen while games are played with it.
+state to the file of a pool that grows; each state is a pool of its own, frozen while games are played with
+it.
 """
 
 from __future__ import annotations
