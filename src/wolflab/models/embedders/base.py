@@ -49,7 +49,7 @@ class Embedder(Protocol):
     @property
     def digest(self) -> str:
         """See the class."""
-        ...
+        return digest_of(self.describe())
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """float32 (n, d), rows in the order of `texts`, each of length 1; a blank text is a row of zeros.
@@ -81,17 +81,20 @@ def require_same(made_with: Mapping[str, Any], embedder: Embedder, what: str) ->
     """
     if digest_of(made_with) == embedder.digest:
         return
-    mine = embedder.describe()
+    given = embedder.describe()
     name = str(made_with.get("name") or "an embedder without a name")
     if name != embedder.name:
         raise ModelError(
             f"{what} was made with the embedder {name!r}, and {embedder.name!r} was given: "
             f"vectors of two embedders cannot be compared; use {name!r}, or make it anew"
         )
-    other = sorted(key for key in made_with.keys() | mine.keys() if made_with.get(key) != mine.get(key))
-    told = ", ".join(f"{key} {made_with.get(key)!r} there and {mine.get(key)!r} here" for key in other)
+    differing = sorted(key for key in made_with.keys() | given.keys() if made_with.get(key) != given.get(key))
+    differences = ", ".join(
+        f"{key} {made_with.get(key)!r} there and {given.get(key)!r} here" for key in differing
+    )
     raise ModelError(
-        f"{what} was made with another {name!r} ({told}): use the same settings and version, or make it anew"
+        f"{what} was made with another {name!r} ({differences}): use the same settings and version, "
+        "or make it anew"
     )
 
 
@@ -119,7 +122,7 @@ def with_blanks(vectors: Vectors, kept: Sequence[int], n: int) -> Vectors:
     return rows
 
 
-def told(texts: Sequence[str]) -> list[int]:
+def nonblank_places(texts: Sequence[str]) -> list[int]:
     """The places of the texts that are not blank. A single string in place of a list is a mistake."""
     if isinstance(texts, str):
         raise TypeError("embed takes a sequence of texts, not one text")

@@ -21,21 +21,12 @@ from ..exchange import HttpAnswer, gave_up, hopeless, passed_on, pause, post
 from ..faults import Fault, of_status
 from ..openai_api import HttpSettings, endpoint_for
 from ..wire import counts, tokens
-from .base import Vectors, digest_of, normalised, told, with_blanks
+from .base import Embedder, Vectors, nonblank_places, normalised, with_blanks
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-SHARED = (
-    "base_url",
-    "api_key_env",
-    "price",
-    "max_in_flight",
-    "timeout",
-    "retries",
-    "longest_wait",
-    "extra",
-)
+SHARED = ("base_url", "api_key_env", "price", "max_in_flight", "timeout", "retries", "longest_wait", "extra")
 """The settings that mean the same as for a chat model."""
 BATCH = 256
 MOST_IN_BATCH = 2048
@@ -51,7 +42,7 @@ KNOWN_DIMENSIONS = {
 """What can be said before the first reply."""
 
 
-class EndpointEmbedder:
+class EndpointEmbedder(Embedder):
     """One embedding model at one endpoint.
 
     name: as written in the experiment. model: the server's own name. settings: those in `SHARED`.
@@ -62,6 +53,9 @@ class EndpointEmbedder:
 
     instant = False
     version = ""
+    dimensions: int | None = None
+    """What was asked for, is known of the model, or came with the first reply."""
+    usage = Usage()
 
     def __init__(
         self,
@@ -82,20 +76,9 @@ class EndpointEmbedder:
             _whole(name, "dimensions", dimensions, 2**16)
         _whole(name, "batch", batch, MOST_IN_BATCH)
         self.endpoint = endpoint_for(f"embedder {name!r}", provider, self.settings, budget)
-        self.usage = Usage()
         self._asked, self._batch, self._budget = dimensions, batch, budget
-        self._dimensions = dimensions or KNOWN_DIMENSIONS.get(name)
+        self.dimensions = dimensions or KNOWN_DIMENSIONS.get(name)
         self._sleep, self._jitter = sleep, jitter
-
-    @property
-    def dimensions(self) -> int | None:
-        """See `Embedder`: what was asked for, is known of the model, or came with the first reply."""
-        return self._dimensions
-
-    @property
-    def digest(self) -> str:
-        """See `Embedder`."""
-        return digest_of(self.describe())
 
     def describe(self) -> dict[str, Any]:
         """See `Embedder`. What came is no part of it, so that the digest is known before the first call."""
@@ -115,9 +98,9 @@ class EndpointEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder`. Batches go out side by side; blank texts, which servers refuse, do not go out."""
-        kept = told(texts)
+        kept = nonblank_places(texts)
         if not kept:
-            return np.zeros((len(texts), self._dimensions or 0), np.float32)
+            return np.zeros((len(texts), self.dimensions or 0), np.float32)
         try:
             client, places = self.endpoint.line(self)
         except ModelError as error:
@@ -187,11 +170,11 @@ class EndpointEmbedder:
     def _read(self, reply: Mapping[str, Any], texts: list[str]) -> Vectors:
         self._count(reply.get("usage"), texts)
         vectors = normalised(self._ordered(reply.get("data"), len(texts)), len(texts), self.name)
-        if self._dimensions is None:
-            self._dimensions = vectors.shape[1]
-        elif vectors.shape[1] != self._dimensions:
+        if self.dimensions is None:
+            self.dimensions = vectors.shape[1]
+        elif vectors.shape[1] != self.dimensions:
             raise ModelError(
-                f"{self._at()} gave vectors of {vectors.shape[1]} dimensions where {self._dimensions} were "
+                f"{self._at()} gave vectors of {vectors.shape[1]} dimensions where {self.dimensions} were "
                 "expected: is it the model that was meant?"
             )
         return vectors

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ...errors import ModelError
 from ...usage import Usage
-from .base import Vectors, digest_of, told
+from .base import Embedder, Vectors, nonblank_places
 
 VERSION = "2"
 """Raise it with any change that changes a vector."""
@@ -42,80 +42,12 @@ _PIECES = 0.75
 """The length of all pieces of a word together, where the word itself is 1."""
 _COMMON = 0.25
 """What is left of a word's weight if it is in `_COMMON_WORDS`, for want of document frequencies."""
-_COMMON_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "and",
-        "or",
-        "but",
-        "so",
-        "if",
-        "as",
-        "at",
-        "by",
-        "for",
-        "from",
-        "in",
-        "into",
-        "of",
-        "on",
-        "to",
-        "with",
-        "this",
-        "that",
-        "these",
-        "those",
-        "there",
-        "here",
-        "it",
-        "its",
-        "he",
-        "she",
-        "they",
-        "them",
-        "their",
-        "we",
-        "us",
-        "our",
-        "you",
-        "your",
-        "i",
-        "me",
-        "my",
-        "is",
-        "am",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "being",
-        "do",
-        "does",
-        "did",
-        "have",
-        "has",
-        "had",
-        "will",
-        "would",
-        "can",
-        "could",
-        "should",
-        "may",
-        "might",
-        "just",
-        "very",
-        "too",
-        "also",
-        "then",
-        "than",
-        "what",
-        "which",
-        "who",
-    ]
-)
+_COMMON_TEXT = """
+a an the and or but so if as at by for from in into of on to with this that these those there here it its he
+she they them their we us our you your i me my is am are was were be been being do does did have has had
+will would can could should may might just very too also then than what which who
+"""
+_COMMON_WORDS = frozenset(_COMMON_TEXT.split())
 """Words that carry little. Negations and numbers are not among them."""
 _TF = tuple(round((1 + math.log(n)) * _UNIT) / _UNIT for n in range(1, 257))
 """Weight of a feature that occurs 1, 2, 3 … times: 1 + ln n, in 64ths."""
@@ -128,13 +60,14 @@ _LAST_PLACE = (np.uint64(1) << _PLACES) - np.uint64(1)
 """Places beyond it count as this one, which is felt by texts of more than eight million features."""
 
 
-class HashingEmbedder:
+class HashingEmbedder(Embedder):
     """See the module. dimensions: more means fewer collisions (512: cosines off by about 0.04)."""
 
     name = "hashing"
     version = VERSION
     instant = True
     usage = Usage()
+    dimensions: int = DIMENSIONS
 
     def __init__(self, dimensions: int = DIMENSIONS) -> None:
         whole = isinstance(dimensions, int) and not isinstance(dimensions, bool)
@@ -143,31 +76,17 @@ class HashingEmbedder:
                 f"embedder 'hashing': got dimensions {dimensions!r}; use a whole number "
                 f"from {SMALLEST} to {LARGEST}"
             )
-        self._dimensions = dimensions
+        self.dimensions = dimensions
         self._known: dict[str, NDArray[np.float32]] = {}
-
-    @property
-    def dimensions(self) -> int:
-        """See `Embedder`."""
-        return self._dimensions
-
-    @property
-    def digest(self) -> str:
-        """See `Embedder`."""
-        return digest_of(self.describe())
 
     def describe(self) -> dict[str, Any]:
         """See `Embedder`."""
-        return {
-            "kind": "hashing",
-            "name": self.name,
-            "version": self.version,
-            "dimensions": self._dimensions,
-        }
+        described = {"kind": "hashing", "name": self.name, "version": self.version}
+        return described | {"dimensions": self.dimensions}
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder`; it never waits."""
-        told(texts)
+        nonblank_places(texts)
         if len(texts) > _CHUNK:
             parts = [await self.embed(texts[at : at + _CHUNK]) for at in range(0, len(texts), _CHUNK)]
             return np.concatenate(parts)
@@ -176,9 +95,9 @@ class HashingEmbedder:
             if len(self._known) + len(fresh) > _REMEMBERED:
                 self._known.clear()
                 fresh = list(dict.fromkeys(texts))
-            made = _embed(fresh, self._dimensions).astype(np.float32)
-            self._known.update(zip(fresh, made, strict=True))
-        rows = np.zeros((len(texts), self._dimensions), np.float32)
+            vectors = _embed(fresh, self.dimensions).astype(np.float32)
+            self._known.update(zip(fresh, vectors, strict=True))
+        rows = np.zeros((len(texts), self.dimensions), np.float32)
         for place, text in enumerate(texts):
             rows[place] = self._known[text]
         return rows
@@ -189,10 +108,10 @@ class HashingEmbedder:
 
 def _embed(texts: Sequence[str], dimensions: int) -> NDArray[np.float64]:
     """(n, d) with rows of length 1."""
-    found = [_features(text) for text in texts]
-    sizes = np.array([len(one) for one, _ in found])
-    hashes = np.concatenate([one for one, _ in found])
-    weights = np.concatenate([one for _, one in found])
+    by_text = [_features(text) for text in texts]
+    sizes = np.array([len(hashes) for hashes, _ in by_text])
+    hashes = np.concatenate([hashes for hashes, _ in by_text])
+    weights = np.concatenate([weights for _, weights in by_text])
     if not len(hashes):
         return np.zeros((len(texts), dimensions))
     # Text, hash and place in one number: sorting such numbers is much faster than sorting with an index. The
@@ -221,21 +140,22 @@ def _features(text: str) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
     """Hashes and weights of all features of a text, repeated ones repeatedly. Its lines are read apart, since
     a policy's observation repeats most of them from turn to turn.
     """
-    found = [_of_line(line) for line in text.split("\n")]
-    if len(found) == 1:
-        return found[0]
-    return np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found])
+    by_line = [_line_features(line) for line in text.split("\n")]
+    if len(by_line) == 1:
+        return by_line[0]
+    hashes, weights = zip(*by_line, strict=True)
+    return np.concatenate(hashes), np.concatenate(weights)
 
 
 @lru_cache(maxsize=1 << 13)
-def _of_line(text: str) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+def _line_features(text: str) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
     """Hashes and weights of the features of one line."""
     words = _WORD.findall(text.lower().replace("’", "'"))
     if not words:
         return np.empty(0, np.uint32), np.empty(0)
-    parts = [_of_word(word) for word in words]
-    hashes = [one for one, _ in parts]
-    weights = [one for _, one in parts]
+    by_word = [_word_features(word) for word in words]
+    hashes = [hashes for hashes, _ in by_word]
+    weights = [weights for _, weights in by_word]
     pairs = [crc32(f"{a} {b}".encode()) for a, b in pairwise(words)]
     hashes.append(np.array(pairs, np.uint32))
     weights.append(np.array([_PAIR * min(_weight(a), _weight(b)) for a, b in pairwise(words)]))
@@ -247,7 +167,7 @@ def _weight(word: str) -> float:
 
 
 @lru_cache(maxsize=50_000)
-def _of_word(word: str) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+def _word_features(word: str) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
     """The word and its pieces of 3 and 4 letters; a common word and a number have no pieces."""
     hashes, weight = [crc32(b"=" + word.encode())], _weight(word)
     weights = [weight]

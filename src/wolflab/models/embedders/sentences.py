@@ -19,7 +19,7 @@ import numpy as np
 
 from ...errors import ModelError
 from ...usage import Usage
-from .base import Vectors, digest_of, normalised, told, with_blanks
+from .base import Embedder, Vectors, nonblank_places, normalised, with_blanks
 
 PREFIX = "sentence-transformers/"
 
@@ -41,7 +41,7 @@ KNOWN_DIMENSIONS = {
 """What can be said before the weights are there; the weights have the last word."""
 
 
-class SentenceEmbedder:
+class SentenceEmbedder(Embedder):
     """A sentence-transformers model.
 
     name: as written. revision: the hub's commit or tag; part of the digest, and worth pinning, since a
@@ -54,6 +54,7 @@ class SentenceEmbedder:
     instant = False
     """In an event loop it waits for its thread."""
     usage = Usage()
+    dimensions: int | None = None
 
     def __init__(
         self,
@@ -74,18 +75,8 @@ class SentenceEmbedder:
         self._path, self._device, self._batch_size = path, device, batch_size
         self._install = INSTALL_SENTENCES
         self._model: Any = None
-        self._dimensions = KNOWN_DIMENSIONS.get(name)
+        self.dimensions = KNOWN_DIMENSIONS.get(name)
         self._lock = threading.Lock()
-
-    @property
-    def dimensions(self) -> int | None:
-        """See `Embedder`."""
-        return self._dimensions
-
-    @property
-    def digest(self) -> str:
-        """See `Embedder`."""
-        return digest_of(self.describe())
 
     def describe(self) -> dict[str, Any]:
         """See `Embedder`. Device and batch size change last bits only, and are left out."""
@@ -93,9 +84,9 @@ class SentenceEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder`. Within an event loop the work is done in a thread, so that others go on."""
-        kept = told(texts)
-        if not kept and self._dimensions is not None:
-            return np.zeros((len(texts), self._dimensions), np.float32)
+        kept = nonblank_places(texts)
+        if not kept and self.dimensions is not None:
+            return np.zeros((len(texts), self.dimensions), np.float32)
         words = [texts[place] for place in kept]
         try:
             asyncio.get_running_loop()
@@ -124,7 +115,7 @@ class SentenceEmbedder:
                 show_progress_bar=False,
             )
         vectors = normalised(raw, len(texts) or 1, self.name)[: len(texts)]
-        self._dimensions = vectors.shape[1]
+        self.dimensions = vectors.shape[1]
         return vectors
 
     def _library(self) -> Any:
@@ -166,7 +157,7 @@ class MiniLM(SentenceEmbedder):
         super().__init__("minilm", device=device, batch_size=batch_size)
         self.version = MINILM_FILES["model.safetensors"][:12]
         self._install = INSTALL_MINILM
-        self._dimensions = 384
+        self.dimensions = 384
 
     def _load(self) -> Any:
         folder = self._folder()
