@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..errors import ModelError
@@ -22,7 +23,7 @@ Together = Callable[[Iterable[Awaitable[Any]]], Awaitable[list[Any]]]
 
 async def one_by_one(awaitables: Iterable[Awaitable[T]]) -> list[T]:
     """Await in order. For players that never wait, where tasks would only cost time."""
-    return [await each for each in awaitables]
+    return [await awaitable for awaitable in awaitables]
 
 
 async def at_once(awaitables: Iterable[Awaitable[T]]) -> list[T]:
@@ -31,7 +32,7 @@ async def at_once(awaitables: Iterable[Awaitable[T]]) -> list[T]:
     if len(pending) == 1:
         return [await pending[0]]
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_coroutine(each)) for each in pending]
+        tasks = [group.create_task(_coroutine(awaitable)) for awaitable in pending]
     return [task.result() for task in tasks]
 
 
@@ -42,36 +43,22 @@ async def _coroutine(awaitable: Awaitable[T]) -> T:
 _NO_SAMPLING = Sampling()
 
 
-class _Unread(NoFile):
-    """See `UNREAD`."""
-
-
-UNREAD = _Unread()
+UNREAD = NoFile()
 """The file of a game that is not written down either (`Match.write` is False): nothing is kept of its calls,
 and no digest of a request or a response is made. What is decided is the same."""
 
 
+@dataclass(slots=True, eq=False)
 class LiveIO:
     """`agents.base.IO` for one ask of one game; `calls` is what the record keeps of it."""
 
-    __slots__ = ("_draws", "_embedders", "_file", "_model", "_together", "ask", "calls")
-
-    def __init__(
-        self,
-        ask: Ask,
-        model: Model | None,
-        file: File,
-        draws: Draws,
-        together: Together,
-        embedders: Mapping[str, Embedder],
-    ) -> None:
-        self.ask = ask
-        self.calls: list[Call] = []
-        self._model = model
-        self._embedders = embedders
-        self._file = file
-        self._draws = draws
-        self._together = together
+    ask: Ask
+    _model: Model | None
+    _file: File
+    _draws: Draws
+    _together: Together
+    _embedders: Mapping[str, Embedder]
+    calls: list[Call] = field(default_factory=list, init=False)
 
     async def generate(
         self,

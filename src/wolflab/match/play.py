@@ -15,18 +15,7 @@ from ..agents.base import Agent, Invalid, is_reply
 from ..errors import AgentError
 from ..models.calls import NO_FILE, File
 from ..record import Turn, Writer
-from ..rules import (
-    CHANCE,
-    Action,
-    Ask,
-    Event,
-    Log,
-    Note,
-    Outcome,
-    Ruleset,
-    Say,
-    SheriffNamed,
-)
+from ..rules import CHANCE, Action, Ask, Event, Log, Note, Outcome, Ruleset, Say, SheriffNamed
 from ..rules.engine import Step, begin, step
 from ..rules.fallback import fallback
 from ..rules.state import State
@@ -130,7 +119,7 @@ class _Game:
 
     def _keep(self, turns: list[Turn]) -> Sequence[Turn]:
         """Notes into memory; a stand-in for each reply that cannot be used."""
-        kept: list[Turn] = []
+        applied: list[Turn] = []
         for turn in turns:
             ask = turn.ask
             for where, content in turn.notes:
@@ -140,21 +129,14 @@ class _Game:
                 drawn = declared if isinstance(declared, Ask) else None
                 action = draw_option(declared, self.match.play) if isinstance(declared, Ask) else declared
                 turn = Turn(ask, action, turn.invalid, turn.notes, turn.calls, drawn)
-            kept.append(turn)
-        return kept
+            applied.append(turn)
+        return applied
 
     async def _ask(self, ask: Ask) -> Turn:
         """One seat's reply. Illegal or missing actions come back as invalid, with SILENCE in place."""
         player = self.players[ask.seat]
         match = self.match
-        io = LiveIO(
-            ask,
-            player.model,
-            match.file,
-            match.play,
-            self.together,
-            player.embedders,
-        )
+        io = LiveIO(ask, player.model, match.file, match.play, self.together, player.embedders)
         reply = await player.agent.reply(self.log.view(ask.seat), ask, io)
         if not is_reply(reply):
             raise AgentError(

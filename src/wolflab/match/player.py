@@ -25,7 +25,7 @@ class Player:
     @property
     def instant(self) -> bool:
         """Whether this player never waits for anything outside the process."""
-        embedders = all(one.instant for one in self.embedders.values())
+        embedders = all(embedder.instant for embedder in self.embedders.values())
         return self.agent.instant and embedders and (self.model is None or self.model.instant)
 
     def describe(self) -> dict[str, Any]:
@@ -34,7 +34,7 @@ class Player:
         if self.model is not None:
             described["model"] = self.model.describe()
         if self.embedders:
-            described["embedders"] = {what: one.describe() for what, one in self.embedders.items()}
+            described["embedders"] = {use: embedder.describe() for use, embedder in self.embedders.items()}
         return described
 
 

@@ -99,14 +99,14 @@ class Rewards:
 
     def follow(self, events: Sequence[Event]) -> list[Gain]:
         """The gains among the events that come next."""
-        found = []
+        gained = []
         for position, event in enumerate(events, self._seen):
             self._facts = self._facts.then(event)
             points = _worth(event, self._facts, self._night, self.worth)
             if points is not None:
-                found.append(Gain(position, tuple(points.tolist())))
+                gained.append(Gain(position, tuple(points.tolist())))
         self._seen += len(events)
-        return found
+        return gained
 
 
 class _Night:
@@ -136,8 +136,8 @@ def _worth(event: Event, facts: Facts, night: _Night, worth: Worth) -> np.ndarra
     """Points by seat, or None for an event that is worth nothing to anybody."""
     wolf = facts.sides
     match event:
-        case Voted(voter, target, what):
-            if what == "eliminate" and target is not None and not wolf[voter]:
+        case Voted(voter, target, purpose):
+            if purpose == "eliminate" and target is not None and not wolf[voter]:
                 return _alone(facts, voter, worth.vote if wolf[target] else -worth.vote)
         case NightFell():
             night.fall()
@@ -188,6 +188,6 @@ def _sides(facts: Facts, points: float) -> np.ndarray:
 
 def _alone(facts: Facts, seat: int, points: float) -> np.ndarray:
     """One seat gets the points, every Werewolf loses as many."""
-    found = np.where(_wolves(facts), -points, 0.0)
-    found[seat] += points
-    return found
+    by_seat = np.where(_wolves(facts), -points, 0.0)
+    by_seat[seat] += points
+    return by_seat
