@@ -518,7 +518,7 @@ SAID += [path.read_text(encoding="utf-8") for path in (*TEMPLATES, *GOLDEN)]
 def test_no_word_of_prompts_and_built_in_talk_can_be_a_name() -> None:
     """A name is no word of the templates, of whole prompts or of the built-in player's phrases.
 
-    A word that stands in code and not in a template has to be added to `text.asking.taken`.
+    A word that stands in code and not in a template has to be added to `text.asking.disguise`.
     """
     words = {word for text in SAID for word in re.findall("[a-z]{2,}", text.lower())}
     assert len(words) > 700

@@ -24,7 +24,8 @@ from wolflab.models.openai_api import HttpSettings, OpenAIModel
 from wolflab.models.wire import form_of, is_strict, response_format
 from wolflab.rules import LEFT, NO, PASS, PRESETS, RIGHT, SHERIFF, YES, Action, Ask, Pick
 from wolflab.text.questions import Decide, Deduce, Question, Rate, Situation, Task, guessable
-from wolflab.text.replies.parse import Decided, Judged, RatedReply, parse, schema
+from wolflab.text.replies.parse import parse, schema
+from wolflab.text.replies.parsed import Decided, Judged, RatedReply
 
 KEY = "sk-very-secret-0123456789"
 PROMPT = """You are player_1. Choose from: kill player_2, kill player_3.

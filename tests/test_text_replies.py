@@ -35,17 +35,19 @@ from wolflab.text.questions import (
     guessable,
 )
 from wolflab.text.replies.extract import find_object
-from wolflab.text.replies.parse import (
+from wolflab.text.replies.parse import parse, read_role, schema
+from wolflab.text.replies.parsed import (
     Decided,
     Judged,
     Judgement,
+    Listed,
+    Preferred,
     Problem,
+    Proposals,
     RatedReply,
-    parse,
-    read_role,
-    schema,
+    Verdict,
+    Written,
 )
-from wolflab.text.replies.parsed import Listed, Preferred, Proposals, Verdict, Written
 from wolflab.text.replies.reflective import QUESTION_LIMIT, TEXT_LIMIT
 from wolflab.text.replies.strategic import REASONING_LIMIT
 

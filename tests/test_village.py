@@ -48,7 +48,8 @@ from wolflab.rules import (
 from wolflab.text.notes import Belief
 from wolflab.text.questions import Decide, Deduce, Line, Question, Rate, Situation
 from wolflab.text.reading import Accusation, Claim, Suggestion, read
-from wolflab.text.replies.parse import Decided, Judged, Problem, RatedReply, parse
+from wolflab.text.replies.parse import parse
+from wolflab.text.replies.parsed import Decided, Judged, Problem, RatedReply
 
 VILLAGE = Village()
 

@@ -28,7 +28,7 @@ _OF_THE_GAME = """
 ballot card dawn day deal death election game moderator name night pass phase player role round seat sheriff
 speech statement tie turn vote winner
 """
-"""What the rules themselves speak of, beside what the roles do at night; `text.asking.taken` has more."""
+"""What the rules themselves speak of, beside what the roles do at night; `text.asking.disguise` has more."""
 
 _NAME = re.compile(r"[A-Za-z]++(?:[ -][A-Za-z]++)*+")
 

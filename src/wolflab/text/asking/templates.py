@@ -7,21 +7,21 @@ share. Placeholders are ``$name``; files of short phrases have one ``key: phrase
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import Path
 from string import Template
 
-
-def _folder() -> Traversable:
-    return files("wolflab.text.asking") / "prompts"
+_FOLDER = Path(__file__).with_name("prompts")
 
 
 @cache
 def _template(path: str) -> Template:
-    target = _folder()
-    for part in path.split("/"):
-        target = target / part
-    return Template(target.read_text(encoding="utf-8").strip("\n"))
+    return Template((_FOLDER / path).read_text(encoding="utf-8").strip("\n"))
+
+
+@cache
+def template_texts() -> tuple[str, ...]:
+    """All templates, as they stand."""
+    return tuple(file.read_text(encoding="utf-8") for file in sorted(_FOLDER.rglob("*.txt")))
 
 
 def render(path: str, **values: object) -> str:
@@ -32,8 +32,5 @@ def render(path: str, **values: object) -> str:
 @cache
 def phrases(path: str) -> dict[str, Template]:
     """The phrases of a ``key: phrase`` file."""
-    found = {}
-    for line in _template(f"{path}.txt").template.splitlines():
-        key, _, phrase = line.partition(":")
-        found[key.strip()] = Template(phrase.strip())
-    return found
+    lines = [line.partition(":") for line in _template(f"{path}.txt").template.splitlines()]
+    return {key.strip(): Template(phrase.strip()) for key, _, phrase in lines}

@@ -19,10 +19,8 @@ from ..clean import clean
 from ..notes import UNCERTAIN
 from ..questions import Choose, Decide, Deduce, Judge, Propose, Question, Rate
 from .extract import find_object
-from .forms import acting_fields, object_schema, text_schema
 from .parsed import (
     REASONING,
-    Decided,
     Judged,
     Judgement,
     Parsed,
@@ -33,7 +31,16 @@ from .parsed import (
     text_of,
 )
 from .reflective import is_free, read_free, read_verdict
-from .strategic import REASONING_LIMIT, read_decided, read_preferred, read_proposals, strategic_schema
+from .strategic import (
+    REASONING_LIMIT,
+    acting_fields,
+    object_schema,
+    read_decided,
+    read_preferred,
+    read_proposals,
+    strategic_schema,
+    text_schema,
+)
 
 # -- what is asked for ------------------------------------------------------------------------
 
@@ -245,15 +252,3 @@ def _rated(question: Question, task: Rate, found: dict[str, Any]) -> RatedReply 
         names = ", ".join(ruleset.names[seat] for seat in task.targets)
         return Problem(f"the reply gives no score from 1 to 10 for any of {names}")
     return RatedReply(MappingProxyType({seat: scores[seat] for seat in task.targets if seat in scores}))
-
-
-__all__ = [
-    "Decided",
-    "Judged",
-    "Judgement",
-    "Problem",
-    "RatedReply",
-    "parse",
-    "read_role",
-    "schema",
-]

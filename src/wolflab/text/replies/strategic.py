@@ -20,7 +20,6 @@ from ..asking.options import NUMBER_WORDS, label, labels, mentions, read_action
 from ..clean import clean, is_silence
 from ..questions import Choose, Propose
 from .extract import find_object, without_thinking
-from .forms import acting_fields, object_schema, text_schema
 from .parsed import (
     ACTION,
     REASONING,
@@ -60,6 +59,32 @@ _MANY = (
 """What a list of candidates is called."""
 _ONE = frozenset((*ACTION, *STATEMENT, "candidate", "proposal"))
 """What a candidate's action is called."""
+
+
+# -- JSON schemas: no ranges and no lengths, since servers differ there; the reading checks them anyway --
+
+
+def text_schema(*choices: str) -> dict[str, Any]:
+    """A text; out of `choices`, if there are any."""
+    return {"type": "string", "enum": list(choices)} if choices else {"type": "string"}
+
+
+def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """An object that has all of these fields and no others."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def acting_fields(ask: Ask, ruleset: Ruleset, reasoning: bool = True) -> dict[str, Any]:
+    """Reasoning if it is wanted, then "statement", or "action" out of the ask's options."""
+    fields = {"reasoning": text_schema()} if reasoning else {}
+    if ask.options is None:
+        return fields | {"statement": text_schema()}
+    return fields | {"action": text_schema(*labels(ask, ruleset))}
 
 
 def strategic_schema(task: Propose | Choose, ruleset: Ruleset) -> dict[str, Any]:
