@@ -99,8 +99,8 @@ def decode_event(value: dict[str, Any]) -> Event:
     if "outcome" in fields:
         end = fields["outcome"]
         fields["outcome"] = Outcome(Winner[end["winner"]], Reason[end["reason"]])
-    made: Event = cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
-    return made
+    event: Event = cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
+    return event
 
 
 def encode_note(content: Content) -> Any:

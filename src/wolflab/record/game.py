@@ -79,11 +79,11 @@ class GameRecord:
 
     def player(self, seat: int, at: int) -> dict[str, Any]:
         """Who held `seat` once `at` events had happened, as described in the header or on taking over."""
-        found: dict[str, Any] = self.header["players"][seat]
+        described: dict[str, Any] = self.header["players"][seat]
         for since, taken, player in self.takeovers:
             if taken == seat and since <= at:
-                found = player
-        return found
+                described = player
+        return described
 
     @property
     def outcome(self) -> Outcome | None:

@@ -152,10 +152,10 @@ class Writer:
         """Answers to a probe, in seat order. `action` is None in the line when the reply was invalid."""
         at = len(self._events)
         for turn in turns:
-            said, calls = None if turn.invalid is not None else turn.action, sorted(turn.calls)
+            answer, calls = None if turn.invalid is not None else turn.action, sorted(turn.calls)
             ask = turn.ask
             self._probed.append(
-                PastTurn(ask.id, ask.seat, said, turn.invalid, at, list(turn.notes), calls, name)
+                PastTurn(ask.id, ask.seat, answer, turn.invalid, at, list(turn.notes), calls, name)
             )
             self.probes.add(
                 {
@@ -163,7 +163,7 @@ class Writer:
                     "ask": ask.id,
                     "seat": ask.seat,
                     "after": self.game.last,
-                    "reply": None if said is None else encode_action(said),
+                    "reply": None if answer is None else encode_action(answer),
                     "invalid": turn.invalid,
                     "notes": [[step, encode_note(content)] for step, content in turn.notes],
                     "calls": [list(call) for call in calls],

@@ -18,4 +18,4 @@ def claims_of(text: str, seat: int, ruleset: Ruleset) -> tuple[str, ...]:
 
 def claimed_against(text: str, seat: int, role: str, ruleset: Ruleset) -> str | None:
     """The first role that the speaker claims and does not hold; None where it claims none."""
-    return next((one for one in claims_of(text, seat, ruleset) if one != role), None)
+    return next((claim for claim in claims_of(text, seat, ruleset) if claim != role), None)

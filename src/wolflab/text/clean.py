@@ -105,14 +105,14 @@ _NUMBERED = re.compile(
 def unnumbered(text: str) -> str:
     """A reasoning for readers to whom its lines have other numbers now: "an earlier line" for "line 4"."""
 
-    def said(found: re.Match[str]) -> str:
-        word = found["word"]
+    def reworded(citation: re.Match[str]) -> str:
+        word = citation["word"]
         if word is None:
             return ""
-        earlier = f"earlier {word.lower()}s" if found["many"] else f"an earlier {word.lower()}"
+        earlier = f"earlier {word.lower()}s" if citation["many"] else f"an earlier {word.lower()}"
         return earlier.capitalize() if word[0].isupper() else earlier
 
-    return _NUMBERED.sub(said, text)
+    return _NUMBERED.sub(reworded, text)
 
 
 _CITED = re.compile(

@@ -69,11 +69,11 @@ def informativeness(event: Event | Reflected, seat: int, ruleset: Ruleset) -> in
 
 def _talk(text: str, speaker: int, ruleset: Ruleset) -> int:
     acts = read(text, ruleset.names, speaker)
-    if any(isinstance(act, Claim | Accusation | Defence) or _told(act) for act in acts):
+    if any(isinstance(act, Claim | Accusation | Defence) or _tells_role(act) for act in acts):
         return ROLE
     return POTION if any(isinstance(act, Report) for act in acts) else OTHER
 
 
-def _told(act: object) -> bool:
+def _tells_role(act: object) -> bool:
     """A look at a player, or a shield over one, tells what the speaker is; a potion scores for itself."""
     return isinstance(act, Report) and act.kind in ("see", "protect")

@@ -52,12 +52,12 @@ def mask_together(texts: Sequence[str], names: Sequence[str]) -> tuple[str, ...]
     """
     if isinstance(names, str):
         raise TypeError("names are a sequence of names by seat, not one name")
-    found = [_spots(text, tuple(names)) for text in texts]
+    spots_by_text = [_spots(text, tuple(names)) for text in texts]
     letters: dict[int, str] = {}
-    for spots in found:
+    for spots in spots_by_text:
         for seat in sorted({spot.seat for spot in spots} - letters.keys()):
             letters[seat] = f"Player {_letter(len(letters))}"
-    return tuple(_written(text, spots, letters) for text, spots in zip(texts, found, strict=True))
+    return tuple(_written(text, spots, letters) for text, spots in zip(texts, spots_by_text, strict=True))
 
 
 def _written(text: str, spots: Sequence[_Spot], letters: dict[int, str]) -> str:
@@ -71,30 +71,30 @@ def _written(text: str, spots: Sequence[_Spot], letters: dict[int, str]) -> str:
 
 def _letter(number: int) -> str:
     """A, B … Z, then AA, AB …"""
-    more, place = divmod(number, len(LETTERS))
-    return (LETTERS[more - 1] if more else "") + LETTERS[place]
+    round_number, place = divmod(number, len(LETTERS))
+    return (LETTERS[round_number - 1] if round_number else "") + LETTERS[place]
 
 
 @lru_cache(1 << 12)
 def _spots(text: str, names: tuple[str, ...]) -> tuple[_Spot, ...]:
     """Where players are named, in order, without overlap."""
     pattern, seats = _reader(names)
-    found: list[_Spot] = []
+    spots: list[_Spot] = []
     at = 0
     while match := pattern.search(text, at):
         spot = _spot(match, seats)
         at = match.end()
         while spot is not None:
-            found.append(spot)
-            more = _AND.match(text, at)
-            spot = None if more is None else _spot(more, seats)
-            if more is not None and spot is not None:
-                at = more.end()
-    return tuple(found)
+            spots.append(spot)
+            next_match = _AND.match(text, at)
+            spot = None if next_match is None else _spot(next_match, seats)
+            if next_match is not None and spot is not None:
+                at = next_match.end()
+    return tuple(spots)
 
 
 def _spot(match: re.Match[str], seats: dict[int, int]) -> _Spot | None:
-    name, word = next((one for one in match.groupdict().items() if one[1] is not None), ("", ""))
+    name, word = next((group for group in match.groupdict().items() if group[1] is not None), ("", ""))
     if name == "letter":
         return _Spot(match.start(), match.end(), _ALREADY + ord(word))
     number = NUMBER_WORDS.index(word.casefold()) + 1 if name.startswith("word") else int(word)
@@ -143,7 +143,7 @@ def _reader(names: tuple[str, ...]) -> tuple[re.Pattern[str], dict[int, int]]:
 
 def _loose(part: str) -> str:
     """A piece of a name, its spaces, dashes and underscores interchangeable."""
-    return "".join(r"[\s_-]*+" if re.fullmatch(r"[\s_-]+", one) else re.escape(one) for one in _PIECES(part))
+    return "".join(r"[\s_-]*+" if re.fullmatch(r"[\s_-]+", run) else re.escape(run) for run in _PIECES(part))
 
 
 _PIECES = re.compile(r"[\s_-]+|[^\s_-]+").findall

@@ -13,14 +13,14 @@ from ..questions import Situation, Wording
 from .options import labels
 from .sentences import listed
 from .templates import phrases, render
-from .wording import candidates_of, neighbours, pack_note, victim
+from .wording import names_among_options, neighbours, pack_note, victim_shown
 
 _SPEECHES = {"campaign": "campaign", "last-words": "last_words"}
 _CHOICES = {kind: kind for kind in ("antidote", "lead", "succeed", "elect", "shoot")}
 """Kinds of asks with a template of their own."""
 
 
-def body(now: Situation, ask: Ask, wording: Wording, common: dict[str, str]) -> str:
+def request_to_act(now: Situation, ask: Ask, wording: Wording, common: dict[str, str]) -> str:
     """What is asked, and what to think about first. common: $time, $name and $a_role."""
     if ask.options is None:
         office = "statement_sheriff" if now.sheriff == now.seat else "statement"
@@ -37,19 +37,19 @@ def body(now: Situation, ask: Ask, wording: Wording, common: dict[str, str]) -> 
         options=", ".join(_ordered(now, ask, wording)),
         verb=duty.verb if duty else ask.kind,
         note=pack_note(now, ask.kind, wording),
-        victim=victim(now),
-        candidates=listed(candidates_of(now, ask)),
+        victim=victim_shown(now),
+        candidates=listed(names_among_options(now, ask)),
         left=left,
         right=right,
     )
 
 
-def form(wording: Wording, fields: Sequence[str], close: str) -> str:
+def reply_form(wording: Wording, fields: Sequence[str], close: str) -> str:
     """The JSON object asked for, and what else holds of the reply."""
     return render(f"{wording}/form", fields=",\n".join(fields), close=close)
 
 
-def fields_of(now: Situation, ask: Ask, wording: Wording, reasoning: bool = True) -> list[str]:
+def reply_fields(now: Situation, ask: Ask, wording: Wording, reasoning: bool = True) -> list[str]:
     """The fields of a reply that acts: reasoning if it is wanted, then the action or the statement."""
     words = phrases(f"{wording}/phrases")
     if ask.options is None:
@@ -60,7 +60,7 @@ def fields_of(now: Situation, ask: Ask, wording: Wording, reasoning: bool = True
     return [*([words["reply_reasoning"].template] * reasoning), action]
 
 
-def close_of(ask: Ask, wording: Wording) -> str:
+def closing_of(ask: Ask, wording: Wording) -> str:
     """What is said after the form, by whether everybody will hear the answer."""
     return phrases(f"{wording}/phrases")["close_speech" if ask.options is None else "close_choice"].template
 

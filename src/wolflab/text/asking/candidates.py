@@ -57,11 +57,11 @@ def _act(action: str, ask: Ask, ruleset: Ruleset) -> str:
 @lru_cache(1 << 12)
 def _labels(ask: Ask, ruleset: Ruleset) -> dict[str, str]:
     """Each option's label with the words for an embedder."""
-    told = {}
+    labels = {}
     for option in ask.options or ():
         words = label(option, ask.kind, ruleset)
-        told[words] = f"{ask.kind}: {words}" if _is_bare(option, words) else words
-    return told
+        labels[words] = f"{ask.kind}: {words}" if _is_bare(option, words) else words
+    return labels
 
 
 def _is_bare(option: Action, words: str) -> bool:
@@ -77,14 +77,14 @@ every decision of a game tells the same ones again. Equal events, votes above al
 games."""
 
 
-def _told(events: list[Event | Reflected], now: Situation) -> str:
+def _event_text(events: list[Event | Reflected], now: Situation) -> str:
     """One event without its time, or all votes of one occasion."""
     key = id(now.ruleset), now.seat, *map(id, events)
     known = _SENTENCES.get(key)
     if known is None:
         if len(_SENTENCES) >= _KEPT:
             _SENTENCES.clear()
-        votes = [one for one in events if isinstance(one, Voted)]
+        votes = [event for event in events if isinstance(event, Voted)]
         text = _votes(votes, now) if votes else sentence(events[-1], now.seat, now.ruleset)
         known = _SENTENCES[key] = tuple(events), now.ruleset, text
     return known[2]
@@ -93,38 +93,38 @@ def _told(events: list[Event | Reflected], now: Situation) -> str:
 def _votes(votes: list[Voted], now: Situation) -> str:
     """Who voted for whom, by target: "Votes: you and player_2 for player_4; player_5 for nobody."."""
     names, voters = now.ruleset.names, dict[int | None, list[str]]()
-    for one in votes:
-        voters.setdefault(one.target, []).append("you" if one.voter == now.seat else names[one.voter])
+    for vote in votes:
+        voters.setdefault(vote.target, []).append("you" if vote.voter == now.seat else names[vote.voter])
     shares = [f"{listed(who)} for {'nobody' if of is None else names[of]}" for of, who in voters.items()]
     return f"Votes{' for a Sheriff' if votes[0].what == 'elect' else ''}: {'; '.join(shares)}."
 
 
 def _record(now: Situation) -> list[str]:
     """The lines of the record in words, the latest round first."""
-    told = [(line, "") for lines in (now.facts, now.informative, now.pending) for line in lines]
-    told += [(line, "Credible: ") for line in now.truths]
-    told += [(line, "Doubtful: ") for line in now.falsehoods]
-    told.sort(key=_position)
+    prefixed = [(line, "") for lines in (now.facts, now.informative, now.pending) for line in lines]
+    prefixed += [(line, "Credible: ") for line in now.truths]
+    prefixed += [(line, "Doubtful: ") for line in now.falsehoods]
+    prefixed.sort(key=_position)
     rounds: dict[int, list[str]] = {}
-    for _, group in groupby(told, _occasion):
+    for _, group in groupby(prefixed, _occasion):
         entries = list(group)
         line, prefix = entries[-1]
-        words = _told([one.event for one, _ in entries], now)
+        words = _event_text([one.event for one, _ in entries], now)
         night = "Night: " if line.phase == "night" else ""
         rounds.setdefault(line.round, []).append(night + prefix + words)
-    found: list[str] = []
+    pieces: list[str] = []
     for round in sorted(rounds, reverse=True):
-        found += [f"Round {round}:", *rounds[round]] if round else rounds[round]
-    return found
+        pieces += [f"Round {round}:", *rounds[round]] if round else rounds[round]
+    return pieces
 
 
-def _position(told: tuple[Line, str]) -> int:
-    return told[0].position
+def _position(prefixed: tuple[Line, str]) -> int:
+    return prefixed[0].position
 
 
-def _occasion(told: tuple[Line, str]) -> tuple[int, str]:
+def _occasion(prefixed: tuple[Line, str]) -> tuple[int, str]:
     """What is told in one: the votes of one occasion; every other line stands for itself."""
-    line = told[0]
+    line = prefixed[0]
     return (-line.round, line.event.what) if type(line.event) is Voted else (line.position, "")
 
 

@@ -158,12 +158,12 @@ class _Pass:
         return self.pattern.sub(self._replaced, text)
 
     def _replaced(self, m: re.Match[str]) -> str:
-        found, article = m["word"], m["article"]
-        form = self._by_letters[_letters(found)]
+        word_there, article = m["word"], m["article"]
+        form = self._by_letters[_letters(word_there)]
         if article is None and form in _VERBS.split() and _is_verb(m.string, *m.span("word"), self.object):
             return m[0]
         target = self.targets[form]
-        word = _cased(found, target)
+        word = _cased(word_there, target)
         if article is None:
             return word
         return _article(article, word) + m["gap"] + word
@@ -199,24 +199,24 @@ def _titled(name: str) -> str:
     return re.sub(r"(?<![A-Za-z])[a-z]", lambda m: m[0].upper(), name)
 
 
-def _cased(found: str, target: _Target) -> str:
-    if found == target.source:
+def _cased(word_there: str, target: _Target) -> str:
+    if word_there == target.source:
         return _titled(target.word)
-    if found.isupper() and len(_letters(found)) > 1:
+    if word_there.isupper() and len(_letters(word_there)) > 1:
         return target.word.upper()
-    return _titled(target.word) if found[0].isupper() else target.word.lower()
+    return _titled(target.word) if word_there[0].isupper() else target.word.lower()
 
 
 _AS_A = re.compile(r"(?:eu|uni(?!n)|use|usu|ut[ei]|ub|ur[aeiu]|one|once|ewe)", re.IGNORECASE)
 _AS_AN = re.compile(r"(?:[aeiou]|hour|hono|heir|honest)", re.IGNORECASE)
 
 
-def _article(found: str, word: str) -> str:
+def _article(article_there: str, word: str) -> str:
     """ "a" or "an" for `word`, in the case of the article that stood there."""
     new = "an" if _AS_AN.match(word) and not _AS_A.match(word) else "a"
-    if found[0].islower():
+    if article_there[0].islower():
         return new
-    shouted = found == "AN" or (found == "A" and word.isupper())
+    shouted = article_there == "AN" or (article_there == "A" and word.isupper())
     return new.upper() if shouted else new.title()
 
 
@@ -378,5 +378,5 @@ def words_of_talk() -> frozenset[str]:
 
 def forms_of(texts: Iterable[str]) -> frozenset[str]:
     """Every word of `texts` in every form that it would have as a verb: "vote" bars "voting" too."""
-    found = {word for text in texts for word in re.findall(r"[a-z]{2,}", text.lower())}
-    return frozenset(form for word in found if word.isascii() for form in forms(word))
+    words = {word for text in texts for word in re.findall(r"[a-z]{2,}", text.lower())}
+    return frozenset(form for word in words if word.isascii() for form in forms(word))

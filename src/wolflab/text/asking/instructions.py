@@ -8,10 +8,10 @@ those of a player that plans, proposes and chooses in `strategic`, those of one 
 from __future__ import annotations
 
 from ..questions import Choose, Decide, Deduce, Plan, Propose, Question, Rate, Situation
-from .acting import body, close_of, fields_of, form
-from .reflective import reflective
+from .acting import closing_of, reply_fields, reply_form, request_to_act
+from .reflective import reflective_instruction
 from .sentences import a_role, listed
-from .strategic import strategic
+from .strategic import strategic_instruction
 from .templates import phrases, render
 from .wording import names_of, time_of, without_blank_lines
 
@@ -22,8 +22,9 @@ def instruction(question: Question) -> str:
     common = {"time": time_of(now), "name": now.ruleset.names[now.seat], "a_role": a_role(now.role)}
     match task:
         case Decide(ask, None, "", None):
-            fields = fields_of(now, ask, wording)
-            return f"{body(now, ask, wording, common)}\n{form(wording, fields, close_of(ask, wording))}"
+            fields = reply_fields(now, ask, wording)
+            request = request_to_act(now, ask, wording, common)
+            return f"{request}\n{reply_form(wording, fields, closing_of(ask, wording))}"
         case Deduce():
             return _deduce(now, task, wording, common)
         case Rate(_, targets):
@@ -31,9 +32,9 @@ def instruction(question: Question) -> str:
             scores = ",\n".join(f'"{name}": an integer from 1 to 10' for name in names)
             return render(f"{wording}/rate", **common, targets=listed(names), scores=scores)
         case Decide(_, None) | Plan() | Propose() | Choose():
-            return strategic(question, common)
+            return strategic_instruction(question, common)
         case _:
-            return reflective(question, common)
+            return reflective_instruction(question, common)
 
 
 def _deduce(now: Situation, task: Deduce, wording: str, common: dict[str, str]) -> str:

@@ -99,14 +99,14 @@ def read_action(text: str, ask: Ask, ruleset: Ruleset) -> Action | str:
     for option, words in zip(ask.options, labels(ask, ruleset), strict=True):
         if flat.strip(" .!'") == _flat(words):
             return option
-    found = _understand(flat, ask, ruleset)
-    if found is None:
+    choice = _understand(flat, ask, ruleset)
+    if choice is None:
         return _problem(text, "names none of the options", ask, ruleset)
-    if isinstance(found, str):
-        return _problem(text, found, ask, ruleset)
-    if found not in ask.options:
+    if isinstance(choice, str):
+        return _problem(text, choice, ask, ruleset)
+    if choice not in ask.options:
         return _problem(text, "is not a legal choice now", ask, ruleset)
-    return found
+    return choice
 
 
 def _understand(flat: str, ask: Ask, ruleset: Ruleset) -> Action | str | None:
@@ -189,12 +189,12 @@ def _loose(part: str) -> str:
 
 def mentions(text: str, ruleset: Ruleset) -> tuple[Mention, ...]:
     """Every player named in `text`, in order; "player_12" is never player_1."""
-    found = []
+    named = []
     for m in _name_pattern(ruleset).finditer(text):
         digits, word = m["a"] or m["b"], m["wa"] or m["wb"]
         number = int(digits) if digits else NUMBER_WORDS.index(word.casefold()) + 1
-        found.append(Mention(m.start(), m.end(), _seat(number, ruleset)))
-    return tuple(found)
+        named.append(Mention(m.start(), m.end(), _seat(number, ruleset)))
+    return tuple(named)
 
 
 def _seat(number: int, ruleset: Ruleset) -> int | None:
@@ -270,16 +270,16 @@ def _first_choice(
 
 def _named(flat: str, ask: Ask, ruleset: Ruleset) -> tuple[Mention, ...]:
     """Players named, the speaker's "myself", and bare numbers where no name is given."""
-    found = list(mentions(flat, ruleset))
+    named = list(mentions(flat, ruleset))
     governing = _governing(ask.kind)
     for m in _SELF.finditer(flat):
         if m[0] == "myself" or m[0] == flat.strip(" .!'") or governing.search(_just_before(flat, m.start())):
-            found.append(Mention(m.start(), m.end(), ask.seat))
-    if not found:
+            named.append(Mention(m.start(), m.end(), ask.seat))
+    if not named:
         for m in _BARE_NUMBER.finditer(flat):
             if not _TIME.search(flat[: m.start()]):
-                found.append(Mention(m.start(), m.end(), _seat(int(m[1]), ruleset)))
-    return tuple(sorted(found))
+                named.append(Mention(m.start(), m.end(), _seat(int(m[1]), ruleset)))
+    return tuple(sorted(named))
 
 
 def _just_before(flat: str, at: int) -> str:

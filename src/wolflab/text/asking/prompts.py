@@ -52,8 +52,8 @@ def messages(question: Question, corrections: tuple[tuple[str, str], ...] = ()) 
     rules, context, asked = (disguised(block, ruleset) for block in blocks(question))
     begun = Message("system", rules), Message("user", f"{context}\n\n{asked}")
     again = [
-        one._replace(content=disguised(one.content, ruleset)) if one.role == "user" else one
-        for one in corrected(corrections)
+        message._replace(content=disguised(message.content, ruleset)) if message.role == "user" else message
+        for message in corrected(corrections)
     ]
     return (*begun, *again)
 
@@ -74,7 +74,7 @@ def blocks(question: Question) -> tuple[str, str, str]:
     now = question.situation
     rules = _rules(question)
     tail = [
-        in_words(now, question.beliefs, question.layout == "append"),
+        beliefs_in_words(now, question.beliefs, question.layout == "append"),
         _style(now, question.style),
         instruction(question),
     ]
@@ -106,15 +106,15 @@ def _alive(now: Situation) -> str:
 def _standing(now: Situation, with_pack: bool) -> str:
     """Who is Sheriff, where there is one; the pack, for its members."""
     words = phrases("sections")
-    said = []
+    sentences = []
     if now.sheriff is not None:
         gone = "" if now.sheriff in now.alive else " (out of the game)"
-        said.append(words["sheriff"].substitute(name=now.ruleset.names[now.sheriff] + gone))
+        sentences.append(words["sheriff"].substitute(name=now.ruleset.names[now.sheriff] + gone))
     elif now.ruleset.sheriff != "none":
-        said.append(words["no_sheriff"].template)
+        sentences.append(words["no_sheriff"].template)
     if with_pack and now.pack:
-        said.append(words["pack"].substitute(names=", ".join(names_of(now, now.pack))))
-    return "\n".join(said)
+        sentences.append(words["pack"].substitute(names=", ".join(names_of(now, now.pack))))
+    return "\n".join(sentences)
 
 
 def _pack(now: Situation) -> str:
@@ -191,7 +191,7 @@ def _now_append(now: Situation) -> str:
 # -- beliefs and style ------------------------------------------------------------------------
 
 
-def in_words(now: Situation, beliefs: tuple[Belief, ...], lasting: bool = True) -> str:
+def beliefs_in_words(now: Situation, beliefs: tuple[Belief, ...], lasting: bool = True) -> str:
     """A seat's latest deduction, in words by confidence (004 §4.1); empty for none.
 
     lasting: a line has the number that it had when it was cited; else reasonings are told without numbers.
@@ -208,9 +208,9 @@ def _belief(
 ) -> str:
     text = now.ruleset.names[belief.target]
     if belief.target in confirmed:
-        what = confirmed[belief.target]
-        text += f" is confirmed to be {a_role(what)}."
-        if belief.role != what:
+        role_seen = confirmed[belief.target]
+        text += f" is confirmed to be {a_role(role_seen)}."
+        if belief.role != role_seen:
             text += f" {now.ruleset.names[belief.target]}{opinion(belief)}."
     else:
         text += f"{opinion(belief)}."

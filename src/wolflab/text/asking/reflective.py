@@ -28,7 +28,14 @@ from .options import labels
 from .sentences import a_role
 from .strategic import considered
 from .templates import phrases, render
-from .wording import counted, moderator_request, numbered, pack_note, reasons, without_blank_lines
+from .wording import (
+    moderator_request,
+    number_in_words,
+    numbered,
+    pack_note,
+    wants_reasoning,
+    without_blank_lines,
+)
 
 _ALIKE = {"Doctor": "Guard"}
 """Roles without questions of their own that have another's duty; the others think as Villagers do."""
@@ -41,11 +48,11 @@ def questionnaire(role: str, wording: Wording) -> tuple[str, ...]:
     own = role if f"{role} 1" in written else _ALIKE.get(role, "Villager")
     if own == "Villager" and role in ROLES and ROLES[role].wolf:
         own = "Werewolf"
-    kept = [phrase.template for key, phrase in written.items() if key.rsplit(" ", 1)[0] in ("all", own)]
-    return tuple(kept)
+    questions = [phrase.template for key, phrase in written.items() if key.rsplit(" ", 1)[0] in ("all", own)]
+    return tuple(questions)
 
 
-def reflective(question: Question, common: dict[str, str]) -> str:
+def reflective_instruction(question: Question, common: dict[str, str]) -> str:
     """The instruction of any task but a plain decision, a deduction or a rating.
 
     common: $time, $name and $a_role.
@@ -79,7 +86,7 @@ def _step(
                 **common,
                 request=asked,
                 questions=listing,
-                count=counted(count),
+                count=number_in_words(count),
             )
         case AskQuestions(_, chosen, count):
             listing = "\n".join([words["chosen"].template, *(f"- {one}" for one in chosen)])
@@ -89,11 +96,11 @@ def _step(
                 request=asked,
                 chosen=listing if chosen else "",
                 more=words["more" if chosen else "more_free"].template,
-                count=counted(count),
+                count=number_in_words(count),
                 questions="question" if count == 1 else "questions",
             )
         case AnswerQuestion(_, question, messages, earlier):
-            found = words["messages"].substitute(count=counted(len(messages)))
+            found = words["messages"].substitute(count=number_in_words(len(messages)))
             text = render(
                 f"{wording}/answer",
                 **common,
@@ -126,7 +133,7 @@ def _pairs(heading: str, pairs: Pairs) -> str:
 
 
 def _respond(now: Situation, task: Decide, wording: Wording, common: dict[str, str]) -> str:
-    ask, aids, thinks = task.ask, task.aids or Aids(), reasons(task)
+    ask, aids, thinks = task.ask, task.aids or Aids(), wants_reasoning(task)
     words = phrases(f"{wording}/reflective")
     fields = [words["field_reasoning"].template] if thinks else []
     if ask.options is None:

@@ -118,10 +118,10 @@ def _by_day(role: Role) -> bool:
 
 def _day_duties(rules: Ruleset) -> str:
     """What is done outside the night, and when."""
-    told = [role.card(rules) for role in rules.cast if _by_day(role)]
+    duties = [role.card(rules) for role in rules.cast if _by_day(role)]
     if "day" in rules.due:
-        told.append("what is done by day is done after the discussion and before the vote")
-    return f"Outside the night: {'; '.join(told)}." if told else ""
+        duties.append("what is done by day is done after the discussion and before the vote")
+    return f"Outside the night: {'; '.join(duties)}." if duties else ""
 
 
 def _announcement(rules: Ruleset) -> str:

@@ -120,8 +120,8 @@ def _words(event: Event | Reflected, seat: int | None, ruleset: Ruleset) -> str:
             if not names:
                 return "No player was killed."
             return f"{listed(names)} {'was' if len(names) == 1 else 'were'} killed."
-        case Shot(one, target):
-            return _shot(one, target, seat, ruleset)
+        case Shot(shooter, target):
+            return _shot(shooter, target, seat, ruleset)
         case Revealed(dead, role):
             return f"it was revealed that {ruleset.names[dead]} was {a_role(role)}."
         case GameEnded(outcome):
@@ -133,8 +133,8 @@ def _words(event: Event | Reflected, seat: int | None, ruleset: Ruleset) -> str:
     assert_never(event)
 
 
-def _who(one: int, seat: int | None, ruleset: Ruleset) -> str:
-    return "you" if one == seat else ruleset.names[one]
+def _who(player: int, seat: int | None, ruleset: Ruleset) -> str:
+    return "you" if player == seat else ruleset.names[player]
 
 
 def _secret(
@@ -142,39 +142,39 @@ def _secret(
 ) -> str:
     names = ruleset.names
     match event:
-        case Dealt(one, role):
-            if one == seat:
-                return f"You are {names[one]}. You are {a_role(role)}."
-            return f"{names[one]} is {a_role(role)}."
+        case Dealt(player, role):
+            if player == seat:
+                return f"You are {names[player]}. You are {a_role(role)}."
+            return f"{names[player]} is {a_role(role)}."
         case PackMet(seats):
-            mates = [names[one] for one in seats if one != seat]
+            mates = [names[player] for player in seats if player != seat]
             if seat is None:
                 return f"The Werewolves are {listed(mates)}."
             if not mates:
                 return "You have no teammate among the Werewolves."
             return f"Your teammate{'s are' if len(mates) > 1 else ' is'} {listed(mates)}."
-        case Chose(one, kind, action):
-            who = _who(one, seat, ruleset)
-            if seat is not None and one != seat:
-                who = f"your teammate {names[one]}"
+        case Chose(player, kind, action):
+            who = _who(player, seat, ruleset)
+            if seat is not None and player != seat:
+                who = f"your teammate {names[player]}"
             duty = DUTIES[kind]
             if isinstance(action, Pick):
                 return f"{who} chose to {duty.verb} {names[action.seat]}."
             if isinstance(action, Answer):
                 return f"{who} {duty.past if action.yes else 'did not ' + duty.verb}."
             return f"{who} chose nobody to {duty.verb}."
-        case Learned(one, target, what):
-            return f"{_who(one, seat, ruleset)} saw that {names[target]} is {a_role(what)}."
-        case VictimShown(one, victim):
-            told = "you were" if one == seat else f"{names[one]} was"
-            return f"{told} told that the Werewolves are killing {names[victim]}."
+        case Learned(player, target, what):
+            return f"{_who(player, seat, ruleset)} saw that {names[target]} is {a_role(what)}."
+        case VictimShown(player, victim):
+            passive = "you were" if player == seat else f"{names[player]} was"
+            return f"{passive} told that the Werewolves are killing {names[victim]}."
     assert_never(event)
 
 
-def _shot(one: int, target: int, seat: int | None, ruleset: Ruleset) -> str:
+def _shot(shooter: int, target: int, seat: int | None, ruleset: Ruleset) -> str:
     """By whom, whose card it gives away, and at whom."""
-    who, role = _who(one, seat, ruleset), ruleset.shooter
-    if role is not None and one != seat:
+    who, role = _who(shooter, seat, ruleset), ruleset.shooter
+    if role is not None and shooter != seat:
         who += f", {f'the {role.name}' if ruleset.count(role.name) == 1 else a_role(role.name)},"
     out = "you are" if target == seat else f"{ruleset.names[target]} is"
     return f"{who} shot {_who(target, seat, ruleset)}: {out} out of the game."
@@ -214,19 +214,19 @@ def _office(
 ) -> str:
     names = ruleset.names
     match event:
-        case SheriffDrawn(one):
-            return f"the moderator secretly drew {names[one]} to become the Sheriff."
+        case SheriffDrawn(player):
+            return f"the moderator secretly drew {names[player]} to become the Sheriff."
         case CandidatesNamed(seats):
-            row = listed([names[one] for one in seats])
+            row = listed([names[player] for player in seats])
             return f"{row} {'is' if len(seats) == 1 else 'are'} running for Sheriff, to speak in this order."
-        case SheriffNamed(one, "succeeded"):
-            return f"the previous Sheriff selected {names[one]} as the next Sheriff, {_POWERS}."
-        case SheriffNamed(one, "drawn"):
-            return f"{names[one]} was drawn by lot as the Sheriff, {_POWERS}."
-        case SheriffNamed(one):
-            return f"after discussion and a vote, {names[one]} was selected as the Sheriff, {_POWERS}."
+        case SheriffNamed(player, "succeeded"):
+            return f"the previous Sheriff selected {names[player]} as the next Sheriff, {_POWERS}."
+        case SheriffNamed(player, "drawn"):
+            return f"{names[player]} was drawn by lot as the Sheriff, {_POWERS}."
+        case SheriffNamed(player):
+            return f"after discussion and a vote, {names[player]} was selected as the Sheriff, {_POWERS}."
         case FirstSpeaker(sheriff, first):
             return f"the Sheriff ({names[sheriff]}) chose {names[first]} to make a statement first."
         case SpeakersDrawn(seats):
-            return f"the order of speech is {', '.join(names[one] for one in seats)}."
+            return f"the order of speech is {', '.join(names[player] for player in seats)}."
     assert_never(event)

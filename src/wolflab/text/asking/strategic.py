@@ -13,14 +13,14 @@ from ..clean import clean
 from ..intents import Intent, worded
 from ..notes import Candidate
 from ..questions import Choose, Decide, Plan, Propose, Question, Situation, Wording
-from .acting import body, close_of, fields_of, form
+from .acting import closing_of, reply_fields, reply_form, request_to_act
 from .options import labels
 from .sentences import a_role
 from .templates import phrases, render
-from .wording import counted, moderator_request, pack_note, reasons, without_blank_lines
+from .wording import moderator_request, number_in_words, pack_note, wants_reasoning, without_blank_lines
 
 
-def strategic(question: Question, common: dict[str, str]) -> str:
+def strategic_instruction(question: Question, common: dict[str, str]) -> str:
     """The instruction of a plan, a proposal, a choice, or a decision that follows a plan or an intent.
 
     common: $time, $name and $a_role.
@@ -34,21 +34,21 @@ def strategic(question: Question, common: dict[str, str]) -> str:
         case Choose():
             return _choose(now, task, wording, common)
         case Decide(ask):
-            parts = [body(now, ask, wording, common), considered(now, task, wording)]
-            fields = fields_of(now, ask, wording, reasons(task))
-            return "\n".join([*parts, form(wording, fields, close_of(ask, wording))])
+            parts = [request_to_act(now, ask, wording, common), considered(now, task, wording)]
+            fields = reply_fields(now, ask, wording, wants_reasoning(task))
+            return "\n".join([*parts, reply_form(wording, fields, closing_of(ask, wording))])
     raise AssertionError(task)
 
 
 def considered(now: Situation, task: Decide, wording: Wording) -> str:
     """What a decision is to follow: the seat's plan, the intent it has picked; empty for neither."""
     words = phrases(f"{wording}/strategic")
-    told = []
+    sentences = []
     if task.plan:
-        told.append(words["plan"].substitute(text=_quoted(task.plan)))
+        sentences.append(words["plan"].substitute(text=_quoted(task.plan)))
     if task.intent is not None:
-        told.append(words["intent"].substitute(intent=_intent(now, task.intent, wording)))
-    return "\n".join(told)
+        sentences.append(words["intent"].substitute(intent=_intent(now, task.intent, wording)))
+    return "\n".join(sentences)
 
 
 def _intent(now: Situation, intent: Intent, wording: Wording) -> str:
@@ -75,21 +75,21 @@ def _plan(now: Situation, task: Plan, wording: Wording, common: dict[str, str]) 
 def _propose(now: Situation, task: Propose, wording: Wording, common: dict[str, str]) -> str:
     """One candidate, the first, is asked for as an action is; the others by how they are to differ."""
     words, ask = phrases(f"{wording}/strategic"), task.ask
-    parts = [body(now, ask, wording, common)]
+    parts = [request_to_act(now, ask, wording, common)]
     if task.earlier:
         parts += [words["earlier"].template, _listed(task.earlier, ask, wording)]
         differ = "differ" if task.count > 1 else "differ_one"
-        parts.append(words[differ].substitute(count=counted(task.count)))
+        parts.append(words[differ].substitute(count=number_in_words(task.count)))
     elif task.count > 1:
         things = "statements" if ask.options is None else "actions"
-        parts.append(words[f"propose_{things}"].substitute(count=counted(task.count)))
-    fields, close = fields_of(now, ask, wording), close_of(ask, wording)
+        parts.append(words[f"propose_{things}"].substitute(count=number_in_words(task.count)))
+    fields, close = reply_fields(now, ask, wording), closing_of(ask, wording)
     if task.count > 1:
         entry = ",\n".join(fields)
         fields = [f'"candidates": [\n{{\n{entry}\n}}\n]']
-        entries = phrases(f"{wording}/phrases")["entries"].substitute(count=counted(task.count))
+        entries = phrases(f"{wording}/phrases")["entries"].substitute(count=number_in_words(task.count))
         close = f"{entries} {close}"
-    return "\n".join([*parts, form(wording, fields, close)])
+    return "\n".join([*parts, reply_form(wording, fields, close)])
 
 
 def _choose(now: Situation, task: Choose, wording: Wording, common: dict[str, str]) -> str:
@@ -102,7 +102,7 @@ def _choose(now: Situation, task: Choose, wording: Wording, common: dict[str, st
             request=moderator_request(now, _open(task, now)),
             note=pack_note(now, task.ask.kind, wording),
             candidates=_listed(task.candidates, task.ask, wording),
-            form=form(wording, fields, words["close_choice"].template),
+            form=reply_form(wording, fields, words["close_choice"].template),
         )
     )
 
@@ -111,11 +111,13 @@ def _open(task: Choose, now: Situation) -> Ask:
     """The ask with no options but those that are candidates."""
     if task.ask.options is None:
         return task.ask
-    proposed = {one.action for one in task.candidates}
-    words = labels(task.ask, now.ruleset)
+    proposed = {candidate.action for candidate in task.candidates}
+    texts = labels(task.ask, now.ruleset)
     return replace(
         task.ask,
-        options=tuple(o for o, said in zip(task.ask.options, words, strict=True) if said in proposed),
+        options=tuple(
+            option for option, text in zip(task.ask.options, texts, strict=True) if text in proposed
+        ),
     )
 
 
@@ -123,13 +125,13 @@ def _listed(candidates: tuple[Candidate, ...], ask: Ask, wording: Wording) -> st
     """Candidates by number, each with its reasoning; a statement stands in quotation marks."""
     words = phrases(f"{wording}/strategic")
     lines = []
-    for number, one in enumerate(candidates, 1):
-        action = _quoted(one.action)
+    for number, candidate in enumerate(candidates, 1):
+        action = _quoted(candidate.action)
         if ask.options is None:
             action = f'"{action}"' if action else words["silence"].template
         lines.append(words["candidate"].substitute(number=number, action=action))
-        if one.reasoning:
-            lines.append(words["why"].substitute(text=_quoted(one.reasoning)))
+        if candidate.reasoning:
+            lines.append(words["why"].substitute(text=_quoted(candidate.reasoning)))
     return "\n".join(lines)
 
 

@@ -36,12 +36,12 @@ def numbered(now: Situation, lines: Iterable[Line]) -> str:
     return "\n".join(f"[{line.number}] {line_sentence(line, now.seat, now.ruleset)}" for line in ordered)
 
 
-def counted(n: int) -> str:
+def number_in_words(n: int) -> str:
     """A number in words where there is a word: "three"."""
     return NUMBER_WORDS[n - 1] if 0 < n <= len(NUMBER_WORDS) else str(n)
 
 
-def reasons(task: Decide) -> bool:
+def wants_reasoning(task: Decide) -> bool:
     """Whether the reply to a decision is to hold reasoning: not where a plan or an intent came before it."""
     return not task.plan and task.intent is None and (task.aids is None or task.aids.think)
 
@@ -60,13 +60,13 @@ def moderator_request(now: Situation, ask: Ask) -> str:
     return words[ask.kind if ask.kind in words else due].substitute(
         options=", ".join(labels(ask, now.ruleset)) if ask.options is not None else "",
         verb=duty.verb if duty else ask.kind,
-        victim=victim(now),
+        victim=victim_shown(now),
         left=left,
         right=right,
     )
 
 
-def victim(now: Situation) -> str:
+def victim_shown(now: Situation) -> str:
     """Whom the Witch was shown last: tonight's victim."""
     shown = [line.event.victim for line in now.lines if isinstance(line.event, VictimShown)]
     return now.ruleset.names[shown[-1]] if shown else "tonight's victim"
@@ -82,9 +82,9 @@ def neighbours(now: Situation) -> tuple[str, str]:
     return now.ruleset.names[left], now.ruleset.names[right]
 
 
-def candidates_of(now: Situation, ask: Ask) -> list[str]:
+def names_among_options(now: Situation, ask: Ask) -> list[str]:
     """The names of the players among an ask's options."""
-    return [now.ruleset.names[one.seat] for one in ask.options or () if isinstance(one, Pick)]
+    return [now.ruleset.names[option.seat] for option in ask.options or () if isinstance(option, Pick)]
 
 
 def pack_note(now: Situation, kind: str, wording: str) -> str:

@@ -40,9 +40,9 @@ def find_object(text: str) -> dict[str, Any] | None:
         end = _balanced(text, start)
         if end is None:
             continue
-        found = _load(text[start:end])
-        if found:
-            return found
+        value = _load(text[start:end])
+        if value:
+            return value
         at = start + 1
     return _repair(text[starts[0] :][:_REPAIRED]) if starts else None
 
@@ -83,19 +83,19 @@ def _load(text: str) -> dict[str, Any] | None:
     except (msgspec.DecodeError, ValueError, RecursionError):
         pass  # control characters in strings, NaN and the like are left to the lenient decoder
     try:
-        found = _DECODER.decode(text)
+        value = _DECODER.decode(text)
     except (ValueError, RecursionError):  # ValueError: not JSON, or a number of thousands of digits
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 def _repair(text: str) -> dict[str, Any] | None:
     if text.count("{") + text.count("[") > 10 * _DEPTH:
         return None
     try:
-        found = json_repair.loads(text, skip_json_loads=True)
+        value = json_repair.loads(text, skip_json_loads=True)
     except (ValueError, RecursionError, IndexError, KeyError, TypeError):
         return None  # a repair that fails is no repair
-    if isinstance(found, list):
-        found = next((one for one in found if isinstance(one, dict)), None)
-    return found if isinstance(found, dict) and found else None
+    if isinstance(value, list):
+        value = next((entry for entry in value if isinstance(entry, dict)), None)
+    return value if isinstance(value, dict) and value else None

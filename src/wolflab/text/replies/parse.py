@@ -14,7 +14,7 @@ from typing import Any
 from ...rules import ROLES, Ruleset
 from ..asking.disguise import disguised_schema, undisguised
 from ..asking.options import read_player
-from ..asking.wording import reasons
+from ..asking.wording import wants_reasoning
 from ..clean import clean
 from ..notes import UNCERTAIN
 from ..questions import Choose, Decide, Deduce, Judge, Propose, Question, Rate
@@ -60,7 +60,7 @@ def _schema(question: Question) -> dict[str, Any] | None:
     ruleset = question.situation.ruleset
     match question.task:
         case Decide(ask) as task:
-            return object_schema(acting_fields(ask, ruleset, reasons(task)))
+            return object_schema(acting_fields(ask, ruleset, wants_reasoning(task)))
         case Propose() | Choose() as task:
             return strategic_schema(task, ruleset)
         case Rate(_, targets):
@@ -81,8 +81,8 @@ def _judgements_schema(task: Deduce, ruleset: Ruleset) -> dict[str, Any]:
         "confidence": {"type": "integer", "enum": list(range(5, 11))},
         "evidence": {"type": "array", "items": {"type": "integer"}},
     }
-    kept = {name: form for name, form in attributes.items() if name == "role" or name in task.attributes}
-    return object_schema({ruleset.names[seat]: object_schema(kept) for seat in task.targets})
+    wanted = {name: form for name, form in attributes.items() if name == "role" or name in task.attributes}
+    return object_schema({ruleset.names[seat]: object_schema(wanted) for seat in task.targets})
 
 
 # -- reading it -------------------------------------------------------------------------------
@@ -100,70 +100,70 @@ def parse(question: Question, text: str) -> Parsed | Problem:
         return read_proposals(task, text, ruleset)
     if isinstance(task, Choose):
         return read_preferred(task, text, ruleset)
-    found = find_object(text)
-    if found is None:
+    reply = find_object(text)
+    if reply is None:
         return Problem("the reply holds no JSON object; answer with the JSON object asked for")
     match task:
         case Decide(ask):
-            return read_decided(found, ask, ruleset)
+            return read_decided(reply, ask, ruleset)
         case Deduce():
-            return _judged(question, task, found)
+            return _judged(question, task, reply)
         case Rate():
-            return _rated(question, task, found)
+            return _rated(question, task, reply)
         case Judge():
-            return read_verdict(task, found)
+            return read_verdict(task, reply)
     raise AssertionError(task)
 
 
 # -- judgements -------------------------------------------------------------------------------
 
 
-def _judged(question: Question, task: Deduce, found: dict[str, Any]) -> Judged | Problem:
+def _judged(question: Question, task: Deduce, reply: dict[str, Any]) -> Judged | Problem:
     ruleset = question.situation.ruleset
-    exact = {target: found.get(ruleset.names[target]) for target in task.targets}
-    entries = _by_target(found, task.targets, ruleset, "role") if None in exact.values() else exact
+    exact = {target: reply.get(ruleset.names[target]) for target in task.targets}
+    entries = _by_target(reply, task.targets, ruleset, "role") if None in exact.values() else exact
     judgements, rejected = [], {}
     for target in task.targets:
-        one = _judgement(target, entries.get(target), task, ruleset)
-        if isinstance(one, Judgement):
-            judgements.append(one)
+        judgement = _judgement(target, entries.get(target), task, ruleset)
+        if isinstance(judgement, Judgement):
+            judgements.append(judgement)
         else:
-            rejected[target] = one
+            rejected[target] = judgement
     if not judgements:
         return Problem(". ".join(rejected.values()) or "nobody was to be judged")
     return Judged(tuple(judgements), MappingProxyType(rejected))
 
 
 def _by_target(
-    found: dict[str, Any], targets: tuple[int, ...], ruleset: Ruleset, inner: str
+    reply: dict[str, Any], targets: tuple[int, ...], ruleset: Ruleset, inner: str
 ) -> dict[int, Any]:
     """Target → its value. With one target, a single value under another name that is no other player's,
     or the value's own fields at the top, is taken for it.
     """
     values: dict[int, Any] = {}
     strangers = []
-    for key, value in _entries(found, targets, ruleset):
+    for key, value in _entries(reply, targets, ruleset):
         seat = read_player(str(key), ruleset)
         if seat in targets:
             values.setdefault(seat, value)
         elif seat is None:
             strangers.append(value)
     if not values and len(targets) == 1:
-        if field_of(found, (inner,)) is not None and not isinstance(field_of(found, (inner,)), dict):
-            return {targets[0]: found}
-        if len(found) == 1 and len(strangers) == 1:
+        if field_of(reply, (inner,)) is not None and not isinstance(field_of(reply, (inner,)), dict):
+            return {targets[0]: reply}
+        if len(reply) == 1 and len(strangers) == 1:
             return {targets[0]: strangers[0]}
-        if len(found) == 1 and isinstance(next(iter(found.values())), dict):
-            return {targets[0]: next(iter(found.values()))}
+        if len(reply) == 1 and isinstance(next(iter(reply.values())), dict):
+            return {targets[0]: next(iter(reply.values()))}
     return values
 
 
-def _entries(found: dict[str, Any], targets: tuple[int, ...], ruleset: Ruleset) -> list[tuple[str, Any]]:
+def _entries(reply: dict[str, Any], targets: tuple[int, ...], ruleset: Ruleset) -> list[tuple[str, Any]]:
     """Key and value of each player, also inside one wrapping object or a list of named entries."""
-    entries = list(found.items())
+    entries = list(reply.items())
     if any(read_player(str(key), ruleset) in targets for key, _ in entries):
         return entries
-    for value in found.values():
+    for value in reply.values():
         if isinstance(value, dict) and any(read_player(str(k), ruleset) in targets for k in value):
             return list(value.items())
         if isinstance(value, list):
@@ -186,10 +186,10 @@ def _judgement(target: int, value: Any, task: Deduce, ruleset: Ruleset) -> Judge
         return f"{name}: the role is none of {', '.join(task.guesses)}"
     confidence = 0
     if "confidence" in task.attributes:
-        given = number_of(field_of(value, ("confidence", "certainty")))
-        if given is None:
+        number = number_of(field_of(value, ("confidence", "certainty")))
+        if number is None:
             return f"{name}: the confidence is not a number from 5 to 10"
-        confidence = max(5, min(10, given))
+        confidence = max(5, min(10, number))
     evidence = _evidence(field_of(value, ("evidence", "citations"))) if "evidence" in task.attributes else ()
     reasoning = ""
     if "reasoning" in task.attributes:
@@ -232,17 +232,17 @@ def _evidence(value: Any) -> tuple[int, ...]:
         value = [value]
     if not isinstance(value, list):
         return ()
-    cited = [one for one in value if isinstance(one, int) and not isinstance(one, bool) and 0 <= one < 10**6]
+    cited = [n for n in value if isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 10**6]
     return tuple(dict.fromkeys(cited))
 
 
 # -- ratings ----------------------------------------------------------------------------------
 
 
-def _rated(question: Question, task: Rate, found: dict[str, Any]) -> RatedReply | Problem:
+def _rated(question: Question, task: Rate, reply: dict[str, Any]) -> RatedReply | Problem:
     ruleset = question.situation.ruleset
     scores = {}
-    for seat, value in _by_target(found, task.targets, ruleset, "score").items():
+    for seat, value in _by_target(reply, task.targets, ruleset, "score").items():
         if isinstance(value, dict):
             value = field_of(value, ("score", "reliability", "rating", "trust"))
         score = number_of(value)

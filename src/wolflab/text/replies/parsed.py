@@ -125,18 +125,18 @@ def bare(key: str) -> str:
     return re.sub(r"[\W_]+", "", key).casefold()
 
 
-def field_of(found: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+def field_of(reply: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     """The value under the first of `names`, whatever the keys' case and punctuation."""
-    if names[0] in found:
-        return found[names[0]]
-    keys = {bare(str(key)): key for key in reversed(list(found))}
+    if names[0] in reply:
+        return reply[names[0]]
+    keys = {bare(str(key)): key for key in reversed(list(reply))}
     for name in names:
         if name in keys:
-            return found[keys[name]]
+            return reply[keys[name]]
     for name in names[:3]:  # "my_statement", "action to take"
         for known, key in keys.items():
             if name in known:
-                return found[key]
+                return reply[key]
     return None
 
 

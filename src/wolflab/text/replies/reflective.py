@@ -15,7 +15,7 @@ from typing import Any
 
 from ...rules import Ruleset, Say
 from ..asking.options import labels, read_action
-from ..asking.wording import reasons
+from ..asking.wording import wants_reasoning
 from ..clean import clean, is_silence
 from ..questions import (
     AnswerQuestion,
@@ -88,11 +88,11 @@ def _plain(text: str) -> str:
     """The text itself: no thinking aloud, no code fence, and of a JSON object its text or its list."""
     text = without_thinking(text[:_READ]).strip()
     if text[:1] == "{" or text[:7] == "```json":
-        found = find_object(text)
-        for value in (found or {}).values():
+        reply = find_object(text)
+        for value in (reply or {}).values():
             if isinstance(value, list):
-                return " # ".join(_item(one) for one in value[:_PIECES])
-        texts = {str(key): text_of(value) for key, value in (found or {}).items()}
+                return " # ".join(_item(entry) for entry in value[:_PIECES])
+        texts = {str(key): text_of(value) for key, value in (reply or {}).items()}
         said = [text for key, text in texts.items() if key.casefold() not in REASONING]
         longest = max(said, key=len, default="") or max(texts.values(), key=len, default="")
         if longest or _OBJECT.match(text):
@@ -137,12 +137,12 @@ def _no_question(player_name: str) -> re.Pattern[str]:
 
 def _pieces(text: str) -> list[str]:
     """What stands between '#'s or on lines of its own, without bullets and numbers."""
-    found = []
+    pieces = []
     for piece in re.split(r"#|\n|(?<=\?)\s++(?=[A-Z])", text)[:_PIECES]:
         piece = clean(_LEAD.sub("", piece), QUESTION_LIMIT).strip(" \"'")
         if any(char.isalpha() for char in piece):
-            found.append(piece)
-    return found
+            pieces.append(piece)
+    return pieces
 
 
 def _chosen(task: ChooseQuestions, text: str, ruleset: Ruleset) -> Listed | Problem:
@@ -154,17 +154,17 @@ def _chosen(task: ChooseQuestions, text: str, ruleset: Ruleset) -> Listed | Prob
         numbers = [number for piece in _candidates_in(text) if (number := _like(piece, task.candidates))]
         if len(numbers) < task.count:
             numbers += [int(n) for n in re.findall(r"(?m)(?:^|[#,\s])\(?(\d{1,2})(?=[.):,\s#]|$)", prose)]
-    kept = [n for n in dict.fromkeys(numbers) if 1 <= n <= len(task.candidates)][: task.count]
-    if len(kept) < task.count:
+    chosen = [n for n in dict.fromkeys(numbers) if 1 <= n <= len(task.candidates)][: task.count]
+    if len(chosen) < task.count:
         return Problem(
-            f"the reply names {len(kept)} of the listed questions; name {task.count} of them by number"
+            f"the reply names {len(chosen)} of the listed questions; name {task.count} of them by number"
         )
-    return Listed(tuple(task.candidates[n - 1] for n in kept))
+    return Listed(tuple(task.candidates[n - 1] for n in chosen))
 
 
 def _candidates_in(text: str) -> list[str]:
     """Pieces between '#'s and line ends; a candidate may hold two sentences, so '?' parts nothing."""
-    return [clean(_LEAD.sub("", one), 2 * QUESTION_LIMIT) for one in re.split(r"#|\n", text)[:_PIECES]]
+    return [clean(_LEAD.sub("", piece), 2 * QUESTION_LIMIT) for piece in re.split(r"#|\n", text)[:_PIECES]]
 
 
 def _like(piece: str, candidates: tuple[str, ...]) -> int | None:
@@ -172,7 +172,7 @@ def _like(piece: str, candidates: tuple[str, ...]) -> int | None:
     words = _words(piece)
     if not words:
         return None
-    ratios = [SequenceMatcher(None, words, _words(one), autojunk=False).ratio() for one in candidates]
+    ratios = [SequenceMatcher(None, words, _words(text), autojunk=False).ratio() for text in candidates]
     best = max(range(len(ratios)), key=ratios.__getitem__)
     return best + 1 if ratios[best] >= _ALIKE else None
 
@@ -182,14 +182,14 @@ def _words(text: str) -> list[str]:
 
 
 def _asked(task: AskQuestions, text: str) -> Listed | Problem:
-    known = {" ".join(_words(one)) for one in task.chosen}
-    pieces = [one for one in _pieces(text) if len(_words(one)) >= 3]
-    if any("?" in one for one in pieces):
-        pieces = [one for one in pieces if "?" in one]
-    kept = [one for one in dict.fromkeys(pieces) if " ".join(_words(one)) not in known]
-    if not kept:
+    known = {" ".join(_words(piece)) for piece in task.chosen}
+    pieces = [piece for piece in _pieces(text) if len(_words(piece)) >= 3]
+    if any("?" in piece for piece in pieces):
+        pieces = [piece for piece in pieces if "?" in piece]
+    asked = [piece for piece in dict.fromkeys(pieces) if " ".join(_words(piece)) not in known]
+    if not asked:
         return Problem(f"the reply asks no further question; ask {task.count}, parted by '#'")
-    return Listed(tuple(kept[: task.count]))
+    return Listed(tuple(asked[: task.count]))
 
 
 # -- suggestions ------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ _PROCESS = re.compile(r"\A\s*+(?:my\s++)?step[- ]by[- ]step\s++thought\s++proces
 def _responded(question: Question, task: Decide, text: str) -> Decided | Problem:
     """The `paper` wording's final response: thoughts, then what is said (003 Table 3)."""
     marks = list(_CONTENT.finditer(text))
-    thinks = reasons(task)
+    thinks = wants_reasoning(task)
     if not marks and thinks:
         return Problem('the reply has no "My concise talking content:"; put what you say or choose after it')
     said = text[marks[-1].end() :] if marks else text
@@ -243,16 +243,16 @@ _YES = re.compile(r"\W*(?:yes|true|1)\b", re.IGNORECASE)
 _NO = re.compile(r"\W*(?:no|false|0)\b", re.IGNORECASE)
 
 
-def read_verdict(task: Judge, found: Mapping[str, Any]) -> Verdict | Problem:
+def read_verdict(task: Judge, reply: Mapping[str, Any]) -> Verdict | Problem:
     """The labels of a judge's JSON object; every criterion has to be answered."""
-    labelled, given = {}, {str(key).strip().casefold(): value for key, value in found.items()}
+    labelled, answers = {}, {str(key).strip().casefold(): value for key, value in reply.items()}
     for name, _ in task.criteria:
-        value = text_of(given.get(name.casefold()))
+        value = text_of(answers.get(name.casefold()))
         if _YES.match(value):
             labelled[name] = True
         elif _NO.match(value):
             labelled[name] = False
         else:
             return Problem(f'"{name}" is not answered with yes or no')
-    reasoning = clean(text_of(field_of(found, REASONING)), REASONING_LIMIT)
+    reasoning = clean(text_of(field_of(reply, REASONING)), REASONING_LIMIT)
     return Verdict(MappingProxyType(labelled), reasoning)

@@ -92,15 +92,15 @@ def strategic_schema(task: Propose | Choose, ruleset: Ruleset) -> dict[str, Any]
     if isinstance(task, Choose):
         numbers = list(range(1, len(task.candidates) + 1))
         return object_schema({"reasoning": text_schema(), "choice": {"type": "integer", "enum": numbers}})
-    one = object_schema(acting_fields(task.ask, ruleset))
-    return one if task.count == 1 else object_schema({"candidates": {"type": "array", "items": one}})
+    form = object_schema(acting_fields(task.ask, ruleset))
+    return form if task.count == 1 else object_schema({"candidates": {"type": "array", "items": form}})
 
 
-def read_decided(found: Mapping[str, Any], ask: Ask, ruleset: Ruleset) -> Decided | Problem:
+def read_decided(entry: Mapping[str, Any], ask: Ask, ruleset: Ruleset) -> Decided | Problem:
     """The action or statement of one object, with its reasoning."""
-    reasoning = clean(text_of(field_of(found, REASONING)), REASONING_LIMIT)
+    reasoning = clean(text_of(field_of(entry, REASONING)), REASONING_LIMIT)
     if ask.options is None:
-        value = field_of(found, STATEMENT)
+        value = field_of(entry, STATEMENT)
         if not isinstance(value, str):
             return Problem('the reply has no "statement" of text; put what you say aloud there')
         statement = clean(value)
@@ -109,7 +109,7 @@ def read_decided(found: Mapping[str, Any], ask: Ask, ruleset: Ruleset) -> Decide
         if not any(char.isalnum() for char in statement):
             return Problem('the "statement" is empty; say something, or "(silence)" to stay silent')
         return Decided(Say(statement), reasoning)
-    value = field_of(found, ACTION)
+    value = field_of(entry, ACTION)
     if isinstance(value, dict):
         value = field_of(value, ACTION) or field_of(value, ("name",))
     if value is None:
@@ -127,23 +127,23 @@ def read_proposals(task: Propose, text: str, ruleset: Ruleset) -> Proposals | Pr
     Of two with the same action the first stays; what repeats an earlier candidate word for word is none.
     """
     ask = task.ask
-    earlier = {_words(one.action): number for number, one in reversed(list(enumerate(task.earlier, 1)))}
-    kept: dict[str, Decided] = {}
+    earlier = {_words(past.action): number for number, past in reversed(list(enumerate(task.earlier, 1)))}
+    proposed: dict[str, Decided] = {}
     problem: Problem | None = None
     for entry in _entries(text, ask, ruleset):
-        one = read_decided(entry, ask, ruleset)
-        if isinstance(one, Problem):
-            problem = problem or one
+        candidate = read_decided(entry, ask, ruleset)
+        if isinstance(candidate, Problem):
+            problem = problem or candidate
             continue
-        said = _words(label(one.action, ask.kind, ruleset))
+        said = _words(label(candidate.action, ask.kind, ruleset))
         if said in earlier:
             problem = Problem(f"it repeats candidate {earlier[said]}; propose another")
             continue
-        kept.setdefault(said, one)
-        if len(kept) == task.count:
+        proposed.setdefault(said, candidate)
+        if len(proposed) == task.count:
             break
-    if kept:
-        return Proposals(tuple(kept.values()))
+    if proposed:
+        return Proposals(tuple(proposed.values()))
     return problem or Problem("the reply holds no candidate; answer with the JSON object asked for")
 
 
@@ -160,11 +160,11 @@ def _entries(text: str, ask: Ask, ruleset: Ruleset) -> list[Mapping[str, Any]]:
         return asked[:_ENTRIES]
     text = without_thinking(text[:_READ])
     for values in (_values(text), [find_object(text)]):
-        found: list[Mapping[str, Any]] = []
+        entries: list[Mapping[str, Any]] = []
         for value in values:
-            found += _flat(value, ask, ruleset)
-        if found:
-            return found[:_ENTRIES]
+            entries += _flat(value, ask, ruleset)
+        if entries:
+            return entries[:_ENTRIES]
     return []
 
 
@@ -173,15 +173,15 @@ def _as_asked(text: str, name: str) -> list[Mapping[str, Any]] | None:
     if text[:1] != "{" or len(text) > _READ:
         return None
     try:
-        found = msgspec.json.decode(text, type=dict[str, Any])
+        reply = msgspec.json.decode(text, type=dict[str, Any])
     except (msgspec.DecodeError, ValueError, RecursionError):
         return None
-    many = found.get("candidates")
-    if isinstance(many, list) and all(
-        isinstance(one, dict) and isinstance(one.get(name), str) for one in many
+    entries = reply.get("candidates")
+    if isinstance(entries, list) and all(
+        isinstance(entry, dict) and isinstance(entry.get(name), str) for entry in entries
     ):
-        return many
-    return [found] if isinstance(found.get(name), str) and found.keys() <= {"reasoning", name} else None
+        return entries
+    return [reply] if isinstance(reply.get(name), str) and reply.keys() <= {"reasoning", name} else None
 
 
 def _values(text: str) -> list[Any]:
@@ -208,51 +208,51 @@ def _flat(value: Any, ask: Ask, ruleset: Ruleset, depth: int = 0) -> Iterator[Ma
     if isinstance(value, str):
         yield {"action": value}
     elif isinstance(value, list):
-        for one in value[:_ENTRIES]:
-            if isinstance(one, dict | list) or (isinstance(one, str) and depth < 2):
-                yield from _flat(one, ask, ruleset, depth + 1)
+        for entry in value[:_ENTRIES]:
+            if isinstance(entry, dict | list) or (isinstance(entry, str) and depth < 2):
+                yield from _flat(entry, ask, ruleset, depth + 1)
     elif isinstance(value, dict):
         yield from _of_object(value, ask, ruleset, depth)
 
 
-def _of_object(found: dict[str, Any], ask: Ask, ruleset: Ruleset, depth: int) -> Iterator[Mapping[str, Any]]:
+def _of_object(reply: dict[str, Any], ask: Ask, ruleset: Ruleset, depth: int) -> Iterator[Mapping[str, Any]]:
     """The candidates in an object: itself, a list in it, or values keyed by number or by action."""
-    names = {bare(str(key)): key for key in reversed(list(found))}
-    wrapped = [found[names[name]] for name in _MANY if isinstance(names.get(name), str)]
-    wrapped = [one for one in wrapped if isinstance(one, dict | list)]
-    numbered = _by_number(found, ruleset)
-    keyed = _by_action(found, ask, ruleset)
+    names = {bare(str(key)): key for key in reversed(list(reply))}
+    wrapped = [reply[names[name]] for name in _MANY if isinstance(names.get(name), str)]
+    wrapped = [entry for entry in wrapped if isinstance(entry, dict | list)]
+    numbered = _by_number(reply, ruleset)
+    keyed = _by_action(reply, ask, ruleset)
     if wrapped:
-        for one in wrapped:
-            yield from _flat(one, ask, ruleset, depth + 1)
+        for entry in wrapped:
+            yield from _flat(entry, ask, ruleset, depth + 1)
     elif numbered:
-        for one in numbered:
-            yield from _flat(one, ask, ruleset, depth + 1)
+        for entry in numbered:
+            yield from _flat(entry, ask, ruleset, depth + 1)
     elif keyed:
         yield from keyed
-    elif any(name in _ONE and found[key] is not None for name, key in names.items()):
-        yield _renamed(found, names)
+    elif any(name in _ONE and reply[key] is not None for name, key in names.items()):
+        yield _renamed(reply, names)
     else:
-        for one in found.values():
-            if isinstance(one, dict | list):
-                yield from _flat(one, ask, ruleset, max(depth + 1, 2))
+        for entry in reply.values():
+            if isinstance(entry, dict | list):
+                yield from _flat(entry, ask, ruleset, max(depth + 1, 2))
 
 
-def _renamed(found: dict[str, Any], names: Mapping[str, str]) -> Mapping[str, Any]:
+def _renamed(entry: dict[str, Any], names: Mapping[str, str]) -> Mapping[str, Any]:
     """A candidate with its action under a name that a reply's action has."""
     for name in ("candidate", "proposal"):
         if name in names and "action" not in names and "statement" not in names:
-            return {**found, "action": found[names[name]]}
-    return found
+            return {**entry, "action": entry[names[name]]}
+    return entry
 
 
 _NUMBERED = re.compile(r"(?P<stem>.*?)[\W_]*(?P<number>\d{1,2})[\W_]*", re.DOTALL)
 
 
-def _by_number(found: dict[str, Any], ruleset: Ruleset) -> list[Any]:
+def _by_number(reply: dict[str, Any], ruleset: Ruleset) -> list[Any]:
     """Values under "1", "candidate 2" or "action_3", with what "reasoning_3" says beside it."""
     groups: dict[int, Any] = {}
-    for key, value in found.items():
+    for key, value in reply.items():
         match = _NUMBERED.fullmatch(str(key)[:60])
         if match is None or mentions(str(key)[:60], ruleset):
             continue
@@ -265,14 +265,14 @@ def _by_number(found: dict[str, Any], ruleset: Ruleset) -> list[Any]:
     return [groups[number] for number in sorted(groups)]
 
 
-def _by_action(found: dict[str, Any], ask: Ask, ruleset: Ruleset) -> list[Mapping[str, Any]]:
+def _by_action(reply: dict[str, Any], ask: Ask, ruleset: Ruleset) -> list[Mapping[str, Any]]:
     """Values under the actions' own words: {"kill player_2": "the Seer must go"}."""
     if ask.options is None:
         return []
-    own = {_words(one): one for one in labels(ask, ruleset)}
+    labels_by_words = {_words(action_label): action_label for action_label in labels(ask, ruleset)}
     entries: list[Mapping[str, Any]] = []
-    for key, value in found.items():
-        action = own.get(_words(str(key)[:80]))
+    for key, value in reply.items():
+        action = labels_by_words.get(_words(str(key)[:80]))
         if action is not None:
             why = field_of(value, REASONING) if isinstance(value, dict) else value
             entries.append({"action": action, "reasoning": text_of(why)})
@@ -296,13 +296,13 @@ _CITED = re.compile(r"\b(?:candidate|option|number)\s*+#?(\d{1,2})\b", re.IGNORE
 def read_preferred(task: Choose, text: str, ruleset: Ruleset) -> Preferred | Problem:
     """Which candidate a reply takes: by number, or by its own words."""
     plain = without_thinking(text[:_READ])
-    found = find_object(plain)
-    if found is None:
+    reply = find_object(plain)
+    if reply is None:
         value, reasoning = plain[:REASONING_LIMIT], ""
     else:
-        value = field_of(found, _CHOICE)
-        value = field_of(found, _OTHERS) if value is None else value
-        reasoning = clean(text_of(field_of(found, REASONING)), REASONING_LIMIT)
+        value = field_of(reply, _CHOICE)
+        value = field_of(reply, _OTHERS) if value is None else value
+        reasoning = clean(text_of(field_of(reply, REASONING)), REASONING_LIMIT)
     if isinstance(value, dict):
         value = field_of(value, (*_CHOICE, *_OTHERS))
     if isinstance(value, float) and value == value and abs(value) < 100:
@@ -321,11 +321,11 @@ def _preferred(said: str, task: Choose, ruleset: Ruleset) -> int | Problem:
         if 1 <= number <= count:
             return number - 1
         return Problem(f"there is no candidate {number}; choose a number from 1 to {count}")
-    words = [_words(one.action) for one in task.candidates]
+    words = [_words(candidate.action) for candidate in task.candidates]
     if said and _words(said) in words:
         return words.index(_words(said))
     led = _LED.match(said)
-    cited = {int(led[1])} if led else {int(one) for one in _CITED.findall(said[:REASONING_LIMIT])}
+    cited = {int(led[1])} if led else {int(digits) for digits in _CITED.findall(said[:REASONING_LIMIT])}
     if len(cited) == 1 and 1 <= min(cited) <= count:
         return min(cited) - 1
     return _in_words(said, words, task, ruleset)
@@ -338,7 +338,7 @@ def _in_words(said: str, words: list[str], task: Choose, ruleset: Ruleset) -> in
         return problem
     if task.ask.options is None:
         flat = _words(said)
-        near = [n for n, one in enumerate(words) if len(one) > 20 and (one in flat or flat in one)]
+        near = [n for n, text in enumerate(words) if len(text) > 20 and (text in flat or flat in text)]
         silent = is_silence(clean(said)) and "" in words
         if silent:
             return words.index("")
