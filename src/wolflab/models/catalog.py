@@ -30,7 +30,7 @@ def resolve(spec: Spec, budget: Budget | None = None) -> Model:
     "village" takes its own settings; "PROVIDER/NAME" takes those of `openai_api.Settings`; any other
     name needs `base_url`. Raises ModelError for an unknown provider or setting, naming the known ones.
     """
-    name, settings = _read(spec)
+    name, settings = name_and_settings(spec)
     if name == BUILT_IN:
         from .village import Village
 
@@ -43,7 +43,7 @@ def resolve(spec: Spec, budget: Budget | None = None) -> Model:
 
 def check_settings(spec: Spec) -> None:
     """Raise ModelError for a name or a setting that `resolve` refuses, and make nothing."""
-    name, settings = _read(spec)
+    name, settings = name_and_settings(spec)
     if name == BUILT_IN:
         from .village.settings import Settings as Knobs
 
@@ -64,22 +64,26 @@ def _served(name: str, settings: Mapping[str, Any]) -> tuple[Provider, str]:
         return PROVIDERS[prefix], rest
     if settings.get("base_url"):
         return PROVIDERS["custom"], name
-    known = ", ".join(f"{one}/…" for one in PROVIDERS)
+    known = ", ".join(f"{provider}/…" for provider in PROVIDERS)
     raise ModelError(
         f"model {name!r} is not known: use {BUILT_IN}, one of {known}, or any name with base_url"
     )
 
 
-def _read(spec: Spec) -> tuple[str, dict[str, Any]]:
+def name_and_settings(
+    spec: object, kind: str = "a model", examples: str = "openai/gpt-4o or village"
+) -> tuple[str, dict[str, Any]]:
+    """Name and settings in what an experiment writes of a model (or of another `kind`), or ModelError."""
+    field = kind.split()[-1]
     if isinstance(spec, str):
         name, settings = spec, {}
     elif isinstance(spec, Mapping):
         settings = dict(spec)
-        name = settings.pop("model", None)
+        name = settings.pop(field, None)
     else:
-        raise ModelError(f"a model is a name or a mapping with 'model', not {spec!r}")
+        raise ModelError(f"{kind} is a name or a mapping with {field!r}, not {spec!r}")
     if not isinstance(name, str) or not name.strip():
-        raise ModelError("a model's settings need 'model', its name, such as openai/gpt-4o or village")
+        raise ModelError(f"{kind}'s settings need {field!r}, its name, such as {examples}")
     return name.strip(), settings
 
 
@@ -158,7 +162,7 @@ class Row:
 def listing() -> tuple[Row, ...]:
     """What can be named. A row that needs no key counts as configured; no server is asked."""
     rows = [Row(BUILT_IN, "", "", True)]
-    for one in PROVIDERS.values():
-        ready = one.key is None or key_value(one.key) is not None
-        rows.append(Row(f"{one.name}/…", one.key or "", one.base_url or "", ready))
+    for provider in PROVIDERS.values():
+        ready = provider.key is None or key_value(provider.key) is not None
+        rows.append(Row(f"{provider.name}/…", provider.key or "", provider.base_url or "", ready))
     return tuple(rows)

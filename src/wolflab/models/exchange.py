@@ -77,9 +77,9 @@ async def post(
 
 def passed_on(answer: HttpAnswer, classify: Classify) -> Fault:
     """The fault behind an `error` under status 200: routers pass on another server's that way."""
-    told = answer.body["error"]
-    code = told.get("code") if isinstance(told, dict) else None
-    return classify(code if isinstance(code, int) else 502, told, answer.headers)
+    error = answer.body["error"]
+    code = error.get("code") if isinstance(error, dict) else None
+    return classify(code if isinstance(code, int) else 502, error, answer.headers)
 
 
 def pause(fault: Fault, waited: int, jitter: Callable[[], float]) -> float:
@@ -89,28 +89,28 @@ def pause(fault: Fault, waited: int, jitter: Callable[[], float]) -> float:
     return float(min(LAST_WAIT, FIRST_WAIT * 2 ** min(waited, 30)) * (0.5 + 0.5 * jitter()))
 
 
-def hopeless(
+def raise_if_hopeless(
     fault: Fault, at: str, *, model: str, variable: str | None, longest_wait: float
-) -> ModelError | None:
-    """The error for what no retry can mend; None where waiting may help. `at`: who failed, in words."""
+) -> None:
+    """Raise ModelError for what no retry can mend. `at`: who failed, in words."""
     match fault.kind:
         case "retry":
-            if (fault.wait or 0) <= longest_wait:
-                return None
-            return ServerError(
-                f"{at} asks to wait {fault.wait:.0f} s, more than longest_wait "
-                f"({longest_wait:g} s): resume the run later"
-            )
+            if (fault.wait or 0) > longest_wait:
+                raise ServerError(
+                    f"{at} asks to wait {fault.wait:.0f} s, more than longest_wait "
+                    f"({longest_wait:g} s): resume the run later"
+                )
         case "quota":
-            return ServerError(f"{at} says that its credit is used up ({fault.words}): resume later")
+            raise ServerError(f"{at} says that its credit is used up ({fault.words}): resume later")
         case "key":
             # The server's words are left out: some repeat the key.
-            return ModelError(
+            raise ModelError(
                 f"{at} refuses the key (HTTP status {fault.status}): check {variable or 'api_key_env'}"
             )
         case "model":
-            return ModelError(f"{at} has no model {model!r}, or the address is wrong: {fault.words}")
-    return ModelError(f"{at} refuses the request: {fault.words}")
+            raise ModelError(f"{at} has no model {model!r}, or the address is wrong: {fault.words}")
+        case _:
+            raise ModelError(f"{at} refuses the request: {fault.words}")
 
 
 def gave_up(fault: Fault, at: str, attempts: int) -> ServerError:

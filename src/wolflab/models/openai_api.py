@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 from zlib import crc32
@@ -31,7 +31,7 @@ from .endpoints import (
     endpoint,
     public_url,
 )
-from .exchange import gave_up, hopeless, passed_on, pause, post
+from .exchange import gave_up, passed_on, pause, post, raise_if_hopeless
 from .faults import Fault, of_status
 from .wire import counts, estimate, form_of, read_choice, response_format, tokens
 
@@ -88,10 +88,10 @@ def endpoint_for(who: str, provider: Provider, settings: HttpSettings, budget: B
         raise ModelError(f"{who} needs base_url, the address of its server")
     if budget is not None and budget.usd is not None and settings.price is None:
         raise ModelError(f"{who} needs price for a budget in USD; a free one has price 0")
-    found = endpoint(url, settings.api_key_env or provider.key)
+    shared = endpoint(url, settings.api_key_env or provider.key)
     if settings.max_in_flight is not None:
-        found.at_most(settings.max_in_flight)
-    return found
+        shared.at_most(settings.max_in_flight)
+    return shared
 
 
 class OpenAIModel:
@@ -128,15 +128,17 @@ class OpenAIModel:
 
     def describe(self) -> dict[str, Any]:
         """What decides the replies: names and settings. No key, no host, no price."""
-        shown = (*SAMPLED, "context", "extra")
-        given = {name: value for name in shown if (value := getattr(self.settings, name)) is not None}
         return {
             "kind": "openai-compatible",
             "name": self.name,
             "provider": self.provider.name,
             "model": self.model,
-            **given,
+            **self._set((*SAMPLED, "context", "extra")),
         }
+
+    def _set(self, names: Iterable[str]) -> dict[str, Any]:
+        """Those of the settings that have a value."""
+        return {name: value for name in names if (value := getattr(self.settings, name)) is not None}
 
     async def close(self) -> None:
         """Leave the running loop's connections; the model can be used again."""
@@ -153,7 +155,7 @@ class OpenAIModel:
             # Repeats of a deal must not be one reply over again (002 §9.1), and a resumed call not another.
             sampling = replace(sampling, seed=crc32(request.key.encode()) >> 1)
         reply = await self.converse(messages, sampling, chat.schema)
-        return reply._replace(prompt=tuple((one["role"], one["content"]) for one in messages))
+        return reply._replace(prompt=tuple((message["role"], message["content"]) for message in messages))
 
     async def converse(
         self,
@@ -164,7 +166,7 @@ class OpenAIModel:
         retries: int | None = None,
     ) -> Response:
         """The same for messages that are already in words (`retries`: instead of the setting)."""
-        asked = {name: _first(getattr(self.settings, name), getattr(sampling, name)) for name in SAMPLED}
+        asked = {name: getattr(sampling, name) for name in SAMPLED} | self._set(SAMPLED)
         window = self.settings.context
         if window is not None and estimate(messages) + (asked["max_tokens"] or 0) > window:
             return Response("", finish="length")
@@ -283,15 +285,13 @@ class OpenAIModel:
             return Response("", finish="length" if fault.kind == "context" else "filter")
         if fault.kind == "setting" and self._adapt(fault.setting, body):
             return True
-        error = hopeless(
+        raise_if_hopeless(
             fault,
             self._at(),
             model=self.model,
             variable=self.endpoint.variable,
             longest_wait=self.settings.longest_wait,
         )
-        if error is not None:
-            raise error
         return False
 
     def _adapt(self, setting: str, body: dict[str, Any]) -> bool:
@@ -327,7 +327,3 @@ class OpenAIModel:
 
     def _at(self) -> str:
         return f"model {self.name!r}: the server at {public_url(self.endpoint.base_url)}"
-
-
-def _first(*values: Any) -> Any:
-    return next((value for value in values if value is not None), None)

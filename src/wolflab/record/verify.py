@@ -23,9 +23,7 @@ def verify(record: GameRecord, where: str = "record") -> None:
     events = list(now.events)
     unfinished = record.outcome is None
     while now.asks:
-        replies = []
-        for ask in now.asks:
-            replies.append(_replay(ask, turns, record, where))
+        replies = [_replay(ask, turns, record, where) for ask in now.asks]
         if None in replies:
             if unfinished:
                 break

@@ -98,6 +98,14 @@ def require_same(made_with: Mapping[str, Any], embedder: Embedder, what: str) ->
     )
 
 
+def check_whole(name: str, setting: str, value: int, least: int, most: int | None = None) -> None:
+    """Raise ModelError, naming embedder and setting, for what is no whole number from `least` to `most`."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):
+        upto = "" if most is None else f" to {most}"
+        raise ModelError(f"embedder {name!r}: got {setting} {value!r}; use a whole number from {least}{upto}")
+
+
 def normalised(vectors: object, n: int, name: str) -> Vectors:
     """`vectors` as float32 (n, d), rows of length 1 (those of zeros stay); ModelError for anything else."""
     try:
@@ -113,12 +121,12 @@ def normalised(vectors: object, n: int, name: str) -> Vectors:
     return unit
 
 
-def with_blanks(vectors: Vectors, kept: Sequence[int], n: int) -> Vectors:
+def with_blanks(vectors: Vectors, places: Sequence[int], n: int) -> Vectors:
     """(n, d): `vectors` at the places `kept`, zeros at the blank texts' places."""
-    if len(kept) == n:
+    if len(places) == n:
         return vectors
     rows = np.zeros((n, vectors.shape[1]), np.float32)
-    rows[list(kept)] = vectors
+    rows[list(places)] = vectors
     return rows
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from ...errors import ModelError
 from ...fields import nearest
 from ..budget import Budget
+from ..catalog import name_and_settings
 from ..endpoints import PROVIDERS, Provider
 from .base import Embedder
 
@@ -23,7 +24,7 @@ def resolve_embedder(spec: EmbedderSpec, budget: Budget | None = None) -> Embedd
 
     Raises ModelError for an unknown name, provider or setting, naming the known ones.
     """
-    name, settings = _read(spec)
+    name, settings = name_and_settings(spec, "an embedder", "hashing or minilm")
     if name == "hashing":
         from .hashing import HashingEmbedder
 
@@ -42,24 +43,11 @@ def resolve_embedder(spec: EmbedderSpec, budget: Budget | None = None) -> Embedd
         return _behind_http(name, rest, PROVIDERS[prefix], settings, budget)
     if settings.get("base_url"):
         return _behind_http(name, name, PROVIDERS["custom"], settings, budget)
-    providers = ", ".join(f"{one}/NAME" for one in PROVIDERS if one not in NO_EMBEDDINGS)
+    providers = ", ".join(f"{provider}/NAME" for provider in PROVIDERS if provider not in NO_EMBEDDINGS)
     raise ModelError(
         f"embedder {name!r} is not known: use hashing, minilm, sentence-transformers/NAME, "
         f"one of {providers}, or any name with base_url"
     )
-
-
-def _read(spec: object) -> tuple[str, dict[str, Any]]:
-    if isinstance(spec, str):
-        name, settings = spec, {}
-    elif isinstance(spec, Mapping):
-        settings = dict(spec)
-        name = settings.pop("embedder", None)
-    else:
-        raise ModelError(f"an embedder is a name or a mapping with 'embedder', not {spec!r}")
-    if not isinstance(name, str) or not name.strip():
-        raise ModelError("an embedder's settings need 'embedder', its name, such as hashing or minilm")
-    return name.strip(), settings
 
 
 def _behind_http(
@@ -70,8 +58,8 @@ def _behind_http(
 
     _known(name, settings, (*SHARED, "dimensions", "batch"))
     own = {key: settings.pop(key) for key in ("dimensions", "batch") if key in settings}
-    told = HttpSettings.of(f"embedder {name!r}", settings)
-    return EndpointEmbedder(name, model, provider, told, budget=budget, **own)
+    shared = HttpSettings.of(f"embedder {name!r}", settings)
+    return EndpointEmbedder(name, model, provider, shared, budget=budget, **own)
 
 
 def _known(name: str, settings: dict[str, Any], known: tuple[str, ...]) -> dict[str, Any]:

@@ -17,11 +17,11 @@ from ...errors import ModelError
 from ...usage import Usage
 from ..budget import Budget, Price
 from ..endpoints import Provider, public_url
-from ..exchange import HttpAnswer, gave_up, hopeless, passed_on, pause, post
+from ..exchange import HttpAnswer, gave_up, passed_on, pause, post, raise_if_hopeless
 from ..faults import Fault, of_status
 from ..openai_api import HttpSettings, endpoint_for
 from ..wire import counts, tokens
-from .base import Embedder, Vectors, nonblank_places, normalised, with_blanks
+from .base import Embedder, Vectors, check_whole, nonblank_places, normalised, with_blanks
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -73,8 +73,8 @@ class EndpointEmbedder(Embedder):
         self.name, self.model, self.provider = name, model, provider
         self.settings = settings or HttpSettings()
         if dimensions is not None:
-            _whole(name, "dimensions", dimensions, 2**16)
-        _whole(name, "batch", batch, MOST_IN_BATCH)
+            check_whole(name, "dimensions", dimensions, 1, 2**16)
+        check_whole(name, "batch", batch, 1, MOST_IN_BATCH)
         self.endpoint = endpoint_for(f"embedder {name!r}", provider, self.settings, budget)
         self._asked, self._batch, self._budget = dimensions, batch, budget
         self.dimensions = dimensions or KNOWN_DIMENSIONS.get(name)
@@ -132,15 +132,13 @@ class EndpointEmbedder(Embedder):
                         f"{self._at()} takes no text this long (the longest has {longest} characters): "
                         f"{outcome.words}"
                     )
-                error = hopeless(
+                raise_if_hopeless(
                     outcome,
                     self._at(),
                     model=self.model,
                     variable=self.endpoint.variable,
                     longest_wait=self.settings.longest_wait,
                 )
-                if error is not None:
-                    raise error
                 if waited >= self.settings.retries:
                     raise gave_up(outcome, self._at(), waited + 1)
                 await self._sleep(pause(outcome, waited, self._jitter))
@@ -181,14 +179,14 @@ class EndpointEmbedder(Embedder):
 
     def _ordered(self, data: object, n: int) -> list[object]:
         """The vectors in the order of the texts: servers may answer in another, and number them."""
-        found: dict[int, object] = {}
-        for place, one in enumerate(data if isinstance(data, list) else []):
-            if isinstance(one, Mapping):
-                index = one.get("index", place)
-                found[index if isinstance(index, int) else -1] = one.get("embedding")
-        if sorted(found) != list(range(n)):
-            raise ModelError(f"{self._at()} gave {len(found)} vectors for {n} texts, or misnumbered them")
-        return [found[place] for place in range(n)]
+        vectors: dict[int, object] = {}
+        for place, entry in enumerate(data if isinstance(data, list) else []):
+            if isinstance(entry, Mapping):
+                index = entry.get("index", place)
+                vectors[index if isinstance(index, int) else -1] = entry.get("embedding")
+        if sorted(vectors) != list(range(n)):
+            raise ModelError(f"{self._at()} gave {len(vectors)} vectors for {n} texts, or misnumbered them")
+        return [vectors[place] for place in range(n)]
 
     def _count(self, usage: object, texts: list[str]) -> None:
         # A server that does not count must make no budget endless, neither now nor after a resume.
@@ -216,8 +214,3 @@ def _batches(texts: Sequence[str], most: int) -> Iterator[list[str]]:
         load += size
     if batch:
         yield batch
-
-
-def _whole(name: str, setting: str, value: object, most: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
-        raise ModelError(f"embedder {name!r}: got {setting} {value!r}; use a whole number from 1 to {most}")

@@ -22,9 +22,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import ModelError
 from ...usage import Usage
-from .base import Embedder, Vectors, nonblank_places
+from .base import Embedder, Vectors, check_whole, nonblank_places
 
 VERSION = "2"
 """Raise it with any change that changes a vector."""
@@ -70,12 +69,7 @@ class HashingEmbedder(Embedder):
     dimensions: int = DIMENSIONS
 
     def __init__(self, dimensions: int = DIMENSIONS) -> None:
-        whole = isinstance(dimensions, int) and not isinstance(dimensions, bool)
-        if not whole or not SMALLEST <= dimensions <= LARGEST:
-            raise ModelError(
-                f"embedder 'hashing': got dimensions {dimensions!r}; use a whole number "
-                f"from {SMALLEST} to {LARGEST}"
-            )
+        check_whole("hashing", "dimensions", dimensions, SMALLEST, LARGEST)
         self.dimensions = dimensions
         self._known: dict[str, NDArray[np.float32]] = {}
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...errors import ModelError
 from ...usage import Usage
-from .base import Embedder, Vectors, nonblank_places, normalised, with_blanks
+from .base import Embedder, Vectors, check_whole, nonblank_places, normalised, with_blanks
 
 PREFIX = "sentence-transformers/"
 
@@ -68,8 +68,7 @@ class SentenceEmbedder(Embedder):
         for setting, value in (("revision", revision), ("path", path), ("device", device)):
             if value is not None and (not isinstance(value, str) or not value):
                 raise ModelError(f"embedder {name!r}: setting {setting!r} is {value!r}; use a text")
-        if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size < 1:
-            raise ModelError(f"embedder {name!r}: got batch_size {batch_size!r}; use a whole number from 1")
+        check_whole(name, "batch_size", batch_size, 1)
         self.name = name
         self.version = revision or ""
         self._path, self._device, self._batch_size = path, device, batch_size

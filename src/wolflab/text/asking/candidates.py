@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import groupby
 
-from ...rules import Action, Answer, Ask, Event, Lead, Learned, Pass, Ruleset, Voted
+from ...rules import Answer, Ask, Event, Lead, Learned, Ruleset, Voted
 from ..clean import uncited
 from ..notes import UNCERTAIN, Belief, Candidate, Reflected
 from ..questions import Line, Situation
@@ -60,12 +60,10 @@ def _labels(ask: Ask, ruleset: Ruleset) -> dict[str, str]:
     labels = {}
     for option in ask.options or ():
         words = label(option, ask.kind, ruleset)
-        labels[words] = f"{ask.kind}: {words}" if _is_bare(option, words) else words
+        labels[words] = (
+            f"{ask.kind}: {words}" if isinstance(option, Answer | Lead) or words == "pass" else words
+        )
     return labels
-
-
-def _is_bare(option: Action, words: str) -> bool:
-    return isinstance(option, Answer | Lead) or (isinstance(option, Pass) and words == "pass")
 
 
 # -- the record ---------------------------------------------------------------------------------
@@ -104,7 +102,7 @@ def _record(now: Situation) -> list[str]:
     prefixed = [(line, "") for lines in (now.facts, now.informative, now.pending) for line in lines]
     prefixed += [(line, "Credible: ") for line in now.truths]
     prefixed += [(line, "Doubtful: ") for line in now.falsehoods]
-    prefixed.sort(key=_position)
+    prefixed.sort(key=lambda pair: pair[0].position)
     rounds: dict[int, list[str]] = {}
     for _, group in groupby(prefixed, _occasion):
         entries = list(group)
@@ -116,10 +114,6 @@ def _record(now: Situation) -> list[str]:
     for round in sorted(rounds, reverse=True):
         pieces += [f"Round {round}:", *rounds[round]] if round else rounds[round]
     return pieces
-
-
-def _position(prefixed: tuple[Line, str]) -> int:
-    return prefixed[0].position
 
 
 def _occasion(prefixed: tuple[Line, str]) -> tuple[int, str]:

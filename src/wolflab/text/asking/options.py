@@ -56,7 +56,12 @@ def label(action: Action, kind: str, ruleset: Ruleset) -> str:
     """The words for `action` as an option of an ask of that kind, e.g. "vote for player_2"."""
     match action:
         case Pick(seat):
-            return _pick_label(kind, ruleset.names[seat])
+            name, duty = ruleset.names[seat], DUTIES.get(kind)
+            if kind in _VOTES:
+                return f"vote for {name}"
+            if kind == "succeed":
+                return f"name {name}"
+            return name if duty is None else f"{duty.verb} {name}"
         case Pass():
             return "do not vote" if kind in _VOTES else "pass"
         case Answer(yes):
@@ -67,15 +72,6 @@ def label(action: Action, kind: str, ruleset: Ruleset) -> str:
             return role
         case Say(text):
             return text
-
-
-def _pick_label(kind: str, name: str) -> str:
-    if kind in _VOTES:
-        return f"vote for {name}"
-    if kind == "succeed":
-        return f"name {name}"
-    duty = DUTIES.get(kind)
-    return name if duty is None else f"{duty.verb} {name}"
 
 
 @lru_cache(4096)
@@ -289,16 +285,12 @@ def _just_before(flat: str, at: int) -> str:
 @lru_cache(64)
 def _governing(kind: str) -> re.Pattern[str]:
     """Matches a text that ends with a verb of this kind, waiting for its object."""
-    verbs = "|".join(re.escape(v) for v in (*_SYNONYMS.get(kind, ()), *_verb_of(kind), *_ANY_VERB))
+    own = (DUTIES[kind].verb,) if kind in DUTIES else ()
+    verbs = "|".join(map(re.escape, (*_SYNONYMS.get(kind, ()), *own, *_ANY_VERB)))
     filler = (
         r"(?:for|out|against|on|at|to|is|the|with|eliminate|elect|kill|protect|save|see|name|[:'=\-\[\](])"
     )
     return re.compile(rf"\b(?:{verbs})(?:s|es|ing)?(?:\s*{filler})*\s*$")
-
-
-def _verb_of(kind: str) -> tuple[str, ...]:
-    duty = DUTIES.get(kind)
-    return (duty.verb,) if duty else ()
 
 
 def _negated(flat: str, at: int, after: int) -> bool:
