@@ -120,7 +120,7 @@ async def _listed(model: OpenAIModel) -> tuple[str, ...]:
     where = public_url(model.endpoint.base_url)
     try:
         page = await client.with_options(timeout=min(30.0, model.settings.timeout)).models.list()
-        return tuple(one.id for one in page.data or () if isinstance(getattr(one, "id", None), str))
+        return tuple(row.id for row in page.data or () if isinstance(getattr(row, "id", None), str))
     except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
         variable = model.endpoint.variable or "api_key_env"
         raise ModelError(

@@ -101,13 +101,13 @@ def key_value(variable: str) -> str | None:
 
     `.env` is read, never loaded into the environment, so that no child process inherits it.
     """
-    found = os.environ.get(variable)
+    value = os.environ.get(variable)
     file = Path(".env")
-    if not found and file.is_file():
+    if not value and file.is_file():
         from dotenv import dotenv_values
 
-        found = dotenv_values(file).get(variable)
-    return found.strip() or None if found else None
+        value = dotenv_values(file).get(variable)
+    return value.strip() or None if value else None
 
 
 def check_url(url: str) -> None:
@@ -261,7 +261,7 @@ _ENDPOINTS: WeakValueDictionary[tuple[str, str | None], Endpoint] = WeakValueDic
 def endpoint(base_url: str, variable: str | None) -> Endpoint:
     """The one Endpoint for this base URL and key variable, as long as any model uses it."""
     pair = (base_url.rstrip("/"), variable)
-    found = _ENDPOINTS.get(pair)
-    if found is None:
-        found = _ENDPOINTS[pair] = Endpoint(*pair)
-    return found
+    shared = _ENDPOINTS.get(pair)
+    if shared is None:
+        shared = _ENDPOINTS[pair] = Endpoint(*pair)
+    return shared

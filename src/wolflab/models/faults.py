@@ -133,11 +133,11 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         value = fields.get(name, "").strip()
         if re.fullmatch(r"\d+(\.\d+)?", value):
             return float(value) * scale
-    then = _seconds(fields.get("retry-after", ""))
-    if then is None:
+    retry_date = _seconds(fields.get("retry-after", ""))
+    if retry_date is None:
         return None
-    now = _seconds(fields.get("date", ""))
-    return max(0.0, then - (time() if now is None else now))
+    response_date = _seconds(fields.get("date", ""))
+    return max(0.0, retry_date - (time() if response_date is None else response_date))
 
 
 def _seconds(date: str) -> float | None:

@@ -301,18 +301,18 @@ class OpenAIModel:
         """
         learned = self._learned
         if setting == "response_format":
-            now, *rest = learned.formats
-            if form_of(body["response_format"]) != now:
+            refused, *rest = learned.formats
+            if form_of(body["response_format"]) != refused:
                 return True
             if not rest:
                 return False
             learned.formats, learned.proved = tuple(rest), False
-            return self._log(f"refuses replies as {now}; asked for as {rest[0]} from now on")
+            return self._log(f"refuses replies as {refused}; asked for as {rest[0]} from now on")
         if setting in ("max_tokens", "max_completion_tokens"):
             if learned.limit[:1] == (setting,):
                 learned.limit = learned.limit[1:]
-                then = f"{learned.limit[0]} is sent instead" if learned.limit else "it is left out"
-                self._log(f"refuses {setting}; {then} from now on")
+                instead = f"{learned.limit[0]} is sent instead" if learned.limit else "it is left out"
+                self._log(f"refuses {setting}; {instead} from now on")
             return True
         if setting in body and setting in SAMPLED:
             if setting not in learned.dropped:

@@ -31,14 +31,14 @@ def response_format(form: str, schema: dict[str, Any]) -> dict[str, Any] | None:
 def is_strict(schema: object) -> bool:
     """Whether OpenAI's strict mode takes it: every object closed, all its properties required."""
     if isinstance(schema, list):
-        return all(is_strict(one) for one in schema)
+        return all(is_strict(part) for part in schema)
     if not isinstance(schema, dict):
         return True
     if schema.get("type") == "object":
         known = schema.get("properties", {})
         if schema.get("additionalProperties") is not False or set(schema.get("required", ())) != set(known):
             return False
-    return all(is_strict(one) for one in schema.values())
+    return all(is_strict(part) for part in schema.values())
 
 
 NOT_JSON = object()
@@ -77,7 +77,9 @@ def read_choice(reply: dict[str, Any]) -> tuple[str, str]:
 def _text(content: object) -> str:
     """The text of a message: a string, or a list of parts of which those of type text count."""
     if isinstance(content, list):
-        parts = [one.get("text") for one in content if isinstance(one, dict) and one.get("type") == "text"]
+        parts = [
+            part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"
+        ]
         return "".join(part for part in parts if isinstance(part, str))
     return content if isinstance(content, str) else ""
 
@@ -90,9 +92,9 @@ def counts(usage: dict[str, Any]) -> tuple[int, int, int]:
     """(prompt, completion, cached) tokens; servers name the cached ones in three ways."""
     details = usage.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, dict) else None
-    found = cached or usage.get("prompt_cache_hit_tokens") or usage.get("cached_tokens")
-    found_here = (usage.get("prompt_tokens"), usage.get("completion_tokens"), found)
-    prompt, completion, hit = (n if isinstance(n, int) and 0 < n < _MOST else 0 for n in found_here)
+    cached_anywhere = cached or usage.get("prompt_cache_hit_tokens") or usage.get("cached_tokens")
+    counted = (usage.get("prompt_tokens"), usage.get("completion_tokens"), cached_anywhere)
+    prompt, completion, hit = (n if isinstance(n, int) and 0 < n < _MOST else 0 for n in counted)
     return prompt, completion, hit
 
 

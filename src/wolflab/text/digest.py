@@ -48,14 +48,14 @@ def question_digest(
     question: Question, corrections: Corrections = (), settings: Mapping[str, Any] = _PLAIN
 ) -> str:
     """32 hex digits for a typed question, its corrections, and how it is sampled."""
-    told, task = said(question), said(question.task)
+    own_fields, task_fields = said(question), said(question.task)
     now, seen = _situation(question.situation)
-    key = _key(question, told, task, seen), bool(corrections)
+    key = _key(question, own_fields, task_fields, seen), bool(corrections)
     words = _WORDS.get(key)
     if words is None:
         words = _WORDS[key] = _words(outline(question), bool(corrections))
-    asked = [question.task.__class__.__name__, *[_encodable(*one) for one in task]]
-    parts = [one for one in told if one[0] not in ("situation", "task")]
+    asked = [question.task.__class__.__name__, *[_encodable(*field) for field in task_fields]]
+    parts = [field for field in own_fields if field[0] not in ("situation", "task")]
     return _hex(
         b"\0".join((now, _ask(question.task.ask), _encode((asked, parts, corrections, settings)), words))
     )
@@ -66,9 +66,9 @@ def shape(question: Question) -> QuestionShape:
     return _key(question, said(question), said(question.task), _situation(question.situation)[1])
 
 
-def _key(question: Question, told: Fields, task: Fields, seen: QuestionShape) -> QuestionShape:
-    rest = [one for one in told if one[0] not in ("situation", "task", "beliefs")]
-    parts = [_shape(name, value) for name, value in task]
+def _key(question: Question, own_fields: Fields, task_fields: Fields, seen: QuestionShape) -> QuestionShape:
+    rest = [field for field in own_fields if field[0] not in ("situation", "task", "beliefs")]
+    parts = [_shape(name, value) for name, value in task_fields]
     return seen, question.task.__class__.__name__, *parts, bool(question.beliefs), *rest
 
 
@@ -131,8 +131,8 @@ _BLOCKS = ("facts", "truths", "falsehoods", "pending", "informative")
 def _situation(s: Situation) -> tuple[bytes, QuestionShape]:
     """What it says, and its shape."""
     if _Last.situation is not s:
-        told = [(n, v) for n, v in said(s) if n not in _BLOCKS and n != "ruleset"]
-        blocks = (_ruleset(s.ruleset), _encode(told), *(_lines(getattr(s, name)) for name in _BLOCKS))
+        fields_told = [(n, v) for n, v in said(s) if n not in _BLOCKS and n != "ruleset"]
+        blocks = (_ruleset(s.ruleset), _encode(fields_told), *(_lines(getattr(s, name)) for name in _BLOCKS))
         _Last.told = blake2b(b"\0".join(blocks), digest_size=16).digest()
         _Last.shape, _Last.situation = (s.ruleset, *_standing(s), *(bool(getattr(s, n)) for n in _BLOCKS)), s
     return _Last.told, _Last.shape
@@ -207,7 +207,7 @@ def _shape(name: str, value: Any) -> Hashable:
         several = len(value) > 1
         if not value or isinstance(value[0], _ALIKE):
             return name, bool(value), several
-        return name, several, frozenset([_shape("", one) for one in value])
+        return name, several, frozenset([_shape("", part) for part in value])
     if kind is Ask:
         return value.kind, value.options is None
     if kind is str and name not in _DECIDING:
@@ -216,17 +216,17 @@ def _shape(name: str, value: Any) -> Hashable:
         return name, min(value, 2)
     if value is None or kind in (bool, str, tuple):
         return name, value
-    return name, kind, *[_shape(one, given) for one, given in _parts(value)]
+    return name, kind, *[_shape(part, content) for part, content in _parts(value)]
 
 
 def _parts(value: Any) -> list[tuple[str, Any]]:
     if is_dataclass(value):
         return said(value)
-    return [(one, getattr(value, one)) for one in value.__struct_fields__]
+    return [(name, getattr(value, name)) for name in value.__struct_fields__]
 
 
 def _plain_task(task: Task) -> Task:
-    return type(task)(**{one.name: _plain(one.name, getattr(task, one.name)) for one in fields(task)})
+    return type(task)(**{field.name: _plain(field.name, getattr(task, field.name)) for field in fields(task)})
 
 
 def _plain(name: str, value: Any) -> Any:
@@ -238,12 +238,12 @@ def _plain(name: str, value: Any) -> Any:
     if isinstance(value, int):
         return min(value, 2)
     if isinstance(value, tuple):
-        kinds = {_plain("", 1 if isinstance(one, int) else one) for one in value}
-        found = tuple(sorted(kinds, key=repr))
-        return found * 2 if len(found) == 1 < len(value) else found
+        kinds = {_plain("", 1 if isinstance(part, int) else part) for part in value}
+        entries = tuple(sorted(kinds, key=repr))
+        return entries * 2 if len(entries) == 1 < len(value) else entries
     if isinstance(value, Ask):
         return Ask("", _ME, value.kind, "voting", 1, None if value.options is None else ())
     if isinstance(value, Line):
         return _A_LINE
     parts = fields(value) if is_dataclass(value) else msgspec.structs.fields(value)
-    return type(value)(**{one.name: _plain(one.name, getattr(value, one.name)) for one in parts})
+    return type(value)(**{part.name: _plain(part.name, getattr(value, part.name)) for part in parts})

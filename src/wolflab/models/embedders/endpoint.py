@@ -98,14 +98,14 @@ class EndpointEmbedder(Embedder):
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder`. Batches go out side by side; blank texts, which servers refuse, do not go out."""
-        kept = nonblank_places(texts)
-        if not kept:
+        places_kept = nonblank_places(texts)
+        if not places_kept:
             return np.zeros((len(texts), self.dimensions or 0), np.float32)
         try:
             client, places = self.endpoint.line(self)
         except ModelError as error:
             raise ModelError(f"embedder {self.name!r}: {error}") from None
-        batches = list(_batches([texts[place] for place in kept], self._batch))
+        batches = list(_batches([texts[place] for place in places_kept], self._batch))
         tasks = [asyncio.create_task(self._one(client, places, batch)) for batch in batches]
         try:
             rows = await asyncio.gather(*tasks)
@@ -113,7 +113,7 @@ class EndpointEmbedder(Embedder):
             for task in tasks:  # when one fails, the others must not go on unseen
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        return with_blanks(np.concatenate(rows), kept, len(texts))
+        return with_blanks(np.concatenate(rows), places_kept, len(texts))
 
     # -- one request ------------------------------------------------------------------------
 

@@ -83,17 +83,17 @@ class SentenceEmbedder(Embedder):
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder`. Within an event loop the work is done in a thread, so that others go on."""
-        kept = nonblank_places(texts)
-        if not kept and self.dimensions is not None:
+        places = nonblank_places(texts)
+        if not places and self.dimensions is not None:
             return np.zeros((len(texts), self.dimensions), np.float32)
-        words = [texts[place] for place in kept]
+        nonblank = [texts[place] for place in places]
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            vectors = self._encode(words)
+            vectors = self._encode(nonblank)
         else:
-            vectors = await asyncio.to_thread(self._encode, words)
-        return with_blanks(vectors, kept, len(texts))
+            vectors = await asyncio.to_thread(self._encode, nonblank)
+        return with_blanks(vectors, places, len(texts))
 
     async def close(self) -> None:
         """Forget the weights; they are loaded again when needed."""
@@ -175,7 +175,7 @@ class MiniLM(SentenceEmbedder):
 
     def _folder(self) -> Path:
         # Found, not imported: nothing but the files is wanted of it.
-        found = find_spec(MINILM_PACKAGE)
-        if found is None or found.origin is None:
+        package = find_spec(MINILM_PACKAGE)
+        if package is None or package.origin is None:
             raise ModelError(f"embedder 'minilm' needs a package that is not installed: {self._install}")
-        return Path(found.origin).parent / "model"
+        return Path(package.origin).parent / "model"

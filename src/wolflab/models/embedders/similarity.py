@@ -32,10 +32,10 @@ def threshold_for_share(similarities: ArrayLike, share: float) -> float:
     if values.size == 0 or not np.isfinite(values).all():
         raise ModelError("a threshold needs similarities, all of them finite; embed some texts first")
     # A hair above the product: 0.1 × 30 is a little more than 3, and 0.3 × 10 could be a little less.
-    kept = math.floor(share * values.size + 1e-9)
-    if kept == values.size:
+    count = math.floor(share * values.size + 1e-9)
+    if count == values.size:
         return float(np.nextafter(values[-1], -np.inf))
-    return float(values[kept])
+    return float(values[count])
 
 
 def share_above(similarities: ArrayLike, threshold: float) -> float:
