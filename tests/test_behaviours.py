@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from behaviour_examples import EXAMPLES, SCENE, Example
 from metrics_helpers import Scripted, done
 from wolflab.agents.base import IO, Invalid, Reply
 from wolflab.agents.language import LanguageAgent
@@ -15,11 +16,8 @@ from wolflab.match import Draws, Match, Player, play, run_now
 from wolflab.metrics import Condition, MeasuringOptions, summarise
 from wolflab.metrics.behaviours import (
     BEHAVIOURS,
-    EXAMPLES,
-    SCENE,
     SIDES,
     DetectorView,
-    Example,
     Sighting,
     counts,
     sightings,

@@ -1,25 +1,20 @@
 """What players do beyond the rules: social and strategic behaviours, failures, hallucinations.
 
 Rule-based detectors on the record and on what `text.reading` reads; no model. Each behaviour states its
-source, its definition and its limits (`BEHAVIOURS`), and an example that must show and one that must not
-(`EXAMPLES`). Counts are of what can be seen, never of what was meant.
+source, its definition and its limits (`BEHAVIOURS`). Counts are of what can be seen, never of what was meant.
 """
 
 from .detecting import Behaviour, DetectorView
-from .examples import EXAMPLES, SCENE, Example
 from .sighting import SIDES, SideName, Sighting
 from .sightings import BEHAVIOURS, UNREASONABLE, counts, sightings, unreasonable
 from .trust import TrustTable, trust_tables
 
 __all__ = [
     "BEHAVIOURS",
-    "EXAMPLES",
-    "SCENE",
     "SIDES",
     "UNREASONABLE",
     "Behaviour",
     "DetectorView",
-    "Example",
     "SideName",
     "Sighting",
     "TrustTable",
