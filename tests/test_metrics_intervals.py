@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from wolflab.metrics.published import PublishedFigure, compare, published, tables
 from wolflab.stats import intervals as iv
 from wolflab.stats import resampling
-from wolflab.stats.comparing import _sign_flip, holm, paired
+from wolflab.stats.comparing import PairedTest, _sign_flip, holm, paired, paired_over_draws
 
 
 def test_wilson_agrees_with_published_values() -> None:
@@ -54,9 +55,9 @@ def test_no_spread_is_said_and_a_share_falls_back_on_wilson() -> None:
     assert none_won.note == iv.BOUNDED
     still = [(k % 6, 0.25) for k in range(30)]
     reach = iv.wilson(0, 6)[1]
-    bounded = iv.mean(still, bounds=(0.0, 1.0))
+    bounded = mean_over(still, None, bounds=iv.UNIT)
     assert (bounded.low, bounded.high) == pytest.approx((0.25 - reach * 0.25, 0.25 + reach * 0.75))
-    never = iv.mean([(k, 0.0) for k in range(30)], bounds=(0.0, 1.0))
+    never = mean_over([(k, 0.0) for k in range(30)], None, bounds=iv.UNIT)
     assert (never.low, never.high) == pytest.approx(iv.wilson(0, 30))
 
 
@@ -127,17 +128,45 @@ def crossing(
     return [(i, float(x)) for i, row in enumerate(table) for x in row], list(range(draws)) * deals
 
 
+def mean_over(
+    values: Sequence[tuple[int, float | None]],
+    draws: Sequence[int] | None,
+    bounds: tuple[float, float] | None = None,
+) -> iv.Estimate:
+    """`iv.mean` of games with draws. values: (deal, value), draws: one for each."""
+    of = [0] * len(values) if draws is None else draws
+    known = [(deal, value, draw) for (deal, value), draw in zip(values, of, strict=True) if value is not None]
+    return iv.estimate(
+        [(deal, (value, 1.0)) for deal, value, _ in known],
+        iv.quotient,
+        n=len(known),
+        missing=len(values) - len(known),
+        units="games",
+        bounds=bounds,
+        draws=[draw for _, _, draw in known],
+    )
+
+
+def paired_over(
+    ours: Sequence[tuple[int, float]],
+    theirs: Sequence[tuple[int, float]],
+    our_draws: Sequence[int] | None,
+    their_draws: Sequence[int] | None = None,
+) -> PairedTest:
+    """`paired_over_draws` of one value for each deal and draw; None: one draw."""
+    sides = [
+        {(deal, draw): value for (deal, value), draw in zip(values, draws or [0] * len(values), strict=True)}
+        for values, draws in ((ours, our_draws), (theirs, their_draws))
+    ]
+    return paired_over_draws(*sides)
+
+
 def test_one_draw_is_as_none() -> None:
     rng = np.random.default_rng(3)
     values = [(k % 9, float(v) if v > -1 else None) for k, v in enumerate(rng.normal(size=40))]
-    other = [(k % 11, float(v)) for k, v in enumerate(rng.normal(size=40))]
-    wins = [(k % 9, float(v > 0), 1.0) for k, v in enumerate(rng.normal(size=40))]
-    alone = [(k, float(k < 3), 1.0) for k in range(10)]
-    one = [4] * 40
-    assert iv.mean(values, draws=one) == iv.mean(values)
-    assert iv.share(wins, "games", draws=one) == iv.share(wins, "games")
-    assert iv.share(alone, "games", draws=one[:10]) == iv.share(alone, "games")
-    assert paired(values, other, our_draws=one, their_draws=[5] * 40) == paired(values, other)
+    assert mean_over(values, [4] * 40) == iv.mean(values)
+    ours, theirs = ([(k, float(v)) for k, v in enumerate(rng.normal(size=n))] for n in (9, 11))
+    assert paired_over(ours, theirs, [4] * 9, [5] * 11) == paired(ours, theirs)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +185,7 @@ def test_over_deals_and_draws_the_truth_is_covered_and_over_deals_alone_it_is_no
     trials, covered, one_way = 200, 0, 0
     for _ in range(trials):
         values, by = crossing(rng, 40, draws, sizes)
-        covered += iv.mean(values, draws=by).excludes(0.0) is False
+        covered += mean_over(values, by).excludes(0.0) is False
         one_way += iv.mean(values).excludes(0.0) is False
     assert 0.90 <= covered / trials <= 0.99
     assert one_way / trials <= one_way_at_most
@@ -169,7 +198,7 @@ def test_draws_that_do_not_differ_cost_little() -> None:
     widths, bare, covered = [], [], 0
     for _ in range(100):
         values, by = crossing(rng, 40, 8, (0.0, 0.0, 1.0))
-        found, one = iv.mean(values, draws=by), iv.mean(values)
+        found, one = mean_over(values, by), iv.mean(values)
         cells = resampling.crossed([(deal, (value, 1.0)) for deal, value in values], by)
         low, high = np.percentile(iv.quotient(resampling.drawn_twice(cells)), [2.5, 97.5])
         assert found.low is not None
@@ -201,35 +230,31 @@ def test_the_variance_is_that_of_the_model() -> None:
 def test_a_few_draws_are_not_resampled_and_it_is_said() -> None:
     rng = np.random.default_rng(6)
     values, by = crossing(rng, 30, 4, (1.0, 1.0, 1.0))
-    few, one = iv.mean(values, draws=by), iv.mean(values)
+    few, one = mean_over(values, by), iv.mean(values)
     assert few == replace(one, note=iv.FEW_DRAWS)
-    wins = [(deal, float(value > 0), 1.0) for deal, value in values]
-    assert iv.share(wins, "games", draws=by) == replace(iv.share(wins, "games"), note=iv.FEW_DRAWS)
-    lone = [(k, float(k < 3), 1.0) for k in range(10)]
-    said = iv.share(lone, "games", draws=[k % 2 for k in range(10)])
-    assert (said.low, said.high) == pytest.approx(iv.wilson(3, 10))
-    assert said.note == f"Wilson; {iv.FEW_DRAWS}"
-    test = paired(values, [(deal, 0.0) for deal in range(30)], our_draws=by)
+    lone = iv.share([(k, float(k < 3), 1.0) for k in range(10)], "games")
+    assert iv.over_deals_alone(lone) == replace(lone, note=f"Wilson; {iv.FEW_DRAWS}")
+    test = paired_over(values, [(deal, 0.0) for deal in range(30)], by)
     assert (test.difference.note, test.difference.draws, test.difference.n) == (iv.FEW_DRAWS, 0, 120)
-    assert iv.mean(values[:16], draws=by[:16]).note == iv.FEW_DEALS
-    many = iv.mean(*crossing(rng, 30, 5, (1.0, 1.0, 1.0))[:1], draws=[k % 5 for k in range(150)])
+    assert mean_over(values[:16], by[:16]).note == iv.FEW_DEALS
+    many = mean_over(*crossing(rng, 30, 5, (1.0, 1.0, 1.0)))
     assert (many.draws, many.deals, many.note) == (5, 30, "")
 
 
 def test_nothing_to_resample_in_either_way() -> None:
     by = [k % 6 for k in range(180)]
     still = [(k // 6, 0.25) for k in range(180)]
-    assert iv.mean(still, draws=by).note == iv.NO_SPREAD
-    bounded = iv.mean(still, draws=by, bounds=(0.0, 1.0))
+    assert mean_over(still, by).note == iv.NO_SPREAD
+    bounded = mean_over(still, by, iv.UNIT)
     reach = iv.wilson(0, 6)[1]
     assert (bounded.low, bounded.high) == pytest.approx((0.25 - reach * 0.25, 0.25 + reach * 0.75))
     assert bounded.note == iv.BOUNDED_DRAWS
-    won = iv.share([(deal, 1.0, 1.0) for deal, _ in still], "games", draws=by)
+    won = iv.as_share(mean_over([(deal, 1.0) for deal, _ in still], by), 180, 180)
     assert (won.low, won.high) == pytest.approx(iv.wilson(6, 6))
     assert won.note == iv.BOUNDED_DRAWS
-    same = paired(still, still, our_draws=by, their_draws=by)
+    same = paired_over(still, still, by, by)
     assert same.p == 1.0
-    apart = paired([(deal, 1.0) for deal, _ in still], still, our_draws=by, their_draws=by)
+    apart = paired_over([(deal, 1.0) for deal, _ in still], still, by, by)
     assert apart.p == pytest.approx(2 / 2**6)
 
 
@@ -237,29 +262,29 @@ def test_games_need_not_fill_the_table_nor_come_in_order() -> None:
     rng = np.random.default_rng(8)
     values, by = crossing(rng, 20, 6, (1.0, 1.0, 1.0))
     kept = [k for k in rng.permutation(120) if rng.random() < 0.7]
-    found = iv.mean([values[k] for k in kept], draws=[by[k] for k in kept])
-    again = iv.mean([values[k] for k in sorted(kept)], draws=[10 * by[k] for k in sorted(kept)])
+    found = mean_over([values[k] for k in kept], [by[k] for k in kept])
+    again = mean_over([values[k] for k in sorted(kept)], [10 * by[k] for k in sorted(kept)])
     assert (found.low, found.high) == (pytest.approx(again.low), pytest.approx(again.high))
-    gone = iv.mean([(deal, None) for deal, _ in values], draws=by)
+    gone = mean_over([(deal, None) for deal, _ in values], by)
     assert (gone.value, gone.missing) == (None, 120)
     with pytest.raises(ValueError, match="zip"):
-        iv.mean(values, draws=by[:-1])
+        iv.estimate([(deal, (1.0, 1.0)) for deal, _ in values], iv.quotient, n=120, units="", draws=by[:-1])
 
 
 def test_paired_differences_keep_to_common_pairs_of_deal_and_draw() -> None:
     rng = np.random.default_rng(9)
     theirs, by = crossing(rng, 12, 6, (2.0, 2.0, 0.1))
     ours = [(deal, value + 0.5) for deal, value in theirs]
-    test = paired([*ours, (99, 7.0)], theirs[:-1], our_draws=[*by, 0], their_draws=by[:-1])
+    test = paired_over([*ours, (99, 7.0)], theirs[:-1], [*by, 0], by[:-1])
     assert test.difference.value == pytest.approx(0.5)
     assert (test.difference.n, test.difference.missing) == (71, 2)
     assert (test.difference.deals, test.difference.draws) == (12, 6)
     plain = [(deal, float(deal)) for deal in range(13)]
-    against = paired(ours, plain, our_draws=by)
+    against = paired_over(ours, plain, by)
     assert against.difference.n == 72
     assert against.difference.missing == 6
     assert against.difference.value == pytest.approx(np.mean([v - deal for deal, v in ours]))
-    back = paired(plain, ours, their_draws=by)
+    back = paired_over(plain, ours, None, by)
     assert back.difference.value == pytest.approx(-against.difference.value)
     assert back.p == pytest.approx(against.p)
 
@@ -271,13 +296,13 @@ def test_a_paired_test_counts_draws_as_chance() -> None:
     for _ in range(trials):
         plain = [(deal, float(value)) for deal, value in enumerate(rng.normal(0, 1, 30))]
         ours, by = crossing(rng, 30, 6, (0.5, 0.5, 0.5))
-        test, blind = paired(ours, plain, our_draws=by), paired(ours, plain)
+        test, blind = paired_over(ours, plain, by), paired(ours, plain)
         assert test.p is not None
         assert blind.p is not None
         found += test.p < 0.05
         wrong += blind.p < 0.05
         moved, by = crossing(rng, 30, 6, (0.5, 0.5, 0.5), shift=2.0)
-        p = paired(moved, plain, our_draws=by).p
+        p = paired_over(moved, plain, by).p
         missed += p is None or p >= 0.05
     assert found / trials <= 0.10
     assert wrong / trials > 0.12
@@ -295,7 +320,7 @@ def test_a_paired_test_counts_draws_as_chance() -> None:
 )
 def test_over_draws_too_never_nan_and_always_in_order(games: list[tuple[int, float | None, int]]) -> None:
     by = [draw for _, _, draw in games]
-    found = iv.mean([(deal, value) for deal, value, _ in games], draws=by)
+    found = mean_over([(deal, value) for deal, value, _ in games], by)
     assert found.n + found.missing == len(games)
     for number in (found.value, found.low, found.high):
         assert number is None or math.isfinite(number)

@@ -10,8 +10,9 @@ import pytest
 from metrics_helpers import ONE_DAY, ROLES_7, belief, deduced, done, game, votes
 from wolflab.agents.base import IO, Invalid, Reply
 from wolflab.match import ReliabilityProbe, StrawPoll
-from wolflab.metrics import Day, days, summarise
 from wolflab.metrics import leadership as lead
+from wolflab.metrics import summarise
+from wolflab.metrics.days import Day, days
 from wolflab.rules import PASS, SHERIFF, Action, Ask, Say, View, pick
 from wolflab.text.notes import Rated
 

@@ -13,9 +13,10 @@ from metrics_helpers import ONE_DAY, ROLES_7, done, game, run, votes
 from wolflab.agents.base import IO, Invalid, Reply
 from wolflab.errors import ExperimentError
 from wolflab.match import StrawPoll
-from wolflab.metrics import GameResult, days, summarise
+from wolflab.metrics import GameResult, summarise
 from wolflab.metrics import deduction as ded
 from wolflab.metrics import play as plays
+from wolflab.metrics.days import days
 from wolflab.rules import PASS, Action, Ask, View, pick
 from wolflab.text.notes import Belief, Deduced, Mistake
 from wolflab.usage import CallTotals, Usage

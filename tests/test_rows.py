@@ -30,8 +30,8 @@ from wolflab.metrics.registry import MEASURES, SPLITS
 from wolflab.metrics.tally import Tally
 from wolflab.record import GameRecord, read
 from wolflab.rules import SHERIFF, Action, Ask, Say, View, pick
-from wolflab.stats.intervals import Statistic, quotient
-from wolflab.stats.resampling import Floats, drawn, expanded, tails, worked_out
+from wolflab.stats.intervals import quotient
+from wolflab.stats.resampling import Floats, Statistic, drawn, expanded, tails, worked_out
 
 GOLDEN = Path(__file__).with_name("counted_rows.txt")
 SAID = (

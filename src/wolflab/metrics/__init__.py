@@ -4,36 +4,10 @@ This room knows finished records and nothing of how they were made: no model, no
 number is an `Estimate` that carries its n, its missing and an interval; nothing here is ever NaN.
 """
 
-from ..stats.comparing import holm
-from ..stats.intervals import Estimate, wilson
-from .days import Day, days
-from .measure import Measure
+from ..stats.intervals import Estimate
 from .observed import MeasuringOptions
-from .published import PublishedComparison, PublishedFigure, PublishedTable, compare, published
-from .registry import MEASURES, SPLITS
-from .rows import GameResult, MeasureRow, row_of
-from .summary import Condition, Contrast, Summary, summarise
+from .rows import GameResult, row_of
+from .shapes import Condition, Summary
+from .summary import summarise
 
-__all__ = [
-    "MEASURES",
-    "SPLITS",
-    "Condition",
-    "Contrast",
-    "Day",
-    "Estimate",
-    "GameResult",
-    "Measure",
-    "MeasureRow",
-    "MeasuringOptions",
-    "PublishedComparison",
-    "PublishedFigure",
-    "PublishedTable",
-    "Summary",
-    "compare",
-    "days",
-    "holm",
-    "published",
-    "row_of",
-    "summarise",
-    "wilson",
-]
+__all__ = ["Condition", "Estimate", "GameResult", "MeasuringOptions", "Summary", "row_of", "summarise"]

@@ -78,6 +78,3 @@ def conduct(record: GameRecord) -> Conduct:
 
 def _suggestion(turn: PastTurn) -> Suggested | None:
     return next((note for _, note in turn.notes if isinstance(note, Suggested)), None)
-
-
-__all__ = ["ADVISED", "NOT_ADVISED", "Conduct", "conduct"]

@@ -100,6 +100,3 @@ def _groups(barriers: Sequence[int]) -> list[list[int]]:
         last = found.pop()
         found[-1] += last
     return found
-
-
-__all__ = ["POINTS", "Growth", "GrowthPoint", "Won", "growth"]

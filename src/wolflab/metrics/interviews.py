@@ -155,6 +155,3 @@ def _quoted(every: Sequence[tuple[int, InterviewGiven]]) -> tuple[Quote, ...]:
 def _lot(quote: Quote) -> bytes:
     one = quote.interview
     return blake2b(f"{quote.game}/{one.round}/{one.name}".encode(), digest_size=8).digest()
-
-
-__all__ = ["QUOTED", "InterviewGiven", "InterviewRows", "Pairing", "Quote", "interview_rows", "interviews"]

@@ -14,7 +14,8 @@ from typing import Literal
 
 import numpy as np
 
-from ..stats.intervals import UNIT, Floats, Statistic, divide, quotient
+from ..stats.intervals import UNIT, divide, quotient
+from ..stats.resampling import Floats, Statistic
 from .observed import ObservedGame
 
 Unit = Literal["share", "points", "plain", "one", "count", "large", "usd"]
@@ -187,30 +188,3 @@ class Measure:
     @property
     def _within(self) -> tuple[float, float] | None:
         return UNIT if self.how.share else self.bounds
-
-
-__all__ = [
-    "APART",
-    "BEHAVIOURS",
-    "EITHER",
-    "GAINED",
-    "HALVES",
-    "HEEDED",
-    "MEAN",
-    "POOLED",
-    "RETEST",
-    "SHARE",
-    "STRAW",
-    "WATCHED",
-    "WON_OVER",
-    "Counting",
-    "Formula",
-    "Group",
-    "Measure",
-    "Needs",
-    "PartKey",
-    "Section",
-    "SplitCounting",
-    "Sums",
-    "Unit",
-]

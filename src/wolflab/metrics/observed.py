@@ -69,6 +69,3 @@ class ObservedGame:
     def conduct(self) -> Conduct:
         """What the players do beside the rules. It takes longer than all else."""
         return conduct(self.record)
-
-
-__all__ = ["NOTHING_MORE", "MeasuringOptions", "ObservedGame"]

@@ -767,6 +767,3 @@ def unknown(name: str) -> str | None:
     near = get_close_matches(name, MEASURES, 3, 0.5)
     like = f"; near are {', '.join(near)}" if near else ""
     return f"there is no measure {name!r}{like}; `wolflab measures` lists them all"
-
-
-__all__ = ["MEASURES", "SIDE_NAMES", "SPLITS", "behaviour_name", "measure", "unknown"]

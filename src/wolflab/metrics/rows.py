@@ -207,17 +207,3 @@ def _alike(a: object, b: object) -> bool:
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
         return len(a) == len(b) and all(map(_alike, a, b))
     return a == b
-
-
-__all__ = [
-    "COLUMNS",
-    "WIDTH",
-    "GameResult",
-    "MeasureRow",
-    "Status",
-    "alike",
-    "decode",
-    "encode",
-    "row_of",
-    "version",
-]

@@ -224,6 +224,3 @@ def _one(
         words,
         resolved,
     )
-
-
-__all__ = ["CONTRASTED", "Condition", "Contrast", "Summary", "summarise"]

@@ -13,19 +13,19 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..stats.comparing import Test, difference, paired
+from ..stats.comparing import PairedTest, difference, paired_over_draws
 from ..stats.intervals import (
     FEW_DEALS,
     MIN_DEALS,
     MIN_DRAWS,
     NO_DATA,
     Estimate,
-    Floats,
     as_share,
     finished,
     over_deals_alone,
+    resampled,
 )
-from ..stats.resampling import MANY, SPARSE, drawn, drawn_twice
+from ..stats.resampling import MANY, SPARSE, Floats
 from .leadership import Null, null
 from .measure import Formula, Group, Measure, PartKey
 from .registry import MEASURES, SPLITS
@@ -176,6 +176,18 @@ class Tally:
         found = self.sums(deals, mine, self._columns[COLUMNS[name]])
         return np.repeat(found, len(draws), axis=1) if len(mine) < len(draws) else found
 
+    def values(self, name: str) -> dict[tuple[int, int], float]:
+        """(deal, draw) → value, of a measure that every game has one of; where there is one draw, it is 0."""
+        deals, draws = self.deals, self.draws
+        sums = self.of(name, deals, draws)
+        above, below = sums[..., 0], sums[..., 1]
+        return {
+            (deal, draw if len(draws) > 1 else 0): float(above[k, j] / below[k, j])
+            for k, deal in enumerate(deals)
+            for j, draw in enumerate(draws)
+            if below[k, j] > 0
+        }
+
 
 class _Resampled:
     """A tally's sums, resampled once for all measures; with many deals they are not, and taken as needed."""
@@ -187,12 +199,8 @@ class _Resampled:
         self._every: Floats | None = None
         self._totals: Floats | None = None
         if len(self._deals) <= MANY:
-            self._every = every = self._shaped(tally.sums(self._deals, self._draws))
-            if len(every) >= MIN_DEALS:
-                self._totals = self._drawn(every)
-
-    def _drawn(self, sums: Floats) -> Floats:
-        return drawn_twice(sums, self._seed) if self._two else drawn(sums, self._seed)
+            self._every = self._shaped(tally.sums(self._deals, self._draws))
+            self._totals = resampled(self._every, seed)
 
     def _shaped(self, sums: Floats) -> Floats:
         return sums if self._two else sums.sum(axis=1)
@@ -204,7 +212,7 @@ class _Resampled:
             there = sums.reshape(len(sums), -1).any(axis=1)
             if MIN_DEALS <= there.sum() <= SPARSE:
                 sums = sums[there]
-                totals = self._drawn(sums)
+                totals = resampled(sums, self._seed)
         else:
             sums = self._every[..., columns]
             totals = None if self._totals is None else self._totals[:, columns]
@@ -265,7 +273,7 @@ def _deals(there: NDArray[np.bool_]) -> int:
 # -- comparing --------------------------------------------------------------------------------------
 
 
-def compared(ours: Tally, theirs: Tally, name: str, seed: int = 0) -> Test | None:
+def compared(ours: Tally, theirs: Tally, name: str, seed: int = 0) -> PairedTest | None:
     """Ours − theirs on common deals; None where no deal has both.
 
     Where every game has a value (a mean over games, a win), these are compared deal by deal, and deals count
@@ -274,59 +282,37 @@ def compared(ours: Tally, theirs: Tally, name: str, seed: int = 0) -> Test | Non
     one = MEASURES[name]
     if not (ours.has(one) and theirs.has(one)):
         return None
+    if one.by_deal:
+        mine, its = ours.values(name), theirs.values(name)
+        if {deal for deal, _ in mine}.isdisjoint(deal for deal, _ in its):
+            return None
+        return paired_over_draws(mine, its, seed=seed, bounds=one.apart)
     deals = sorted({*ours.deals, *theirs.deals})
     draws = sorted({*ours.draws, *theirs.draws})
     a, b = ours.of(name, deals, draws), theirs.of(name, deals, draws)
     if one.how.either:
         columns = slice(0, 2) if a[..., 1].sum() > 0 and b[..., 1].sum() > 0 else slice(2, 4)
         a, b = a[..., columns], b[..., columns]
-    if not (_cases(one.how, a).any(axis=1) & _cases(one.how, b).any(axis=1)).any():
+    in_a, in_b = _cases(one.how, a), _cases(one.how, b)
+    if not (in_a.any(axis=1) & in_b.any(axis=1)).any():
         return None
-    if one.by_deal:
-        values = [_values(one, sums, deals, draws, tally) for sums, tally in ((a, ours), (b, theirs))]
-        (mine, my_draws), (its, its_draws) = values
-        return paired(mine, its, seed=seed, bounds=one.apart, our_draws=my_draws, their_draws=its_draws)
-    return _pooled(one, a, b, seed)
-
-
-def _values(
-    one: Measure, sums: Floats, deals: Sequence[int], draws: Sequence[int], tally: Tally
-) -> tuple[list[tuple[int, float | None]], list[int]]:
-    """(deal, its value) and its draw, of every unit that has one."""
-    kept = range(len(draws)) if len(tally.draws) > 1 else range(1)
-    values: list[tuple[int, float | None]] = []
-    of: list[int] = []
-    for k, deal in enumerate(deals):
-        for j in kept:
-            above, below = sums[k, j, 0], sums[k, j, 1]
-            if below > 0:
-                values.append((deal, float(above / below)))
-                of.append(draws[j] if len(kept) > 1 else 0)
-    return values, of
-
-
-def _pooled(one: Measure, a: Floats, b: Floats, seed: int) -> Test | None:
-    """The difference of two numbers that are functions of pooled sums."""
-    mine, its = _cases(one.how, a), _cases(one.how, b)
-    common, few = mine & its, 1 < a.shape[1] < MIN_DRAWS
-    units = "deals" if a.shape[1] == 1 else "pairs of deal and draw"
+    common = in_a & in_b
     kept = common.any(axis=1)
     a, b = (np.where(common[..., None], sums, 0.0)[kept] for sums in (a, b))
-    if a.shape[1] < MIN_DRAWS:
+    if len(draws) < MIN_DRAWS:
         a, b = a.sum(axis=1), b.sum(axis=1)
     test = difference(
         a,
         b,
         one.how.statistic,
         n=int(common.sum()),
-        missing=int((mine ^ its).sum()),
-        units=units,
+        missing=int((in_a ^ in_b).sum()),
+        units="deals" if len(draws) == 1 else "pairs of deal and draw",
         bounds=one.apart,
         seed=seed,
     )
     if test.difference.value is None:
         return None
-    return replace(test, difference=over_deals_alone(test.difference)) if few else test
-
-
-__all__ = ["Tally", "compared", "estimated"]
+    if 1 < len(draws) < MIN_DRAWS:
+        return replace(test, difference=over_deals_alone(test.difference))
+    return test

@@ -14,8 +14,9 @@ from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 from ..stats.comparing import holm, paired
-from ..stats.intervals import NO_DATA, Estimate, Floats, divide, estimate, share
+from ..stats.intervals import NO_DATA, Estimate, divide, estimate, share
 from ..stats.ratings import Duel, Rating, Ratings, Skill, openskill, rate
+from ..stats.resampling import Floats
 from ..stats.sequential import sequence
 from .behaviours import SideName
 from .published import compare, published
@@ -395,6 +396,3 @@ def _beside(name: str, cells: Sequence[CellRow], called: Mapping[str, str]) -> l
                 )
             )
     return found
-
-
-__all__ = ["CellGame", "Standings", "StopReason", "deal_means", "differences_by_deal", "standings"]

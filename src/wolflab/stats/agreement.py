@@ -12,12 +12,14 @@ of the two (Cicchetti & Feinstein 1990).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
-from .intervals import NO_DATA, Estimate, Floats, divide, estimate, share
+from .intervals import NO_DATA, UNIT, Estimate, divide, estimate, quotient, share
+from .resampling import Floats
 
 LabelPair = tuple[int, Hashable, Hashable]
 """(deal, one rater's label, the other's)."""
@@ -65,7 +67,7 @@ def cohen(pairs: Sequence[LabelPair], *, missing: int = 0, seed: int = 0) -> Est
     independently of each other. Not defined where both give one and the same label throughout; 0, without
     an interval, where only one of them does.
     """
-    labels = _labels([(a, b) for _, a, b in pairs])
+    labels = _labels((a, b) for _, a, b in pairs)
     size = len(labels)
     rows = []
     for deal, a, b in pairs:
@@ -97,15 +99,7 @@ def specific(pairs: Sequence[LabelPair], label: Hashable, *, missing: int = 0, s
         for deal, a, b in pairs
         if label in (a, b)
     ]
-    return estimate(
-        rows,
-        lambda sums: divide(sums[:, 0], sums[:, 1]),
-        n=len(rows),
-        missing=missing,
-        units="items",
-        seed=seed,
-        bounds=(0.0, 1.0),
-    )
+    return estimate(rows, quotient, n=len(rows), missing=missing, units="items", seed=seed, bounds=UNIT)
 
 
 def krippendorff(units: Sequence[RatedUnit], *, seed: int = 0) -> Estimate:
@@ -116,7 +110,7 @@ def krippendorff(units: Sequence[RatedUnit], *, seed: int = 0) -> Estimate:
     n counts the items with two labels or more, `missing` the others.
     """
     paired = [(deal, list(given)) for deal, given in units if len(given) > 1]
-    labels = _labels([given for _, given in paired])
+    labels = _labels(given for _, given in paired)
     size = len(labels)
     rows = []
     for deal, given in paired:
@@ -160,13 +154,9 @@ def difference(
     )
 
 
-def _labels(given: Sequence[Sequence[Hashable]]) -> dict[Hashable, int]:
+def _labels(given: Iterable[Sequence[Hashable]]) -> dict[Hashable, int]:
     """Each label's place, in order of first use."""
-    found: dict[Hashable, int] = {}
-    for labels in given:
-        for label in labels:
-            found.setdefault(label, len(found))
-    return found
+    return {label: place for place, label in enumerate(dict.fromkeys(chain.from_iterable(given)))}
 
 
 def _nominal(

@@ -8,24 +8,15 @@ places (Fisher).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .intervals import (
-    MIN_DEALS,
-    Estimate,
-    Floats,
-    Statistic,
-    estimate,
-    finished,
-    levels,
-    quotient,
-)
-from .resampling import DRAWS, MANY, crossed, drawn, drawn_twice, slopes, spread
+from .intervals import MIN_DEALS, Estimate, estimate, finished, quotient, resampled
+from .resampling import DRAWS, MANY, Floats, Statistic, crossed, slopes, spread
 
 _EXACT = 12
 """Deals up to which a randomisation test goes through every way."""
@@ -34,100 +25,78 @@ _AT_ONCE = 250
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class PairedTest:
     """A paired difference between two conditions on their common deals. p: two-sided, or None."""
 
-    __test__ = False
     difference: Estimate
     p: float | None
 
 
 def paired(
-    ours: Sequence[tuple[int, float | None]],
-    theirs: Sequence[tuple[int, float | None]],
+    ours: Iterable[tuple[int, float | None]],
+    theirs: Iterable[tuple[int, float | None]],
     units: str = "deals",
     seed: int = 0,
     bounds: tuple[float, float] | None = None,
-    *,
-    our_draws: Sequence[int] | None = None,
-    their_draws: Sequence[int] | None = None,
-) -> Test:
-    """Mean difference ours − theirs over common deals (games of a deal averaged first).
+) -> PairedTest:
+    """Mean difference ours − theirs over common deals: (deal, value) each, games of a deal averaged first.
 
     p: sign-flip test of the deals' differences, exact up to 12 deals (Fisher's randomisation test).
-
-    our_draws, their_draws: one for each of `ours` and `theirs`. Differences are then those of common pairs
-    of deal and draw (n counts pairs); a side with one draw, or none, is compared with all draws of the
-    other. With MIN_DRAWS of them the interval is over deals and draws and p is Student's, with the same
-    variance and degrees of freedom; with fewer both are over deals alone, and the note says so.
     """
-    if max(levels(our_draws), levels(their_draws)) > 1:
-        return _paired_twice(ours, theirs, our_draws, their_draws, seed, bounds)
-    a, b = _deal_means(ours), _deal_means(theirs)
-    common = sorted(a.keys() & b.keys())
-    missing = len(a.keys() ^ b.keys())
-    differences = [(deal, a[deal] - b[deal]) for deal in common]
-    found = estimate(
-        [(deal, (d, 1.0)) for deal, d in differences],
-        quotient,
-        n=len(common),
-        missing=missing,
-        units=units,
-        seed=seed,
-        bounds=bounds,
-    )
-    if len(common) < MIN_DEALS:
-        return Test(found, None)
-    return Test(found, _sign_flip(np.array([d for _, d in differences]), seed))
+    a, b = ({(deal, 0): value for deal, value in _deal_means(each).items()} for each in (ours, theirs))
+    return paired_over_draws(a, b, units, seed, bounds)
 
 
-def _paired_twice(
-    ours: Sequence[tuple[int, float | None]],
-    theirs: Sequence[tuple[int, float | None]],
-    our_draws: Sequence[int] | None,
-    their_draws: Sequence[int] | None,
-    seed: int,
-    bounds: tuple[float, float] | None,
-) -> Test:
-    every = sorted({*(our_draws or ()), *(their_draws or ())})
-    a, b = _pair_means(ours, our_draws, every), _pair_means(theirs, their_draws, every)
+def paired_over_draws(
+    ours: Mapping[tuple[int, int], float],
+    theirs: Mapping[tuple[int, int], float],
+    units: str = "deals",
+    seed: int = 0,
+    bounds: tuple[float, float] | None = None,
+) -> PairedTest:
+    """As `paired`, of values by deal and draw: the mean difference over common pairs (n counts them).
+
+    A side with one draw is compared with all draws of the other. With MIN_DRAWS of them the interval is over
+    deals and draws and p is Student's, with the same variance and degrees of freedom; with fewer both are
+    over deals alone, and the note says so.
+    """
+    sides = [{draw for _, draw in each} for each in (ours, theirs)]
+    draws = sorted(sides[0] | sides[1]) if max(map(len, sides)) > 1 else [0]
+    a = ours if len(sides[0]) > 1 else _of_all_draws(ours, draws)
+    b = theirs if len(sides[1]) > 1 else _of_all_draws(theirs, draws)
     common = sorted(a.keys() & b.keys())
-    rows = [(deal, (a[deal, draw] - b[deal, draw], 1.0)) for deal, draw in common]
-    draws = [draw for _, draw in common]
+    differences = [a[pair] - b[pair] for pair in common]
+    rows = [(deal, (difference, 1.0)) for (deal, _), difference in zip(common, differences, strict=True)]
+    of_draws = [draw for _, draw in common]
     found = estimate(
         rows,
         quotient,
         n=len(common),
         missing=len(a.keys() ^ b.keys()),
-        units="pairs of deal and draw",
+        units=units if len(draws) == 1 else "pairs of deal and draw",
         seed=seed,
         bounds=bounds,
-        draws=draws,
+        draws=of_draws,
     )
     if found.value is None or found.deals < MIN_DEALS:
-        return Test(found, None)
-    cells = spread(crossed(rows, draws), quotient) if found.draws and not found.note else None
+        return PairedTest(found, None)
+    cells = spread(crossed(rows, of_draws), quotient) if found.draws and not found.note else None
     if cells is not None:
-        return Test(found, cells.p(found.value))
-    by = draws if 0 < found.draws < found.deals else [deal for deal, _ in rows]  # all alike: the fewer decide
-    means = _deal_means([(unit, difference) for unit, (_, (difference, _)) in zip(by, rows, strict=True)])
-    return Test(found, _sign_flip(np.array([means[unit] for unit in sorted(means)]), seed))
+        return PairedTest(found, cells.p(found.value))
+    # Where all are alike, the fewer of deals and draws decide.
+    at = 1 if 0 < found.draws < found.deals else 0
+    means = _deal_means((pair[at], difference) for pair, difference in zip(common, differences, strict=True))
+    return PairedTest(found, _sign_flip(np.array([means[unit] for unit in sorted(means)]), seed))
 
 
-def _pair_means(
-    values: Sequence[tuple[int, float | None]], draws: Sequence[int] | None, every: Sequence[int]
+def _of_all_draws(
+    values: Mapping[tuple[int, int], float], draws: Sequence[int]
 ) -> dict[tuple[int, int], float]:
-    """Means by deal and draw. Values of one draw, or none, stand for every draw."""
-    if draws is None or levels(draws) < 2:
-        return {(deal, draw): value for deal, value in _deal_means(values).items() for draw in every}
-    found: dict[tuple[int, int], float] = {}
-    for draw in every:
-        kept = [value for value, its in zip(values, draws, strict=True) if its == draw]
-        found |= {(deal, draw): value for deal, value in _deal_means(kept).items()}
-    return found
+    """Values of one draw stand for every draw."""
+    return {(deal, draw): value for (deal, _), value in values.items() for draw in draws}
 
 
-def _deal_means(values: Sequence[tuple[int, float | None]]) -> Mapping[int, float]:
+def _deal_means(values: Iterable[tuple[int, float | None]]) -> Mapping[int, float]:
     found: dict[int, list[float]] = {}
     for deal, value in values:
         if value is not None:
@@ -177,7 +146,7 @@ def difference(
     units: str,
     bounds: tuple[float, float] | None,
     seed: int = 0,
-) -> Test:
+) -> PairedTest:
     """Statistic of ours − statistic of theirs on common deals, both as sums by deal (or by deal and draw).
 
     p: conditions change places deal by deal (Fisher's randomisation test; for a mean of one value a deal
@@ -190,18 +159,15 @@ def difference(
         return np.asarray(statistic(sums[:, :width]) - statistic(sums[:, width:]))
 
     two = both.ndim == 3
-    totals = None
-    if MIN_DEALS <= len(both) <= MANY:
-        totals = drawn_twice(both, seed) if two else drawn(both, seed)
-    found = finished(both, totals, gap, n=n, missing=missing, units=units, bounds=bounds)
+    found = finished(both, resampled(both, seed), gap, n=n, missing=missing, units=units, bounds=bounds)
     if found.value is None or len(both) < MIN_DEALS:
-        return Test(found, None)
+        return PairedTest(found, None)
     if two and not found.note:
         cells = spread(both, gap)
-        return Test(found, None if cells is None else cells.p(found.value))
+        return PairedTest(found, None if cells is None else cells.p(found.value))
     if two:
         ours, theirs = ours.sum(axis=1), theirs.sum(axis=1)
-    return Test(found, _swapped(ours, theirs, statistic, abs(found.value), seed))
+    return PairedTest(found, _swapped(ours, theirs, statistic, abs(found.value), seed))
 
 
 def _swapped(ours: Floats, theirs: Floats, statistic: Statistic, observed: float, seed: int) -> float | None:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .intervals import Estimate, Floats, estimate, share, wilson
+from .intervals import Estimate, estimate, share, wilson
+from .resampling import Floats
 
 DRAWS = 4999
 """Simulated samples of even choice."""

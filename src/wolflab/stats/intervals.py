@@ -13,7 +13,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 
@@ -93,6 +92,7 @@ def estimate(
     units: str,
     seed: int = 0,
     bounds: tuple[float, float] | None = None,
+    limits: tuple[float, float] | None = None,
     draws: Sequence[int] | None = None,
 ) -> Estimate:
     """Value and bootstrap interval of a function of sums. rows: (deal, sums), one a game.
@@ -100,34 +100,35 @@ def estimate(
     A resample may leave nothing to divide by; if more than one in twenty does, there is no interval.
     bounds: between which values a single deal must lie. With them, deals that are all equal have an
     interval too: at most a share w of deals (Wilson's upper limit for 0 of them) may differ, and those
-    lie within the bounds.
+    lie within the bounds. limits: beyond which no interval reaches (None: the bounds).
     draws: of each row, which draw it had. With MIN_DRAWS of them the interval is over deals and draws, with
     fewer over deals alone, and the note says so; one draw for all is as none.
     """
-    found = _estimate(rows, statistic, n, missing, units, seed, bounds, None, draws)
-    return over_deals_alone(found) if _few(draws) else found
-
-
-def _estimate(
-    rows: Sequence[tuple[int, Sequence[float]]],
-    statistic: Statistic,
-    n: int,
-    missing: int,
-    units: str,
-    seed: int,
-    bounds: tuple[float, float] | None,
-    limits: tuple[float, float] | None,
-    draws: Sequence[int] | None,
-) -> Estimate:
-    """`estimate` without its remark."""
     if not rows or n == 0:
         return Estimate(None, None, None, 0, missing, units, 0, NO_DATA)
-    two = draws is not None and levels(draws) >= MIN_DRAWS
-    sums = crossed(rows, draws) if two and draws is not None else by_deal(rows)
-    totals = None
-    if MIN_DEALS <= len(sums) <= MANY:
-        totals = drawn_twice(sums, seed) if two else drawn(sums, seed)
-    return finished(sums, totals, statistic, n=n, missing=missing, units=units, bounds=bounds, limits=limits)
+    levels = len(set(draws or ()))
+    sums = by_deal(rows) if draws is None or levels < MIN_DRAWS else crossed(rows, draws)
+    found = finished(
+        sums,
+        resampled(sums, seed),
+        statistic,
+        n=n,
+        missing=missing,
+        units=units,
+        bounds=bounds,
+        limits=limits,
+    )
+    return over_deals_alone(found) if 1 < levels < MIN_DRAWS else found
+
+
+def resampled(sums: Floats, seed: int = 0) -> Floats | None:
+    """The totals of resamples of sums by deal, or by deal and draw (DRAWS × sums).
+
+    None with too few deals, or with more than `MANY`, where percentiles are worked out.
+    """
+    if not MIN_DEALS <= len(sums) <= MANY:
+        return None
+    return drawn_twice(sums, seed) if sums.ndim == 3 else drawn(sums, seed)
 
 
 def finished(
@@ -144,9 +145,8 @@ def finished(
 ) -> Estimate:
     """The estimate of a function of sums that lie by deal, or by deal and draw, and have been resampled.
 
-    sums: (deals × sums) or (deals × draws × sums). totals: those of their resamples (DRAWS × sums); None with
-    too few deals, or with more than `MANY`, where percentiles are worked out. deals: how many of them are
-    cases (None: all). bounds: see `estimate`. limits: beyond which no interval reaches (None: the bounds).
+    sums: (deals × sums) or (deals × draws × sums). totals: see `resampled`. deals: how many of them are cases
+    (None: all). bounds, limits: see `estimate`.
     """
     two = sums.ndim == 3
     draws = sums.shape[1] if two else 0
@@ -191,16 +191,6 @@ def _ends(
     return float(low), float(high)
 
 
-def levels(draws: Sequence[int] | None) -> int:
-    """How many draws there are (None: 0)."""
-    return len(set(draws or ()))
-
-
-def _few(draws: Sequence[int] | None) -> bool:
-    """Whether there are draws, and too few to be resampled."""
-    return 1 < levels(draws) < MIN_DRAWS
-
-
 def over_deals_alone(found: Estimate) -> Estimate:
     """The estimate with the remark that there were too few draws to be resampled."""
     if found.note in (NO_DATA, FEW_DEALS):
@@ -220,57 +210,31 @@ def divide(above: Floats, below: Floats) -> Floats:
     return out
 
 
-def mean(
-    values: Sequence[tuple[int, float | None]],
-    units: str = "games",
-    seed: int = 0,
-    bounds: tuple[float, float] | None = None,
-    draws: Sequence[int] | None = None,
-) -> Estimate:
-    """Mean over games. values: (deal, value), None for a game without one (counted as missing).
-
-    draws: as in `estimate`, one for each of `values`.
-    """
+def mean(values: Sequence[tuple[int, float | None]], units: str = "games", seed: int = 0) -> Estimate:
+    """Mean over games. values: (deal, value), None for a game without one (counted as missing)."""
     rows = [(deal, (value, 1.0)) for deal, value in values if value is not None]
-    kept = _where([value is not None for _, value in values], draws)
-    missing = len(values) - len(rows)
-    return estimate(
-        rows, quotient, n=len(rows), missing=missing, units=units, seed=seed, bounds=bounds, draws=kept
-    )
-
-
-def _where(kept: Sequence[bool], draws: Sequence[int] | None) -> list[int] | None:
-    """The draws of the rows that are kept."""
-    if draws is None:
-        return None
-    return [draw for keep, draw in zip(kept, draws, strict=True) if keep]
+    return estimate(rows, quotient, n=len(rows), missing=len(values) - len(rows), units=units, seed=seed)
 
 
 def share(
-    rows: Sequence[tuple[int, float, float]],
-    units: str,
-    *,
-    missing: int = 0,
-    seed: int = 0,
-    draws: Sequence[int] | None = None,
+    rows: Sequence[tuple[int, float, float]], units: str, *, missing: int = 0, seed: int = 0
 ) -> Estimate:
-    """A pooled proportion. rows: (deal, successes, trials), one a game; draws: as in `estimate`.
-
-    Wilson's interval with one trial a deal; otherwise the bootstrap, and where that has no spread (all or
-    none succeeded) Wilson's with the deals as trials (or the draws, where the interval is over draws and
-    they are fewer), however few, which is on the safe side.
-    """
-    draws = _where([row[2] > 0 for row in rows], draws)
+    """A pooled proportion. rows: (deal, successes, trials), one a game; see `as_share`."""
     rows = [row for row in rows if row[2] > 0]
     hits, trials = sum(row[1] for row in rows), sum(row[2] for row in rows)
     sums = [(deal, (hit, n)) for deal, hit, n in rows]
-    found = _estimate(sums, quotient, round(trials), missing, units, seed, None, UNIT, draws)
-    found = as_share(found, hits, trials)
-    return over_deals_alone(found) if _few(draws) else found
+    n = round(trials)
+    found = estimate(sums, quotient, n=n, missing=missing, units=units, seed=seed, limits=UNIT)
+    return as_share(found, hits, trials)
 
 
 def as_share(found: Estimate, hits: float, trials: float) -> Estimate:
-    """The estimate of a pooled proportion with Wilson's interval where that is its own: see `share`."""
+    """The estimate of a pooled proportion, with Wilson's interval where that is its own.
+
+    That is with one trial a deal; otherwise it is the bootstrap's, and where that has no spread (all or none
+    succeeded) Wilson's with the deals as trials (or the draws, where the interval is over draws and they are
+    fewer), however few, which is on the safe side.
+    """
     if found.value is None:
         return found
     if trials == found.deals and not found.draws:
@@ -281,33 +245,3 @@ def as_share(found: Estimate, hits: float, trials: float) -> Estimate:
         low, high = wilson(few * hits / trials, few)
         return replace(found, low=low, high=high, note=BOUNDED_DRAWS if found.draws else BOUNDED)
     return found
-
-
-def plain(value: Any) -> float | None:
-    """A Python float, or None for what is no finite number."""
-    number = float(value)
-    return number if math.isfinite(number) else None
-
-
-__all__ = [
-    "BOUNDED",
-    "BOUNDED_DRAWS",
-    "DRAWS",
-    "FEW_DEALS",
-    "FEW_DRAWS",
-    "MIN_DEALS",
-    "MIN_DRAWS",
-    "NO_DATA",
-    "NO_SPREAD",
-    "SPARSE",
-    "Estimate",
-    "Floats",
-    "Statistic",
-    "divide",
-    "estimate",
-    "mean",
-    "plain",
-    "quotient",
-    "share",
-    "wilson",
-]

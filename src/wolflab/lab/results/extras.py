@@ -14,7 +14,7 @@ from ...metrics.choices import Choices
 from ...metrics.diversity import Diversity
 from ...metrics.growth import Growth, Won, growth
 from ...metrics.interviews import InterviewGiven, InterviewRows, interview_rows, interviews
-from ...metrics.summary import Summary
+from ...metrics.shapes import Summary
 from ..plans.experiment import Experiment
 from ..runs.counting import rows_of
 from ..storage.store import GameRow, Store

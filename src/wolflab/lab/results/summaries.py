@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from ...errors import StoreError
 from ...metrics.rows import GameResult
-from ...metrics.shapes import Curve
-from ...metrics.summary import Summary, summarise
+from ...metrics.shapes import Curve, Summary
+from ...metrics.summary import summarise
 from ..experience.run_pools import draw_of
 from ..plans.experiment import Experiment
 from ..runs.counting import rows_of
