@@ -16,7 +16,7 @@ from wolflab.errors import ExperimentError
 from wolflab.lab.plans.loading import build
 from wolflab.lab.results.extras import Extras
 from wolflab.metrics import summarise
-from wolflab.metrics.choices import STUDIES, Choices, choice_rows, decisions
+from wolflab.metrics.choices import STUDIES, Choices, choice_rows, studied_decisions
 from wolflab.record import GameRecord, PastTurn
 from wolflab.rules import PASS, PRESETS, Action, Dealt, Ruleset, Say, pick
 from wolflab.stats.evenness import SeatChosen, evenness, relative_entropy
@@ -58,7 +58,7 @@ def choices(
     """The rows of a study in these games."""
     found: dict[str, list[Any]] = {}
     for one in games:
-        found.setdefault(one.condition, []).append((one.deal, decisions(one.record, study)))
+        found.setdefault(one.condition, []).append((one.deal, studied_decisions(one.record, study)))
     return choice_rows(study, found, baseline=baseline, tables=tables)
 
 
@@ -67,19 +67,21 @@ def choices(
 
 def test_the_first_kill_is_the_last_werewolfs_and_of_the_first_night() -> None:
     night_2 = turn("2/kill/5", pick(6))
-    (one,) = decisions(record(turn("1/kill/0", pick(1)), turn("1/kill/5", pick(3)), night_2), "first_kill")
+    (one,) = studied_decisions(
+        record(turn("1/kill/0", pick(1)), turn("1/kill/5", pick(3)), night_2), "first_kill"
+    )
     assert one.category == NAMES[3]
     assert one.open == tuple(NAMES[seat] for seat in (1, 2, 3, 4, 6))
-    assert decisions(record(night_2), "first_kill") == ()
+    assert studied_decisions(record(night_2), "first_kill") == ()
 
 
 def test_who_is_open_follows_the_rules() -> None:
     kills = (turn("1/kill/0", pick(1)), turn("1/kill/5", pick(3)))
     anybody = DOCTOR.with_(wolves_may_target_self=True, wolves_may_target_pack=True)
-    assert decisions(record(*kills, ruleset=anybody), "first_kill")[0].open == NAMES
+    assert studied_decisions(record(*kills, ruleset=anybody), "first_kill")[0].open == NAMES
     mate = DOCTOR.with_(wolves_may_target_pack=True)
-    assert NAMES[0] in decisions(record(*kills, ruleset=mate), "first_kill")[0].open
-    assert NAMES[5] not in decisions(record(*kills, ruleset=mate), "first_kill")[0].open
+    assert NAMES[0] in studied_decisions(record(*kills, ruleset=mate), "first_kill")[0].open
+    assert NAMES[5] not in studied_decisions(record(*kills, ruleset=mate), "first_kill")[0].open
 
 
 def test_a_stand_in_is_missing_and_no_choice() -> None:
@@ -114,11 +116,11 @@ def test_votes_between_two_seers_are_the_villagers_and_of_day_one() -> None:
         turn("1/vote/3", pick(0)),  # the Doctor's
         turn("2/vote/1", pick(5)),
     ]
-    found = decisions(record(*SEERS, *votes), "seer_vote")
+    found = studied_decisions(record(*SEERS, *votes), "seer_vote")
     assert [one.category for one in found] == ["the false Seer", "the true Seer", "nobody"]
-    assert decisions(record(SEERS[0], *votes), "seer_vote") == ()
+    assert studied_decisions(record(SEERS[0], *votes), "seer_vote") == ()
     three = (*SEERS, turn("1/statement/5", Say("I am the Seer.")))
-    assert decisions(record(*three, *votes), "seer_vote") == ()
+    assert studied_decisions(record(*three, *votes), "seer_vote") == ()
 
 
 def test_conditions_are_apart() -> None:

@@ -20,7 +20,7 @@ from wolflab.lab.results.summaries import compared
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
 from wolflab.metrics import summarise
-from wolflab.metrics.diversity import Offer, added, diversity_rows, offers
+from wolflab.metrics.diversity import Offer, diversity_rows, least_distance, offers_of
 from wolflab.record import GameRecord, PastTurn
 from wolflab.rules import PRESETS, Say, pick
 from wolflab.text.notes import Candidate, Proposed
@@ -47,10 +47,14 @@ def offer(*texts: str, kind: str = "vote", asked: int = 3) -> Offer:
 
 def test_the_last_is_compared_with_its_nearest() -> None:
     known = vectors(a=0, b=90, c=60)
-    assert added(np.stack([known["a"], known["b"], known["c"]])) == pytest.approx(chord(30), abs=1e-6)
-    assert added(np.stack([known["a"], known["c"], known["b"]])) == pytest.approx(chord(30), abs=1e-6)
-    assert added(np.stack([known["b"], known["a"]])) == pytest.approx(math.sqrt(2), abs=1e-6)
-    assert added(np.stack([known["a"], known["a"]])) == 0
+    assert least_distance(np.stack([known["a"], known["b"], known["c"]])) == pytest.approx(
+        chord(30), abs=1e-6
+    )
+    assert least_distance(np.stack([known["a"], known["c"], known["b"]])) == pytest.approx(
+        chord(30), abs=1e-6
+    )
+    assert least_distance(np.stack([known["b"], known["a"]])) == pytest.approx(math.sqrt(2), abs=1e-6)
+    assert least_distance(np.stack([known["a"], known["a"]])) == 0
 
 
 def test_rows_by_kind_and_number() -> None:
@@ -109,7 +113,7 @@ def test_what_counts_as_an_offer() -> None:
         proposed("1/vote/2", ("", "do not vote")),
         PastTurn("1/statement/3", 3, Say("Hello."), None, 0),
     ]
-    found = offers(GameRecord({"players": players}, DOCTOR, [], turns, [], [], []), candidates_of)
+    found = offers_of(GameRecord({"players": players}, DOCTOR, [], turns, [], [], []), candidates_of)
     assert [(one.kind, one.asked) for one in found] == [("night", 3), ("vote", 3), ("statement", 3)]
     assert found[0].texts == ("It is dangerous. kill player_1", "kill player_2")
     assert found[0].actions == ("kill player_1", "kill player_2")

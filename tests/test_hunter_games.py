@@ -15,7 +15,7 @@ from wolflab.lab.results.summaries import summary
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.store import GameRow, Store
-from wolflab.metrics.days import days
+from wolflab.metrics.days import days_of
 from wolflab.rules import NINE, PASS, TWELVE, DayBroke, Pick, Said, Shot, VoteCounted, Voted
 from wolflab.ui.report.report import render
 from wolflab.ui.showing import Wanted, show
@@ -66,7 +66,7 @@ def test_shots_are_measured_and_no_day_is_lost(store: Store) -> None:
     for row in store.games():
         record = store.record(row.id)
         counted = [event for event in record.events if isinstance(event, VoteCounted)]
-        assert len([day for day in days(record) if day.finished]) == len(counted)
+        assert len(days_of(record)) == len(counted)
         gone: set[int] = set()
         for event in record.events:
             match event:

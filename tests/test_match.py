@@ -27,7 +27,7 @@ from wolflab.match import (
     play,
     run_now,
 )
-from wolflab.metrics.play import replies
+from wolflab.metrics.play import replies_by_player
 from wolflab.models.base import Model, Request, Response
 from wolflab.models.calls import Cassette, File, Filed, NoFile
 from wolflab.models.village import Village
@@ -265,7 +265,7 @@ def test_what_a_seat_noted_stays_its_own_when_chance_stands_in() -> None:
     night = [turn for turn in record.turns if turn.kind in ("kill", "see", "protect") and turn.seat >= 0]
     assert len(drawn) == len(night)
     assert all(len(turn.calls) == len(turn.notes) == 2 for turn in night)
-    (counted,) = replies(record).values()
+    (counted,) = replies_by_player(record).values()
     assert counted.attempts == len(model.requests)
     assert counted.mistakes == 2 * len(night)
     assert counted.fallbacks == len(night)
@@ -285,7 +285,7 @@ def test_the_record_says_who_takes_over_the_elected_sheriffs_seat() -> None:
     assert {each["recipe"]["name"] for each in record.header["players"]} == {"vanilla"}
     assert record.player(seat, at - 1)["recipe"]["name"] == "vanilla"
     assert record.player(seat, at)["recipe"]["name"] == "deductive"
-    assert {one.recipe for one in replies(record)} == {"vanilla", "deductive"}
+    assert {one.recipe for one in replies_by_player(record)} == {"vanilla", "deductive"}
 
 
 class LateVillage:

@@ -9,11 +9,11 @@ import pytest
 from wolflab.stats.agreement import (
     ONE_LABEL,
     ONE_SIDED,
-    agreed,
-    cohen,
-    difference,
-    krippendorff,
-    specific,
+    cohens_kappa,
+    difference_of_shares,
+    krippendorffs_alpha,
+    raw_agreement,
+    specific_agreement,
     two_raters,
 )
 from wolflab.stats.intervals import wilson
@@ -60,8 +60,8 @@ def standard_error(table: tuple[tuple[int, ...], ...]) -> float:
 )
 def test_kappa_of_published_tables(table: tuple[tuple[int, ...], ...], equal: float, kappa: float) -> None:
     pairs = pairs_of(table)
-    assert agreed(pairs).value == pytest.approx(equal)
-    found = cohen(pairs)
+    assert raw_agreement(pairs).value == pytest.approx(equal)
+    found = cohens_kappa(pairs)
     assert found.value == pytest.approx(kappa, abs=5e-4)
     assert found.n == len(pairs)
     assert found.low is not None
@@ -85,7 +85,7 @@ def test_alpha_of_krippendorffs_examples(labels: tuple[str, ...], alpha: float, 
         (unit, [label for label in given if label != "."])
         for unit, given in enumerate(zip(*labels, strict=True))
     ]
-    found = krippendorff(units)
+    found = krippendorffs_alpha(units)
     assert found.value == pytest.approx(alpha, abs=5e-4)
     assert (found.n, found.missing) == (items, len(units) - items)
 
@@ -93,7 +93,7 @@ def test_alpha_of_krippendorffs_examples(labels: tuple[str, ...], alpha: float, 
 def test_alpha_does_not_mind_the_order_of_raters_and_labels() -> None:
     units = [(deal, [deal % 3, (deal * 7) % 3, deal % 2]) for deal in range(20)]
     turned = [(deal, [f"label {label}" for label in reversed(given)]) for deal, given in units]
-    assert krippendorff(units) == krippendorff(turned)
+    assert krippendorffs_alpha(units) == krippendorffs_alpha(turned)
 
 
 def test_agreement_on_one_label_is_dices_coefficient() -> None:
@@ -110,36 +110,36 @@ def test_agreement_on_one_label_is_dices_coefficient() -> None:
 def test_items_of_one_deal_are_one_piece_of_evidence() -> None:
     """The same deals with every item five times over say no more: value and interval stay."""
     pairs = pairs_of(GRANTS)
-    assert cohen(pairs * 5).low == pytest.approx(cohen(pairs).low)
-    assert cohen(pairs * 5).high == pytest.approx(cohen(pairs).high)
-    spread = cohen([(deal % 10, a, b) for deal, a, b in pairs])
+    assert cohens_kappa(pairs * 5).low == pytest.approx(cohens_kappa(pairs).low)
+    assert cohens_kappa(pairs * 5).high == pytest.approx(cohens_kappa(pairs).high)
+    spread = cohens_kappa([(deal % 10, a, b) for deal, a, b in pairs])
     assert spread.deals == 10
-    assert cohen([(deal % 4, a, b) for deal, a, b in pairs]).low is None
+    assert cohens_kappa([(deal % 4, a, b) for deal, a, b in pairs]).low is None
 
 
 def test_where_nothing_can_be_said_it_says_why() -> None:
     same = [(deal, True, True) for deal in range(20)]
-    assert cohen(same).value is None
-    assert cohen(same).note == ONE_LABEL
-    assert krippendorff([(deal, [True, True]) for deal in range(20)]).note == ONE_LABEL
-    lopsided = cohen([(deal, True, deal % 5 > 0) for deal in range(20)])
+    assert cohens_kappa(same).value is None
+    assert cohens_kappa(same).note == ONE_LABEL
+    assert krippendorffs_alpha([(deal, [True, True]) for deal in range(20)]).note == ONE_LABEL
+    lopsided = cohens_kappa([(deal, True, deal % 5 > 0) for deal in range(20)])
     assert (lopsided.value, lopsided.low, lopsided.note) == (0.0, None, ONE_SIDED)
-    rare = cohen([(deal, deal > 0, deal > 0) for deal in range(20)])
+    rare = cohens_kappa([(deal, deal > 0, deal > 0) for deal in range(20)])
     assert rare.value == 1.0
     assert rare.low is None  # in every third resample the one "no" is not drawn
-    assert cohen([]).value is None
-    assert krippendorff([(0, [True])]).missing == 1
-    assert specific([(0, True, True)], False).n == 0
+    assert cohens_kappa([]).value is None
+    assert krippendorffs_alpha([(0, [True])]).missing == 1
+    assert specific_agreement([(0, True, True)], False).n == 0
 
 
 def test_a_difference_draws_the_deals_of_both_sides_together() -> None:
     ours = [(deal, float(deal % 2), 1.0) for deal in range(40)]
-    same = difference(ours, ours, "replies")
+    same = difference_of_shares(ours, ours, "replies")
     assert same.value == 0.0
     assert same.low is not None
     assert same.high is not None
     assert (same.low, same.high) == pytest.approx((-wilson(0, 40)[1], wilson(0, 40)[1]))
-    better = difference([(deal, 1.0, 1.0) for deal in range(40)], ours, "replies")
+    better = difference_of_shares([(deal, 1.0, 1.0) for deal in range(40)], ours, "replies")
     assert better.value == pytest.approx(0.5)
     assert better.excludes(0.0)
-    assert difference([], ours, "replies").value is None
+    assert difference_of_shares([], ours, "replies").value is None

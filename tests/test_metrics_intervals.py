@@ -11,7 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wolflab.metrics.published import PublishedFigure, compare, published, tables
+from wolflab.metrics.published import (
+    PublishedFigure,
+    compare_with_published,
+    published_table,
+    published_tables,
+)
 from wolflab.stats import intervals as iv
 from wolflab.stats import resampling
 from wolflab.stats.comparing import PairedTest, _sign_flip, holm, paired, paired_over_draws
@@ -136,7 +141,7 @@ def mean_over(
     """`iv.mean` of games with draws. values: (deal, value), draws: one for each."""
     of = [0] * len(values) if draws is None else draws
     known = [(deal, value, draw) for (deal, value), draw in zip(values, of, strict=True) if value is not None]
-    return iv.estimate(
+    return iv.resampled_estimate(
         [(deal, (value, 1.0)) for deal, value, _ in known],
         iv.quotient,
         n=len(known),
@@ -199,8 +204,8 @@ def test_draws_that_do_not_differ_cost_little() -> None:
     for _ in range(100):
         values, by = crossing(rng, 40, 8, (0.0, 0.0, 1.0))
         found, one = mean_over(values, by), iv.mean(values)
-        cells = resampling.crossed([(deal, (value, 1.0)) for deal, value in values], by)
-        low, high = np.percentile(iv.quotient(resampling.drawn_twice(cells)), [2.5, 97.5])
+        cells = resampling.by_deal_and_draw([(deal, (value, 1.0)) for deal, value in values], by)
+        low, high = np.percentile(iv.quotient(resampling.resample_deals_and_draws(cells)), [2.5, 97.5])
         assert found.low is not None
         assert found.high is not None
         assert one.low is not None
@@ -219,8 +224,8 @@ def test_the_variance_is_that_of_the_model() -> None:
     found = []
     for _ in range(60):
         values, by = crossing(rng, 60, 30, (2.0, 1.0, 3.0))
-        cells = resampling.crossed([(deal, (value, 1.0)) for deal, value in values], by)
-        spread = resampling.spread(cells, iv.quotient)
+        cells = resampling.by_deal_and_draw([(deal, (value, 1.0)) for deal, value in values], by)
+        spread = resampling.two_way_spread(cells, iv.quotient)
         assert spread is not None
         assert spread.freedom > 29
         found.append(spread.variance)
@@ -268,7 +273,9 @@ def test_games_need_not_fill_the_table_nor_come_in_order() -> None:
     gone = mean_over([(deal, None) for deal, _ in values], by)
     assert (gone.value, gone.missing) == (None, 120)
     with pytest.raises(ValueError, match="zip"):
-        iv.estimate([(deal, (1.0, 1.0)) for deal, _ in values], iv.quotient, n=120, units="", draws=by[:-1])
+        iv.resampled_estimate(
+            [(deal, (1.0, 1.0)) for deal, _ in values], iv.quotient, n=120, units="", draws=by[:-1]
+        )
 
 
 def test_paired_differences_keep_to_common_pairs_of_deal_and_draw() -> None:
@@ -355,49 +362,49 @@ def test_never_nan_and_always_in_order(pairs: list[tuple[int, float | None]]) ->
 
 
 def test_published_tables_hold_what_was_printed() -> None:
-    assert published("002-table-1").rows["GLM-4"]["ratio"].value == 1.167
-    assert published("002-table-1").rows["GLM-4"]["dc"].n == 30
-    assert published("002-table-3").rows["Simulation"]["ratio"].n == 30
-    assert published("002-table-3").rows["Human Evaluation"]["ratio"].n == 40
-    assert published("002-table-17").rows["GLM-3"]["dc"].value == 0.118
-    tournament = published("004-tournament").rows
+    assert published_table("002-table-1").rows["GLM-4"]["ratio"].value == 1.167
+    assert published_table("002-table-1").rows["GLM-4"]["dc"].n == 30
+    assert published_table("002-table-3").rows["Simulation"]["ratio"].n == 30
+    assert published_table("002-table-3").rows["Human Evaluation"]["ratio"].n == 40
+    assert published_table("002-table-17").rows["GLM-3"]["dc"].value == 0.118
+    tournament = published_table("004-tournament").rows
     assert len(tournament) == 25
     assert tournament["strategic vs ReAct"]["village_win"].value == 0.46
     assert tournament["strategic vs ReAct"]["village_win"].half_digit == pytest.approx(0.005)
-    assert len(published("004-components-early").rows) == 16
-    assert {table.version for table in tables()} == {"final", "early"}
+    assert len(published_table("004-components-early").rows) == 16
+    assert {table.version for table in published_tables().values()} == {"final", "early"}
 
 
 def test_published_figures_agree_with_each_other() -> None:
     """Where a source says the same thing twice, both entries must say it."""
-    one, two = published("002-table-1").rows, published("002-table-2").rows
+    one, two = published_table("002-table-1").rows, published_table("002-table-2").rows
     for row in one.keys() & two.keys():
         assert {k: f.value for k, f in one[row].items()} == {k: f.value for k, f in two[row].items()}
-    parts = published("004-components").rows
+    parts = published_table("004-components").rows
     assert (
         parts["full"]["village_win"].value
-        == published("004-tournament").rows["strategic vs strategic"]["village_win"].value
+        == published_table("004-tournament").rows["strategic vs strategic"]["village_win"].value
     )
-    early = published("004-components-early").rows
+    early = published_table("004-components-early").rows
     for label, row in (
         ("Vanilla vs Ours", "Vanilla with communication"),
         ("Ours vs Ours", "Ours with communication"),
     ):
         assert (
             early[label]["village_win"].value
-            == published("004-communication-early").rows[row]["village_win"].value
+            == published_table("004-communication-early").rows[row]["village_win"].value
         )
 
 
 def figure(value: float, kind: str, n: int | None, deals: int | None = None) -> PublishedFigure:
-    return PublishedFigure(value, kind, n, deals, "games", "s", "r", "m")  # type: ignore[arg-type]
+    return PublishedFigure(value, kind, n, deals)  # type: ignore[arg-type]
 
 
 def test_compare_shares_is_newcombes_interval() -> None:
     """Newcombe 1998b, method 10, 56/70 against 48/80: 0.0524 to 0.3339 (half a digit added here)."""
     low, high = iv.wilson(56, 70)
     ours = iv.Estimate(0.8, low, high, 70, 0, "games", 70)
-    verdict = compare(ours, figure(0.6, "share", 80))
+    verdict = compare_with_published(ours, figure(0.6, "share", 80))
     assert verdict.low == pytest.approx(0.0524 - 0.0005, abs=5e-5)
     assert verdict.high == pytest.approx(0.3339 + 0.0005, abs=5e-5)
     assert verdict.resolved is True
@@ -405,11 +412,11 @@ def test_compare_shares_is_newcombes_interval() -> None:
 
 def test_compare_means_scales_our_interval_to_their_deals() -> None:
     ours = iv.Estimate(1.0, 0.9, 1.1, 120, 0, "games", 40)
-    verdict = compare(ours, figure(1.2, "mean", 30, 10))
+    verdict = compare_with_published(ours, figure(1.2, "mean", 30, 10))
     reach = math.hypot(0.1, 0.2) + 0.0005
     assert (verdict.low, verdict.high) == pytest.approx((-0.2 - reach, -0.2 + reach))
     assert verdict.resolved is False
-    assert compare(ours, figure(1.5, "mean", 30, 10)).resolved is True
+    assert compare_with_published(ours, figure(1.5, "mean", 30, 10)).resolved is True
 
 
 @pytest.mark.parametrize(
@@ -422,6 +429,6 @@ def test_compare_means_scales_our_interval_to_their_deals() -> None:
     ],
 )
 def test_no_verdict_where_none_can_be_given(ours: iv.Estimate, theirs: PublishedFigure, word: str) -> None:
-    verdict = compare(ours, theirs)
+    verdict = compare_with_published(ours, theirs)
     assert verdict.resolved is None
     assert word in verdict.words

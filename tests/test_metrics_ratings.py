@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from wolflab.stats.ratings import Duel, firth, openskill, rate
+from wolflab.stats.ratings import Duel, firth, openskill, rate_entrants
 
 VILLAGE = {"a": -0.7, "b": 0.1, "c": 0.6}
 WEREWOLVES = {"a": -0.2, "b": -0.1, "c": 0.3}
@@ -35,7 +35,7 @@ def season(deals: int, seed: int, shared: float = 0.5) -> list[Duel]:
 
 
 def test_known_strengths_are_recovered() -> None:
-    fit = rate(season(2000, 1))
+    fit = rate_entrants(season(2000, 1))
     assert fit.side is not None
     assert fit.side.value == pytest.approx(SIDE, abs=0.1)
     for row in fit.rows:
@@ -60,7 +60,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     """30 seasons of 60 deals whose games share luck; seven numbers each."""
     held = asked = ranks_held = 0
     for seed in range(30):
-        fit = rate(season(60, 100 + seed))
+        fit = rate_entrants(season(60, 100 + seed))
         pairs = [(row.overall, (VILLAGE[row.name] + WEREWOLVES[row.name]) / 2) for row in fit.rows]
         pairs += [(row.village, VILLAGE[row.name]) for row in fit.rows]
         pairs.append((fit.side, SIDE))
@@ -78,7 +78,10 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
 def test_games_of_a_deal_are_no_independent_samples() -> None:
     """With the deals hidden from the resampling the interval of what they share is far too short."""
     duels = season(60, 100)
-    seen, hidden = rate(duels).side, rate([one._replace(deal=k) for k, one in enumerate(duels)]).side
+    seen, hidden = (
+        rate_entrants(duels).side,
+        rate_entrants([one._replace(deal=k) for k, one in enumerate(duels)]).side,
+    )
     assert seen is not None
     assert hidden is not None
     assert seen.high is not None
@@ -90,7 +93,7 @@ def test_games_of_a_deal_are_no_independent_samples() -> None:
 
 def test_a_clean_sweep_stays_finite_and_a_close_call_is_hardly_touched() -> None:
     swept = [Duel(deal, a, b, a == "x") for deal in range(30) for a, b in product("xy", "xy")]
-    fit = rate(swept)
+    fit = rate_entrants(swept)
     values = {row.name: row.village.value for row in fit.rows if row.village is not None}
     assert values["x"] is not None
     assert 3 < values["x"] < 6
@@ -109,7 +112,7 @@ def test_what_no_strength_explains_is_left_over() -> None:
         for deal in range(300)
         for a, b in product("rps", "rps")
     ]
-    fit = rate(duels)
+    fit = rate_entrants(duels)
     assert all(row.overall is not None and row.overall.excludes(0.0) is False for row in fit.rows)
     assert all(row.ranks == (1, 3) for row in fit.rows)
     for cell in fit.residuals:
@@ -119,7 +122,7 @@ def test_what_no_strength_explains_is_left_over() -> None:
 def test_who_plays_one_side_alone_has_no_overall_strength() -> None:
     rng = np.random.default_rng(5)
     duels = [Duel(deal, a, b, bool(rng.random() < 0.4)) for deal in range(50) for a in "ab" for b in "bw"]
-    rows = {row.name: row for row in rate(duels).rows}
+    rows = {row.name: row for row in rate_entrants(duels).rows}
     assert rows["a"].werewolves is None
     assert rows["a"].overall is None
     assert rows["w"].village is None
@@ -127,11 +130,11 @@ def test_who_plays_one_side_alone_has_no_overall_strength() -> None:
 
 
 def test_too_little_is_said_and_not_guessed() -> None:
-    assert rate([]).note == "no game was won"
+    assert rate_entrants([]).note == "no game was won"
     apart = [Duel(deal, a, b, deal % 2 == 0) for deal in range(10) for a, b in (("a", "b"), ("c", "d"))]
-    assert "one scale" in rate(apart).note
+    assert "one scale" in rate_entrants(apart).note
     few = [Duel(deal, a, b, deal % 2 == 0) for deal in range(3) for a, b in product("ab", "ab")]
-    row = rate(few).rows[0]
+    row = rate_entrants(few).rows[0]
     assert row.ranks is None
     assert row.village is not None
     assert row.village.low is None

@@ -16,7 +16,7 @@ from wolflab.match import StrawPoll
 from wolflab.metrics import GameResult, summarise
 from wolflab.metrics import deduction as ded
 from wolflab.metrics import play as plays
-from wolflab.metrics.days import days
+from wolflab.metrics.days import days_of
 from wolflab.rules import PASS, Action, Ask, View, pick
 from wolflab.text.notes import Belief, Deduced, Mistake
 from wolflab.usage import CallTotals, Usage
@@ -188,8 +188,8 @@ def test_one_real_model_makes_a_finding(described: dict[str, Any], expected: boo
 
 
 def test_labels_come_from_the_header() -> None:
-    assert str(plays.label({"recipe": {"name": "vanilla"}, "model": {"name": "m"}})) == "m · vanilla"
-    assert str(plays.label({"recipe": "random"})) == "random"
+    assert str(plays.player_label({"recipe": {"name": "vanilla"}, "model": {"name": "m"}})) == "m · vanilla"
+    assert str(plays.player_label({"recipe": "random"})) == "random"
 
 
 # -- play ------------------------------------------------------------------------------------------
@@ -199,12 +199,12 @@ def test_votes_survival_and_the_end_by_hand() -> None:
     """Three against three, then a fourth vote for seat 0, a Werewolf."""
     real = {1: 0, 2: 0, 3: 0, 4: 1, 5: None, 0: 1, 6: 1}
     record = game(votes({}, real))
-    (day,) = days(record)
+    (day,) = days_of(record)
     assert day.out is None
     assert plays.village_votes([day]) == plays.Ballots(hits=3, cast=4, abstained=1)
     real[5] = 0
     record = game(votes({}, real))
-    (day,) = days(record)
+    (day,) = days_of(record)
     assert day.out == 0
     assert plays.village_votes([day]) == plays.Ballots(hits=4, cast=5, abstained=0)
     assert plays.eliminations([day]) == (1, 1)
@@ -227,7 +227,7 @@ def test_wins_are_told_from_stops() -> None:
     record = game(script, ruleset=ONE_DAY.with_(max_rounds=6), sheriff=5)
     assert plays.village_won(record) is False
     assert record.facts.round == 3
-    assert len(days(record)) == 2
+    assert len(days_of(record)) == 2
     assert plays.survival_by_role(record) == {
         "Werewolf": (2, 2),
         "Villager": (1, 3),
@@ -250,7 +250,7 @@ def test_unusable_replies_are_counted_by_who_gave_them() -> None:
 
     record = game(script)
     record.header["players"][1] = {"recipe": {"name": "vanilla"}, "model": {"name": "openai/x"}}
-    found = {str(label): counts for label, counts in plays.replies(record).items()}
+    found = {str(label): counts for label, counts in plays.replies_by_player(record).items()}
     mine = found["openai/x · vanilla"]
     assert (mine.fallbacks, mine.mistakes, mine.attempts) == (1, 2, 0)
     assert mine.turns == sum(t.seat == 1 for t in (*record.turns, *record.probes))
@@ -276,15 +276,15 @@ def test_calls_and_cost_are_summed_and_unknown_totals_are_missing() -> None:
 
 
 def test_the_declared_mapping_is_a_distribution_and_ends_where_it_says() -> None:
-    before = ded.prior(ROLES_7, rater=2)
+    before = ded.role_prior(ROLES_7, rater=2)
     assert before == pytest.approx({"Guard": 1 / 6, "Seer": 0.0, "Villager": 3 / 6, "Werewolf": 2 / 6})
     for confidence in ded.CONFIDENCES:
-        given = ded.probabilities(Belief(0, "Werewolf", confidence, 1), before)
+        given = ded.role_probabilities(Belief(0, "Werewolf", confidence, 1), before)
         assert sum(given.values()) == pytest.approx(1)
         assert min(given.values()) >= 0
-    assert ded.probabilities(Belief(0, "Werewolf", 5, 6), before) == pytest.approx(before)
-    assert ded.probabilities(Belief(0, "Werewolf", 10, 1), before)["Werewolf"] == 1
-    assert ded.probabilities(Belief(0, "Uncertain", 9, 9), before) == before
+    assert ded.role_probabilities(Belief(0, "Werewolf", 5, 6), before) == pytest.approx(before)
+    assert ded.role_probabilities(Belief(0, "Werewolf", 10, 1), before)["Werewolf"] == 1
+    assert ded.role_probabilities(Belief(0, "Uncertain", 9, 9), before) == before
 
 
 def test_accuracy_and_brier_by_hand() -> None:
@@ -301,12 +301,11 @@ def test_accuracy_and_brier_by_hand() -> None:
         return None
 
     record = game(script)
-    found = list(ded.judgements(days(record)))
+    found = list(ded.role_guesses(days_of(record)))
     assert {one.rater for one in found} == {2}  # Werewolves are left out
     assert [one.right for one in found] == [True, False, False]
     uncertain = (1 / 6) ** 2 + (3 / 6 - 1) ** 2 + (2 / 6) ** 2
     assert [one.brier for one in found] == pytest.approx([0.0, 2.0, uncertain])
-    assert len(list(ded.judgements(days(record), wolves_too=True))) == 6
     (row,) = summarise([done(record, k) for k in range(5)]).conditions
     assert row.measures["accuracy"].value == pytest.approx(1 / 3)
     assert row.measures["uncertain"].value == pytest.approx(1 / 3)

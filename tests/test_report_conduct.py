@@ -74,7 +74,7 @@ def games(advice: bool = True, pools: Mapping[str, int] = POOLS, deals: int = DE
         for deal, record in enumerate(islice(played, deals)):
             shown = made_up(deal, pool)
             shown = shown if advice else replace(shown, suggested=(0, 0))
-            with patch.object(reading, "conduct", lambda _, shown=shown: shown):
+            with patch.object(reading, "conduct_of", lambda _, shown=shown: shown):
                 found.append(done(record, deal, name, MeasuringOptions(behaviours=True)))
     assert len(found) == len(pools) * deals
     return found

@@ -24,14 +24,14 @@ from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
 from wolflab.metrics import Summary, summarise
 from wolflab.metrics.behaviours import BEHAVIOURS, SIDES
-from wolflab.metrics.growth import POINTS, growth
+from wolflab.metrics.growth import POINTS, growth_curve
 from wolflab.metrics.interviews import (
-    QUOTED,
+    MOST_QUOTES,
     InterviewGiven,
     InterviewRows,
     Quote,
     interview_rows,
-    interviews,
+    interviews_of,
 )
 from wolflab.stats.comparing import holm
 from wolflab.text.notes import Interviewed
@@ -225,10 +225,10 @@ def test_interviews_are_counted_by_side_and_by_role_claimed(store: Store, page: 
 def test_answers_are_quoted_with_game_and_player(store: Store, page: str, extra: Extras) -> None:
     part = section(page, "interviews")
     for rows in extra.interviews:
-        assert 0 < len(rows.quotes) <= QUOTED
+        assert 0 < len(rows.quotes) <= MOST_QUOTES
         for quote in rows.quotes:
             one = quote.interview
-            assert one in interviews(store.record(quote.game))
+            assert one in interviews_of(store.record(quote.game))
             assert store.game(quote.game).condition == rows.condition
             assert f"Game {quote.game}, day {one.round}: {one.name}, {one.role}, having spoken as" in part
 
@@ -310,7 +310,7 @@ def test_a_growing_pool_has_a_curve_by_deals_learned_from(store: Store, page: st
 def test_points_are_of_the_barriers_and_hold_the_wins_that_were_put_in() -> None:
     won = [(10 + deal, deal >= 20) for deal in range(40)]
     others = [(10 + deal, deal % 2 == 0) for deal in range(40)]
-    found = growth("g", won, 10, 20, ["village"], "none", others)
+    found = growth_curve("g", won, 10, 20, ["village"], "none", others)
     assert [(point.learned, point.low, point.high) for point in found.points] == [(0, 0, 0), (20, 20, 20)]
     assert [point.wins.value for point in found.points] == [0, 1]
     assert [point.beside and point.beside.value for point in found.points] == [0.5, 0.5]
@@ -318,14 +318,14 @@ def test_points_are_of_the_barriers_and_hold_the_wins_that_were_put_in() -> None
 
 def test_barriers_of_few_deals_are_put_together_until_there_is_an_interval() -> None:
     won = [(deal, deal % 3 == 0) for deal in range(203)]
-    found = growth("g", won, 0, 1, ["others"])
+    found = growth_curve("g", won, 0, 1, ["others"])
     assert 2 <= len(found.points) <= POINTS
     assert all(point.wins.low is not None and point.beside is None for point in found.points)
     assert sum(point.wins.n for point in found.points) == len(won)
     assert found.points[0].low == 0
     assert found.points[-1].high == 202
     assert all(a.high < b.low for a, b in zip(found.points, found.points[1:], strict=False))
-    few = growth("g", won[:3], 0, 1, ["others"])
+    few = growth_curve("g", won[:3], 0, 1, ["others"])
     assert [(point.low, point.high, point.wins.n) for point in few.points] == [(0, 2, 3)]
 
 

@@ -27,11 +27,18 @@ from wolflab.lab.storage.store import KeptRow, Store
 from wolflab.metrics import Estimate, MeasuringOptions, rows
 from wolflab.metrics.measure import APART, GAINED, HALVES, HEEDED, WON_OVER
 from wolflab.metrics.registry import MEASURES, SPLITS
-from wolflab.metrics.tally import Tally
+from wolflab.metrics.tally import MeasureTally
 from wolflab.record import GameRecord, read
 from wolflab.rules import SHERIFF, Action, Ask, Say, View, pick
 from wolflab.stats.intervals import quotient
-from wolflab.stats.resampling import Floats, Statistic, drawn, expanded, tails, worked_out
+from wolflab.stats.resampling import (
+    Floats,
+    Statistic,
+    cornish_fisher_ends,
+    expanded_reach,
+    resample_deals,
+    tail_percentiles,
+)
 
 GOLDEN = Path(__file__).with_name("counted_rows.txt")
 SAID = (
@@ -149,11 +156,11 @@ def test_what_a_row_says_survives_as_bytes(run: Path) -> None:
             calls = counting.summed_totals(store.came_to(game.id))
             asked = counting.asked_of(store.experiment, game.condition)
             whole = rows.row_of(store.record(game.id), asked, calls)
-            assert (row.sums, row.groups, row.players, row.null) == (
+            assert (row.sums, row.groups, row.players, row.ratio_null) == (
                 whole.sums,
                 whole.groups,
                 whole.players,
-                whole.null,
+                whole.ratio_null,
             )
             assert row.choices == whole.choices
             assert {n: dict(part) for n, part in row.parts.items()} == {
@@ -174,7 +181,7 @@ def test_a_measure_that_is_counted_otherwise_raises_the_count() -> None:
     totals: dict[str, Any] = {}
     for number, row in enumerate(rows.row_of(record, asked) for record in [*played, talk()]):
         for name in MEASURES:
-            totals.setdefault(name, []).append(_short(row.of(name)))
+            totals.setdefault(name, []).append(_short(row.sums_of(name)))
         for place, (name, _) in enumerate(SPLITS.items()):
             for key, sums in row.parts.get(place, ()):
                 part = f"{name} {' '.join(map(str, key))}"
@@ -241,8 +248,8 @@ def test_a_row_of_another_width_is_counted_again(run: Path, tmp_path: Path) -> N
     with Store.open_for_reading(path) as store:
         kept = store.row(2)
         assert kept is not None
-        row = rows.decode(kept.data)
-    short = rows.encode(msgspec.structs.replace(row, sums=row.sums[:20]))
+        row = rows.decode_row(kept.data)
+    short = rows.encode_row(msgspec.structs.replace(row, sums=row.sums[:20]))
     with closing(sqlite3.connect(path / "run.sqlite")) as db, db:
         db.execute("UPDATE rows SET data = ? WHERE game = 2", (short,))
     assert numbers(path) == numbers(run)
@@ -275,9 +282,9 @@ def test_a_run_that_cannot_be_written_is_counted_each_time(
 def test_what_an_experiment_asks_for_later_is_counted_then(tmp_path: Path) -> None:
     """Another count is another version."""
     assert (
-        rows.version(MeasuringOptions())
-        != rows.version(MeasuringOptions(behaviours=True))
-        != rows.version(MeasuringOptions(watched=0))
+        rows.row_version(MeasuringOptions())
+        != rows.row_version(MeasuringOptions(behaviours=True))
+        != rows.row_version(MeasuringOptions(watched=0))
     )
     played(tmp_path / "r").close()
     file = tmp_path / "r" / "experiment.yaml"
@@ -318,13 +325,13 @@ def test_verify_compares_the_row_with_the_record(run: Path, tmp_path: Path) -> N
 def test_rows_are_alike_though_last_digits_and_bytes_differ(run: Path) -> None:
     """Other machines add and compress otherwise."""
     with Store.open_for_reading(run) as store:
-        row = rows.decode(store.row(1).data)  # type: ignore[union-attr]
+        row = rows.decode_row(store.row(1).data)  # type: ignore[union-attr]
     sums = [one if one is None else one * (1 + 1e-14) for one in row.sums]
-    assert rows.alike(row, msgspec.structs.replace(row, sums=sums))
+    assert rows.rows_alike(row, msgspec.structs.replace(row, sums=sums))
     place = next(k for k, one in enumerate(sums) if one)
     sums[place] = (sums[place] or 0.0) + 1
-    assert not rows.alike(row, msgspec.structs.replace(row, sums=sums))
-    assert not rows.alike(row, msgspec.structs.replace(row, groups=()))
+    assert not rows.rows_alike(row, msgspec.structs.replace(row, sums=sums))
+    assert not rows.rows_alike(row, msgspec.structs.replace(row, groups=()))
 
 
 def test_a_game_that_is_not_over_has_no_row(tmp_path: Path) -> None:
@@ -344,7 +351,7 @@ def test_a_game_that_is_not_over_has_no_row(tmp_path: Path) -> None:
 def rarely(deals: int, often: int) -> dict[str, Estimate]:
     """Estimates where one game in each deal is like the others, and few have any camouflage or persuasion."""
     width = rows.WIDTH
-    tally = Tally()
+    tally = MeasureTally()
     for deal in range(deals):
         sums: list[float | None] = [None] * width
         sums[rows.COLUMNS["camouflage_werewolves"]] = [float(deal < 2), 1.0]
@@ -371,10 +378,10 @@ def test_what_is_rare_has_no_negative_ends_and_the_same_interval_with_many_deals
 
 def close(sums: Floats, statistic: Statistic) -> None:
     """Ends of both methods differ by a small part of the interval's width."""
-    reach = expanded(len(sums))
-    values = statistic(drawn(sums))
-    low, high = np.percentile(values[np.isfinite(values)], tails(reach))
-    found = worked_out(sums, statistic, reach)
+    reach = expanded_reach(len(sums))
+    values = statistic(resample_deals(sums))
+    low, high = np.percentile(values[np.isfinite(values)], tail_percentiles(reach))
+    found = cornish_fisher_ends(sums, statistic, reach)
     assert found is not None
     assert abs(found[0] - low) < 0.06 * (high - low)
     assert abs(found[1] - high) < 0.06 * (high - low)

@@ -26,7 +26,7 @@ from wolflab.lab.results.extras import extras
 from wolflab.lab.results.summaries import summary
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
-from wolflab.metrics.published import published
+from wolflab.metrics.published import published_table
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.rules import PRESETS
 from wolflab.text.intents import intents
@@ -272,7 +272,7 @@ def test_conditions_are_called_as_the_rows_that_they_stand_beside() -> None:
         experiment = on_village(name)
         conditions = {plain(one) for one in experiment.conditions}
         for table in experiment.published:
-            rows = published(table).rows
+            rows = published_table(table).rows
             if table == unrun.get(name):
                 continue  # a range over all agents, which no condition is
             kept = [row for row in rows if not row.startswith(unrun.get(name, "no row"))]

@@ -9,7 +9,7 @@ unusable ones are left out and counted as missing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from ..stats.comparing import paired
 from ..stats.evenness import Evenness, SeatChosen, evenness
 from ..stats.intervals import Estimate, share
 from ..text.reading import Claim, read
-from .published import PublishedFigure, published
+from .published import PublishedFigure, published_table
 
 
 class StudiedDecision(NamedTuple):
@@ -54,14 +54,14 @@ DecisionsByGame = Sequence[tuple[int, Sequence[StudiedDecision]]]
 """(deal, decisions) of each game."""
 
 
-def decisions(record: GameRecord, study: str) -> tuple[StudiedDecision, ...]:
+def studied_decisions(record: GameRecord, study: str) -> tuple[StudiedDecision, ...]:
     """The study's decisions in one game."""
     return tuple(STUDIES[study][0](record))
 
 
 def choice_rows(
     study: str,
-    found: Mapping[str, DecisionsByGame],
+    decided: Mapping[str, DecisionsByGame],
     seed: int = 0,
     baseline: str | None = None,
     tables: Sequence[str] = (),
@@ -70,30 +70,35 @@ def choice_rows(
     nothing was decided have no row. baseline: the condition that the others are compared with; None: no
     differences. tables: names of published ones whose figures are wanted beside ours.
     """
-    kept = {name: each for name, each in found.items() if any(_made(one) for _, one in each)}
-    listed = _listed(STUDIES[study][1], kept)
+    decided = {
+        condition: games
+        for condition, games in decided.items()
+        if any(decision.category is not None for _, decisions in games for decision in decisions)
+    }
+    categories = _categories(STUDIES[study][1], decided)
     rows = []
-    for condition, decided in kept.items():
+    for condition, games in decided.items():
         differences = {}
-        if baseline in kept and condition != baseline:
+        if baseline in decided and condition != baseline:
             differences = {
-                name: paired(
-                    _by_deal(decided, name),
-                    _by_deal(kept[baseline], name),
+                category: paired(
+                    _share_by_game(games, category),
+                    _share_by_game(decided[baseline], category),
                     "deals",
                     seed,
                     (-1.0, 1.0),
                 ).difference
-                for name in listed
+                for category in categories
             }
-        seats = tuple(name for name in listed if any(name in o.open for _, one in decided for o in one))
+        open_seats = {seat for _, decisions in games for decision in decisions for seat in decision.open}
+        seats = tuple(category for category in categories if category in open_seats)
         rows.append(
             Choices(
                 study,
                 condition,
-                {name: _share(decided, name, False, seed) for name in listed},
-                {name: _share(decided, name, True, seed) for name in seats},
-                evenness(_chosen(decided), seats, seed) if seats else None,
+                {category: _share(games, category, False, seed) for category in categories},
+                {seat: _share(games, seat, True, seed) for seat in seats},
+                evenness(_seats_chosen(games), seats, seed) if seats else None,
                 baseline if differences else None,
                 differences,
                 _printed(study, condition, tables),
@@ -103,16 +108,16 @@ def choice_rows(
 
 
 def _printed(study: str, condition: str, tables: Sequence[str]) -> PublishedFigure | None:
-    figures = (published(name).rows.get(condition, {}).get(study) for name in tables)
-    return next((one for one in figures if one is not None), None)
+    figures = (published_table(name).rows.get(condition, {}).get(study) for name in tables)
+    return next((figure for figure in figures if figure is not None), None)
 
 
-def _listed(names: Sequence[str], found: Mapping[str, DecisionsByGame]) -> tuple[str, ...]:
+def _categories(named: Sequence[str], decided: Mapping[str, DecisionsByGame]) -> tuple[str, ...]:
     """The categories in order: as the study says, or the seats that were open, and what else was chosen."""
-    every = [one for decided in found.values() for _, each in decided for one in each]
-    seats = sorted({name for one in every for name in one.open}, key=_natural)
-    chosen = sorted({one.category for one in every if one.category is not None} - {*names, *seats})
-    return (*names, *seats, *chosen)
+    every = [decision for games in decided.values() for _, decisions in games for decision in decisions]
+    seats = sorted({seat for decision in every for seat in decision.open}, key=_natural)
+    chosen = {decision.category for decision in every if decision.category is not None}
+    return (*named, *seats, *sorted(chosen - {*named, *seats}))
 
 
 def _natural(name: str) -> tuple[str, int]:
@@ -121,32 +126,32 @@ def _natural(name: str) -> tuple[str, int]:
     return word, int(name[len(word) :] or 0)
 
 
-def _made(each: Sequence[StudiedDecision]) -> Counter[str]:
-    return Counter(one.category for one in each if one.category is not None)
+def _count(decisions: Iterable[StudiedDecision]) -> Counter[str]:
+    return Counter(decision.category for decision in decisions if decision.category is not None)
 
 
-def _share(decided: DecisionsByGame, name: str, where_open: bool, seed: int) -> Estimate:
+def _share(games: DecisionsByGame, category: str, where_open: bool, seed: int) -> Estimate:
     rows, missing = [], 0
-    for deal, each in decided:
-        asked = [one for one in each if not where_open or name in one.open]
-        made = _made(asked)
-        missing += len(asked) - made.total()
-        rows.append((deal, float(made[name]), float(made.total())))
+    for deal, decisions in games:
+        could = [decision for decision in decisions if not where_open or category in decision.open]
+        counts = _count(could)
+        missing += len(could) - counts.total()
+        rows.append((deal, float(counts[category]), float(counts.total())))
     return share(rows, "decisions", missing=missing, seed=seed)
 
 
-def _by_deal(decided: DecisionsByGame, name: str) -> list[tuple[int, float | None]]:
+def _share_by_game(games: DecisionsByGame, category: str) -> list[tuple[int, float | None]]:
     """Its share in each game; None in one without a decision."""
-    made = [(deal, _made(each)) for deal, each in decided]
-    return [(deal, one[name] / one.total() if one else None) for deal, one in made]
+    counted = [(deal, _count(decisions)) for deal, decisions in games]
+    return [(deal, counts[category] / counts.total() if counts else None) for deal, counts in counted]
 
 
-def _chosen(decided: DecisionsByGame) -> list[SeatChosen]:
+def _seats_chosen(games: DecisionsByGame) -> list[SeatChosen]:
     return [
-        SeatChosen(deal, one.category, one.open)
-        for deal, each in decided
-        for one in each
-        if one.category in one.open and one.category is not None
+        SeatChosen(deal, decision.category, decision.open)
+        for deal, decisions in games
+        for decision in decisions
+        if decision.category is not None and decision.category in decision.open
     ]
 
 
@@ -167,16 +172,17 @@ def first_kill(record: GameRecord) -> Iterator[StudiedDecision]:
     shut |= set() if rules.wolves_may_target_self else {last.seat}
     # By number, since the players may be called otherwise in every game.
     names = [f"player_{rules.first_player + seat}" for seat in range(rules.players)]
-    open_ = tuple(name for seat, name in enumerate(names) if seat not in shut)
-    yield StudiedDecision(_seat(last, names.__getitem__), open_)
+    open_seats = tuple(name for seat, name in enumerate(names) if seat not in shut)
+    yield StudiedDecision(_category(last, names), open_seats)
 
 
 def first_save(record: GameRecord) -> Iterator[StudiedDecision]:
     """Whom the Doctor (or Guard) saves on the first night: itself, or another."""
     for turn in record.turns:
         if turn.kind in SHIELDS and turn.round == 1:
-            me = turn.seat
-            yield StudiedDecision(_seat(turn, lambda seat, me=me: "itself" if seat == me else "another"))  # type: ignore[misc]
+            names = ["another"] * record.ruleset.players
+            names[turn.seat] = "itself"
+            yield StudiedDecision(_category(turn, names))
 
 
 def seer_vote(record: GameRecord) -> Iterator[StudiedDecision]:
@@ -192,23 +198,21 @@ def seer_vote(record: GameRecord) -> Iterator[StudiedDecision]:
     false = {seat for seat in claimed if ROLES[record.roles[seat]].wolf}
     if len(true) != 1 or len(false) != 1 or len(claimed) != 2:
         return
+    names = [
+        "the true Seer" if seat in true else "the false Seer" if seat in false else "another"
+        for seat in range(record.ruleset.players)
+    ]
     for turn in record.turns:
         if turn.kind == "vote" and turn.round == 1 and record.roles[turn.seat] == "Villager":
-            yield StudiedDecision(
-                _seat(
-                    turn,
-                    lambda seat: (
-                        "the true Seer" if seat in true else "the false Seer" if seat in false else "another"
-                    ),
-                )
-            )
+            yield StudiedDecision(_category(turn, names))
 
 
-def _seat(turn: PastTurn, named: Callable[[int], str]) -> str | None:
+def _category(turn: PastTurn, names: Sequence[str]) -> str | None:
+    """What a turn chose. names: of each seat, what choosing it falls under."""
     if turn.invalid is not None:
         return None
     if isinstance(turn.action, Pick):
-        return named(turn.action.seat)
+        return names[turn.action.seat]
     return "nobody" if isinstance(turn.action, Pass) else None
 
 

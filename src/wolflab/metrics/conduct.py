@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..record import GameRecord, PastTurn
-from ..rules import PASS, ROLES
+from ..record import GameRecord
+from ..rules import PASS
 from ..text.advice import ACT, advised
 from ..text.notes import Suggested
 from .behaviours import SideName, TrustTable, sightings, trust_tables, unreasonable
@@ -48,33 +48,25 @@ class Conduct:
         return self.turns - self.unreasonable, self.turns
 
 
-def conduct(record: GameRecord) -> Conduct:
+def conduct_of(record: GameRecord) -> Conduct:
     """Everything about one finished game."""
-    play = DetectorView.of(record)
-    seen = sightings(play)
-    counts = Counter((one.behaviour, play.side(one.seat)) for one in seen)
+    view = DetectorView.of(record)
+    seen = sightings(view)
     wrong = unreasonable(seen)
     turns = [turn for turn in record.turns if turn.seat >= 0]
+    suggestions = {turn.ask: note for turn in turns for _, note in turn.notes if isinstance(note, Suggested)}
     votes: dict[str, tuple[int, int]] = {}
-    given = asked = 0
     for turn in turns:
-        suggested = _suggestion(turn)
-        if suggested is not None:
-            asked += 1
-            given += bool(suggested.text)
-        if turn.kind == "vote" and turn.invalid is None and not ROLES[record.roles[turn.seat]].wolf:
-            told = advised(suggested.text, turn.kind) if suggested is not None else ""
-            passed, of = votes.get(told, (0, 0))
-            votes[told] = passed + (turn.action == PASS), of + 1
+        if turn.kind == "vote" and turn.invalid is None and turn.seat not in view.wolves:
+            suggestion = suggestions.get(turn.ask)
+            advice = "" if suggestion is None else advised(suggestion.text, turn.kind)
+            passed, ballots = votes.get(advice, (0, 0))
+            votes[advice] = passed + (turn.action == PASS), ballots + 1
     return Conduct(
-        dict(counts),
-        trust_tables(play),
+        Counter((sighting.behaviour, view.side(sighting.seat)) for sighting in seen),
+        trust_tables(view),
         len(turns),
         sum(turn.invalid is not None or turn.ask in wrong for turn in turns),
         votes,
-        (given, asked),
+        (sum(bool(suggestion.text) for suggestion in suggestions.values()), len(suggestions)),
     )
-
-
-def _suggestion(turn: PastTurn) -> Suggested | None:
-    return next((note for _, note in turn.notes if isinstance(note, Suggested)), None)

@@ -6,6 +6,7 @@ what a record does not hold is absent.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar, assert_never
@@ -13,7 +14,6 @@ from typing import Literal, TypeVar, assert_never
 from ..record import GameRecord, PastTurn
 from ..rules import (
     ROLES,
-    Action,
     CandidatesNamed,
     Chose,
     DayBroke,
@@ -45,15 +45,14 @@ where a Werewolf's guess "Werewolf" counts as trust (of Eq. 2). recorded: as the
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """One round's discussion and vote.
+    """One round's discussion and vote, in which everybody living voted and the vote was counted.
 
     alive: before the vote, ascending. votes: voter → target, None for no vote. straws: poll ("straw",
-    "straw2" …) → voter → target or None; an unusable answer is no vote and is listed in `unusable` as
-    (poll, seat); a seat that was not asked is absent. beliefs: rater → target → the latest valid
-    judgement up to the vote, the vote's own included. ratings: the same from the reliability probe, for
-    raters that never deduce. before: as `beliefs`, at the moment of the straw poll (raters whose straw
-    vote came with a deduction). statements: (seat, text) of the discussion in order. counted: the vote
-    was counted. A dead target's judgements are left out.
+    "straw2" …) → voter → target or None; an unusable answer is no vote; a seat that was not asked is absent.
+    beliefs: rater → target → the latest valid judgement up to the vote, the vote's own included. ratings:
+    the same from the reliability probe, for raters that never deduce. before: as `beliefs`, at the moment of
+    the straw poll (raters whose straw vote came with a deduction). statements: (seat, text) of the
+    discussion in order. out: who was voted out. A dead target's judgements are left out.
     """
 
     round: int
@@ -63,18 +62,11 @@ class Day:
     sheriff: int | None
     votes: Mapping[int, int | None]
     straws: Mapping[str, Mapping[int, int | None]]
-    unusable: frozenset[tuple[str, int]]
     beliefs: Mapping[int, Mapping[int, Belief]]
     ratings: Mapping[int, Mapping[int, int]]
     before: Mapping[int, Mapping[int, Belief]]
     statements: tuple[tuple[int, str], ...]
-    counted: bool
-    out: int | None = None
-
-    @property
-    def finished(self) -> bool:
-        """Everybody living has voted and the vote was counted; only such days enter metrics."""
-        return self.counted and all(seat in self.votes for seat in self.alive)
+    out: int | None
 
     @property
     def followers(self) -> tuple[int, ...]:
@@ -92,25 +84,28 @@ class Day:
 
     def matrix(self, rule: Rule = "paper") -> dict[tuple[int, int], int]:
         """m[rater, target] at the vote for living pairs, 1–10; pairs never judged are absent."""
-        found: dict[tuple[int, int], int] = {}
-        for rater, judged in self.beliefs.items():
-            for target, belief in judged.items():
-                found[rater, target] = reliability(belief, self.wolf(rater), rule)
-        for rater, scores in self.ratings.items():
-            for target, score in scores.items():
-                found[rater, target] = score
-        return found
+        from_ratings = {
+            (rater, target): score
+            for rater, scores in self.ratings.items()
+            for target, score in scores.items()
+        }
+        return self._matrix_of(self.beliefs, rule) | from_ratings
 
-    def matrix_before(self, rule: Rule = "paper") -> dict[tuple[int, int], int]:
+    def matrix_before(self) -> dict[tuple[int, int], int]:
         """As `matrix`, at the straw poll."""
+        return self._matrix_of(self.before, "paper")
+
+    def _matrix_of(
+        self, beliefs: Mapping[int, Mapping[int, Belief]], rule: Rule
+    ) -> dict[tuple[int, int], int]:
         return {
-            (rater, target): reliability(belief, self.wolf(rater), rule)
-            for rater, judged in self.before.items()
+            (rater, target): belief_reliability(belief, self.wolf(rater), rule)
+            for rater, judged in beliefs.items()
             for target, belief in judged.items()
         }
 
 
-def reliability(belief: Belief, rater_is_wolf: bool, rule: Rule = "paper") -> int:
+def belief_reliability(belief: Belief, rater_is_wolf: bool, rule: Rule = "paper") -> int:
     """m of 002 Eq. 2 from the guessed role and the confidence.
 
     What "Uncertain" is worth is the recipe's parameter (002: c, 004: 6), so its recorded value stands.
@@ -120,91 +115,75 @@ def reliability(belief: Belief, rater_is_wolf: bool, rule: Rule = "paper") -> in
     return trust(belief.role, belief.confidence, rule == "wolf_exception" and rater_is_wolf)
 
 
-def days(record: GameRecord) -> tuple[Day, ...]:
-    """Every round in which voting began, in order; an unfinished last one is marked by `finished`."""
-    beliefs = _beliefs_at_votes(record)
-    ratings = _ratings(record)
-    straws = _straws(record)
-    before = _beliefs_at_straws(record)
-    found = []
-    for day in _walk(record):
-        living = set(day.alive)
-        polls: dict[str, dict[int, int | None]] = {}
-        unusable = set()
-        for turn in straws.get(day.round, ()):
-            polls.setdefault(turn.kind, {})[turn.seat] = _target(turn.action)
-            if turn.invalid is not None:
-                unusable.add((turn.kind, turn.seat))
-        found.append(
-            Day(
-                day.round,
-                record.ruleset.names,
-                record.roles,
-                day.alive,
-                day.sheriff,
-                day.votes,
-                polls,
-                frozenset(unusable),
-                _among(living, beliefs, day.round),
-                _among(living, ratings, day.round),
-                _among(living, before, day.round),
-                tuple(day.statements),
-                day.counted,
-                day.out,
-            )
+def days_of(record: GameRecord) -> tuple[Day, ...]:
+    """Every round whose vote was counted, in order; only such days enter measures."""
+    beliefs, before = _beliefs_at_votes(record), _beliefs_at_straws(record)
+    ratings, straws = _ratings(record), _straws(record)
+    return tuple(
+        Day(
+            vote.round,
+            record.ruleset.names,
+            record.roles,
+            vote.alive,
+            vote.sheriff,
+            vote.votes,
+            straws.get(vote.round, {}),
+            _among(vote.alive, beliefs, vote.round),
+            _among(vote.alive, ratings, vote.round),
+            _among(vote.alive, before, vote.round),
+            tuple(vote.statements),
+            vote.out,
         )
-    return tuple(found)
-
-
-def _target(action: Action | None) -> int | None:
-    return action.seat if isinstance(action, Pick) else None
+        for vote in _votes(record)
+    )
 
 
 def _among(
-    living: set[int], found: Mapping[tuple[int, int], Mapping[int, T]], round: int
+    living: tuple[int, ...], tables: Mapping[tuple[int, int], Mapping[int, T]], round: int
 ) -> dict[int, dict[int, T]]:
     """One round's share of a table keyed by (round, rater), among the living and without oneself."""
-    table = {}
-    for (when, rater), judged in found.items():
-        if when == round and rater in living:
-            kept = {target: one for target, one in judged.items() if target in living and target != rater}
-            if kept:
-                table[rater] = kept
-    return table
+    among = {
+        rater: {target: entry for target, entry in judged.items() if target in living and target != rater}
+        for (when, rater), judged in tables.items()
+        if when == round and rater in living
+    }
+    return {rater: judged for rater, judged in among.items() if judged}
 
 
 # -- what happened --------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
-class _Round:
+class _Vote:
+    """A round so far: what was said, and who voted for whom."""
+
     round: int
     alive: tuple[int, ...] = ()
     sheriff: int | None = None
     votes: dict[int, int | None] = field(default_factory=dict)
     statements: list[tuple[int, str]] = field(default_factory=list)
-    counted: bool = False
     out: int | None = None
 
 
-def _walk(record: GameRecord) -> Iterator[_Round]:
-    now = _Round(0)
+def _votes(record: GameRecord) -> Iterator[_Vote]:
+    """The votes that were counted, and in which everybody living had voted."""
+    vote = _Vote(0)
     for event, facts in told(record.ruleset, record.events):
         match event:
             case NightFell(round):
-                if now.votes:
-                    yield now
-                now = _Round(round)
+                vote = _Vote(round)
             case Said(seat, where, text):
                 if where == "discussion":
-                    now.statements.append((seat, text))
+                    vote.statements.append((seat, text))
             case Voted(voter, target, what):
                 if what == "eliminate":
-                    if not now.votes:
-                        now.alive, now.sheriff = facts.living, facts.sheriff
-                    now.votes[voter] = target
+                    if not vote.votes:
+                        vote.alive, vote.sheriff = facts.living, facts.sheriff
+                    vote.votes[voter] = target
             case VoteCounted(seat):
-                now.counted, now.out = True, seat
+                vote.out = seat
+                if vote.votes and all(seat in vote.votes for seat in vote.alive):
+                    yield vote
             case Dealt() | PackMet() | DayBroke() | Revealed() | Shot() | SheriffNamed() | GameEnded():
                 pass  # what they say is among the facts
             case Chose() | Learned() | VictimShown():
@@ -213,8 +192,6 @@ def _walk(record: GameRecord) -> Iterator[_Round]:
                 pass
             case _:
                 assert_never(event)
-    if now.votes:
-        yield now
 
 
 # -- who believed whom ----------------------------------------------------------------------
@@ -232,24 +209,23 @@ def _judgements(turn: PastTurn) -> dict[int, Belief]:
 
 def _beliefs_at_votes(record: GameRecord) -> dict[tuple[int, int], dict[int, Belief]]:
     """(round, rater) → beliefs in force when it voted: a fold over its turns up to that vote."""
-    held: dict[int, dict[int, Belief]] = {}
-    found = {}
+    held: dict[int, dict[int, Belief]] = defaultdict(dict)
+    at_votes = {}
     for turn in record.turns:
-        if turn.seat < 0:
-            continue
-        mine = held.setdefault(turn.seat, {})
-        mine.update(_judgements(turn))
+        held[turn.seat].update(_judgements(turn))
         if turn.kind == "vote":
-            found[turn.round, turn.seat] = dict(mine)
-    return found
+            at_votes[turn.round, turn.seat] = dict(held[turn.seat])
+    return at_votes
 
 
-def _straws(record: GameRecord) -> dict[int, list[PastTurn]]:
-    found: dict[int, list[PastTurn]] = {}
-    for turn in record.probes:
-        if turn.kind.startswith("straw"):
-            found.setdefault(turn.round, []).append(turn)
-    return found
+def _straws(record: GameRecord) -> dict[int, dict[str, dict[int, int | None]]]:
+    """Round → poll → voter → target."""
+    polls: dict[int, dict[str, dict[int, int | None]]] = {}
+    for probe in record.probes:
+        if probe.kind.startswith("straw"):
+            target = probe.action.seat if isinstance(probe.action, Pick) else None
+            polls.setdefault(probe.round, {}).setdefault(probe.kind, {})[probe.seat] = target
+    return polls
 
 
 def _beliefs_at_straws(record: GameRecord) -> dict[tuple[int, int], dict[int, Belief]]:
@@ -258,7 +234,7 @@ def _beliefs_at_straws(record: GameRecord) -> dict[tuple[int, int], dict[int, Be
     The poll is taken at the same moment as the last statement is asked for, so every earlier turn was
     asked when fewer events had happened. Raters whose straw vote brought no deduction are absent.
     """
-    found = {}
+    at_straws = {}
     for probe in record.probes:
         fresh = _judgements(probe)
         if probe.kind != "straw" or not fresh:
@@ -267,8 +243,8 @@ def _beliefs_at_straws(record: GameRecord) -> dict[tuple[int, int], dict[int, Be
         for turn in record.turns:
             if turn.seat == probe.seat and turn.at < probe.at:
                 held.update(_judgements(turn))
-        found[probe.round, probe.seat] = held | fresh
-    return found
+        at_straws[probe.round, probe.seat] = held | fresh
+    return at_straws
 
 
 def _ratings(record: GameRecord) -> dict[tuple[int, int], dict[int, int]]:
@@ -279,14 +255,13 @@ def _ratings(record: GameRecord) -> dict[tuple[int, int], dict[int, int]]:
     deduces = {
         turn.seat for turn in record.turns if any(isinstance(content, Deduced) for _, content in turn.notes)
     }
-    held: dict[int, dict[int, int]] = {}
-    found = {}
+    held: dict[int, dict[int, int]] = defaultdict(dict)
+    at_probes = {}
     for probe in record.probes:
         if probe.kind != "rate" or probe.seat in deduces:
             continue
-        mine = held.setdefault(probe.seat, {})
         for _, content in probe.notes:
             if isinstance(content, Rated):
-                mine.update({seat: m for seat, m in content.scores.items() if 1 <= m <= 10})
-        found[probe.round, probe.seat] = dict(mine)
-    return found
+                held[probe.seat].update({seat: m for seat, m in content.scores.items() if 1 <= m <= 10})
+        at_probes[probe.round, probe.seat] = dict(held[probe.seat])
+    return at_probes

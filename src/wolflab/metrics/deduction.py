@@ -1,16 +1,16 @@
 """How well players guess the others' roles: accuracy, Brier score and calibration of what they say.
 
-Read from the beliefs in force at each finished day's vote. A judgement is a guessed role with a
+Read from the beliefs in force at each day's vote. A judgement is a guessed role with a
 confidence of 5 (pure guess) to 10 (sure). To score it as a probability a mapping has to be declared; it
-is `probabilities` below. Werewolves know their pack, so raters are the village side unless said.
+is `role_probabilities` below. Werewolves know their pack, so raters are the village side.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..text.notes import UNCERTAIN, Belief, counted
+from ..text.notes import Belief, counted
 from .days import Day
 
 CONFIDENCES = tuple(range(5, 11))
@@ -35,53 +35,46 @@ class RoleGuess:
     stated: float
 
 
-def prior(roles: Sequence[str], rater: int) -> dict[str, float]:
+def role_prior(roles: Sequence[str], rater: int) -> dict[str, float]:
     """Chance of each role for another seat, knowing only the cards in play and one's own."""
     others = [role for seat, role in enumerate(roles) if seat != rater]
     return {role: others.count(role) / len(others) for role in sorted(set(roles))}
 
 
-def probabilities(belief: Belief, before: Mapping[str, float]) -> dict[str, float]:
+def role_probabilities(belief: Belief, prior: Mapping[str, float]) -> dict[str, float]:
     """The declared mapping (role, confidence) → probabilities.
 
     The guess has w + (1 − w)·π(guess) and every other role (1 − w)·π(role), with w = (confidence − 5)/5
     and π the prior: a pure guess (5) says no more than the cards, 10 is certainty, and what is not given
     to the guess is shared as the cards would. "Uncertain", and a role that is not in play, is the prior.
     """
-    if belief.role not in before:
-        return dict(before)
+    if belief.role not in prior:
+        return dict(prior)
     w = (min(max(counted(belief.confidence), 5), 10) - 5) / 5
-    return {role: (1 - w) * p + w * (role == belief.role) for role, p in before.items()}
+    return {role: (1 - w) * p + w * (role == belief.role) for role, p in prior.items()}
 
 
-def _brier(given: Mapping[str, float], truth: str) -> float:
-    return sum((p - (role == truth)) ** 2 for role, p in given.items())
+def _brier(probabilities: Mapping[str, float], truth: str) -> float:
+    return sum((p - (role == truth)) ** 2 for role, p in probabilities.items())
 
 
-def judgements(days: Sequence[Day], wolves_too: bool = False) -> Iterator[RoleGuess]:
-    """Every judgement about a living player in force at a finished day's vote."""
+def role_guesses(days: Iterable[Day]) -> Iterator[RoleGuess]:
+    """Every judgement of the village side about a living player in force at a day's vote."""
     for day in days:
-        if not day.finished:
-            continue
         for rater, judged in day.beliefs.items():
-            if day.wolf(rater) and not wolves_too:
+            if day.wolf(rater):
                 continue
-            before = prior(day.roles, rater)
+            prior = role_prior(day.roles, rater)
             for target, belief in judged.items():
                 truth = day.roles[target]
-                given = probabilities(belief, before)
+                probabilities = role_probabilities(belief, prior)
                 yield RoleGuess(
                     rater,
                     target,
                     belief.role,
                     belief.confidence,
                     belief.role == truth,
-                    _brier(given, truth),
-                    _brier(before, truth),
-                    given.get(belief.role, 0.0),
+                    _brier(probabilities, truth),
+                    _brier(prior, truth),
+                    probabilities.get(belief.role, 0.0),
                 )
-
-
-def named(found: Sequence[RoleGuess]) -> list[RoleGuess]:
-    """Those that name a role."""
-    return [one for one in found if one.guess != UNCERTAIN]

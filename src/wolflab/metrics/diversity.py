@@ -22,7 +22,7 @@ from ..text.notes import Proposed
 
 OfferVectors = NDArray[np.float32]
 
-ROWS = ("all", *KINDS)
+DIVERSITY_KINDS = ("all", *KINDS)
 """The kinds of action of 004 §4.2, after all of them together."""
 
 
@@ -56,58 +56,58 @@ class Diversity:
     counted: Estimate
 
 
-def offers(record: GameRecord, asked_of: Callable[[Mapping[str, Any]], int]) -> tuple[Offer, ...]:
+def offers_of(record: GameRecord, asked_of: Callable[[Mapping[str, Any]], int]) -> tuple[Offer, ...]:
     """Every turn of a game in which a model was asked for two candidates or more.
 
     asked_of: a player as the header describes it → for how many candidates its model is asked.
     """
-    found = []
+    offers = []
     for turn in record.turns:
-        note = next((one for _, one in turn.notes if isinstance(one, Proposed)), None)
+        note = next((note for _, note in turn.notes if isinstance(note, Proposed)), None)
         if note is None:
             continue
         asked = asked_of(record.player(turn.seat, turn.at))
         if asked < 2:
             continue
-        texts = tuple(f"{one.reasoning} {one.action}".strip() for one in note.candidates)
-        found.append(Offer(kind_of(turn.kind), asked, texts, tuple(one.action for one in note.candidates)))
-    return tuple(found)
+        actions = tuple(candidate.action for candidate in note.candidates)
+        texts = tuple(f"{candidate.reasoning} {candidate.action}".strip() for candidate in note.candidates)
+        offers.append(Offer(kind_of(turn.kind), asked, texts, actions))
+    return tuple(offers)
 
 
-def added(vectors: OfferVectors) -> float:
+def least_distance(vectors: OfferVectors) -> float:
     """The least Euclidean distance of the last row to the others. vectors: (n, d), n ≥ 2."""
     gaps = np.asarray(vectors[:-1], np.float64) - np.asarray(vectors[-1], np.float64)
     return float(np.sqrt(np.einsum("nd,nd->n", gaps, gaps)).min())
 
 
 def diversity_rows(
-    condition: str, found: Sequence[tuple[int, Offer]], vectors: Mapping[str, OfferVectors], seed: int = 0
+    condition: str, offers: Sequence[tuple[int, Offer]], vectors: Mapping[str, OfferVectors], seed: int = 0
 ) -> tuple[Diversity, ...]:
-    """Rows by N and kind of action, over deals. found: (deal, offer); vectors: of every text and action."""
+    """Rows by N and kind of action, over deals. offers: (deal, offer); vectors: of every text and action."""
+
+    def added(texts: Sequence[str]) -> float:
+        return least_distance(np.stack([vectors[text] for text in texts]))
+
     rows = []
-    for asked in sorted({one.asked for _, one in found}):
-        for kind in ROWS:
-            kept = [(deal, one) for deal, one in found if one.asked == asked and kind in ("all", one.kind)]
-            if not kept:
+    for asked in sorted({offer.asked for _, offer in offers}):
+        for kind in DIVERSITY_KINDS:
+            of_kind = [pair for pair in offers if pair[1].asked == asked and kind in ("all", pair[1].kind)]
+            if not of_kind:
                 continue
-            full = [(deal, one) for deal, one in kept if len(one.texts) == asked]
-            values = [(deal, _last(one.texts, vectors)) for deal, one in full]
-            alone = [(deal, _last(one.actions, vectors)) for deal, one in full]
-            zeros = [(deal, 0.0) for deal, one in kept if len(one.texts) < asked]
-            came = [(deal, float(len(one.texts) == asked), 1.0) for deal, one in kept]
+            full = [(deal, offer) for deal, offer in of_kind if len(offer.texts) == asked]
+            values = [(deal, added(offer.texts)) for deal, offer in full]
+            zeros = [(deal, 0.0) for deal, offer in of_kind if len(offer.texts) < asked]
+            came = [(deal, float(len(offer.texts) == asked), 1.0) for deal, offer in of_kind]
             rows.append(
                 Diversity(
                     condition,
                     kind,
                     asked,
                     mean(values, "turns", seed),
-                    mean(alone, "turns", seed),
+                    mean([(deal, added(offer.actions)) for deal, offer in full], "turns", seed),
                     share(came, "turns", seed=seed),
                     mean([*values, *zeros], "turns", seed),
                 )
             )
     return tuple(rows)
-
-
-def _last(texts: Sequence[str], vectors: Mapping[str, OfferVectors]) -> float:
-    return added(np.stack([vectors[text] for text in texts]))

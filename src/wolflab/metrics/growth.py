@@ -8,6 +8,7 @@ It knows deals and who won, nothing of pools.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ from ..stats.intervals import MIN_DEALS, Estimate, share
 POINTS = 8
 """Points of a curve at most."""
 
-Won = tuple[int, bool]
+DealWon = tuple[int, bool]
 """A finished game: its deal, and whether the village won."""
 
 
@@ -45,14 +46,14 @@ class Growth:
     points: tuple[GrowthPoint, ...]
 
 
-def growth(
+def growth_curve(
     condition: str,
-    games: Sequence[Won],
+    games: Sequence[DealWon],
     first: int,
     every: int,
     who: Sequence[str],
     beside: str | None = None,
-    others: Sequence[Won] = (),
+    others: Sequence[DealWon] = (),
     seed: int = 0,
 ) -> Growth:
     """The curve of a condition whose first deal is `first` and whose pool grows every `every` deals.
@@ -65,38 +66,36 @@ def growth(
 
     points = []
     for group in _groups([barrier(deal) for deal in sorted({deal for deal, _ in games})]):
-        mine = [one for one in games if barrier(one[0]) in group]
-        deals = {deal for deal, _ in mine}
-        same = [one for one in others if one[0] in deals]
+        in_group = [(deal, won) for deal, won in games if barrier(deal) in group]
+        deals = {deal for deal, _ in in_group}
         points.append(
             GrowthPoint(
-                sum(barrier(deal) for deal, _ in mine) / len(mine),
+                sum(barrier(deal) for deal, _ in in_group) / len(in_group),
                 min(group),
                 max(group),
-                _wins(mine, seed),
-                _wins(same, seed) if beside is not None else None,
+                _wins(in_group, seed),
+                None if beside is None else _wins([game for game in others if game[0] in deals], seed),
             )
         )
     return Growth(condition, every, tuple(who), beside, tuple(points))
 
 
-def _wins(games: Sequence[Won], seed: int) -> Estimate:
+def _wins(games: Sequence[DealWon], seed: int) -> Estimate:
     return share([(deal, float(won), 1.0) for deal, won in games], "games", seed=seed)
 
 
 def _groups(barriers: Sequence[int]) -> list[list[int]]:
     """Neighbouring barriers put together. barriers: one for each deal, ascending."""
-    each = sorted(set(barriers))
     least = max(MIN_DEALS, -(-len(barriers) // POINTS))
-    found: list[list[int]] = []
+    groups: list[list[int]] = []
     deals = least
-    for one in each:
+    for barrier, count in Counter(barriers).items():
         if deals >= least:
-            found.append([])
+            groups.append([])
             deals = 0
-        found[-1].append(one)
-        deals += barriers.count(one)
-    if len(found) > 1 and deals < least:
-        last = found.pop()
-        found[-1] += last
-    return found
+        groups[-1].append(barrier)
+        deals += count
+    if len(groups) > 1 and deals < least:
+        last = groups.pop()
+        groups[-1] += last
+    return groups

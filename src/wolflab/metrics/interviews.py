@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import zip_longest
 
 from ..record import GameRecord
 from ..rules import ROLES, Said
@@ -19,9 +20,9 @@ from ..text.camouflage import claimed_against
 from ..text.notes import Interviewed
 from .behaviours import SIDES, SideName
 
-KIND = "interview"
+INTERVIEW = "interview"
 """What the record calls such a probe."""
-QUOTED = 4
+MOST_QUOTES = 4
 """Answers quoted of each condition, of different kinds as far as there are."""
 
 
@@ -79,79 +80,75 @@ class InterviewRows:
     quotes: tuple[Quote, ...]
 
 
-def interviews(record: GameRecord) -> tuple[InterviewGiven, ...]:
+def interviews_of(record: GameRecord) -> tuple[InterviewGiven, ...]:
     """All interviews of a game, in order."""
-    found = []
-    for turn in record.probes:
-        if turn.kind != KIND:
+    interviews = []
+    for probe in record.probes:
+        if probe.kind != INTERVIEW:
             continue
-        role = record.roles[turn.seat]
-        mine = (
-            one.text for one in record.events[: turn.at] if isinstance(one, Said) and one.seat == turn.seat
-        )
-        said = ["", *mine][-1]
-        note = next((each for _, each in turn.notes if isinstance(each, Interviewed)), None)
-        claimed = note.claimed if note else claimed_against(said, turn.seat, role, record.ruleset) or "?"
-        usable = note is not None and turn.invalid is None
-        found.append(
-            InterviewGiven(
-                turn.round,
-                record.ruleset.names[turn.seat],
-                role,
-                claimed,
-                said,
-                note.text if usable and note is not None else None,
-            )
-        )
-    return tuple(found)
+        seat, role = probe.seat, record.roles[probe.seat]
+        events = record.events[: probe.at]
+        statements = [event.text for event in events if isinstance(event, Said) and event.seat == seat]
+        said = statements[-1] if statements else ""
+        note = next((note for _, note in probe.notes if isinstance(note, Interviewed)), None)
+        claimed = note.claimed if note else claimed_against(said, seat, role, record.ruleset) or "?"
+        answer = note.text if note is not None and probe.invalid is None else None
+        name = record.ruleset.names[seat]
+        interviews.append(InterviewGiven(probe.round, name, role, claimed, said, answer))
+    return tuple(interviews)
 
 
 def interview_rows(
-    condition: str, found: Sequence[tuple[int, int, Sequence[InterviewGiven]]], seed: int = 0
+    condition: str, games: Sequence[tuple[int, int, Sequence[InterviewGiven]]], seed: int = 0
 ) -> InterviewRows:
     """(deal, number of the game, its interviews) of each finished game of a condition."""
-    every = [(game, one) for _, game, mine in found for one in mine]
-    asked = Counter((one.role, one.claimed) for _, one in every)
-    answered = Counter((one.role, one.claimed) for _, one in every if one.answer is not None)
+    given = [(number, interview) for _, number, interviews in games for interview in interviews]
+    asked = Counter((interview.role, interview.claimed) for _, interview in given)
+    answered = Counter(
+        (interview.role, interview.claimed) for _, interview in given if interview.answer is not None
+    )
+
+    def asked_of(side: SideName) -> Estimate:
+        counts = [
+            (deal, float(sum(interview.side == side for interview in interviews)))
+            for deal, _, interviews in games
+        ]
+        return mean(counts, seed=seed)
+
+    answers = [
+        (
+            deal,
+            float(sum(interview.answer is not None for interview in interviews)),
+            float(len(interviews)),
+        )
+        for deal, _, interviews in games
+    ]
     return InterviewRows(
         condition,
-        len(found),
-        len(every),
-        {
-            side: mean(
-                [(deal, float(sum(one.side == side for one in mine))) for deal, _, mine in found], seed=seed
-            )
-            for side in SIDES
-        },
-        share(
-            [
-                (deal, float(sum(one.answer is not None for one in mine)), float(len(mine)))
-                for deal, _, mine in found
-            ],
-            "interviews",
-            seed=seed,
-        ),
+        len(games),
+        len(given),
+        {side: asked_of(side) for side in SIDES},
+        share(answers, "interviews", seed=seed),
         tuple(
-            Pairing(*key, n, answered[key]) for key, n in sorted(asked.items(), key=lambda i: (-i[1], i[0]))
+            Pairing(*pairing, n, answered[pairing])
+            for pairing, n in sorted(asked.items(), key=lambda item: (-item[1], item[0]))
         ),
-        _quoted(every),
+        _quoted(given),
     )
 
 
-def _quoted(every: Sequence[tuple[int, InterviewGiven]]) -> tuple[Quote, ...]:
+def _quoted(given: Sequence[tuple[int, InterviewGiven]]) -> tuple[Quote, ...]:
     """A few answers, one of each pairing in turn; a hash decides which, so that no game is preferred."""
-    kinds: dict[tuple[str, str], list[Quote]] = {}
-    for game, one in every:
-        if one.answer:
-            kinds.setdefault((one.role, one.claimed), []).append(Quote(game, one))
-    ranked = sorted(kinds.values(), key=lambda quotes: -len(quotes))
-    for quotes in ranked:
-        quotes.sort(key=_lot)
-    turns = range(max(map(len, ranked), default=0))
-    kept = [quotes[k] for k in turns for quotes in ranked if k < len(quotes)]
-    return tuple(kept[:QUOTED])
+    by_pairing: dict[tuple[str, str], list[Quote]] = {}
+    for number, interview in given:
+        if interview.answer:
+            pairing = interview.role, interview.claimed
+            by_pairing.setdefault(pairing, []).append(Quote(number, interview))
+    ranked = sorted(by_pairing.values(), key=lambda quotes: -len(quotes))
+    in_turn = zip_longest(*(sorted(quotes, key=_lot) for quotes in ranked))
+    return tuple([quote for turn in in_turn for quote in turn if quote is not None][:MOST_QUOTES])
 
 
 def _lot(quote: Quote) -> bytes:
-    one = quote.interview
-    return blake2b(f"{quote.game}/{one.round}/{one.name}".encode(), digest_size=8).digest()
+    interview = quote.interview
+    return blake2b(f"{quote.game}/{interview.round}/{interview.name}".encode(), digest_size=8).digest()

@@ -1,7 +1,7 @@
 """Opinion leadership of a Sheriff: how far the others believe it (Ratio) and follow it (DC).
 
 002 §3.2, exactly, with the released code's variants beside it and the nulls that say what either number
-would be if the Sheriff were nobody special. Everything here is about one finished day or one game; a
+would be if the Sheriff were nobody special. Everything here is about one day or one game; a
 day that lacks what a metric needs gives None and is counted as missing. Days are averaged within a game
 first, then games (unweighted, as the paper does); what each is called and says stands in `registry`.
 
@@ -31,10 +31,10 @@ def standing(day: Day, seat: int, rule: Rule = "paper", raters: Iterable[int] | 
     mean of m[i, seat] over i ≠ seat, divided by mean of m[i, j] over i, j ≠ seat, i ≠ j (002 Eq. 9–11
     with `seat` for L). Pairs never judged are left out of both means. `raters` restricts i.
     """
-    who = [i for i in (day.alive if raters is None else raters) if i != seat]
+    judging = [i for i in (day.alive if raters is None else raters) if i != seat]
     m = day.matrix(rule)
-    towards = [m[i, seat] for i in who if (i, seat) in m]
-    mutual = [m[i, j] for i in who for j in day.alive if j not in (seat, i) and (i, j) in m]
+    towards = [m[i, seat] for i in judging if (i, seat) in m]
+    mutual = [m[i, j] for i in judging for j in day.alive if j not in (seat, i) and (i, j) in m]
     if not towards or not mutual:
         return None
     return (sum(towards) / len(towards)) / (sum(mutual) / len(mutual))
@@ -42,14 +42,12 @@ def standing(day: Day, seat: int, rule: Rule = "paper", raters: Iterable[int] | 
 
 def ratio(day: Day, rule: Rule = "paper") -> float | None:
     """The day's Ratio (002 Eq. 11): the Sheriff's standing. Above 1: believed more than the others."""
-    if not day.finished or day.sheriff is None:
-        return None
-    return standing(day, day.sheriff, rule)
+    return None if day.sheriff is None else standing(day, day.sheriff, rule)
 
 
 def ratio_village(day: Day) -> float | None:
     """Ratio with village raters only: what those believe who do not already know the Werewolves."""
-    if not day.finished or day.sheriff is None:
+    if day.sheriff is None:
         return None
     return standing(day, day.sheriff, raters=[i for i in day.alive if not day.wolf(i)])
 
@@ -62,27 +60,20 @@ def ratio_over_peers(day: Day) -> float | None:
     own = ratio(day)
     if own is None or day.sheriff is None:
         return None
-    role = day.roles[day.sheriff]
-    peers = [standing(day, k) for k in day.followers if day.roles[k] == role]
-    known = [q for q in peers if q is not None]
-    return own - sum(known) / len(known) if known else None
+    peers = _standings_of_role(day, day.roles[day.sheriff])
+    return own - sum(peers) / len(peers) if peers else None
 
 
-def improvement(day: Day, rule: Rule = "paper") -> float | None:
+def improvement(day: Day) -> float | None:
     """(post − pre) / pre of the mean reliability towards the Sheriff, before and after it speaks.
 
     Released code of 002 ("rel_improvement"). Raters that judged the Sheriff at both moments.
     """
-    if not day.finished or day.sheriff is None:
-        return None
-    pre, post = day.matrix_before(rule), day.matrix(rule)
-    both = [
-        (pre[i, day.sheriff], post[i, day.sheriff])
-        for i in day.followers
-        if (i, day.sheriff) in pre and (i, day.sheriff) in post
-    ]
-    before = sum(a for a, _ in both)
-    return (sum(b for _, b in both) - before) / before if before else None
+    pre, post = day.matrix_before(), day.matrix()
+    pairs = [(i, day.sheriff) for i in day.followers if day.sheriff is not None]
+    judged_twice = [pair for pair in pairs if pair in pre and pair in post]
+    before = sum(pre[pair] for pair in judged_twice)
+    return (sum(post[pair] for pair in judged_twice) - before) / before if before else None
 
 
 # -- DC ---------------------------------------------------------------------------------------
@@ -93,13 +84,14 @@ def _converted(
     before: Mapping[int, int | None],
     after: Mapping[int, int | None],
     towards: int | None,
-) -> int:
-    """How many came to vote as `towards` who had not meant to. None is a vote like any other."""
-    return sum(before[i] != towards and after[i] == towards for i in followers)
+) -> float:
+    """The share that came to vote as `towards` who had not meant to. None is a vote like any other."""
+    return sum(before[i] != towards and after[i] == towards for i in followers) / len(followers)
 
 
-def _ready(day: Day, poll: str = "straw") -> bool:
-    return day.finished and day.sheriff is not None and day.polled(poll)
+def _polled_sheriff(day: Day) -> int | None:
+    """The Sheriff of a day on which the others were polled."""
+    return day.sheriff if day.polled() else None
 
 
 def dc(day: Day) -> float | None:
@@ -108,10 +100,10 @@ def dc(day: Day) -> float | None:
     Read literally: not voting is a value, so that followers who drop their vote when the Sheriff drops
     its own count as converted; a missing or unusable vote is no vote.
     """
-    if not _ready(day) or day.sheriff is None:
+    sheriff = _polled_sheriff(day)
+    if sheriff is None:
         return None
-    others = day.followers
-    return _converted(others, day.straws["straw"], day.votes, day.votes[day.sheriff]) / len(others)
+    return _converted(day.followers, day.straws["straw"], day.votes, day.votes[sheriff])
 
 
 def dc_alive(day: Day) -> float | None:
@@ -128,9 +120,9 @@ def dc_cast(day: Day) -> float | None:
     return value if day.votes[day.sheriff] is not None else 0.0
 
 
-def changed(day: Day) -> float | None:
+def votes_changed(day: Day) -> float | None:
     """DC*: share of the others that changed their vote at all (released code of 002)."""
-    if not _ready(day):
+    if _polled_sheriff(day) is None:
         return None
     before = day.straws["straw"]
     return sum(before[i] != day.votes[i] for i in day.followers) / len(day.followers)
@@ -141,10 +133,10 @@ def dc_retest(day: Day) -> float | None:
 
     What DC would be if followers merely answered twice. Needs `StrawPoll(times=2)`.
     """
-    if not _ready(day) or not day.polled("straw2") or day.sheriff is None:
+    sheriff = _polled_sheriff(day)
+    if sheriff is None or not day.polled("straw2"):
         return None
-    others = day.followers
-    return _converted(others, day.straws["straw"], day.straws["straw2"], day.votes[day.sheriff]) / len(others)
+    return _converted(day.followers, day.straws["straw"], day.straws["straw2"], day.votes[sheriff])
 
 
 def dc_others(day: Day) -> float | None:
@@ -152,24 +144,23 @@ def dc_others(day: Day) -> float | None:
 
     Followers other than k are watched. What DC is towards somebody who did not speak last.
     """
-    if not _ready(day):
+    if _polled_sheriff(day) is None or len(day.followers) < 2:
         return None
-    shares = []
-    for k in day.followers:
-        rest = [i for i in day.followers if i != k]
-        if rest:
-            shares.append(_converted(rest, day.straws["straw"], day.votes, day.votes[k]) / len(rest))
-    return sum(shares) / len(shares) if shares else None
+    shares = [
+        _converted([i for i in day.followers if i != k], day.straws["straw"], day.votes, day.votes[k])
+        for k in day.followers
+    ]
+    return sum(shares) / len(shares)
 
 
-def minus(one: DayMetric, other: DayMetric) -> DayMetric:
+def minus(metric: DayMetric, null: DayMetric) -> DayMetric:
     """The difference of two metrics on days that have both."""
 
-    def difference(day: Day) -> float | None:
-        a, b = one(day), other(day)
-        return None if a is None or b is None else a - b
+    def over_null(day: Day) -> float | None:
+        value, chance = metric(day), null(day)
+        return None if value is None or chance is None else value - chance
 
-    return difference
+    return over_null
 
 
 # -- what the Sheriff recommends in words -----------------------------------------------------
@@ -185,7 +176,7 @@ def recommended(day: Day) -> int | None:
     spoken = [text for seat, text in day.statements if seat == day.sheriff]
     if not spoken or day.sheriff is None:
         return None
-    weight: dict[int, int] = {}
+    accused: dict[int, int] = {}
     suggested: dict[int, None] = {}
     for act in read(spoken[-1], day.names, day.sheriff):
         if act.speaker != day.sheriff:
@@ -194,25 +185,23 @@ def recommended(day: Day) -> int | None:
             case Suggestion(_, target, against) if not against:
                 suggested[target] = None
             case Accusation(_, target, strength):
-                weight[target] = max(weight.get(target, 0), strength)
+                accused[target] = max(accused.get(target, 0), strength)
             case Report(_, "see", target, what) if what in ROLES and ROLES[what].wolf:
-                weight[target] = 4
+                accused[target] = 4
             case _:
                 pass
-    named = list(suggested) or [t for t, w in weight.items() if w == max(weight.values())]
-    named = [target for target in named if target in day.followers]
-    return named[0] if len(named) == 1 else None
+    strongest = [target for target, strength in accused.items() if strength == max(accused.values())]
+    targets = [target for target in suggested or strongest if target in day.followers]
+    return targets[0] if len(targets) == 1 else None
 
 
-def _words(day: Day, wolf: bool | None) -> tuple[int, list[int]] | None:
+def _recommendation(day: Day, wolf: bool | None) -> tuple[int, list[int]] | None:
     """(recommended player, followers other than it), if the day has one of that side."""
-    if not _ready(day):
-        return None
-    target = recommended(day)
+    target = None if _polled_sheriff(day) is None else recommended(day)
     if target is None or (wolf is not None and day.wolf(target) != wolf):
         return None
-    rest = [i for i in day.followers if i != target]
-    return (target, rest) if rest else None
+    watched = [i for i in day.followers if i != target]
+    return (target, watched) if watched else None
 
 
 def dc_words(day: Day, wolf: bool | None = None) -> float | None:
@@ -220,11 +209,11 @@ def dc_words(day: Day, wolf: bool | None = None) -> float | None:
 
     That player is not among the followers. wolf: only days on which it is (not) a Werewolf.
     """
-    found = _words(day, wolf)
-    if found is None:
+    recommendation = _recommendation(day, wolf)
+    if recommendation is None:
         return None
-    target, rest = found
-    return _converted(rest, day.straws["straw"], day.votes, target) / len(rest)
+    target, watched = recommendation
+    return _converted(watched, day.straws["straw"], day.votes, target)
 
 
 def persuasion_counts(
@@ -234,12 +223,12 @@ def persuasion_counts(
 
     retest: the second straw poll in place of the vote: what the count is with no statement between.
     """
-    found = _words(day, wolf)
-    if found is None or (retest and not day.polled("straw2")):
+    recommendation = _recommendation(day, wolf)
+    if recommendation is None or (retest and not day.polled("straw2")):
         return None
-    target, rest = found
+    target, watched = recommendation
     before, after = day.straws["straw"], day.straws["straw2"] if retest else day.votes
-    return len(rest), sum(before[i] == target for i in rest), sum(after[i] == target for i in rest)
+    return len(watched), sum(before[i] == target for i in watched), sum(after[i] == target for i in watched)
 
 
 # -- a game's days ------------------------------------------------------------------------------
@@ -250,26 +239,26 @@ def led_by(day: Day, role: str) -> bool:
     return day.sheriff is not None and day.roles[day.sheriff] == role
 
 
-def game_mean(days: Sequence[Day], metric: DayMetric, role: str | None = None) -> float | None:
+def game_mean(days: Iterable[Day], metric: DayMetric, role: str | None = None) -> float | None:
     """Mean over a game's days that have the metric (002: 1/T Σ_t); None when none has.
 
     role: only days on which the Sheriff of that day holds it.
     """
-    kept = [day for day in days if role is None or led_by(day, role)]
-    values = [value for day in kept if (value := metric(day)) is not None]
+    of_role = [day for day in days if role is None or led_by(day, role)]
+    values = [value for day in of_role if (value := metric(day)) is not None]
     return sum(values) / len(values) if values else None
+
+
+def _standings_of_role(day: Day, role: str) -> list[float]:
+    """The standing of each living non-Sheriff of that role, where it has one."""
+    peers = [seat for seat in day.followers if day.roles[seat] == role]
+    return [value for seat in peers if (value := standing(day, seat)) is not None]
 
 
 def standing_of_role(days: Iterable[Day], role: str) -> float | None:
     """Mean standing of a game's living non-Sheriffs of that role, days first; None where there is none."""
-    values = []
-    for day in days:
-        if day.sheriff is None:
-            continue
-        stands = [standing(day, seat) for seat in day.followers if day.roles[seat] == role]
-        known = [one for one in stands if one is not None]
-        if known:
-            values.append(sum(known) / len(known))
+    by_day = [_standings_of_role(day, role) for day in days if day.sheriff is not None]
+    values = [sum(peers) / len(peers) for peers in by_day if peers]
     return sum(values) / len(values) if values else None
 
 
@@ -277,7 +266,7 @@ def standing_of_role(days: Iterable[Day], role: str) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Null:
+class RatioNull:
     """What chance gives where labels are permuted: mean and the middle 95 % (low, high); p: two-sided.
 
     n: games in it.
@@ -290,32 +279,32 @@ class Null:
     n: int
 
 
-def null_of_ratio(days: Sequence[Day]) -> tuple[float, float, float] | None:
+def ratio_null_of_game(days: Iterable[Day]) -> tuple[float, float, float] | None:
     """(mean, variance) of a game's Ratio if "Sheriff" were only a label, and the game's own Ratio.
 
     The seats are put into a random order, and each day's label goes to the first of them that lives: one
     bearer for as long as it lives, then the next, as with a Sheriff. Days without a Ratio are left out, as in
     the Ratio itself; None without any. Exact: over all orders, by way of who bears the label.
     """
-    kept = [(day, own) for day in days if (own := ratio(day)) is not None]
-    if not kept:
+    ratios = [(day, value) for day in days if (value := ratio(day)) is not None]
+    if not ratios:
         return None
-    own = sum(value for _, value in kept) / len(kept)
+    own = sum(value for _, value in ratios) / len(ratios)
     # (bearer, days with a value) → its chance, and the sums of value and value² weighted by it.
     states: dict[tuple[int, int], tuple[float, float, float]] = {(-1, 0): (1.0, 0.0, 0.0)}
-    for day, _ in kept:
-        stands = {seat: standing(day, seat) for seat in day.alive}
+    for day, _ in ratios:
+        standings = {seat: standing(day, seat) for seat in day.alive}
         after: dict[tuple[int, int], tuple[float, float, float]] = {}
         for (bearer, counted), (p, s1, s2) in states.items():
-            heirs = [bearer] if bearer in stands else list(stands)
+            heirs = [bearer] if bearer in standings else list(standings)
             for seat in heirs:
-                value = stands[seat]
+                value = standings[seat]
                 x, k = (0.0, counted) if value is None else (value, counted + 1)
-                chance, one, two = after.get((seat, k), (0.0, 0.0, 0.0))
+                chance, first, second = after.get((seat, k), (0.0, 0.0, 0.0))
                 chance += p / len(heirs)
-                one += (s1 + x * p) / len(heirs)
-                two += (s2 + 2 * x * s1 + x * x * p) / len(heirs)
-                after[seat, k] = chance, one, two
+                first += (s1 + x * p) / len(heirs)
+                second += (s2 + 2 * x * s1 + x * x * p) / len(heirs)
+                after[seat, k] = chance, first, second
         states = after
     mean = square = 0.0
     for (_, k), (p, s1, s2) in states.items():
@@ -324,15 +313,15 @@ def null_of_ratio(days: Sequence[Day]) -> tuple[float, float, float] | None:
     return mean, max(0.0, square - mean**2), own
 
 
-def null(n: int, mean: float, variance: float, own: float) -> Null:
-    """The null of the mean Ratio over n games, from sums of `null_of_ratio` over them.
+def ratio_null_of_games(n: int, mean: float, variance: float, own: float) -> RatioNull:
+    """The null of the mean Ratio over n games, from sums of `ratio_null_of_game` over them.
 
     Games are permuted independently, so that the mean over many is normal.
     """
     if n == 0:
-        return Null(None, None, None, None, 0)
-    centre, spread = mean / n, math.sqrt(variance) / n
-    z = 0.0 if spread == 0 else abs(own / n - centre) / spread
+        return RatioNull(None, None, None, None, 0)
+    centre, deviation = mean / n, math.sqrt(variance) / n
+    z = 0.0 if deviation == 0 else abs(own / n - centre) / deviation
     normal = NormalDist()
-    reach = normal.inv_cdf(0.975) * spread
-    return Null(centre, centre - reach, centre + reach, 2 * normal.cdf(-z), n)
+    reach = normal.inv_cdf(0.975) * deviation
+    return RatioNull(centre, centre - reach, centre + reach, 2 * normal.cdf(-z), n)

@@ -82,10 +82,10 @@ def _gained(sums: Floats) -> Floats:
 
 def _won_over(sums: Floats) -> Floats:
     """(a1 − a0)/(1 − a0) from (followers, for the player before, after, …)."""
-    left = sums[:, 0] - sums[:, 1]
-    out = np.full(left.shape, np.nan)
-    np.divide(sums[:, 2] - sums[:, 1], left, out=out, where=left > 0)
-    return out
+    not_yet = sums[:, 0] - sums[:, 1]
+    rate = np.full(not_yet.shape, np.nan)
+    np.divide(sums[:, 2] - sums[:, 1], not_yet, out=rate, where=not_yet > 0)
+    return rate
 
 
 def _heeded(sums: Floats) -> Floats:
@@ -124,16 +124,16 @@ class Needs:
     words: str
     least: int = 1
 
-    def there(self, experiment: object) -> bool:
+    def met_by(self, experiment: object) -> bool:
         """Whether it asks."""
-        given = getattr(experiment, self.field)
-        return int(given) >= self.least if isinstance(given, int) else bool(given)
+        value = getattr(experiment, self.field)
+        return int(value) >= self.least if isinstance(value, int) else bool(value)
 
 
-STRAW = Needs("straw_polls", "straw_polls: 1")
-RETEST = Needs("straw_polls", "straw_polls: 2", 2)
-WATCHED = Needs("watched", "watched: a seat's name")
-BEHAVIOURS = Needs("behaviours", "behaviours: true")
+NEEDS_STRAW_POLL = Needs("straw_polls", "straw_polls: 1")
+NEEDS_TWO_STRAW_POLLS = Needs("straw_polls", "straw_polls: 2", 2)
+NEEDS_WATCHED = Needs("watched", "watched: a seat's name")
+NEEDS_BEHAVIOURS = Needs("behaviours", "behaviours: true")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..record import GameRecord
+from ..record import GameRecord, PastTurn
 from ..usage import CallTotals
-from .conduct import Conduct, conduct
-from .days import Day, days
-from .deduction import RoleGuess, judgements
+from .conduct import Conduct, conduct_of
+from .days import Day, days_of
+from .deduction import RoleGuess, role_guesses
 from .leadership import standing_of_role
-from .play import PlayerLabel, Replies, replies
+from .play import PlayerLabel, Replies, replies_by_player, replies_in, seat_turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,39 +33,41 @@ NOTHING_MORE = MeasuringOptions()
 class ObservedGame:
     """See the module. calls: what the game's calls came to, over all models."""
 
-    def __init__(
-        self, record: GameRecord, asked: MeasuringOptions = NOTHING_MORE, calls: CallTotals | None = None
-    ) -> None:
-        self.record, self.asked = record, asked
-        self.calls = calls or CallTotals()
+    def __init__(self, record: GameRecord, options: MeasuringOptions, calls: CallTotals) -> None:
+        self.record, self.options, self.calls = record, options, calls
 
     @cached_property
     def days(self) -> tuple[Day, ...]:
-        """The finished days."""
-        return tuple(day for day in days(self.record) if day.finished)
+        """The days whose vote was counted."""
+        return days_of(self.record)
 
     @cached_property
     def standings(self) -> Mapping[str, float]:
         """Role → mean standing of its holders who are not Sheriff, where there is one."""
-        found = {role: standing_of_role(self.days, role) for role in sorted(set(self.record.roles))}
-        return {role: value for role, value in found.items() if value is not None}
+        standings = {role: standing_of_role(self.days, role) for role in sorted(set(self.record.roles))}
+        return {role: value for role, value in standings.items() if value is not None}
 
     @cached_property
-    def judged(self) -> tuple[RoleGuess, ...]:
-        """What the village side guessed of the others, at each finished day's vote."""
-        return tuple(judgements(self.days))
+    def guesses(self) -> tuple[RoleGuess, ...]:
+        """What the village side guessed of the others, at each day's vote."""
+        return tuple(role_guesses(self.days))
 
     @cached_property
-    def replies(self) -> Mapping[PlayerLabel, Replies]:
+    def turns(self) -> list[PastTurn]:
+        """Every decision asked of a seat, probes included."""
+        return seat_turns(self.record)
+
+    @cached_property
+    def replies(self) -> Replies:
+        """How well all replies could be used."""
+        return replies_in(self.turns)
+
+    @cached_property
+    def replies_by_player(self) -> Mapping[PlayerLabel, Replies]:
         """How well each player's replies could be used."""
-        return replies(self.record)
-
-    @property
-    def made(self) -> int:
-        """How many model calls the record tells of."""
-        return sum(one.attempts for one in self.replies.values())
+        return replies_by_player(self.record)
 
     @cached_property
     def conduct(self) -> Conduct:
         """What the players do beside the rules. It takes longer than all else."""
-        return conduct(self.record)
+        return conduct_of(self.record)

@@ -6,12 +6,11 @@ record's header ("model" and "recipe"), so that a mixed table is split by who pl
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..record import GameRecord
+from ..record import GameRecord, PastTurn
 from ..rules import DUTIES, ROLES, Pick
 from ..text.notes import Mistake
 from .days import Day
@@ -30,36 +29,13 @@ class PlayerLabel:
         return f"{self.model} · {self.recipe}" if self.model else self.recipe
 
 
-@dataclass(frozen=True, slots=True)
-class Replies:
-    """How well a label's replies could be used, in one game.
-
-    turns: decisions asked of its seats (probes included). fallbacks: of these, how many had no usable
-    reply, so that the ruleset's stand-in was applied. attempts: model calls. mistakes: attempts whose
-    reply could not be used (each retry counts).
-    """
-
-    turns: int = 0
-    fallbacks: int = 0
-    attempts: int = 0
-    mistakes: int = 0
-
-    def __add__(self, other: Replies) -> Replies:
-        return Replies(
-            self.turns + other.turns,
-            self.fallbacks + other.fallbacks,
-            self.attempts + other.attempts,
-            self.mistakes + other.mistakes,
-        )
-
-
-def labels(record: GameRecord) -> tuple[PlayerLabel, ...]:
+def player_labels(record: GameRecord) -> tuple[PlayerLabel, ...]:
     """Who plays: each seat's player from the header, then whoever took a seat over."""
     players = [*record.header.get("players", ()), *(player for _, _, player in record.takeovers)]
-    return tuple(label(each) for each in players)
+    return tuple(player_label(player) for player in players)
 
 
-def label(described: Mapping[str, Any]) -> PlayerLabel:
+def player_label(described: Mapping[str, Any]) -> PlayerLabel:
     """One entry of the header's "players"."""
     recipe, model = described.get("recipe", "?"), described.get("model", "")
     if isinstance(recipe, Mapping):
@@ -69,19 +45,43 @@ def label(described: Mapping[str, Any]) -> PlayerLabel:
     return PlayerLabel(str(model), str(recipe))
 
 
+def is_instrument(record: GameRecord) -> bool:
+    """Whether no real model played: everybody is the built-in player, or needs no model."""
+    return all(
+        label.model == "" or label.model.partition("(")[0] == "village" for label in player_labels(record)
+    )
+
+
+# -- who won ----------------------------------------------------------------------------------------
+
+
 def village_won(record: GameRecord) -> bool | None:
     """None for a game that neither side won, or that is not over."""
     return None if record.outcome is None else record.outcome.village_won
 
 
+def won_as(record: GameRecord, seat: int, wolf: bool) -> float | None:
+    """1.0 where that seat's side won, 0.0 where not; None for a game in which it is of the other side.
+
+    Own wins differ from the village's: a watched seat is now of the village, now a Werewolf (004, human
+    evaluation: one player among six).
+    """
+    if ROLES[record.roles[seat]].wolf is not wolf:
+        return None
+    return float(village_won(record) is (not wolf))
+
+
 def survival_by_role(record: GameRecord) -> dict[str, tuple[int, int]]:
     """Role → (survivors, seats)."""
     alive = record.facts.living
-    found: dict[str, tuple[int, int]] = {}
+    survival: dict[str, tuple[int, int]] = {}
     for seat, role in enumerate(record.roles):
-        lived, seats = found.get(role, (0, 0))
-        found[role] = (lived + (seat in alive), seats + 1)
-    return found
+        survivors, seats = survival.get(role, (0, 0))
+        survival[role] = (survivors + (seat in alive), seats + 1)
+    return survival
+
+
+# -- votes and shots --------------------------------------------------------------------------------
 
 
 class Shots(NamedTuple):
@@ -92,64 +92,69 @@ class Shots(NamedTuple):
     chances: int
 
 
-def shots(record: GameRecord) -> Shots:
+def shots_taken(record: GameRecord) -> Shots:
     """Of whoever may shoot (`Duty.shoots`); only the Hunter among the roles that ship."""
-    asked = [turn for turn in record.turns if turn.kind in _SHOOTING and turn.invalid is None]
-    at = [record.roles[turn.action.seat] for turn in asked if isinstance(turn.action, Pick)]
-    return Shots(sum(ROLES[role].wolf for role in at), len(at), len(asked))
+    chances = [turn for turn in record.turns if turn.kind in _SHOOTING and turn.invalid is None]
+    targets = [record.roles[turn.action.seat] for turn in chances if isinstance(turn.action, Pick)]
+    return Shots(sum(ROLES[role].wolf for role in targets), len(targets), len(chances))
 
 
-@dataclass(frozen=True, slots=True)
-class Ballots:
+class Ballots(NamedTuple):
     """Votes of the village side: cast for a Werewolf, cast at all, and not cast."""
 
-    hits: int = 0
-    cast: int = 0
-    abstained: int = 0
+    hits: int
+    cast: int
+    abstained: int
 
 
 def village_votes(days: Sequence[Day]) -> Ballots:
-    """How the village side voted over a game's finished days."""
-    hits = cast = abstained = 0
-    for day in days:
-        if not day.finished:
-            continue
-        for seat in day.alive:
-            if day.wolf(seat):
-                continue
-            target = day.votes[seat]
-            if target is None:
-                abstained += 1
-            else:
-                cast += 1
-                hits += day.wolf(target)
-    return Ballots(hits, cast, abstained)
+    """How the village side voted over a game's days."""
+    votes = [(day, day.votes[seat]) for day in days for seat in day.alive if not day.wolf(seat)]
+    at_wolves = [day.wolf(target) for day, target in votes if target is not None]
+    return Ballots(sum(at_wolves), len(at_wolves), len(votes) - len(at_wolves))
 
 
 def eliminations(days: Sequence[Day]) -> tuple[int, int]:
     """(Werewolves voted out, players voted out)."""
-    out = [day for day in days if day.finished and day.out is not None]
-    return sum(day.wolf(day.out) for day in out if day.out is not None), len(out)
+    wolves = [day.wolf(day.out) for day in days if day.out is not None]
+    return sum(wolves), len(wolves)
 
 
-def replies(record: GameRecord) -> dict[PlayerLabel, Replies]:
+# -- replies ----------------------------------------------------------------------------------------
+
+
+class Replies(NamedTuple):
+    """How well replies could be used.
+
+    turns: decisions asked of seats (probes included). fallbacks: of these, how many had no usable
+    reply, so that the ruleset's stand-in was applied. attempts: model calls. mistakes: attempts whose
+    reply could not be used (each retry counts).
+    """
+
+    turns: int
+    fallbacks: int
+    attempts: int
+    mistakes: int
+
+
+def seat_turns(record: GameRecord) -> list[PastTurn]:
+    """Every decision asked of a seat, probes included."""
+    return [turn for turn in (*record.turns, *record.probes) if turn.seat >= 0]
+
+
+def replies_in(turns: Sequence[PastTurn]) -> Replies:
+    """How well the replies of these turns could be used."""
+    return Replies(
+        len(turns),
+        sum(turn.invalid is not None for turn in turns),
+        sum(turn.made for turn in turns),
+        sum(isinstance(content, Mistake) for turn in turns for _, content in turn.notes),
+    )
+
+
+def replies_by_player(record: GameRecord) -> dict[PlayerLabel, Replies]:
     """How well each label's replies could be used."""
-    who = labels(record)
-    found: Counter[tuple[PlayerLabel, str]] = Counter()
-    for turn in (*record.turns, *record.probes):
-        if turn.seat < 0:
-            continue
-        mine = label(record.player(turn.seat, turn.at))
-        found[mine, "turns"] += 1
-        found[mine, "fallbacks"] += turn.invalid is not None
-        found[mine, "attempts"] += turn.made
-        found[mine, "mistakes"] += sum(isinstance(content, Mistake) for _, content in turn.notes)
-    return {
-        one: Replies(*(found[one, name] for name in ("turns", "fallbacks", "attempts", "mistakes")))
-        for one in sorted(set(who))
-    }
-
-
-def is_instrument(record: GameRecord) -> bool:
-    """Whether no real model played: everybody is the built-in player, or needs no model."""
-    return all(one.model == "" or one.model.partition("(")[0] == "village" for one in labels(record))
+    of_label: dict[PlayerLabel, list[PastTurn]] = {label: [] for label in sorted(set(player_labels(record)))}
+    for turn in seat_turns(record):
+        of_label[player_label(record.player(turn.seat, turn.at))].append(turn)
+    return {label: replies_in(asked) for label, asked in of_label.items()}

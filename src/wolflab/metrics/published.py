@@ -1,7 +1,7 @@
 """Published figures beside ours, and whether a difference can be told at all.
 
 The figures are data (`published.yaml`): what was printed, where, in which version, and the n that the
-source states. Sources print hardly any spread, so `compare` has to assume one; its rule is below.
+source states. Sources print hardly any spread, so `compare_with_published` has to assume one.
 """
 
 from __future__ import annotations
@@ -27,12 +27,8 @@ class PublishedFigure:
 
     value: float
     kind: FigureKind
-    n: int | None
-    deals: int | None
-    unit: str
-    source: str
-    row: str
-    metric: str
+    n: int | None = None
+    deals: int | None = None
     digits: int = 3
     """Decimals printed."""
     table: str = ""
@@ -58,7 +54,7 @@ class PublishedTable:
 
 @dataclass(frozen=True, slots=True)
 class PublishedComparison:
-    """Ours − theirs with the interval of `compare`. resolved: True, False, or None when it cannot be told."""
+    """Ours − theirs with the interval of `compare_with_published`. resolved: None when it cannot be told."""
 
     difference: float | None
     low: float | None
@@ -68,26 +64,22 @@ class PublishedComparison:
 
 
 @cache
-def _all() -> Mapping[str, PublishedTable]:
+def published_tables() -> Mapping[str, PublishedTable]:
+    """Every published table by name."""
     text = files("wolflab.metrics").joinpath("published.yaml").read_text(encoding="utf-8")
     return {table.name: table for table in map(_table, yaml.safe_load(text))}
 
 
 def _table(raw: Mapping[str, Any]) -> PublishedTable:
-    kinds = raw["metrics"]
     printed = [value for row in raw["rows"].values() for value in row.values()]
     digits = max(len(repr(value).split(".")[1]) for value in printed)
     rows = {
         label: {
             metric: PublishedFigure(
                 float(value),
-                kinds[metric],
+                raw["metrics"][metric],
                 raw.get("row_n", {}).get(label, raw["n"]),
                 raw.get("deals"),
-                raw["unit"],
-                raw["source"],
-                label,
-                metric,
                 digits,
                 raw["name"],
             )
@@ -99,20 +91,15 @@ def _table(raw: Mapping[str, Any]) -> PublishedTable:
     return PublishedTable(raw["name"], raw["title"], raw["source"], raw["version"], note, rows)
 
 
-def tables() -> tuple[PublishedTable, ...]:
-    """Every published table."""
-    return tuple(_all().values())
-
-
-def published(name: str) -> PublishedTable:
+def published_table(name: str) -> PublishedTable:
     """The table of that name; ExperimentError lists the known ones."""
-    known = _all()
-    if name not in known:
-        raise ExperimentError(f"published: there is no table {name!r}; known are {', '.join(known)}")
-    return known[name]
+    tables = published_tables()
+    if name not in tables:
+        raise ExperimentError(f"published: there is no table {name!r}; known are {', '.join(tables)}")
+    return tables[name]
 
 
-def compare(ours: Estimate, theirs: PublishedFigure) -> PublishedComparison:
+def compare_with_published(ours: Estimate, theirs: PublishedFigure) -> PublishedComparison:
     """Can our number be told apart from the printed one?
 
     The interval of the difference combines the two numbers' own intervals (MOVER, Zou & Donner 2008):
@@ -136,23 +123,15 @@ def compare(ours: Estimate, theirs: PublishedFigure) -> PublishedComparison:
         return PublishedComparison(difference, None, None, None, ours.note or "ours has no interval")
     if theirs.kind == "correlation":
         return PublishedComparison(difference, None, None, None, "no spread can be assumed for a correlation")
-    below, above = _spread(ours, ours.value, theirs)
+    if theirs.kind == "share":
+        least, most = wilson(theirs.value * theirs.n, theirs.n)
+        below, above = theirs.value - least, most - theirs.value
+    else:
+        scale = math.sqrt(ours.deals / theirs.deals if theirs.deals else ours.n / theirs.n)
+        below, above = scale * (ours.value - ours.low), scale * (ours.high - ours.value)
     low = difference - math.hypot(ours.value - ours.low, above) - theirs.half_digit
     high = difference + math.hypot(ours.high - ours.value, below) + theirs.half_digit
     resolved = not low <= 0 <= high
     words = "differs" if resolved else "cannot be told apart"
     words += f" ({difference:+.3f}, {low:+.3f} to {high:+.3f})"
     return PublishedComparison(difference, low, high, resolved, words)
-
-
-def _spread(ours: Estimate, value: float, theirs: PublishedFigure) -> tuple[float, float]:
-    """How far their interval reaches below and above their value."""
-    assert theirs.n is not None
-    assert ours.low is not None
-    assert ours.high is not None
-    if theirs.kind == "share":
-        low, high = wilson(theirs.value * theirs.n, theirs.n)
-        return theirs.value - low, high - theirs.value
-    units = (ours.deals, theirs.deals) if theirs.deals else (ours.n, theirs.n)
-    scale = math.sqrt(units[0] / units[1])
-    return scale * (value - ours.low), scale * (ours.high - value)

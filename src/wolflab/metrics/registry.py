@@ -8,49 +8,32 @@ and the table in `docs/metrics.md`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import partial
 from typing import Any, TypeVar
 
 from ..stats.intervals import UNIT
+from ..text.notes import UNCERTAIN
 from ..usage import Usage
-from .behaviours import BEHAVIOURS as KINDS
-from .behaviours import SIDES, SideName, TrustTable
+from . import leadership
+from .behaviours import BEHAVIOURS, SIDES, SideName, TrustTable
 from .conduct import ADVISED, NOT_ADVISED
-from .days import Day
-from .deduction import CONFIDENCES, RoleGuess, named
-from .leadership import (
-    DayMetric,
-    changed,
-    dc,
-    dc_alive,
-    dc_cast,
-    dc_others,
-    dc_retest,
-    dc_words,
-    game_mean,
-    improvement,
-    led_by,
-    minus,
-    persuasion_counts,
-    ratio,
-    ratio_over_peers,
-    ratio_village,
-)
+from .deduction import CONFIDENCES, RoleGuess
+from .leadership import DayMetric, dc, dc_others, dc_retest, dc_words, game_mean, ratio
 from .measure import (
     APART,
-    BEHAVIOURS,
     EITHER,
     GAINED,
     HALVES,
     HEEDED,
     MEAN,
+    NEEDS_BEHAVIOURS,
+    NEEDS_STRAW_POLL,
+    NEEDS_TWO_STRAW_POLLS,
+    NEEDS_WATCHED,
     POOLED,
-    RETEST,
     SHARE,
-    STRAW,
-    WATCHED,
     WON_OVER,
     Counting,
     Formula,
@@ -61,11 +44,18 @@ from .measure import (
     Section,
     SplitCounting,
     Sums,
-    Unit,
 )
 from .observed import ObservedGame
-from .own import won_as
-from .play import Replies, eliminations, shots, survival_by_role, village_votes, village_won
+from .play import (
+    Replies,
+    eliminations,
+    replies_in,
+    shots_taken,
+    survival_by_role,
+    village_votes,
+    village_won,
+    won_as,
+)
 
 Entry = TypeVar("Entry", Counting, SplitCounting)
 Parts = dict[PartKey, Sums | None]
@@ -76,45 +66,44 @@ SIDE_NAMES: Mapping[SideName, str] = {"village": "village", "werewolves": "Werew
 _ENTRIES: dict[str, Measure] = {}
 
 
-_GROUPS: Mapping[Section, tuple[Group, ...]] = {
-    "leadership": ("sheriff",),
-    "roles": ("sheriff",),
-    "words": ("sheriff",),
-    "beliefs": ("every",),
-    "play": ("every", "watched"),
-    "deduction": ("deduces",),
-    "reasonable": ("conduct",),
-    "advice": ("conduct",),
-    "behaviours": ("conduct",),
-    "trust": ("conduct",),
-    "replies": ("every",),
-    "cost": ("every",),
+_GROUPS: Mapping[Section, Group] = {
+    "leadership": "sheriff",
+    "roles": "sheriff",
+    "words": "sheriff",
+    "deduction": "deduces",
+    "reasonable": "conduct",
+    "advice": "conduct",
+    "behaviours": "conduct",
+    "trust": "conduct",
 }
-"""Which measures a section can show: it stands on the page where a condition has them."""
-_ASKED_FOR: Mapping[Group, Needs] = {"watched": WATCHED, "conduct": BEHAVIOURS}
+"""Which conditions have the measures of a section, where not all do."""
+_NEEDS: Mapping[Group, Needs] = {"watched": NEEDS_WATCHED, "conduct": NEEDS_BEHAVIOURS}
+"""What an experiment has to ask for, or no condition has the group."""
 
 
-def _add(one: Measure) -> None:
-    if one.name in _ENTRIES:
-        raise ValueError(f"two measures are called {one.name}")
-    if one.group not in _GROUPS[one.section]:
-        raise ValueError(
-            f"{one.name}: the section {one.section!r} shows measures of the group "
-            f"{' or '.join(_GROUPS[one.section])}, not of {one.group!r}"
-        )
-    if one.group in _ASKED_FOR and one.needs is not _ASKED_FOR[one.group]:
-        raise ValueError(
-            f"{one.name}: a measure of the group {one.group!r} needs {_ASKED_FOR[one.group].words}"
-        )
-    _ENTRIES[one.name] = one
+def _enter(
+    name: str,
+    label: str,
+    how: Formula,
+    section: Section,
+    says: str,
+    counts: Counting | SplitCounting,
+    **fields: Any,
+) -> None:
+    """One more measure. fields: the others of `Measure`; group and needs, if not given, are the section's."""
+    if name in _ENTRIES:
+        raise ValueError(f"two measures are called {name}")
+    group = fields.pop("group", _GROUPS.get(section, "every"))
+    needs = fields.pop("needs", _NEEDS.get(group))
+    _ENTRIES[name] = Measure(name, label, how, section, says, counts, group=group, needs=needs, **fields)
 
 
-def measure(label: str, how: Formula, section: Section, **more: Any) -> Callable[[Entry], Entry]:
-    """Enter the function below under its name, with its docstring for its sentence. more: of `Measure`."""
+def measure(label: str, how: Formula, section: Section, **fields: Any) -> Callable[[Entry], Entry]:
+    """Enter the function below under its name, with its docstring for its sentence. fields: see `_enter`."""
 
     def enter(counts: Entry) -> Entry:
         says = " ".join((counts.__doc__ or "").split())
-        _add(Measure(counts.__name__, label, how, section, says, counts, **more))
+        _enter(counts.__name__, label, how, section, says, counts, **fields)
         return counts
 
     return enter
@@ -125,8 +114,8 @@ def _one(value: float | None) -> Sums | None:
     return None if value is None else (float(value), 1.0)
 
 
-def _pair(pair: Iterable[float]) -> Sums:
-    return tuple(float(one) for one in pair)
+def _floats(*numbers: float) -> Sums:
+    return tuple(map(float, numbers))
 
 
 # -- how long games last ----------------------------------------------------------------------------
@@ -141,17 +130,19 @@ def days(game: ObservedGame) -> Sums:
 # -- leadership -------------------------------------------------------------------------------------
 
 
-def _leading(name: str, label: str, says: str, metric: DayMetric, **more: Any) -> None:
+def _leading(name: str, label: str, says: str, metric: DayMetric, **fields: Any) -> None:
     """A mean over days within a game (002: 1/T Σ_t), then over games."""
 
     def counts(game: ObservedGame) -> Sums | None:
         return _one(game_mean(game.days, metric))
 
-    unit: Unit = "plain" if name.startswith("ratio") else "share"
-    _add(Measure(name, label, MEAN, "leadership", says, counts, group="sheriff", **{"unit": unit, **more}))
+    _enter(name, label, MEAN, "leadership", says, counts, **fields)
 
 
-_leading(
+_believing = partial(_leading, unit="plain")
+_converting = partial(_leading, bounds=UNIT, needs=NEEDS_STRAW_POLL)
+
+_believing(
     "ratio",
     "Ratio",
     "How far the others believe the Sheriff, over how far they believe each other: mean of m[i, L] over "
@@ -159,136 +150,121 @@ _leading(
     ratio,
     headline=True,
 )
-_leading("ratio_village", "Ratio, village raters", "Ratio with village raters only.", ratio_village)
-_leading(
+_believing(
+    "ratio_village", "Ratio, village raters", "Ratio with village raters only.", leadership.ratio_village
+)
+_believing(
     "ratio_recorded",
     "Ratio, reliability as used",
     "Ratio with the reliability that the agents themselves used.",
     partial(ratio, rule="recorded"),
 )
-_leading(
+_believing(
     "ratio_wolf_exception",
     "Ratio, Werewolves' exception",
     "Ratio where a Werewolf's guess “Werewolf” counts as trust (002's released code).",
     partial(ratio, rule="wolf_exception"),
 )
-_leading(
+_believing(
     "ratio_over_peers",
     "Ratio over the role's peers",
     "Ratio minus the mean of the same quotient of living players of the Sheriff's role who are not Sheriff.",
-    ratio_over_peers,
+    leadership.ratio_over_peers,
     signed=True,
 )
 _leading(
     "improvement",
     "reliability gained by speaking",
     "(After − before) / before of the Sheriff's mean reliability, at the straw poll and at the vote.",
-    improvement,
-    needs=STRAW,
+    leadership.improvement,
+    needs=NEEDS_STRAW_POLL,
     signed=True,
 )
-_leading(
+_converting(
     "dc",
     "DC",
     "Share of the N − 1 others whose straw vote was not the Sheriff's vote and whose real vote is "
     "(002 Eq. 12).",
     dc,
-    bounds=UNIT,
-    needs=STRAW,
     headline=True,
 )
-_leading(
+_converting(
     "dc_alive",
     "DC, divided by N",
     "DC divided by N, as 002's released code does; this one is set beside 002's tables.",
-    dc_alive,
-    bounds=UNIT,
-    needs=STRAW,
+    leadership.dc_alive,
 )
-_leading(
+_converting(
     "dc_cast",
     "DC, Sheriff voted",
     "DC, taken as 0 on days when the Sheriff did not vote.",
-    dc_cast,
-    bounds=UNIT,
-    needs=STRAW,
+    leadership.dc_cast,
 )
-_leading(
+_converting(
     "changed",
     "DC*, any changed vote",
     "Share of the others that changed their vote at all.",
-    changed,
-    bounds=UNIT,
-    needs=STRAW,
+    leadership.votes_changed,
 )
-_leading(
+_converting(
     "dc_retest",
     "DC, polled twice",
     "Null of DC: a second straw poll in place of the vote, with nothing said in between.",
     dc_retest,
-    bounds=UNIT,
-    needs=RETEST,
+    needs=NEEDS_TWO_STRAW_POLLS,
 )
 _leading(
     "dc_over_retest",
     "DC over polled twice",
     "DC minus what it is when players are polled twice.",
-    minus(dc, dc_retest),
+    leadership.minus(dc, dc_retest),
     unit="points",
     bounds=SIGNED,
-    needs=RETEST,
+    needs=NEEDS_TWO_STRAW_POLLS,
     signed=True,
 )
-_leading(
+_converting(
     "dc_others",
     "DC towards others",
     "Null of DC: conversion towards each other player's vote in turn, averaged.",
     dc_others,
-    bounds=UNIT,
-    needs=STRAW,
 )
 _leading(
     "dc_over_others",
     "DC over towards others",
     "DC minus what it is towards others.",
-    minus(dc, dc_others),
+    leadership.minus(dc, dc_others),
     unit="points",
     bounds=SIGNED,
-    needs=STRAW,
+    needs=NEEDS_STRAW_POLL,
     signed=True,
 )
-_leading(
+_converting(
     "dc_words",
     "conversion in words",
     "Share of the others that came over to the player whom the Sheriff recommends in words.",
     dc_words,
-    bounds=UNIT,
-    needs=STRAW,
 )
-_leading(
+_converting(
     "dc_words_wolf",
     "conversion in words, to a Werewolf",
     "Conversion in words where the player recommended is a Werewolf.",
     partial(dc_words, wolf=True),
-    bounds=UNIT,
-    needs=STRAW,
 )
-_leading(
+_converting(
     "dc_words_other",
     "conversion in words, to another",
     "Conversion in words where the player recommended is none.",
     partial(dc_words, wolf=False),
-    bounds=UNIT,
-    needs=STRAW,
 )
 
 
-@measure("days led", SHARE, "roles", units="days", group="sheriff", split=("role",))
+@measure("days led", SHARE, "roles", units="days", split=("role",))
 def led_by_role(game: ObservedGame) -> Parts:
     """Share of the days with a Sheriff on which it holds that role."""
     led = [day for day in game.days if day.sheriff is not None]
     roles = sorted(set(game.record.roles))
-    return {(role,): (float(sum(led_by(day, role) for day in led)), float(len(led))) for role in roles}
+    return {(role,): _floats(sum(leadership.led_by(day, role) for day in led), len(led)) for role in roles}
 
 
 def _by_leader(game: ObservedGame, metric: DayMetric) -> Parts:
@@ -297,61 +273,50 @@ def _by_leader(game: ObservedGame, metric: DayMetric) -> Parts:
     return {(role,): _one(game_mean(game.days, metric, role)) for role in sorted(roles)}
 
 
-@measure("Ratio", MEAN, "roles", unit="plain", group="sheriff", split=("role",), reference=1.0)
+@measure("Ratio", MEAN, "roles", unit="plain", split=("role",), reference=1.0)
 def ratio_by_role(game: ObservedGame) -> Parts:
     """Ratio on days whose Sheriff holds that role (002 Fig. 2)."""
     return _by_leader(game, ratio)
 
 
-@measure("same role, no Sheriff", MEAN, "roles", unit="plain", group="sheriff", split=("role",))
+@measure("same role, no Sheriff", MEAN, "roles", unit="plain", split=("role",))
 def standing_by_role(game: ObservedGame) -> Parts:
     """Ratio's quotient of the living players of that role who are not Sheriff: the null of the Ratio."""
     return {(role,): (value, 1.0) for role, value in game.standings.items()}
 
 
-@measure("difference", APART, "roles", unit="plain", group="sheriff", split=("role",), signed=True)
+@measure("difference", APART, "roles", unit="plain", split=("role",), signed=True)
 def over_standing_by_role(game: ObservedGame) -> Parts:
     """Ratio of Sheriffs of that role minus that null: what is left is the office's share."""
-    own, others, nothing = ratio_by_role(game), standing_by_role(game), (0.0, 0.0)
-    keys = sorted(own.keys() | others.keys())
-    return {key: (*(own.get(key) or nothing), *(others.get(key) or nothing)) for key in keys}
+    ratios, nulls, nothing = ratio_by_role(game), standing_by_role(game), (0.0, 0.0)
+    roles = sorted(ratios.keys() | nulls.keys())
+    return {role: (*(ratios.get(role) or nothing), *(nulls.get(role) or nothing)) for role in roles}
 
 
-@measure("DC", MEAN, "roles", group="sheriff", bounds=UNIT, split=("role",), needs=STRAW)
+@measure("DC", MEAN, "roles", bounds=UNIT, split=("role",), needs=NEEDS_STRAW_POLL)
 def dc_by_role(game: ObservedGame) -> Parts:
     """DC on days whose Sheriff holds that role."""
     return _by_leader(game, dc)
 
 
-@measure("DC, polled twice", MEAN, "roles", group="sheriff", bounds=UNIT, split=("role",), needs=RETEST)
+@measure("DC, polled twice", MEAN, "roles", bounds=UNIT, split=("role",), needs=NEEDS_TWO_STRAW_POLLS)
 def dc_retest_by_role(game: ObservedGame) -> Parts:
     """The null of DC on days whose Sheriff holds that role."""
     return _by_leader(game, dc_retest)
 
 
-def _persuading(name: str, label: str, says: str, needs: Any = STRAW, **which: bool) -> None:
-    count: Callable[[Day], tuple[int, int, int] | None] = partial(persuasion_counts, **which)  # type: ignore[arg-type]
-
+def _persuading(name: str, label: str, says: str, needs: Needs = NEEDS_STRAW_POLL, **which: bool) -> None:
     def counts(game: ObservedGame) -> Sums:
-        known = [one for day in game.days if (one := count(day)) is not None]
-        silent = sum(persuasion_counts(day) is None for day in game.days)
-        return *(float(sum(one[k] for one in known)) for k in range(3)), float(silent)
+        known = [
+            day_counts
+            for day in game.days
+            if (day_counts := leadership.persuasion_counts(day, **which)) is not None
+        ]
+        silent = sum(leadership.persuasion_counts(day) is None for day in game.days)
+        return _floats(*(sum(day_counts[k] for day_counts in known) for k in range(3)), silent)
 
-    _add(
-        Measure(
-            name,
-            label,
-            WON_OVER,
-            "words",
-            says,
-            counts,
-            units="followers",
-            group="sheriff",
-            bounds=SIGNED,
-            needs=needs,
-            reference=0.0,
-        )
-    )
+    fields: dict[str, Any] = {"units": "followers", "bounds": SIGNED, "needs": needs, "reference": 0.0}
+    _enter(name, label, WON_OVER, "words", says, counts, **fields)
 
 
 _persuading(
@@ -376,7 +341,7 @@ _persuading(
     "persuasion_retest",
     "persuasion rate, polled twice",
     "Null of the persuasion rate: a second straw poll in place of the vote.",
-    RETEST,
+    NEEDS_TWO_STRAW_POLLS,
     retest=True,
 )
 
@@ -389,15 +354,14 @@ def reliability(game: ObservedGame) -> Parts:
     """Mean m at the vote, from 1 (surely a Werewolf) to 10 (surely not), by day, role of the rater and role
     of the player judged, the Sheriff apart.
     """
-    found: dict[PartKey, tuple[float, float]] = {}
+    sums: dict[PartKey, tuple[float, float]] = {}
     for day in game.days:
         for (rater, target), m in day.matrix().items():
-            if rater in day.alive:
-                whom = "Sheriff" if target == day.sheriff else day.roles[target]
-                key = (day.round, day.roles[rater], whom)
-                total, n = found.get(key, (0.0, 0.0))
-                found[key] = total + m, n + 1
-    return {**found}
+            whom = "Sheriff" if target == day.sheriff else day.roles[target]
+            key = (day.round, day.roles[rater], whom)
+            total, n = sums.get(key, (0.0, 0.0))
+            sums[key] = total + m, n + 1
+    return {**sums}
 
 
 # -- how they end ----------------------------------------------------------------------------------
@@ -424,25 +388,23 @@ def nobody(game: ObservedGame) -> Sums:
 
 
 def _own(game: ObservedGame, wolf: bool) -> Sums | None:
-    assert game.asked.watched is not None
-    return _one(won_as(game.record, game.asked.watched, wolf))
+    assert game.options.watched is not None
+    return _one(won_as(game.record, game.options.watched, wolf))
 
 
-@measure("own wins as the village", SHARE, "play", group="watched", needs=WATCHED, headline=True)
+@measure("own wins as the village", SHARE, "play", group="watched", headline=True)
 def own_village_win(game: ObservedGame) -> Sums | None:
     """Wins of the watched seat's side, in the games in which its card is of the village."""
     return _own(game, wolf=False)
 
 
-@measure("own wins as a Werewolf", SHARE, "play", group="watched", needs=WATCHED, headline=True)
+@measure("own wins as a Werewolf", SHARE, "play", group="watched", headline=True)
 def own_wolf_win(game: ObservedGame) -> Sums | None:
     """Wins of the watched seat's side, in the games in which its card is a Werewolf's."""
     return _own(game, wolf=True)
 
 
-@measure(
-    "own wins, each side half", HALVES, "play", group="watched", bounds=UNIT, needs=WATCHED, headline=True
-)
+@measure("own wins, each side half", HALVES, "play", group="watched", bounds=UNIT, headline=True)
 def own_win(game: ObservedGame) -> Sums:
     """The mean of the watched seat's wins as the village and as a Werewolf, so that each side counts half
     whatever the cards (004's human evaluation).
@@ -454,122 +416,122 @@ def own_win(game: ObservedGame) -> Sums:
 @measure("village votes for a Werewolf", SHARE, "play", units="votes")
 def vote_hits(game: ObservedGame) -> Sums:
     """Share of the votes cast by the village side that were for a Werewolf."""
-    found = village_votes(game.days)
-    return float(found.hits), float(found.cast)
+    ballots = village_votes(game.days)
+    return _floats(ballots.hits, ballots.cast)
 
 
 @measure("village votes not cast", SHARE, "play", units="votes")
 def abstained(game: ObservedGame) -> Sums:
     """Share of the village side's votes that were not cast, unusable ones among them."""
-    found = village_votes(game.days)
-    return float(found.abstained), float(found.cast + found.abstained)
+    ballots = village_votes(game.days)
+    return _floats(ballots.abstained, ballots.cast + ballots.abstained)
 
 
 @measure("Werewolves among those voted out", SHARE, "play", units="players out")
 def out_hits(game: ObservedGame) -> Sums:
     """Share of the players voted out who were Werewolves."""
-    return _pair(eliminations(game.days))
+    return _floats(*eliminations(game.days))
 
 
 @measure("chances to shoot taken", SHARE, "play", units="chances")
 def shoots(game: ObservedGame) -> Sums:
     """Share of the chances to shoot (a Hunter's, as it leaves) that are taken; stand-ins are left out."""
-    found = shots(game.record)
-    return float(found.fired), float(found.chances)
+    shots = shots_taken(game.record)
+    return _floats(shots.fired, shots.chances)
 
 
 @measure("shots at a Werewolf", SHARE, "play", units="shots")
 def shot_hits(game: ObservedGame) -> Sums:
     """Share of the shots that hit a Werewolf."""
-    found = shots(game.record)
-    return float(found.hits), float(found.fired)
+    shots = shots_taken(game.record)
+    return _floats(shots.hits, shots.fired)
 
 
 @measure("alive at the end", SHARE, "play", units="seats", split=("role",))
 def survival(game: ObservedGame) -> Parts:
     """Share of a role's seats that live to the end."""
-    found = survival_by_role(game.record)
-    return {(role,): _pair(found[role]) for role in sorted(found)}
+    return {(role,): _floats(*counts) for role, counts in sorted(survival_by_role(game.record).items())}
 
 
 # -- who is guessed ---------------------------------------------------------------------------------
 
 
-def _judged(game: ObservedGame, value: Callable[[RoleGuess], float]) -> Sums | None:
-    return (sum(map(value, game.judged)), float(len(game.judged))) if game.judged else None
+def _over_guesses(game: ObservedGame, value: Callable[[RoleGuess], float]) -> Sums | None:
+    return (sum(map(value, game.guesses)), float(len(game.guesses))) if game.guesses else None
 
 
-@measure("accuracy", SHARE, "deduction", units="judgements", group="deduces")
+@measure("accuracy", SHARE, "deduction", units="judgements")
 def accuracy(game: ObservedGame) -> Sums | None:
     """Share of the village side's judgements that name the exact role; “Uncertain” is never right."""
-    return _judged(game, lambda one: float(one.right))
+    return _over_guesses(game, lambda guess: float(guess.right))
 
 
-@measure("“Uncertain” guesses", SHARE, "deduction", units="judgements", group="deduces")
+@measure("“Uncertain” guesses", SHARE, "deduction", units="judgements")
 def uncertain(game: ObservedGame) -> Sums | None:
     """Share of the judgements that name no role."""
-    n = len(game.judged)
-    return (float(n - len(named(game.judged))), float(n)) if n else None
+    return _over_guesses(game, lambda guess: float(guess.guess == UNCERTAIN))
 
 
-@measure("Brier score", POOLED, "deduction", unit="plain", units="judgements", group="deduces")
+@measure("Brier score", POOLED, "deduction", unit="plain", units="judgements")
 def brier(game: ObservedGame) -> Sums | None:
     """Σ(p − truth)² of a judgement as a distribution, from 0 (sure and right) to 2 (sure and wrong)."""
-    return _judged(game, lambda one: one.brier)
+    return _over_guesses(game, lambda guess: guess.brier)
 
 
-@measure("Brier score, cards alone", POOLED, "deduction", unit="plain", units="judgements", group="deduces")
+@measure("Brier score, cards alone", POOLED, "deduction", unit="plain", units="judgements")
 def prior_brier(game: ObservedGame) -> Sums | None:
     """The Brier score of knowing only the cards in play and one's own."""
-    return _judged(game, lambda one: one.prior_brier)
+    return _over_guesses(game, lambda guess: guess.prior_brier)
 
 
-@measure("skill of guesses", GAINED, "deduction", units="judgements", group="deduces", signed=True)
+@measure("skill of guesses", GAINED, "deduction", units="judgements", signed=True)
 def skill(game: ObservedGame) -> Sums | None:
     """1 − Brier score / Brier score of the cards alone: 0 is no better than the cards."""
-    mine, cards = _judged(game, lambda one: one.brier), _judged(game, lambda one: one.prior_brier)
-    return None if mine is None or cards is None else (mine[0], cards[0], mine[1])
+    scores, of_cards = brier(game), prior_brier(game)
+    return None if scores is None or of_cards is None else (scores[0], of_cards[0], scores[1])
 
 
-@measure("right", SHARE, "deduction", units="judgements", group="deduces", split=("confidence",))
+@measure("right", SHARE, "deduction", units="judgements", split=("confidence",))
 def calibration(game: ObservedGame) -> Parts:
     """Share of the guesses of one stated confidence (5 to 10) that were right."""
-    return _by_confidence(game, lambda one: float(one.right))
+    return _by_confidence(game, lambda guess: float(guess.right))
 
 
-@measure("stated", POOLED, "deduction", units="judgements", group="deduces", split=("confidence",))
+@measure("stated", POOLED, "deduction", units="judgements", split=("confidence",))
 def stated(game: ObservedGame) -> Parts:
     """The probability that such a confidence states, on average."""
-    return _by_confidence(game, lambda one: one.stated)
+    return _by_confidence(game, lambda guess: guess.stated)
 
 
 def _by_confidence(game: ObservedGame, value: Callable[[RoleGuess], float]) -> Parts:
-    guesses = named(game.judged)
-    kept = {c: [value(one) for one in guesses if one.confidence == c] for c in CONFIDENCES}
-    return {(c,): (sum(values), float(len(values))) for c, values in kept.items() if values}
+    values: dict[PartKey, list[float]] = {(confidence,): [] for confidence in CONFIDENCES}
+    for guess in game.guesses:
+        if guess.guess != UNCERTAIN and (guess.confidence,) in values:
+            values[guess.confidence,].append(value(guess))
+    return {key: (sum(each), float(len(each))) for key, each in values.items() if each}
 
 
 # -- conduct ----------------------------------------------------------------------------------------
 
 
-@measure("reasonable by rule", SHARE, "reasonable", units="replies", group="conduct", needs=BEHAVIOURS)
+@measure("reasonable by rule", SHARE, "reasonable", units="replies")
 def reasonable(game: ObservedGame) -> Sums:
     """Share of replies that no rule objects to: usable, no failure, no hallucination (003 Fig. 4 had people
     judge).
     """
-    return _pair(game.conduct.reasonable)
+    return _floats(*game.conduct.reasonable)
 
 
-@measure("decisions with advice", SHARE, "advice", units="decisions", group="conduct", needs=BEHAVIOURS)
+@measure("decisions with advice", SHARE, "advice", units="decisions")
 def suggested(game: ObservedGame) -> Sums:
     """Share of decisions, of players that have experience, for which past games gave a suggestion."""
-    return _pair(game.conduct.suggested)
+    return _floats(*game.conduct.suggested)
 
 
-@measure("village votes passed", SHARE, "advice", units="votes", group="conduct", needs=BEHAVIOURS)
+@measure("village votes passed", SHARE, "advice", units="votes")
 def passed(game: ObservedGame) -> Sums:
     """Share of the village side's usable votes that were not cast."""
-    return _pair(game.conduct.passed)
+    return _floats(*game.conduct.passed)
 
 
 @measure(
@@ -577,9 +539,7 @@ def passed(game: ObservedGame) -> Sums:
     HEEDED,
     "advice",
     units="votes advised to act",
-    group="conduct",
     bounds=UNIT,
-    needs=BEHAVIOURS,
     reference=0.0,
 )
 def heeded(game: ObservedGame) -> Sums:
@@ -587,7 +547,7 @@ def heeded(game: ObservedGame) -> Sums:
     nothing, 1 if nobody who is advised to act passes.
     """
     votes = game.conduct.votes
-    return _pair((*votes.get(ADVISED, (0, 0)), *votes.get(NOT_ADVISED, (0, 0))))
+    return _floats(*votes.get(ADVISED, (0, 0)), *votes.get(NOT_ADVISED, (0, 0)))
 
 
 def behaviour_name(name: str) -> str:
@@ -606,19 +566,13 @@ def _behaviour(name: str, side: SideName) -> None:
 
     words, whose = behaviour_name(name), SIDE_NAMES[side]
     label, shows = f"{words}, {whose}", "show" if side == "werewolves" else "shows"
-    section: Section = "behaviours"
     says = f"How often a game the {whose} {shows} {words}."
-    _add(
-        Measure(
-            f"{name}_{side}", label, MEAN, section, says, times, "plain", group="conduct", needs=BEHAVIOURS
-        )
-    )
+    _enter(f"{name}_{side}", label, MEAN, "behaviours", says, times, unit="plain")
     says = f"Share of games in which the {whose} {shows} {words} at all."
-    seen, label = f"{name}_{side}_seen", f"games with {label}"
-    _add(Measure(seen, label, MEAN, section, says, ever, group="conduct", bounds=UNIT, needs=BEHAVIOURS))
+    _enter(f"{name}_{side}_seen", f"games with {label}", MEAN, "behaviours", says, ever, bounds=UNIT)
 
 
-for _name in KINDS:
+for _name in BEHAVIOURS:
     for _side in SIDES:
         _behaviour(_name, _side)
 
@@ -628,7 +582,7 @@ def _trusting(
     label: str,
     says: str,
     value: Callable[[tuple[TrustTable, ...]], float | None],
-    bounds: tuple[float, float] | None = None,
+    **fields: Any,
 ) -> None:
     """Over the whole game, and by day. Games that did not reach a day, or have none, are no cases."""
 
@@ -637,14 +591,12 @@ def _trusting(
         return _one(value(tables)) if tables else None
 
     def by_day(game: ObservedGame) -> Parts:
-        found = {(table.day,): _one(value((table,))) for table in game.conduct.trust}
-        return {key: one for key, one in found.items() if one is not None}
+        days = {(table.day,): _one(value((table,))) for table in game.conduct.trust}
+        return {day: sums for day, sums in days.items() if sums is not None}
 
-    unit: Unit = "one" if bounds is None else "share"
-    more: dict[str, Any] = {"group": "conduct", "bounds": bounds, "needs": BEHAVIOURS}
-    _add(Measure(f"trust_{name}", label, POOLED, "trust", says, whole, unit, **more))
-    by_name, of_day = f"trust_{name}_by_day", f"{says[:-1]}: of one day, in the games that reached it."
-    _add(Measure(by_name, label, POOLED, "trust", of_day, by_day, unit, split=("day",), **more))
+    _enter(f"trust_{name}", label, POOLED, "trust", says, whole, **fields)
+    says = f"{says[:-1]}: of one day, in the games that reached it."
+    _enter(f"trust_{name}_by_day", label, POOLED, "trust", says, by_day, split=("day",), **fields)
 
 
 def _relations(tables: tuple[TrustTable, ...]) -> float | None:
@@ -654,8 +606,8 @@ def _relations(tables: tuple[TrustTable, ...]) -> float | None:
     return sum(len(table.relations) / table.pairs for table in tables) / len(tables)
 
 
-def _changes(tables: tuple[TrustTable, ...], what: str) -> float:
-    return float(sum(len(getattr(table, what)) for table in tables))
+def _pairs(tables: tuple[TrustTable, ...], which: str) -> float:
+    return float(sum(len(getattr(table, which)) for table in tables))
 
 
 _trusting(
@@ -663,33 +615,36 @@ _trusting(
     "pairs with trust",
     "Share of the ordered pairs of the living in which one shows trust in the other (003's trust tables).",
     _relations,
-    UNIT,
+    bounds=UNIT,
 )
 _trusting(
     "established",
     "trust established",
     "Such pairs a game that there were not the day before.",
-    partial(_changes, what="established"),
+    partial(_pairs, which="established"),
+    unit="one",
 )
 _trusting(
     "dissolved",
     "trust dissolved",
     "Such pairs a game that are gone the day after, both still living.",
-    partial(_changes, what="dissolved"),
+    partial(_pairs, which="dissolved"),
+    unit="one",
 )
 _trusting(
     "reciprocal",
     "reciprocal pairs",
     "Pairs a game that trust each other.",
-    partial(_changes, what="reciprocal"),
+    partial(_pairs, which="reciprocal"),
+    unit="one",
 )
 
 
 # -- replies and calls ------------------------------------------------------------------------------
 
 
-def _unusable(one: Replies) -> Sums:
-    return _pair((one.mistakes, one.attempts, one.fallbacks, one.turns))
+def _unusable(replies: Replies) -> Sums:
+    return _floats(replies.mistakes, replies.attempts, replies.fallbacks, replies.turns)
 
 
 @measure("invalid replies", EITHER, "replies", units="calls", also="turns", void=True, headline=True)
@@ -697,7 +652,7 @@ def invalid(game: ObservedGame) -> Sums:
     """Share of model calls whose reply could not be used, retries among them; for agents that call no model,
     of their turns.
     """
-    return _unusable(sum(game.replies.values(), Replies()))
+    return _unusable(game.replies)
 
 
 @measure("stand-ins", EITHER, "replies", units="decisions", void=True, headline=True)
@@ -705,33 +660,32 @@ def stand_ins(game: ObservedGame) -> Sums:
     """Share of the decisions that took a call which got no usable reply, so that the rules' stand-in was
     applied; where no model was called, of all decisions.
     """
-    every = [turn for turn in (*game.record.turns, *game.record.probes) if turn.seat >= 0]
-    made = [turn for turn in every if turn.made]
-    failed = [sum(turn.invalid is not None for turn in turns) for turns in (made, every)]
-    return _pair((failed[0], len(made), failed[1], len(every)))
+    with_calls = replies_in([turn for turn in game.turns if turn.made])
+    return _floats(with_calls.fallbacks, with_calls.turns, game.replies.fallbacks, game.replies.turns)
 
 
 @measure("invalid replies", EITHER, "replies", units="calls", also="turns", split=("player",), void=True)
 def invalid_by_player(game: ObservedGame) -> Parts:
     """The share of invalid replies of one player (model and recipe)."""
-    return {(str(who),): _unusable(one) for who, one in game.replies.items()}
+    return {(str(player),): _unusable(replies) for player, replies in game.replies_by_player.items()}
 
 
 @measure("stand-ins", SHARE, "replies", units="turns", split=("player",), void=True)
 def fallback_by_player(game: ObservedGame) -> Parts:
     """Share of one player's turns for which the rules' stand-in was applied."""
-    return {(str(who),): (float(one.fallbacks), float(one.turns)) for who, one in game.replies.items()}
+    by_player = game.replies_by_player.items()
+    return {(str(player),): _floats(replies.fallbacks, replies.turns) for player, replies in by_player}
 
 
 def _spent(game: ObservedGame, of: Callable[[Usage], float]) -> Sums | None:
     """None for a game that comes without what its calls came to."""
-    return None if game.made and not game.calls.calls else (float(of(game.calls.usage)), 1.0)
+    return None if game.replies.attempts and not game.calls.calls else (float(of(game.calls.usage)), 1.0)
 
 
 @measure("calls a game", MEAN, "cost", unit="large", headline=True)
 def calls(game: ObservedGame) -> Sums:
     """Model calls that a finished game took."""
-    return float(game.calls.calls or game.made), 1.0
+    return float(game.calls.calls or game.replies.attempts), 1.0
 
 
 @measure("prompt tokens a game", MEAN, "cost", unit="large", headline=True)
@@ -752,13 +706,13 @@ def cost(game: ObservedGame) -> Sums | None:
     return _spent(game, lambda usage: usage.cost)
 
 
-MEASURES: Mapping[str, Measure] = {name: one for name, one in _ENTRIES.items() if not one.split}
+MEASURES: Mapping[str, Measure] = {name: entry for name, entry in _ENTRIES.items() if not entry.split}
 """Measures with one number a condition: what a contrast, a curve or a planted effect can name."""
-SPLITS: Mapping[str, Measure] = {name: one for name, one in _ENTRIES.items() if one.split}
+SPLITS: Mapping[str, Measure] = {name: entry for name, entry in _ENTRIES.items() if entry.split}
 """Measures with a number for each part."""
 
 
-def unknown(name: str) -> str | None:
+def unknown_measure(name: str) -> str | None:
     """What to say of a name that is no measure with one number a condition; None of one that is."""
     if name in MEASURES:
         return None

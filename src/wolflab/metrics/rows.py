@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
+from itertools import accumulate
 from typing import Any, Literal
 
 import msgspec
@@ -19,11 +20,11 @@ import msgspec
 from ..errors import RecordError
 from ..record import GameRecord
 from ..usage import CallTotals
-from .choices import StudiedDecision, decisions
-from .leadership import null_of_ratio
+from .choices import StudiedDecision, studied_decisions
+from .leadership import ratio_null_of_game
 from .measure import Group, Measure, PartKey, Sums
 from .observed import NOTHING_MORE, MeasuringOptions, ObservedGame
-from .play import is_instrument, labels
+from .play import is_instrument, player_labels
 from .registry import MEASURES, SPLITS
 
 Status = Literal["done", "void", "planned", "unfinished", "failed"]
@@ -38,7 +39,7 @@ behaviours, what is read from statements): rows of before are then counted again
 class MeasureRow(msgspec.Struct, array_like=True):
     """One game. sums: of every measure of `MEASURES`, one after another, None where the game has nothing of
     it. parts: by number in `SPLITS`, (key, sums) each, None for a case that is missing. players: who played.
-    null: see `leadership.null_of_ratio`. choices: by study, what was decided.
+    ratio_null: see `leadership.ratio_null_of_game`. choices: by study, what was decided.
     """
 
     ruleset: str
@@ -47,17 +48,17 @@ class MeasureRow(msgspec.Struct, array_like=True):
     groups: tuple[Group, ...]
     sums: list[float | None]
     parts: dict[int, list[tuple[PartKey, Sums | None]]]
-    null: tuple[float, float, float] | None = None
+    ratio_null: tuple[float, float, float] | None = None
     choices: dict[str, tuple[StudiedDecision, ...]] = {}
 
     @property
     def winner(self) -> bool | None:
         """Whether the village won; None where neither side did."""
-        if self.of("village_win")[0]:
+        if self.sums_of("village_win")[0]:
             return True
-        return False if self.of("wolf_win")[0] else None
+        return False if self.sums_of("wolf_win")[0] else None
 
-    def of(self, name: str) -> Sequence[float | None]:
+    def sums_of(self, name: str) -> Sequence[float | None]:
         """What the game contributes to one measure."""
         return self.sums[COLUMNS[name]]
 
@@ -84,80 +85,77 @@ class GameResult:
 
 
 def _columns() -> dict[str, slice]:
-    found, at = {}, 0
-    for one in MEASURES.values():
-        found[one.name] = slice(at, at + one.how.width)
-        at += one.how.width
-    return found
+    ends = accumulate(measure.how.width for measure in MEASURES.values())
+    return {
+        name: slice(end - measure.how.width, end)
+        for (name, measure), end in zip(MEASURES.items(), ends, strict=True)
+    }
 
 
 COLUMNS: Mapping[str, slice] = _columns()
 """Where the sums of each measure stand."""
-WIDTH = sum(one.how.width for one in MEASURES.values())
+WIDTH = sum(measure.how.width for measure in MEASURES.values())
 
 
 @cache
-def version(asked: MeasuringOptions = NOTHING_MORE) -> str:
+def row_version(options: MeasuringOptions = NOTHING_MORE) -> str:
     """What a row has to be counted by to be read as it is."""
-    entries = [(one.name, one.how.width, one.void) for one in (*MEASURES.values(), *SPLITS.values())]
-    told = [COUNTED, entries, asked.behaviours, asked.watched, asked.choices]
-    return blake2b(msgspec.json.encode(told), digest_size=8).hexdigest()
+    measures = (*MEASURES.values(), *SPLITS.values())
+    entries = [(measure.name, measure.how.width, measure.void) for measure in measures]
+    counted_by = [COUNTED, entries, options.behaviours, options.watched, options.choices]
+    return blake2b(msgspec.json.encode(counted_by), digest_size=8).hexdigest()
 
 
 def row_of(
-    record: GameRecord, asked: MeasuringOptions = NOTHING_MORE, calls: CallTotals | None = None
+    record: GameRecord,
+    options: MeasuringOptions = NOTHING_MORE,
+    calls: CallTotals = CallTotals(),  # noqa: B008 (frozen)
 ) -> MeasureRow:
-    """What a game contributes. calls: what its calls came to, over all models (None: not known).
+    """What a game contributes. calls: what its calls came to, over all models (none: not known).
 
     A void game contributes to nothing but what its players were asked.
     """
-    game = ObservedGame(record, asked, calls)
+    game = ObservedGame(record, options, calls)
     void = record.outcome is not None and record.outcome.void
-    groups: frozenset[Group] = frozenset({"every"}) if void else groups_of(game)
+    groups: frozenset[Group] = frozenset({"every"}) if void else groups_of_game(game)
 
-    def kept(one: Measure) -> bool:
-        return one.group in groups and (one.void or not void)
+    def counts(measure: Measure) -> bool:
+        return measure.group in groups and (measure.void or not void)
 
     parts: dict[int, list[tuple[PartKey, Sums | None]]] = {}
-    for number, one in enumerate(SPLITS.values()):
-        found = one.counts(game) if kept(one) else {}
-        assert isinstance(found, Mapping), one.name
-        if found:
-            parts[number] = list(found.items())
+    for number, measure in enumerate(SPLITS.values()):
+        part = measure.counts(game) if counts(measure) else {}
+        assert isinstance(part, Mapping), measure.name
+        if part:
+            parts[number] = list(part.items())
+    sums: list[float | None] = []
+    for measure in MEASURES.values():
+        contributed = measure.counts(game) if counts(measure) else None
+        assert not isinstance(contributed, Mapping), measure.name
+        assert contributed is None or len(contributed) == measure.how.width, measure.name
+        sums += contributed or (None,) * measure.how.width
     return MeasureRow(
         record.ruleset.name,
-        tuple(str(one) for one in sorted(set(labels(record)))),
+        tuple(str(label) for label in sorted(set(player_labels(record)))),
         is_instrument(record),
         () if void else tuple(sorted(groups)),
-        [each for one in MEASURES.values() for each in (_sums(one, game) if kept(one) else _none(one))],
+        sums,
         parts,
-        null_of_ratio(game.days) if "sheriff" in groups else None,
-        {} if void else {study: decisions(record, study) for study in asked.choices},
+        ratio_null_of_game(game.days) if "sheriff" in groups else None,
+        {} if void else {study: studied_decisions(record, study) for study in options.choices},
     )
 
 
-def groups_of(game: ObservedGame) -> frozenset[Group]:
+def groups_of_game(game: ObservedGame) -> frozenset[Group]:
     """Which groups of measures a game gives its condition."""
-    found: set[Group] = {"every"}
-    if any(day.sheriff is not None for day in game.days):
-        found.add("sheriff")
-    if game.judged:
-        found.add("deduces")
-    if game.asked.watched is not None:
-        found.add("watched")
-    if game.asked.behaviours:
-        found.add("conduct")
-    return frozenset(found)
-
-
-def _sums(one: Measure, game: ObservedGame) -> Sequence[float | None]:
-    found = one.counts(game)
-    assert found is None or (isinstance(found, tuple) and len(found) == one.how.width), one.name
-    return _none(one) if found is None else found
-
-
-def _none(one: Measure) -> Sequence[None]:
-    return (None,) * one.how.width
+    has: dict[Group, bool] = {
+        "every": True,
+        "sheriff": any(day.sheriff is not None for day in game.days),
+        "deduces": bool(game.guesses),
+        "watched": game.options.watched is not None,
+        "conduct": game.options.behaviours,
+    }
+    return frozenset(group for group, there in has.items() if there)
 
 
 # -- as bytes ---------------------------------------------------------------------------------------
@@ -165,14 +163,14 @@ def _none(one: Measure) -> Sequence[None]:
 _encoder, _decoder = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(MeasureRow)
 
 
-def encode(row: MeasureRow) -> bytes:
+def encode_row(row: MeasureRow) -> bytes:
     """A row as it is kept. Whole numbers are written as such, in a byte each."""
     whole = msgspec.structs.replace(
         row,
-        sums=[_whole(one) for one in row.sums],
+        sums=[_whole(value) for value in row.sums],
         parts={
-            k: [(key, None if sums is None else tuple(map(_whole, sums))) for key, sums in part]
-            for k, part in row.parts.items()
+            number: [(key, None if sums is None else tuple(map(_whole, sums))) for key, sums in part]
+            for number, part in row.parts.items()
         },
     )
     return zlib.compress(_encoder.encode(whole), 6)
@@ -182,8 +180,8 @@ def _whole(value: float | None) -> Any:
     return value if value is None or value != int(value) else int(value)
 
 
-def decode(data: bytes) -> MeasureRow:
-    """The row that `encode` wrote. Raises RecordError for what is none."""
+def decode_row(data: bytes) -> MeasureRow:
+    """The row that `encode_row` wrote. Raises RecordError for what is none."""
     try:
         row = _decoder.decode(zlib.decompress(data))
     except (zlib.error, msgspec.MsgspecError) as error:
@@ -193,17 +191,16 @@ def decode(data: bytes) -> MeasureRow:
     return row
 
 
-def alike(a: object, b: object) -> bool:
+def rows_alike(row: MeasureRow, other: MeasureRow) -> bool:
     """Whether two rows say the same; numbers may differ in the last digits, as machines do."""
-    mine, its = msgspec.to_builtins(a), msgspec.to_builtins(b)
-    return _alike(mine, its)
+    return _alike(msgspec.to_builtins(row), msgspec.to_builtins(other))
 
 
-def _alike(a: object, b: object) -> bool:
-    if isinstance(a, float | int) and isinstance(b, float | int):
-        return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(_alike(one, b[key]) for key, one in a.items())
-    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
-        return len(a) == len(b) and all(map(_alike, a, b))
-    return a == b
+def _alike(value: object, other: object) -> bool:
+    if isinstance(value, float | int) and isinstance(other, float | int):
+        return math.isclose(value, other, rel_tol=1e-9, abs_tol=1e-12)
+    if isinstance(value, dict) and isinstance(other, dict):
+        return value.keys() == other.keys() and all(_alike(value[key], other[key]) for key in value)
+    if isinstance(value, list | tuple) and isinstance(other, list | tuple):
+        return len(value) == len(other) and all(map(_alike, value, other))
+    return value == other

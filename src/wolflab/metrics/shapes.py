@@ -12,7 +12,7 @@ from typing import Any
 
 from ..stats.intervals import Estimate
 from ..usage import CallTotals
-from .leadership import Null
+from .leadership import RatioNull
 from .measure import PartKey
 from .registry import SPLITS
 
@@ -45,7 +45,7 @@ class Condition:
     errors: tuple[tuple[str, int], ...]
     measures: Mapping[str, Estimate]
     splits: Mapping[str, Mapping[PartKey, Estimate]] = field(default_factory=dict)
-    ratio_null: Null | None = None
+    ratio_null: RatioNull | None = None
     totals: Mapping[str, CallTotals] = field(default_factory=dict)
     watched: str = ""
 
@@ -57,18 +57,21 @@ class Condition:
         """JSON values: a split is a list of its parts, each with what it is of."""
         parts = {
             name: [
-                dict(zip(SPLITS[name].split, key, strict=True)) | asdict(one) for key, one in found.items()
+                dict(zip(SPLITS[name].split, key, strict=True)) | asdict(estimate)
+                for key, estimate in part.items()
             ]
-            for name, found in self.splits.items()
+            for name, part in self.splits.items()
         }
         plain = {name: getattr(self, name) for name in ("name", "ruleset", "players", "errors", "watched")}
         return {
             **plain,
             "counts": asdict(self.counts),
-            "measures": {name: asdict(one) for name, one in self.measures.items()},
+            "measures": {name: asdict(estimate) for name, estimate in self.measures.items()},
             "splits": parts,
             "ratio_null": None if self.ratio_null is None else asdict(self.ratio_null),
-            "totals": {model: {"calls": one.calls} | asdict(one.usage) for model, one in self.totals.items()},
+            "totals": {
+                model: {"calls": totals.calls} | asdict(totals.usage) for model, totals in self.totals.items()
+            },
         }
 
 
@@ -88,8 +91,8 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """condition − baseline on their common deals, of one measure. p: see `tally.compared`; p_holm: corrected
-    within the measure.
+    """condition − baseline on their common deals, of one measure. p: see `tally.compare_tallies`; p_holm:
+    corrected within the measure.
     """
 
     metric: str
@@ -104,7 +107,8 @@ class Contrast:
 class Beside:
     """One published figure with ours beside it, if a condition matches its row.
 
-    digits: decimals printed. key: the name of our measure. resolved, verdict: see `published.compare`.
+    digits: decimals printed. key: the name of our measure. resolved, verdict: see
+    `published.compare_with_published`.
     """
 
     table: str
@@ -157,7 +161,7 @@ class Summary:
     @property
     def watched(self) -> tuple[str, ...]:
         """The seats whose own wins are told, of all conditions."""
-        return tuple(dict.fromkeys(one.watched for one in self.conditions if one.watched))
+        return tuple(dict.fromkeys(condition.watched for condition in self.conditions if condition.watched))
 
     def as_dict(self) -> dict[str, Any]:
         """JSON values (no NaN anywhere)."""
@@ -165,11 +169,10 @@ class Summary:
             "title": self.title,
             "description": self.description,
             "instrument": self.instrument,
-            "conditions": [one.as_dict() for one in self.conditions],
-            **{
-                name: [asdict(one) for one in getattr(self, name)]
-                for name in ("contrasts", "beside", "planted")
-            },
+            "conditions": [condition.as_dict() for condition in self.conditions],
+            "contrasts": [asdict(contrast) for contrast in self.contrasts],
+            "beside": [asdict(beside) for beside in self.beside],
+            "planted": [asdict(effect) for effect in self.planted],
             "seed": self.seed,
             "curve": None if self.curve is None else asdict(self.curve),
         }

@@ -8,19 +8,19 @@ games within a condition (002 §3.2); shares of votes, judgements and replies ar
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..errors import ExperimentError
 from ..stats.comparing import holm
 from ..usage import CallTotals
 from .choices import STUDIES
-from .published import PublishedFigure, compare, published
-from .registry import unknown
+from .published import PublishedFigure, PublishedTable, compare_with_published, published_table
+from .registry import unknown_measure
 from .rows import GameResult
 from .shapes import Beside, Condition, Contrast, Counts, Curve, PlantedEffect, Summary
-from .tally import Tally, compared
+from .tally import MeasureTally, compare_tallies
 
 CONTRASTED = ("ratio", "dc", "village_win")
 """The measures that conditions are compared on in any case; p-values are corrected within each."""
@@ -33,36 +33,35 @@ class _Arm:
     """One condition's games, added up as they come."""
 
     def __init__(self) -> None:
-        self.tally = Tally()
+        self.tally = MeasureTally()
         self.statuses: Counter[str] = Counter()
         self.errors: Counter[str] = Counter()
-        self.totals: dict[str, CallTotals] = {}
+        self.totals: defaultdict[str, CallTotals] = defaultdict(CallTotals)
         self.watched = ""
 
     def add(self, game: GameResult) -> None:
         self.statuses[game.status] += 1
         if game.error:
             self.errors[game.error] += 1
-        for model, one in game.calls.items():
-            self.totals[model] = self.totals.get(model, CallTotals()) + one
+        for model, totals in game.calls.items():
+            self.totals[model] += totals
         self.watched = self.watched or game.watched
         if game.row is not None and game.status in ("done", "void"):
             self.tally.add(game.row, game.deal, game.draw, void=game.status == "void")
 
     def condition(self, name: str, seed: int) -> Condition:
-        many, tally = self.statuses, self.tally
+        games, tally = self.statuses, self.tally
         measures, splits = tally.estimates(seed)
+        unfinished = games["unfinished"] + games["planned"]
         return Condition(
             name,
             tally.ruleset,
             tuple(sorted(tally.players)),
-            Counts(
-                many.total(), many["done"], many["void"], many["unfinished"] + many["planned"], many["failed"]
-            ),
+            Counts(games.total(), games["done"], games["void"], unfinished, games["failed"]),
             tuple(self.errors.most_common()),
             measures,
             splits,
-            tally.null if "sheriff" in tally.groups else None,
+            tally.ratio_null if "sheriff" in tally.groups else None,
             dict(sorted(self.totals.items())),
             self.watched,
         )
@@ -109,7 +108,7 @@ def summarise(
         instrument,
         conditions,
         _contrasts(arms, baseline or next(iter(arms), ""), (*CONTRASTED, *contrasts), seed),
-        tuple(one for table in published for one in _beside(table, conditions, rows or {})),
+        tuple(beside for table in published for beside in _beside(table, conditions, rows or {})),
         _planted(planted, conditions),
         seed,
         curve,
@@ -117,7 +116,7 @@ def summarise(
 
 
 def _must_be_a_measure(where: str, name: str) -> None:
-    if (wrong := unknown(name)) is not None:
+    if (wrong := unknown_measure(name)) is not None:
         raise ExperimentError(f"{where}: {wrong}")
 
 
@@ -135,92 +134,88 @@ def _must_be_conditions(
                 raise ExperimentError(f"{where}: there is no condition {name!r}; known are {', '.join(arms)}")
 
 
-def _planted(given: Mapping[str, Any] | None, conditions: Sequence[Condition]) -> tuple[PlantedEffect, ...]:
-    if not given:
+def _planted(planted: Mapping[str, Any] | None, conditions: Sequence[Condition]) -> tuple[PlantedEffect, ...]:
+    if not planted:
         return ()
-    measure = str(given.get("measure", "persuasion"))
+    measure = str(planted.get("measure", "persuasion"))
     _must_be_a_measure("planted.measure", measure)
-    found = []
-    for one in conditions:
-        estimate = one.measures.get(measure)
-        if one.name not in given.get("values", {}) or estimate is None:
+    effects = []
+    for condition in conditions:
+        estimate = condition.measures.get(measure)
+        if condition.name not in planted.get("values", {}) or estimate is None:
             continue
-        truth = float(given["values"][one.name])
-        held, from_zero = estimate.excludes(truth), estimate.excludes(0.0)
-        recovered = None if held is None else not held and (truth == 0 or bool(from_zero))
-        found.append(PlantedEffect(one.name, measure, str(given.get("knob", "")), truth, estimate, recovered))
-    return tuple(found)
+        truth = float(planted["values"][condition.name])
+        missed, from_zero = estimate.excludes(truth), estimate.excludes(0.0)
+        recovered = None if missed is None else not missed and (truth == 0 or bool(from_zero))
+        knob = str(planted.get("knob", ""))
+        effects.append(PlantedEffect(condition.name, measure, knob, truth, estimate, recovered))
+    return tuple(effects)
 
 
 def _contrasts(
     arms: Mapping[str, _Arm], baseline: str, measures: Sequence[str], seed: int
 ) -> tuple[Contrast, ...]:
     """Every condition that shares deals with the baseline against it, Holm within a measure."""
-    found: list[Contrast] = []
+    contrasts: list[Contrast] = []
     for measure in dict.fromkeys(measures):
         tests = [
             (name, test)
             for name, arm in arms.items()
             if name != baseline
-            and (test := compared(arm.tally, arms[baseline].tally, measure, seed)) is not None
+            and (test := compare_tallies(arm.tally, arms[baseline].tally, measure, seed)) is not None
         ]
         adjusted = holm([test.p for _, test in tests])
-        found += [
+        contrasts += [
             Contrast(measure, name, baseline, test.difference, test.p, p)
             for (name, test), p in zip(tests, adjusted, strict=True)
         ]
-    return tuple(found)
+    return tuple(contrasts)
 
 
-def _plain(name: str) -> str:
+def _letters(name: str) -> str:
+    """A name by which a condition and a published row are told to be the same."""
     return re.sub(r"[^a-z0-9]+", "", name.lower())
 
 
-def _beside(name: str, conditions: Sequence[Condition], rows: Mapping[str, str]) -> list[Beside]:
+def _beside(table_name: str, conditions: Sequence[Condition], rows: Mapping[str, str]) -> Iterator[Beside]:
     """Each figure of one published table, with ours where a condition is that row."""
-    table = published(name)
-    found = []
-    for label, figures in table.rows.items():
+    table = published_table(table_name)
+    for row, figures in table.rows.items():
         same: list[Condition | None] = [
-            c for c in conditions if _plain(rows.get(c.name, c.name)) == _plain(label)
+            condition
+            for condition in conditions
+            if _letters(rows.get(condition.name, condition.name)) == _letters(row)
         ]
-        for figure in figures.values():
-            if figure.metric in STUDIES:
-                continue  # told beside the choices themselves
-            found += [
-                _one(table.name, table.title, table.version, table.note, figure, ours)
-                for ours in same or [None]
-            ]
-    return found
+        for metric, figure in figures.items():
+            if metric not in STUDIES:  # these are told beside the choices themselves
+                for condition in same or [None]:
+                    yield _beside_figure(table, row, metric, figure, condition)
 
 
-def _one(
-    name: str, title: str, version: str, note: str, figure: PublishedFigure, ours: Condition | None
+def _beside_figure(
+    table: PublishedTable, row: str, metric: str, figure: PublishedFigure, condition: Condition | None
 ) -> Beside:
-    estimate = None
-    words, resolved = "not run here", None
-    key = COUNTERPART.get(figure.metric, figure.metric)
-    if ours is not None:
-        estimate = ours.measures.get(key)
-        if estimate is None:
-            words = "not measured here"
-        else:
-            verdict = compare(estimate, figure)
-            words, resolved = verdict.words, verdict.resolved
+    key = COUNTERPART.get(metric, metric)
+    ours = None if condition is None else condition.measures.get(key)
+    if ours is None:
+        verdict, resolved = "not run here" if condition is None else "not measured here", None
+    else:
+        comparison = compare_with_published(ours, figure)
+        verdict, resolved = comparison.words, comparison.resolved
     return Beside(
-        name,
-        title,
-        figure.source,
-        version,
-        note,
-        figure.row,
-        figure.metric,
+        table.name,
+        table.title,
+        table.source,
+        table.version,
+        table.note,
+        row,
+        metric,
         key,
         figure.value,
         figure.digits,
         figure.n,
-        None if ours is None else ours.name,
-        estimate,
-        words,
+        None if condition is None else condition.name,
+        ours,
+        verdict,
         resolved,
     )

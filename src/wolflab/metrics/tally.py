@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..stats.comparing import PairedTest, difference, paired_over_draws
+from ..stats.comparing import PairedTest, difference_of_pooled, paired_over_draws
 from ..stats.intervals import (
     FEW_DEALS,
     MIN_DEALS,
@@ -21,17 +21,17 @@ from ..stats.intervals import (
     NO_DATA,
     Estimate,
     as_share,
-    finished,
+    estimate_from_sums,
     over_deals_alone,
-    resampled,
+    resampled_totals,
 )
 from ..stats.resampling import MANY, SPARSE, Floats
-from .leadership import Null, null
+from .leadership import RatioNull, ratio_null_of_games
 from .measure import Formula, Group, Measure, PartKey
 from .registry import MEASURES, SPLITS
 from .rows import COLUMNS, WIDTH, MeasureRow
 
-_SPLIT = tuple(SPLITS.values())
+_SPLITS = tuple(SPLITS.values())
 _BLOCK = 256
 """Units whose sums lie in one array."""
 Columns = NDArray[np.int64]
@@ -49,21 +49,20 @@ class _Sums:
 
     def add(self, unit: int, columns: Columns, sums: Floats) -> None:
         """Add to some columns of a unit."""
-        block, row = divmod(unit, _BLOCK)
-        while len(self._blocks) <= block:
+        number, row = divmod(unit, _BLOCK)
+        while len(self._blocks) <= number:
             self._blocks.append(np.zeros((_BLOCK, self.width)))
-        held = self._blocks[block]
-        if held.shape[1] < self.width:
-            held = self._blocks[block] = _widened(held, self.width)
-        held[row, columns] += sums
+        block = self._blocks[number]
+        if block.shape[1] < self.width:
+            block = self._blocks[number] = _widened(block, self.width)
+        block[row, columns] += sums
 
-    def of(self, order: NDArray[np.int64], columns: Columns) -> Floats:
+    def of(self, units: NDArray[np.int64], columns: Columns) -> Floats:
         """(deals × draws × columns) by the units' numbers; zeros where there is no unit (−1)."""
         blocks = self._blocks or [np.zeros((1, self.width))]
-        every = np.concatenate([_widened(block, self.width, columns) for block in blocks])
-        found: Floats = every[order]
-        found[order < 0] = 0.0
-        return found
+        sums: Floats = np.concatenate([_widened(block, self.width, columns) for block in blocks])[units]
+        sums[units < 0] = 0.0
+        return sums
 
 
 def _widened(block: Floats, width: int, columns: Columns | None = None) -> Floats:
@@ -74,7 +73,7 @@ def _widened(block: Floats, width: int, columns: Columns | None = None) -> Float
     return wider if columns is None else wider[:, columns]
 
 
-class Tally:
+class MeasureTally:
     """One condition's games. Add every row, then ask."""
 
     def __init__(self) -> None:
@@ -87,7 +86,8 @@ class Tally:
         self._sums = _Sums()
         self._columns = np.zeros(WIDTH, np.int64)
         """Where the sums of rows stand; 0: no row has had any."""
-        self._there = np.zeros(WIDTH, np.int64)
+        self._games = np.zeros(WIDTH, np.int64)
+        """How many rows have had them."""
         self._parts: dict[tuple[int, PartKey], Columns] = {}
         self._missing: Counter[tuple[int, PartKey]] = Counter()
         self._null = np.zeros(4)
@@ -100,26 +100,26 @@ class Tally:
         self.ruleset = self.ruleset or row.ruleset
         self.players.update(row.players)
         self.instrument &= row.instrument
-        sums = np.array(row.sums, np.float64)  # None becomes NaN
-        there = ~np.isnan(sums)
-        self._there += there
-        fresh = there & (self._columns == 0)
+        row_sums = np.array(row.sums, np.float64)  # None becomes NaN
+        known = ~np.isnan(row_sums)
+        self._games += known
+        fresh = known & (self._columns == 0)
         if fresh.any():
             self._columns[fresh] = self._new(int(fresh.sum()))
-        columns, values = [self._columns[there]], [sums[there]]
+        columns, sums = [self._columns[known]], [row_sums[known]]
         for number, part in row.parts.items():
-            for key, given in part:
-                at = self._parts.get((number, key))
-                if at is None:
-                    at = self._parts[number, key] = self._new(_SPLIT[number].how.width)
-                if given is None:
+            for key, part_sums in part:
+                part_columns = self._parts.get((number, key))
+                if part_columns is None:
+                    part_columns = self._parts[number, key] = self._new(_SPLITS[number].how.width)
+                if part_sums is None:
                     self._missing[number, key] += 1
                 else:
-                    columns.append(at)
-                    values.append(np.asarray(given, np.float64))
-        self._sums.add(unit, np.concatenate(columns), np.concatenate(values))
-        if row.null is not None:
-            self._null += (1.0, *row.null)
+                    columns.append(part_columns)
+                    sums.append(np.asarray(part_sums, np.float64))
+        self._sums.add(unit, np.concatenate(columns), np.concatenate(sums))
+        if row.ratio_null is not None:
+            self._null += (1.0, *row.ratio_null)
 
     def _new(self, width: int) -> Columns:
         start = self._sums.width
@@ -139,47 +139,47 @@ class Tally:
         return sorted({draw for _, draw in self._units})
 
     @property
-    def null(self) -> Null:
+    def ratio_null(self) -> RatioNull:
         """What Ratio would be if "Sheriff" were only a label."""
         n, mean, variance, own = self._null.tolist()
-        return null(round(n), mean, variance, own)
+        return ratio_null_of_games(round(n), mean, variance, own)
 
-    def has(self, one: Measure) -> bool:
+    def has(self, measure: Measure) -> bool:
         """Whether the condition has a measure at all."""
-        return one.group == "every" or one.group in self.groups
+        return measure.group == "every" or measure.group in self.groups
 
     def estimates(self, seed: int = 0) -> tuple[dict[str, Estimate], dict[str, dict[PartKey, Estimate]]]:
         """Every measure, and every part of those that are split."""
-        resampled = _Resampled(self, seed)
-        plain = {}
-        for one in MEASURES.values():
-            if self.has(one):
-                at = COLUMNS[one.name]
-                without = self.done - int(self._there[at.start]) if one.how.missing == "games" else 0
-                plain[one.name] = resampled.estimate(one, self._columns[at], without)
+        resamples = _Resamples(self, seed)
+        estimates = {}
+        for measure in MEASURES.values():
+            if self.has(measure):
+                at = COLUMNS[measure.name]
+                missing = self.done - int(self._games[at.start]) if measure.how.missing == "games" else 0
+                estimates[measure.name] = resamples.estimate(measure, self._columns[at], missing)
         parts: dict[str, dict[PartKey, Estimate]] = {}
-        for number, key in sorted(self._parts, key=_sorting):
-            one = _SPLIT[number]
-            found = resampled.estimate(one, self._parts[number, key], self._missing[number, key])
-            parts.setdefault(one.name, {})[key] = found
-        return plain, parts
+        for number, key in sorted(self._parts, key=_order_of_parts):
+            measure, missing = _SPLITS[number], self._missing[number, key]
+            part = resamples.estimate(measure, self._parts[number, key], missing)
+            parts.setdefault(measure.name, {})[key] = part
+        return estimates, parts
 
     def sums(self, deals: Sequence[int], draws: Sequence[int], columns: Columns | None = None) -> Floats:
         """(deals × draws × columns), zeros where there is no game. columns: None for all."""
-        order = np.array([self._units.get((deal, draw), -1) for deal in deals for draw in draws], np.int64)
-        order = order.reshape(len(deals), len(draws))
-        return self._sums.of(order, np.arange(self._sums.width) if columns is None else columns)
+        units = np.array([self._units.get((deal, draw), -1) for deal in deals for draw in draws], np.int64)
+        units = units.reshape(len(deals), len(draws))
+        return self._sums.of(units, np.arange(self._sums.width) if columns is None else columns)
 
-    def of(self, name: str, deals: Sequence[int], draws: Sequence[int]) -> Floats:
+    def sums_of(self, name: str, deals: Sequence[int], draws: Sequence[int]) -> Floats:
         """(deals × draws × sums) of one measure, for comparing. A condition with one draw has it for all."""
-        mine = self.draws if len(self.draws) == 1 else draws
-        found = self.sums(deals, mine, self._columns[COLUMNS[name]])
-        return np.repeat(found, len(draws), axis=1) if len(mine) < len(draws) else found
+        own_draws = self.draws if len(self.draws) == 1 else draws
+        sums = self.sums(deals, own_draws, self._columns[COLUMNS[name]])
+        return np.repeat(sums, len(draws), axis=1) if len(own_draws) < len(draws) else sums
 
-    def values(self, name: str) -> dict[tuple[int, int], float]:
+    def values_of(self, name: str) -> dict[tuple[int, int], float]:
         """(deal, draw) → value, of a measure that every game has one of; where there is one draw, it is 0."""
         deals, draws = self.deals, self.draws
-        sums = self.of(name, deals, draws)
+        sums = self.sums_of(name, deals, draws)
         above, below = sums[..., 0], sums[..., 1]
         return {
             (deal, draw if len(draws) > 1 else 0): float(above[k, j] / below[k, j])
@@ -189,49 +189,50 @@ class Tally:
         }
 
 
-class _Resampled:
+class _Resamples:
     """A tally's sums, resampled once for all measures; with many deals they are not, and taken as needed."""
 
-    def __init__(self, tally: Tally, seed: int) -> None:
+    def __init__(self, tally: MeasureTally, seed: int) -> None:
         self._tally, self._seed = tally, seed
         self._deals, self._draws = tally.deals, tally.draws
-        self._two, self._few = len(self._draws) >= MIN_DRAWS, 1 < len(self._draws) < MIN_DRAWS
-        self._every: Floats | None = None
+        self._sums: Floats | None = None
         self._totals: Floats | None = None
         if len(self._deals) <= MANY:
-            self._every = self._shaped(tally.sums(self._deals, self._draws))
-            self._totals = resampled(self._every, seed)
+            self._sums = self._by_unit()
+            self._totals = resampled_totals(self._sums, seed)
 
-    def _shaped(self, sums: Floats) -> Floats:
-        return sums if self._two else sums.sum(axis=1)
+    def _by_unit(self, columns: Columns | None = None) -> Floats:
+        """By deal and draw where there are enough draws, or by deal."""
+        sums = self._tally.sums(self._deals, self._draws, columns)
+        return sums if len(self._draws) >= MIN_DRAWS else sums.sum(axis=1)
 
-    def estimate(self, one: Measure, columns: Columns, missing: int) -> Estimate:
+    def estimate(self, measure: Measure, columns: Columns, missing: int) -> Estimate:
         totals: Floats | None
-        if self._every is None:
-            sums, totals = self._shaped(self._tally.sums(self._deals, self._draws, columns)), None
-            there = sums.reshape(len(sums), -1).any(axis=1)
-            if MIN_DEALS <= there.sum() <= SPARSE:
-                sums = sums[there]
-                totals = resampled(sums, self._seed)
+        if self._sums is None:
+            sums, totals = self._by_unit(columns), None
+            used = sums.reshape(len(sums), -1).any(axis=1)
+            if MIN_DEALS <= used.sum() <= SPARSE:
+                sums = sums[used]
+                totals = resampled_totals(sums, self._seed)
         else:
-            sums = self._every[..., columns]
+            sums = self._sums[..., columns]
             totals = None if self._totals is None else self._totals[:, columns]
-        found = estimated(one, sums, totals, missing)
-        return over_deals_alone(found) if self._few else found
+        estimate = estimate_measure(measure, sums, totals, missing)
+        return over_deals_alone(estimate) if 1 < len(self._draws) < MIN_DRAWS else estimate
 
 
-def _sorting(place: tuple[int, PartKey]) -> tuple[int, list[tuple[bool, str | int]]]:
-    number, key = place
-    return number, [(isinstance(part, str), part) for part in key]
+def _order_of_parts(part: tuple[int, PartKey]) -> tuple[int, list[tuple[bool, str | int]]]:
+    number, key = part
+    return number, [(isinstance(word, str), word) for word in key]
 
 
-def estimated(one: Measure, sums: Floats, totals: Floats | None, missing: int) -> Estimate:
+def estimate_measure(measure: Measure, sums: Floats, totals: Floats | None, missing: int) -> Estimate:
     """A measure from its sums by deal (or deal and draw) and those of their resamples (None: not drawn)."""
-    how, units = one.how, one.units
+    how, units = measure.how, measure.units
     if how.either:
         first = sums[..., 1].sum() > 0
         columns = slice(0, 2) if first else slice(2, 4)
-        units = one.units if first else one.also or one.units
+        units = measure.units if first else measure.also or measure.units
         sums, totals = sums[..., columns], None if totals is None else totals[:, columns]
     whole = sums.reshape(-1, sums.shape[-1]).sum(axis=0)
     if isinstance(how.missing, int):
@@ -242,73 +243,80 @@ def estimated(one: Measure, sums: Floats, totals: Floats | None, missing: int) -
         n = n + other * how.counted if n and other else 0.0
     if not n:
         return Estimate(None, None, None, 0, missing, units, 0, NO_DATA)
-    found = finished(
+    estimate = estimate_from_sums(
         sums,
         totals,
         how.statistic,
         n=round(n),
         missing=missing,
         units=units,
-        deals=_deals(_cases(how, sums)),
-        bounds=one.bounds,
-        limits=one.limits,
+        deals=_count_deals(_cases(how, sums)),
+        bounds=measure.bounds,
+        limits=measure.limits,
     )
     if how.share:
-        return as_share(found, float(whole[0]), float(whole[1]))
-    if how.other is not None and found.low is not None and _deals(sums[..., how.other] > 0) < MIN_DEALS:
-        return replace(found, low=None, high=None, note=FEW_DEALS)
-    return found
+        return as_share(estimate, float(whole[0]), float(whole[1]))
+    if (
+        how.other is not None
+        and estimate.low is not None
+        and _count_deals(sums[..., how.other] > 0) < MIN_DEALS
+    ):
+        return replace(estimate, low=None, high=None, note=FEW_DEALS)
+    return estimate
 
 
 def _cases(how: Formula, sums: Floats) -> NDArray[np.bool_]:
     """Which deals, or crossings of deal and draw, have anything of a measure."""
-    there: NDArray[np.bool_] = sums[..., how.n] > 0
-    return there | (sums[..., how.other] > 0) if how.other is not None and how.counted else there
+    cases: NDArray[np.bool_] = sums[..., how.n] > 0
+    return cases | (sums[..., how.other] > 0) if how.other is not None and how.counted else cases
 
 
-def _deals(there: NDArray[np.bool_]) -> int:
-    return int((there.any(axis=1) if there.ndim == 2 else there).sum())
+def _count_deals(cases: NDArray[np.bool_]) -> int:
+    return int((cases.any(axis=1) if cases.ndim == 2 else cases).sum())
 
 
 # -- comparing --------------------------------------------------------------------------------------
 
 
-def compared(ours: Tally, theirs: Tally, name: str, seed: int = 0) -> PairedTest | None:
+def compare_tallies(ours: MeasureTally, theirs: MeasureTally, name: str, seed: int = 0) -> PairedTest | None:
     """Ours − theirs on common deals; None where no deal has both.
 
     Where every game has a value (a mean over games, a win), these are compared deal by deal, and deals count
     alike. Of what is pooled (votes, judgements, replies) it is the difference of the two numbers there.
     """
-    one = MEASURES[name]
-    if not (ours.has(one) and theirs.has(one)):
+    measure = MEASURES[name]
+    if not (ours.has(measure) and theirs.has(measure)):
         return None
-    if one.by_deal:
-        mine, its = ours.values(name), theirs.values(name)
-        if {deal for deal, _ in mine}.isdisjoint(deal for deal, _ in its):
+    if measure.by_deal:
+        our_values, their_values = ours.values_of(name), theirs.values_of(name)
+        if {deal for deal, _ in our_values}.isdisjoint(deal for deal, _ in their_values):
             return None
-        return paired_over_draws(mine, its, seed=seed, bounds=one.apart)
+        return paired_over_draws(our_values, their_values, seed=seed, bounds=measure.apart)
     deals = sorted({*ours.deals, *theirs.deals})
     draws = sorted({*ours.draws, *theirs.draws})
-    a, b = ours.of(name, deals, draws), theirs.of(name, deals, draws)
-    if one.how.either:
-        columns = slice(0, 2) if a[..., 1].sum() > 0 and b[..., 1].sum() > 0 else slice(2, 4)
-        a, b = a[..., columns], b[..., columns]
-    in_a, in_b = _cases(one.how, a), _cases(one.how, b)
-    if not (in_a.any(axis=1) & in_b.any(axis=1)).any():
+    our_sums, their_sums = ours.sums_of(name, deals, draws), theirs.sums_of(name, deals, draws)
+    if measure.how.either:
+        both = our_sums[..., 1].sum() > 0 and their_sums[..., 1].sum() > 0
+        columns = slice(0, 2) if both else slice(2, 4)
+        our_sums, their_sums = our_sums[..., columns], their_sums[..., columns]
+    our_cases, their_cases = _cases(measure.how, our_sums), _cases(measure.how, their_sums)
+    if not (our_cases.any(axis=1) & their_cases.any(axis=1)).any():
         return None
-    common = in_a & in_b
-    kept = common.any(axis=1)
-    a, b = (np.where(common[..., None], sums, 0.0)[kept] for sums in (a, b))
+    common = our_cases & their_cases
+    with_both = common.any(axis=1)
+    our_sums, their_sums = (
+        np.where(common[..., None], sums, 0.0)[with_both] for sums in (our_sums, their_sums)
+    )
     if len(draws) < MIN_DRAWS:
-        a, b = a.sum(axis=1), b.sum(axis=1)
-    test = difference(
-        a,
-        b,
-        one.how.statistic,
+        our_sums, their_sums = our_sums.sum(axis=1), their_sums.sum(axis=1)
+    test = difference_of_pooled(
+        our_sums,
+        their_sums,
+        measure.how.statistic,
         n=int(common.sum()),
-        missing=int((in_a ^ in_b).sum()),
+        missing=int((our_cases ^ their_cases).sum()),
         units="deals" if len(draws) == 1 else "pairs of deal and draw",
-        bounds=one.apart,
+        bounds=measure.apart,
         seed=seed,
     )
     if test.difference.value is None:

@@ -8,21 +8,22 @@ given. It knows who won which game, and nothing of records or of how games were 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 from ..stats.comparing import holm, paired
-from ..stats.intervals import NO_DATA, Estimate, divide, estimate, share
-from ..stats.ratings import Duel, Rating, Ratings, Skill, openskill, rate
+from ..stats.intervals import NO_DATA, UNIT, Estimate, divide, resampled_estimate, share
+from ..stats.ratings import Duel, Ratings, Skill, openskill, rate_entrants
 from ..stats.resampling import Floats
 from ..stats.sequential import sequence
 from .behaviours import SideName
-from .published import compare, published
+from .published import compare_with_published, published_table
 
 SidePart = Literal["village", "werewolves", "both"]
-PARTS: tuple[SidePart, ...] = ("both", "village", "werewolves")
+SIDE_PARTS: tuple[SidePart, ...] = ("both", "village", "werewolves")
 VERSUS = " vs "
 Pair = tuple[str, str]
 """(who plays the village, who plays the Werewolves)."""
@@ -38,6 +39,11 @@ class CellGame(NamedTuple):
     deal: int
     repeat: int
     winner: SideName | None
+
+    @property
+    def pair(self) -> Pair:
+        """Its cell."""
+        return self.village, self.werewolves
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +136,8 @@ class Standings:
 
     def cell(self, village: str, werewolves: str) -> CellRow | None:
         """That cell; None where there is none."""
-        return next((c for c in self.cells if (c.village, c.werewolves) == (village, werewolves)), None)
+        cells = {(cell.village, cell.werewolves): cell for cell in self.cells}
+        return cells.get((village, werewolves))
 
 
 def pair_of(cell: str) -> Pair | None:
@@ -161,17 +168,17 @@ def standings(
     """
     games = _Games(results, pairs, level, seed)
     cells = tuple(games.cell(pair) for pair in pairs)
-    village = tuple(dict.fromkeys(a for a, _ in pairs))
-    werewolves = tuple(dict.fromkeys(b for _, b in pairs))
+    village = tuple(dict.fromkeys(name for name, _ in pairs))
+    werewolves = tuple(dict.fromkeys(name for _, name in pairs))
     names = tuple(dict.fromkeys((*village, *werewolves)))
-    order = {pair: k for k, pair in enumerate(pairs)}
-    won = [
-        Duel(one.deal, one.village, one.werewolves, one.winner == "village")
-        for one in sorted(results, key=lambda r: (r.deal, r.repeat, order[r.village, r.werewolves]))
-        if one.winner is not None
+    order = {pair: place for place, pair in enumerate(pairs)}
+    duels = [
+        Duel(game.deal, game.village, game.werewolves, game.winner == "village")
+        for game in sorted(results, key=lambda game: (game.deal, game.repeat, order[game.pair]))
+        if game.winner is not None
     ]
-    by_cell = sorted(won, key=lambda one: order[one.village, one.werewolves])
-    ratings = rate(by_cell, seed)
+    by_cell = sorted(duels, key=lambda duel: order[duel.village, duel.werewolves])
+    ratings = rate_entrants(by_cell, seed)
     return Standings(
         title,
         description,
@@ -179,11 +186,11 @@ def standings(
         village,
         werewolves,
         cells,
-        tuple(sorted(map(games.score, names), key=_worst_last)),
+        tuple(sorted(map(games.score, names), key=_best_first)),
         games.differences(names),
         ratings if level is None else _without_intervals(ratings),
-        openskill(won),
-        tuple(row for table in tables for row in _beside(table, cells, called or {})),
+        openskill(duels),
+        tuple(beside for table in tables for beside in _beside_cells(table, cells, called or {})),
         tuple(decisions),
         level,
         missing,
@@ -198,17 +205,12 @@ def differences_by_deal(
     Against the opponents that both have, on the deals that all cells in question have.
     """
     games = _Games(results, pairs, None, 0)
-    ours, theirs = games.shared(first, second, part)
-    if not ours:
-        return []
-    a, b = games.by_deal(*ours), games.by_deal(*theirs)
-    return [(deal, a[deal] - b[deal]) for deal in sorted(a.keys() & b.keys())]
+    return games.differences_by_deal(*games.shared(first, second, part))
 
 
 def deal_means(results: Sequence[CellGame], pair: Pair) -> list[tuple[int, float]]:
     """(deal, share of its games that the village won) of one cell, deals in ascending order."""
-    found = _Games(results, [pair], None, 0).by_deal([(pair, "village")])
-    return sorted(found.items())
+    return sorted(_Games(results, [pair], None, 0).by_deal([(pair, "village")]).items())
 
 
 # -- the work ---------------------------------------------------------------------------------
@@ -225,28 +227,24 @@ class _Games:
     ) -> None:
         self.pairs, self.level, self.seed = list(pairs), level, seed
         self.of: dict[Pair, list[CellGame]] = {pair: [] for pair in pairs}
-        for one in results:
-            if (one.village, one.werewolves) in self.of:
-                self.of[one.village, one.werewolves].append(one)
+        for game in results:
+            if game.pair in self.of:
+                self.of[game.pair].append(game)
 
     def cell(self, pair: Pair) -> CellRow:
         games = self.of[pair]
-        nobody = sum(one.winner is None for one in games)
+        nobody = sum(game.winner is None for game in games)
         if self.level is not None:
             return CellRow(*pair, self._sequence([(pair, "village")]), nobody)
-        rows = [(one.deal, float(one.winner == "village"), 1.0) for one in games]
+        rows = [(game.deal, float(game.winner == "village"), 1.0) for game in games]
         return CellRow(*pair, share(rows, "games", seed=self.seed), nobody)
 
     # -- scores ---------------------------------------------------------------------------
 
-    def seen(self, name: str, side: SideName, opponents: Sequence[str] | None = None) -> list[_Seen]:
+    def seen(self, name: str, side: SideName) -> list[_Seen]:
         """The cells in which an entrant plays that side, from its own side."""
-        mine, other = (0, 1) if side == "village" else (1, 0)
-        return [
-            (pair, side)
-            for pair in self.pairs
-            if pair[mine] == name and (opponents is None or pair[other] in opponents)
-        ]
+        own = 0 if side == "village" else 1
+        return [(pair, side) for pair in self.pairs if pair[own] == name]
 
     def score(self, name: str) -> Score:
         village, werewolves = self.seen(name, "village"), self.seen(name, "werewolves")
@@ -261,138 +259,140 @@ class _Games:
         """Mean over groups of the mean over a group's cells of the side's win rate."""
         if self.level is not None:
             return self._sequence(*groups)
-        seen = [one for group in groups for one in group]
+        cells = [seen for group in groups for seen in group]
         weights = [1 / (len(groups) * len(group)) for group in groups for _ in group]
-        n = sum(len(self.of[pair]) for pair in {pair for pair, _ in seen})
+        n = sum(len(self.of[pair]) for pair in {pair for pair, _ in cells})
         rows = []
-        for k, (pair, side) in enumerate(seen):
-            for one in self.of[pair]:
-                sums = [0.0] * (2 * len(seen))
-                sums[k], sums[len(seen) + k] = float(one.winner == side), 1.0
-                rows.append((one.deal, sums))
+        for k, (pair, side) in enumerate(cells):
+            for game in self.of[pair]:
+                sums = [0.0] * (2 * len(cells))
+                sums[k], sums[len(cells) + k] = float(game.winner == side), 1.0
+                rows.append((game.deal, sums))
 
-        def mean(sums: Floats) -> Floats:
-            rates = divide(sums[:, : len(seen)], sums[:, len(seen) :])
-            found: Floats = rates @ weights
-            return found
+        def weighted(sums: Floats) -> Floats:
+            rates = divide(sums[:, : len(cells)], sums[:, len(cells) :])
+            mean: Floats = rates @ weights
+            return mean
 
-        return estimate(rows, mean, n=n, units="games", seed=self.seed, bounds=(0.0, 1.0))
+        return resampled_estimate(rows, weighted, n=n, units="games", seed=self.seed, bounds=UNIT)
 
     def by_deal(self, *groups: Sequence[_Seen]) -> dict[int, float]:
         """The same mean deal by deal, on the deals that all these cells have."""
-        total: dict[int, float] = {}
+        total: dict[int, float] = defaultdict(float)
         common: set[int] | None = None
         for group in groups:
             for pair, side in group:
-                deals: dict[int, list[float]] = {}
-                for one in self.of[pair]:
-                    deals.setdefault(one.deal, []).append(float(one.winner == side))
+                deals: dict[int, list[float]] = defaultdict(list)
+                for game in self.of[pair]:
+                    deals[game.deal].append(float(game.winner == side))
                 common = set(deals) if common is None else common & set(deals)
                 for deal, values in deals.items():
-                    part = sum(values) / len(values) / (len(groups) * len(group))
-                    total[deal] = total.get(deal, 0.0) + part
+                    total[deal] += sum(values) / len(values) / (len(groups) * len(group))
         return {deal: min(1.0, total[deal]) for deal in sorted(common or ())}
 
     def _sequence(self, *groups: Sequence[_Seen]) -> Estimate:
-        found = self.by_deal(*groups)
+        by_deal = self.by_deal(*groups)
         pairs = {pair for group in groups for pair, _ in group}
-        n = sum(one.deal in found for pair in pairs for one in self.of[pair])
-        return self._interval(list(found.values()), n, "games", (0.0, 1.0))
+        n = sum(game.deal in by_deal for pair in pairs for game in self.of[pair])
+        return self._interval(list(by_deal.values()), n, "games", UNIT)
 
     def _interval(self, values: Sequence[float], n: int, units: str, bounds: tuple[float, float]) -> Estimate:
         assert self.level is not None
         if not values:
             return Estimate(None, None, None, 0, 0, units, 0, NO_DATA)
-        one = sequence(values, level=self.level, bounds=bounds)[0]
-        return Estimate(one.mean, one.low, one.high, n, 0, units, len(values), SEQUENCE)
+        interval = sequence(values, level=self.level, bounds=bounds)[0]
+        return Estimate(interval.mean, interval.low, interval.high, n, 0, units, len(values), SEQUENCE)
 
     # -- differences ----------------------------------------------------------------------
 
     def shared(self, first: str, second: str, part: SidePart) -> tuple[list[list[_Seen]], list[list[_Seen]]]:
         """The cells of both against the opponents that both have, grouped by side; empty where none."""
-        ours: list[list[_Seen]] = []
-        theirs: list[list[_Seen]] = []
+        of_first: list[list[_Seen]] = []
+        of_second: list[list[_Seen]] = []
         sides: tuple[SideName, ...] = ("village", "werewolves") if part == "both" else (part,)
         for side in sides:
             other = 1 if side == "village" else 0
-            against = [{pair[other] for pair, _ in self.seen(name, side)} for name in (first, second)]
-            common = sorted(against[0] & against[1])
+            cells = self.seen(first, side), self.seen(second, side)
+            common = set.intersection(*({pair[other] for pair, _ in seen} for seen in cells))
             if not common:
                 return [], []
-            ours.append(self.seen(first, side, common))
-            theirs.append(self.seen(second, side, common))
-        return ours, theirs
+            for groups, seen in zip((of_first, of_second), cells, strict=True):
+                groups.append([(pair, side) for pair, _ in seen if pair[other] in common])
+        return of_first, of_second
+
+    def differences_by_deal(
+        self, of_first: list[list[_Seen]], of_second: list[list[_Seen]]
+    ) -> list[tuple[int, float]]:
+        """(deal, difference of the two means) on common deals, ascending."""
+        first, second = self.by_deal(*of_first), self.by_deal(*of_second)
+        return [(deal, first[deal] - second[deal]) for deal in sorted(first.keys() & second.keys())]
 
     def differences(self, names: Sequence[str]) -> tuple[Difference, ...]:
-        found: list[Difference] = []
-        for part in PARTS:
+        differences: list[Difference] = []
+        for part in SIDE_PARTS:
             rows = [
                 row
                 for first, second in combinations(names, 2)
                 if (row := self._difference(first, second, part)) is not None
             ]
             adjusted = holm([row.p for row in rows])
-            found += [replace(row, p_holm=p) for row, p in zip(rows, adjusted, strict=True)]
-        return tuple(found)
+            differences += [replace(row, p_holm=p) for row, p in zip(rows, adjusted, strict=True)]
+        return tuple(differences)
 
     def _difference(self, first: str, second: str, part: SidePart) -> Difference | None:
-        ours, theirs = self.shared(first, second, part)
-        if not ours:
+        of_first, of_second = self.shared(first, second, part)
+        if not of_first:
             return None
-        a, b = self.by_deal(*ours), self.by_deal(*theirs)
         if self.level is not None:
-            values = [a[deal] - b[deal] for deal in sorted(a.keys() & b.keys())]
-            return Difference(
-                first, second, part, self._interval(values, len(values), "deals", (-1.0, 1.0)), None, None
-            )
-        test = paired(list(a.items()), list(b.items()), seed=self.seed, bounds=(-1.0, 1.0))
+            values = [value for _, value in self.differences_by_deal(of_first, of_second)]
+            interval = self._interval(values, len(values), "deals", (-1.0, 1.0))
+            return Difference(first, second, part, interval, None, None)
+        means, other_means = self.by_deal(*of_first), self.by_deal(*of_second)
+        test = paired(means.items(), other_means.items(), seed=self.seed, bounds=(-1.0, 1.0))
         return Difference(first, second, part, test.difference, test.p, None)
 
 
-def _without_intervals(found: Ratings) -> Ratings:
-    def bare(one: Estimate | None) -> Estimate | None:
-        return None if one is None else replace(one, low=None, high=None, note=NOT_ANYTIME)
+def _without_intervals(ratings: Ratings) -> Ratings:
+    def bare(estimate: Estimate) -> Estimate:
+        return replace(estimate, low=None, high=None, note=NOT_ANYTIME)
 
-    def rating(one: Rating) -> Rating:
-        return replace(
-            one,
-            overall=bare(one.overall),
-            village=bare(one.village),
-            werewolves=bare(one.werewolves),
+    def bare_if_any(estimate: Estimate | None) -> Estimate | None:
+        return None if estimate is None else bare(estimate)
+
+    rows = [
+        replace(
+            row,
+            overall=bare_if_any(row.overall),
+            village=bare_if_any(row.village),
+            werewolves=bare_if_any(row.werewolves),
             ranks=None,
         )
-
-    residuals = tuple(
-        replace(one, residual=replace(one.residual, low=None, high=None, note=NOT_ANYTIME))
-        for one in found.residuals
-    )
-    return Ratings(tuple(map(rating, found.rows)), bare(found.side), residuals, found.note)
+        for row in ratings.rows
+    ]
+    residuals = [replace(cell, residual=bare(cell.residual)) for cell in ratings.residuals]
+    return Ratings(tuple(rows), bare_if_any(ratings.side), tuple(residuals), ratings.note)
 
 
-def _worst_last(score: Score) -> float:
+def _best_first(score: Score) -> float:
     return 1.0 if score.both is None else -(score.both.value or 0.0)
 
 
-def _beside(name: str, cells: Sequence[CellRow], called: Mapping[str, str]) -> list[BesideCell]:
-    table = published(name)
-    found = []
+def _beside_cells(name: str, cells: Sequence[CellRow], called: Mapping[str, str]) -> Iterator[BesideCell]:
+    table = published_table(name)
     for cell in cells:
-        a, b = (called.get(one, one) for one in (cell.village, cell.werewolves))
-        figure = table.rows.get(f"{a}{VERSUS}{b}", {}).get("village_win")
+        row = VERSUS.join(called.get(entrant, entrant) for entrant in (cell.village, cell.werewolves))
+        figure = table.rows.get(row, {}).get("village_win")
         if figure is not None:
-            found.append(
-                BesideCell(
-                    table.name,
-                    table.title,
-                    table.source,
-                    table.version,
-                    cell.village,
-                    cell.werewolves,
-                    figure.value,
-                    figure.digits,
-                    figure.n,
-                    cell.village_win,
-                    compare(cell.village_win, figure).words,
-                )
+            yield BesideCell(
+                table.name,
+                table.title,
+                table.source,
+                table.version,
+                cell.village,
+                cell.werewolves,
+                figure.value,
+                figure.digits,
+                figure.n,
+                cell.village_win,
+                compare_with_published(cell.village_win, figure).words,
             )
-    return found

@@ -18,7 +18,7 @@ from itertools import chain
 
 import numpy as np
 
-from .intervals import NO_DATA, UNIT, Estimate, divide, estimate, quotient, share
+from .intervals import NO_DATA, UNIT, Estimate, divide, quotient, resampled_estimate, share
 from .resampling import Floats
 
 LabelPair = tuple[int, Hashable, Hashable]
@@ -48,19 +48,19 @@ class TwoRaters:
 def two_raters(pairs: Sequence[tuple[int, bool, bool]], *, missing: int = 0, seed: int = 0) -> TwoRaters:
     """Everything about two raters' yes-or-no labels."""
     return TwoRaters(
-        agreed(pairs, missing=missing, seed=seed),
-        cohen(pairs, missing=missing, seed=seed),
-        specific(pairs, True, missing=missing, seed=seed),
-        specific(pairs, False, missing=missing, seed=seed),
+        raw_agreement(pairs, missing=missing, seed=seed),
+        cohens_kappa(pairs, missing=missing, seed=seed),
+        specific_agreement(pairs, True, missing=missing, seed=seed),
+        specific_agreement(pairs, False, missing=missing, seed=seed),
     )
 
 
-def agreed(pairs: Sequence[LabelPair], *, missing: int = 0, seed: int = 0) -> Estimate:
+def raw_agreement(pairs: Sequence[LabelPair], *, missing: int = 0, seed: int = 0) -> Estimate:
     """The share of items with equal labels."""
     return share([(deal, float(a == b), 1.0) for deal, a, b in pairs], "items", missing=missing, seed=seed)
 
 
-def cohen(pairs: Sequence[LabelPair], *, missing: int = 0, seed: int = 0) -> Estimate:
+def cohens_kappa(pairs: Sequence[LabelPair], *, missing: int = 0, seed: int = 0) -> Estimate:
     """Cohen's kappa, (p_o − p_e) / (1 − p_e), from −1 to 1 (Cohen 1960).
 
     p_o: share of equal labels; p_e: the share expected of raters with these marginals who label
@@ -82,13 +82,15 @@ def cohen(pairs: Sequence[LabelPair], *, missing: int = 0, seed: int = 0) -> Est
         expected = (tables.sum(axis=2) * tables.sum(axis=1)).sum(axis=1)  # n² p_e
         return divide(n * equal - expected, n * n - expected)
 
-    found = _nominal(rows, kappa, n=len(rows), missing=missing, seed=seed)
-    if found.value is not None and 1 in (len({a for _, a, _ in pairs}), len({b for _, _, b in pairs})):
-        return replace(found, low=None, high=None, note=ONE_SIDED)
-    return found
+    result = _nominal(rows, kappa, n=len(rows), missing=missing, seed=seed)
+    if result.value is not None and 1 in (len({a for _, a, _ in pairs}), len({b for _, _, b in pairs})):
+        return replace(result, low=None, high=None, note=ONE_SIDED)
+    return result
 
 
-def specific(pairs: Sequence[LabelPair], label: Hashable, *, missing: int = 0, seed: int = 0) -> Estimate:
+def specific_agreement(
+    pairs: Sequence[LabelPair], label: Hashable, *, missing: int = 0, seed: int = 0
+) -> Estimate:
     """Agreement on one label, 2a / (2a + b + c) (Cicchetti & Feinstein 1990; Dice's coefficient).
 
     a: items that both give it; b, c: items that only one does. From 0 to 1: given that one rater
@@ -99,39 +101,41 @@ def specific(pairs: Sequence[LabelPair], label: Hashable, *, missing: int = 0, s
         for deal, a, b in pairs
         if label in (a, b)
     ]
-    return estimate(rows, quotient, n=len(rows), missing=missing, units="items", seed=seed, bounds=UNIT)
+    return resampled_estimate(
+        rows, quotient, n=len(rows), missing=missing, units="items", seed=seed, bounds=UNIT
+    )
 
 
-def krippendorff(units: Sequence[RatedUnit], *, seed: int = 0) -> Estimate:
+def krippendorffs_alpha(units: Sequence[RatedUnit], *, seed: int = 0) -> Estimate:
     """Krippendorff's alpha for nominal labels of any number of raters, with labels missing.
 
     1 − D_o / D_e, at most 1 (Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", §C):
     every item with m ≥ 2 labels adds its ordered pairs, weighted 1/(m − 1), to the coincidence matrix.
     n counts the items with two labels or more, `missing` the others.
     """
-    paired = [(deal, list(given)) for deal, given in units if len(given) > 1]
-    labels = _labels(given for _, given in paired)
+    paired = [(deal, list(labels_of)) for deal, labels_of in units if len(labels_of) > 1]
+    labels = _labels(labels_of for _, labels_of in paired)
     size = len(labels)
     rows = []
-    for deal, given in paired:
+    for deal, labels_of in paired:
         counts = np.zeros(size)
-        for label in given:
+        for label in labels_of:
             counts[labels[label]] += 1
-        pairs = (np.outer(counts, counts) - np.diag(counts)) / (len(given) - 1)
+        pairs = (np.outer(counts, counts) - np.diag(counts)) / (len(labels_of) - 1)
         rows.append((deal, pairs.ravel().tolist()))
 
     def alpha(sums: Floats) -> Floats:
         coincidences = sums.reshape(-1, size, size)
-        each = coincidences.sum(axis=2)
-        n = each.sum(axis=1)
+        of_label = coincidences.sum(axis=2)
+        n = of_label.sum(axis=1)
         observed = n - np.trace(coincidences, axis1=1, axis2=2)
-        expected = n * n - (each * each).sum(axis=1)  # n (n − 1) D_e
+        expected = n * n - (of_label * of_label).sum(axis=1)  # n (n − 1) D_e
         return 1.0 - divide((n - 1) * observed, expected)
 
     return _nominal(rows, alpha, n=len(rows), missing=len(units) - len(paired), seed=seed)
 
 
-def difference(
+def difference_of_shares(
     ours: Sequence[tuple[int, float, float]],
     theirs: Sequence[tuple[int, float, float]],
     units: str,
@@ -144,7 +148,7 @@ def difference(
     rows = [(deal, (hits, n, 0.0, 0.0)) for deal, hits, n in ours if n > 0]
     rows += [(deal, (0.0, 0.0, hits, n)) for deal, hits, n in theirs if n > 0]
     trials = round(sum(n for _, _, n in ours))
-    return estimate(
+    return resampled_estimate(
         rows,
         lambda s: divide(s[:, 0], s[:, 1]) - divide(s[:, 2], s[:, 3]),
         n=trials if theirs else 0,
@@ -154,9 +158,9 @@ def difference(
     )
 
 
-def _labels(given: Iterable[Sequence[Hashable]]) -> dict[Hashable, int]:
+def _labels(label_lists: Iterable[Sequence[Hashable]]) -> dict[Hashable, int]:
     """Each label's place, in order of first use."""
-    return {label: place for place, label in enumerate(dict.fromkeys(chain.from_iterable(given)))}
+    return {label: place for place, label in enumerate(dict.fromkeys(chain.from_iterable(label_lists)))}
 
 
 def _nominal(
@@ -167,7 +171,9 @@ def _nominal(
     missing: int,
     seed: int,
 ) -> Estimate:
-    found = estimate(rows, statistic, n=n, missing=missing, units="items", seed=seed, bounds=(-1.0, 1.0))
-    if found.value is None and n and found.note == NO_DATA:
-        return replace(found, note=ONE_LABEL)
-    return found
+    result = resampled_estimate(
+        rows, statistic, n=n, missing=missing, units="items", seed=seed, bounds=(-1.0, 1.0)
+    )
+    if result.value is None and n and result.note == NO_DATA:
+        return replace(result, note=ONE_LABEL)
+    return result

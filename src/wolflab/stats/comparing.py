@@ -15,8 +15,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from .intervals import MIN_DEALS, Estimate, estimate, finished, quotient, resampled
-from .resampling import DRAWS, MANY, Floats, Statistic, crossed, slopes, spread
+from .intervals import MIN_DEALS, Estimate, estimate_from_sums, quotient, resampled_estimate, resampled_totals
+from .resampling import DRAWS, MANY, Floats, Statistic, by_deal_and_draw, slopes, two_way_spread
 
 _EXACT = 12
 """Deals up to which a randomisation test goes through every way."""
@@ -43,8 +43,10 @@ def paired(
 
     p: sign-flip test of the deals' differences, exact up to 12 deals (Fisher's randomisation test).
     """
-    a, b = ({(deal, 0): value for deal, value in _deal_means(each).items()} for each in (ours, theirs))
-    return paired_over_draws(a, b, units, seed, bounds)
+    our_means, their_means = (
+        {(deal, 0): value for deal, value in _deal_means(values).items()} for values in (ours, theirs)
+    )
+    return paired_over_draws(our_means, their_means, units, seed, bounds)
 
 
 def paired_over_draws(
@@ -60,33 +62,34 @@ def paired_over_draws(
     deals and draws and p is Student's, with the same variance and degrees of freedom; with fewer both are
     over deals alone, and the note says so.
     """
-    sides = [{draw for _, draw in each} for each in (ours, theirs)]
-    draws = sorted(sides[0] | sides[1]) if max(map(len, sides)) > 1 else [0]
-    a = ours if len(sides[0]) > 1 else _of_all_draws(ours, draws)
-    b = theirs if len(sides[1]) > 1 else _of_all_draws(theirs, draws)
-    common = sorted(a.keys() & b.keys())
-    differences = [a[pair] - b[pair] for pair in common]
-    rows = [(deal, (difference, 1.0)) for (deal, _), difference in zip(common, differences, strict=True)]
+    our_draws, their_draws = ({draw for _, draw in values} for values in (ours, theirs))
+    draws = sorted(our_draws | their_draws) if max(len(our_draws), len(their_draws)) > 1 else [0]
+    our_values = ours if len(our_draws) > 1 else _of_all_draws(ours, draws)
+    their_values = theirs if len(their_draws) > 1 else _of_all_draws(theirs, draws)
+    common = sorted(our_values.keys() & their_values.keys())
+    differences = [our_values[pair] - their_values[pair] for pair in common]
+    rows = [(deal, (value, 1.0)) for (deal, _), value in zip(common, differences, strict=True)]
     of_draws = [draw for _, draw in common]
-    found = estimate(
+    difference = resampled_estimate(
         rows,
         quotient,
         n=len(common),
-        missing=len(a.keys() ^ b.keys()),
+        missing=len(our_values.keys() ^ their_values.keys()),
         units=units if len(draws) == 1 else "pairs of deal and draw",
         seed=seed,
         bounds=bounds,
         draws=of_draws,
     )
-    if found.value is None or found.deals < MIN_DEALS:
-        return PairedTest(found, None)
-    cells = spread(crossed(rows, of_draws), quotient) if found.draws and not found.note else None
-    if cells is not None:
-        return PairedTest(found, cells.p(found.value))
+    if difference.value is None or difference.deals < MIN_DEALS:
+        return PairedTest(difference, None)
+    if difference.draws and not difference.note:
+        spread = two_way_spread(by_deal_and_draw(rows, of_draws), quotient)
+        if spread is not None:
+            return PairedTest(difference, spread.p(difference.value))
     # Where all are alike, the fewer of deals and draws decide.
-    at = 1 if 0 < found.draws < found.deals else 0
-    means = _deal_means((pair[at], difference) for pair, difference in zip(common, differences, strict=True))
-    return PairedTest(found, _sign_flip(np.array([means[unit] for unit in sorted(means)]), seed))
+    axis = 1 if 0 < difference.draws < difference.deals else 0
+    means = _deal_means((pair[axis], value) for pair, value in zip(common, differences, strict=True))
+    return PairedTest(difference, _sign_flip(np.array([means[unit] for unit in sorted(means)]), seed))
 
 
 def _of_all_draws(
@@ -97,11 +100,11 @@ def _of_all_draws(
 
 
 def _deal_means(values: Iterable[tuple[int, float | None]]) -> Mapping[int, float]:
-    found: dict[int, list[float]] = {}
+    by_deal: dict[int, list[float]] = {}
     for deal, value in values:
         if value is not None:
-            found.setdefault(deal, []).append(value)
-    return {deal: sum(each) / len(each) for deal, each in found.items()}
+            by_deal.setdefault(deal, []).append(value)
+    return {deal: sum(of_deal) / len(of_deal) for deal, of_deal in by_deal.items()}
 
 
 def _sign_flip(differences: Floats, seed: int) -> float:
@@ -122,8 +125,8 @@ def _normal_p(differences: Floats) -> float:
 def _signs(n: int, seed: int) -> Iterator[Floats]:
     """(ways × n) of 1 and −1: all ways up to 12, else DRAWS of them by lot, some at a time."""
     if n <= _EXACT:
-        every = (np.arange(1 << n)[:, None] >> np.arange(n)) & 1
-        yield 1.0 - 2.0 * every.astype(np.float64)
+        bits = (np.arange(1 << n)[:, None] >> np.arange(n)) & 1
+        yield 1.0 - 2.0 * bits.astype(np.float64)
         return
     rng = np.random.default_rng((seed, n, 1))
     for _ in range(0, DRAWS, _AT_ONCE):
@@ -132,11 +135,11 @@ def _signs(n: int, seed: int) -> Iterator[Floats]:
 
 def _share_beyond(beyond: Sequence[NDArray[np.bool_]], n: int) -> float:
     """p from which of the ways lie as far out as what was observed, itself among them."""
-    every = np.concatenate(beyond)
-    return float(every.mean()) if n <= _EXACT else float((1 + every.sum()) / (len(every) + 1))
+    all_beyond = np.concatenate(beyond)
+    return float(all_beyond.mean()) if n <= _EXACT else float((1 + all_beyond.sum()) / (len(all_beyond) + 1))
 
 
-def difference(
+def difference_of_pooled(
     ours: Floats,
     theirs: Floats,
     statistic: Statistic,
@@ -158,16 +161,18 @@ def difference(
     def gap(sums: Floats) -> Floats:
         return np.asarray(statistic(sums[:, :width]) - statistic(sums[:, width:]))
 
-    two = both.ndim == 3
-    found = finished(both, resampled(both, seed), gap, n=n, missing=missing, units=units, bounds=bounds)
-    if found.value is None or len(both) < MIN_DEALS:
-        return PairedTest(found, None)
-    if two and not found.note:
-        cells = spread(both, gap)
-        return PairedTest(found, None if cells is None else cells.p(found.value))
-    if two:
+    two_way = both.ndim == 3
+    difference = estimate_from_sums(
+        both, resampled_totals(both, seed), gap, n=n, missing=missing, units=units, bounds=bounds
+    )
+    if difference.value is None or len(both) < MIN_DEALS:
+        return PairedTest(difference, None)
+    if two_way and not difference.note:
+        cells = two_way_spread(both, gap)
+        return PairedTest(difference, None if cells is None else cells.p(difference.value))
+    if two_way:
         ours, theirs = ours.sum(axis=1), theirs.sum(axis=1)
-    return PairedTest(found, _swapped(ours, theirs, statistic, abs(found.value), seed))
+    return PairedTest(difference, _swapped(ours, theirs, statistic, abs(difference.value), seed))
 
 
 def _swapped(ours: Floats, theirs: Floats, statistic: Statistic, observed: float, seed: int) -> float | None:

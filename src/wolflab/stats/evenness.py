@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .intervals import Estimate, estimate, share, wilson
+from .intervals import Estimate, resampled_estimate, share, wilson
 from .resampling import Floats
 
-DRAWS = 4999
+SAMPLES = 4999
 """Simulated samples of even choice."""
 
 
@@ -53,7 +53,7 @@ def evenness(decisions: Sequence[SeatChosen], seats: Sequence[str], seed: int = 
     """See `Evenness`. seats: all that were ever open, in the order of ties."""
     if not decisions or not seats:
         return None
-    rows = [(one.deal, _sums(one, seats)) for one in decisions]
+    rows = [(decision.deal, _chosen_and_open(decision, seats)) for decision in decisions]
     shares = {
         seat: share([(deal, sums[k], sums[k + len(seats)]) for deal, sums in rows], "decisions", seed=seed)
         for k, seat in enumerate(seats)
@@ -61,20 +61,23 @@ def evenness(decisions: Sequence[SeatChosen], seats: Sequence[str], seed: int = 
     largest = max(seats, key=lambda seat: shares[seat].value or 0.0)
     level = 1 - 0.05 / len(seats)
     at_most = max(
-        wilson((one.value or 0.0) * one.deals, one.deals, level)[1] if one.deals else 1.0
-        for one in shares.values()
+        wilson((estimate.value or 0.0) * estimate.deals, estimate.deals, level)[1] if estimate.deals else 1.0
+        for estimate in shares.values()
     )
-    first = {one.deal: one for one in reversed(decisions)}
-    kept = [first[deal] for deal in sorted(first)]
-    p, even = _by_chance(kept, seats, seed)
-    rows = [(one.deal, _sums(one, seats)) for one in kept]
-    entropy = estimate(rows, relative_entropy, n=len(rows), units="decisions", seed=seed)
+    first = {decision.deal: decision for decision in reversed(decisions)}
+    first_of_deals = [first[deal] for deal in sorted(first)]
+    p, even = _by_chance(first_of_deals, seats, seed)
+    rows = [(decision.deal, _chosen_and_open(decision, seats)) for decision in first_of_deals]
+    entropy = resampled_estimate(rows, relative_entropy, n=len(rows), units="decisions", seed=seed)
     return Evenness(largest, shares[largest], at_most, entropy, even, p)
 
 
-def _sums(one: SeatChosen, seats: Sequence[str]) -> tuple[float, ...]:
+def _chosen_and_open(decision: SeatChosen, seats: Sequence[str]) -> tuple[float, ...]:
     """Chosen and open, seat by seat."""
-    return (*(float(seat == one.seat) for seat in seats), *(float(seat in one.open) for seat in seats))
+    return (
+        *(float(seat == decision.seat) for seat in seats),
+        *(float(seat in decision.open) for seat in seats),
+    )
 
 
 def relative_entropy(sums: Floats) -> Floats:
@@ -92,19 +95,19 @@ def relative_entropy(sums: Floats) -> Floats:
 def _by_chance(decisions: Sequence[SeatChosen], seats: Sequence[str], seed: int) -> tuple[float, float]:
     """p of the observed counts, and the mean entropy, where every open seat is as likely."""
     place = {seat: k for k, seat in enumerate(seats)}
-    groups = Counter(one.open for one in decisions)
+    groups = Counter(decision.open for decision in decisions)
     rng = np.random.default_rng((seed, len(decisions), 2))
-    simulated = np.zeros((DRAWS, len(seats)))
+    simulated = np.zeros((SAMPLES, len(seats)))
     expected, opened = np.zeros(len(seats)), np.zeros(len(seats))
     for among in sorted(groups):
-        at = [place[seat] for seat in among]
-        each = np.full(len(at), 1 / len(at))
-        simulated[:, at] += rng.multinomial(groups[among], each, size=DRAWS)
-        expected[at] += groups[among] / len(at)
-        opened[at] += groups[among]
+        places = [place[seat] for seat in among]
+        chances = np.full(len(places), 1 / len(places))
+        simulated[:, places] += rng.multinomial(groups[among], chances, size=SAMPLES)
+        expected[places] += groups[among] / len(places)
+        opened[places] += groups[among]
     observed = np.zeros(len(seats))
-    for one in decisions:
-        observed[place[one.seat]] += 1
+    for decision in decisions:
+        observed[place[decision.seat]] += 1
 
     def distance(counts: Floats) -> Floats:
         gaps = (counts - expected) ** 2
@@ -112,4 +115,4 @@ def _by_chance(decisions: Sequence[SeatChosen], seats: Sequence[str], seed: int)
 
     beyond = int(np.sum(distance(simulated) >= distance(observed) - 1e-9))
     both = np.concatenate([simulated, np.broadcast_to(opened, simulated.shape)], axis=1)
-    return (1 + beyond) / (DRAWS + 1), float(relative_entropy(both).mean())
+    return (1 + beyond) / (SAMPLES + 1), float(relative_entropy(both).mean())

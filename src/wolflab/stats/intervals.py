@@ -22,13 +22,13 @@ from .resampling import (
     Floats,
     Statistic,
     by_deal,
-    crossed,
-    drawn,
-    drawn_twice,
-    expanded,
-    reach_of_two,
-    tails,
-    worked_out,
+    by_deal_and_draw,
+    cornish_fisher_ends,
+    expanded_reach,
+    resample_deals,
+    resample_deals_and_draws,
+    tail_percentiles,
+    two_way_reach,
 )
 
 MIN_DEALS = 5
@@ -42,7 +42,7 @@ BOUNDED = "no spread between deals: Wilson on deals"
 UNIT = (0.0, 1.0)
 """What a share lies between."""
 BOUNDED_DRAWS = "no spread between deals and draws: Wilson on the fewer of them"
-SPARSE = "too sparse for an interval"
+TOO_SPARSE = "too sparse for an interval"
 NO_DATA = "no data"
 
 
@@ -83,7 +83,7 @@ def wilson(successes: float, n: float, level: float = 0.95) -> tuple[float, floa
     return low, high
 
 
-def estimate(
+def resampled_estimate(
     rows: Sequence[tuple[int, Sequence[float]]],
     statistic: Statistic,
     *,
@@ -107,10 +107,10 @@ def estimate(
     if not rows or n == 0:
         return Estimate(None, None, None, 0, missing, units, 0, NO_DATA)
     levels = len(set(draws or ()))
-    sums = by_deal(rows) if draws is None or levels < MIN_DRAWS else crossed(rows, draws)
-    found = finished(
+    sums = by_deal(rows) if draws is None or levels < MIN_DRAWS else by_deal_and_draw(rows, draws)
+    result = estimate_from_sums(
         sums,
-        resampled(sums, seed),
+        resampled_totals(sums, seed),
         statistic,
         n=n,
         missing=missing,
@@ -118,20 +118,20 @@ def estimate(
         bounds=bounds,
         limits=limits,
     )
-    return over_deals_alone(found) if 1 < levels < MIN_DRAWS else found
+    return over_deals_alone(result) if 1 < levels < MIN_DRAWS else result
 
 
-def resampled(sums: Floats, seed: int = 0) -> Floats | None:
+def resampled_totals(sums: Floats, seed: int = 0) -> Floats | None:
     """The totals of resamples of sums by deal, or by deal and draw (DRAWS × sums).
 
     None with too few deals, or with more than `MANY`, where percentiles are worked out.
     """
     if not MIN_DEALS <= len(sums) <= MANY:
         return None
-    return drawn_twice(sums, seed) if sums.ndim == 3 else drawn(sums, seed)
+    return resample_deals_and_draws(sums, seed) if sums.ndim == 3 else resample_deals(sums, seed)
 
 
-def finished(
+def estimate_from_sums(
     sums: Floats,
     totals: Floats | None,
     statistic: Statistic,
@@ -145,57 +145,59 @@ def finished(
 ) -> Estimate:
     """The estimate of a function of sums that lie by deal, or by deal and draw, and have been resampled.
 
-    sums: (deals × sums) or (deals × draws × sums). totals: see `resampled`. deals: how many of them are cases
-    (None: all). bounds, limits: see `estimate`.
+    sums: (deals × sums) or (deals × draws × sums). totals: see `resampled_totals`. deals: how many of them
+    are cases (None: all). bounds, limits: see `resampled_estimate`.
     """
-    two = sums.ndim == 3
-    draws = sums.shape[1] if two else 0
+    two_way = sums.ndim == 3
+    draws = sums.shape[1] if two_way else 0
     deals = len(sums) if deals is None else deals
-    whole = sums.sum(axis=(0, 1) if two else 0)
+    whole = sums.sum(axis=(0, 1) if two_way else 0)
     value = float(statistic(whole[None])[0])
-    found = Estimate(value, None, None, n, missing, units, deals, draws=draws)
+    result = Estimate(value, None, None, n, missing, units, deals, draws=draws)
     if not math.isfinite(value):
-        return replace(found, value=None, note=NO_DATA, draws=0)
+        return replace(result, value=None, note=NO_DATA, draws=0)
     if deals < MIN_DEALS:
-        return replace(found, note=FEW_DEALS, draws=0)
+        return replace(result, note=FEW_DEALS, draws=0)
     ends = _ends(sums, totals, statistic, value, deals)
     if ends is None:
-        return replace(found, note=SPARSE)
+        return replace(result, note=TOO_SPARSE)
     low, high = ends
     if high - low >= 1e-12:
         least, most = limits or bounds or (-math.inf, math.inf)
-        return replace(found, low=max(low, min(least, value)), high=min(high, max(most, value)))
+        return replace(result, low=max(low, min(least, value)), high=min(high, max(most, value)))
     if bounds is None:
-        return replace(found, note=NO_SPREAD)
+        return replace(result, note=NO_SPREAD)
     reach = wilson(0, min(deals, draws or deals))[1]
     low, high = value - reach * (value - bounds[0]), value + reach * (bounds[1] - value)
-    return replace(found, low=low, high=high, note=BOUNDED_DRAWS if two else BOUNDED)
+    return replace(result, low=low, high=high, note=BOUNDED_DRAWS if two_way else BOUNDED)
 
 
 def _ends(
     sums: Floats, totals: Floats | None, statistic: Statistic, value: float, deals: int
 ) -> tuple[float, float] | None:
     """Both ends of a 95 % interval; None where too few resamples have a value, or no slope is there."""
-    reach: float | None = expanded(deals)
+    reach: float | None = expanded_reach(deals)
     if sums.ndim == 3:
-        reach = reach_of_two(sums, statistic, totals)
+        reach = two_way_reach(sums, statistic, totals)
     if reach is None:
         return None
     if totals is None:
-        return worked_out(sums, statistic, reach) if sums.ndim == 2 else (value - reach, value + reach)
+        return (
+            cornish_fisher_ends(sums, statistic, reach) if sums.ndim == 2 else (value - reach, value + reach)
+        )
     values = statistic(totals)
     values = values[np.isfinite(values)]
     if len(values) < 0.95 * DRAWS:
         return None
-    low, high = np.percentile(values, tails(reach))
+    low, high = np.percentile(values, tail_percentiles(reach))
     return float(low), float(high)
 
 
-def over_deals_alone(found: Estimate) -> Estimate:
+def over_deals_alone(estimate: Estimate) -> Estimate:
     """The estimate with the remark that there were too few draws to be resampled."""
-    if found.note in (NO_DATA, FEW_DEALS):
-        return found
-    return replace(found, note=f"{found.note}; {FEW_DRAWS}" if found.note else FEW_DRAWS)
+    if estimate.note in (NO_DATA, FEW_DEALS):
+        return estimate
+    return replace(estimate, note=f"{estimate.note}; {FEW_DRAWS}" if estimate.note else FEW_DRAWS)
 
 
 def quotient(sums: Floats) -> Floats:
@@ -205,15 +207,17 @@ def quotient(sums: Floats) -> Floats:
 
 def divide(above: Floats, below: Floats) -> Floats:
     """Elementwise quotient; NaN (never a warning) where there is nothing to divide by."""
-    out = np.full(np.shape(above), np.nan)
-    np.divide(above, below, out=out, where=below != 0)
-    return out
+    quotients = np.full(np.shape(above), np.nan)
+    np.divide(above, below, out=quotients, where=below != 0)
+    return quotients
 
 
 def mean(values: Sequence[tuple[int, float | None]], units: str = "games", seed: int = 0) -> Estimate:
     """Mean over games. values: (deal, value), None for a game without one (counted as missing)."""
     rows = [(deal, (value, 1.0)) for deal, value in values if value is not None]
-    return estimate(rows, quotient, n=len(rows), missing=len(values) - len(rows), units=units, seed=seed)
+    return resampled_estimate(
+        rows, quotient, n=len(rows), missing=len(values) - len(rows), units=units, seed=seed
+    )
 
 
 def share(
@@ -224,24 +228,24 @@ def share(
     hits, trials = sum(row[1] for row in rows), sum(row[2] for row in rows)
     sums = [(deal, (hit, n)) for deal, hit, n in rows]
     n = round(trials)
-    found = estimate(sums, quotient, n=n, missing=missing, units=units, seed=seed, limits=UNIT)
-    return as_share(found, hits, trials)
+    result = resampled_estimate(sums, quotient, n=n, missing=missing, units=units, seed=seed, limits=UNIT)
+    return as_share(result, hits, trials)
 
 
-def as_share(found: Estimate, hits: float, trials: float) -> Estimate:
+def as_share(estimate: Estimate, hits: float, trials: float) -> Estimate:
     """The estimate of a pooled proportion, with Wilson's interval where that is its own.
 
     That is with one trial a deal; otherwise it is the bootstrap's, and where that has no spread (all or none
     succeeded) Wilson's with the deals as trials (or the draws, where the interval is over draws and they are
     fewer), however few, which is on the safe side.
     """
-    if found.value is None:
-        return found
-    if trials == found.deals and not found.draws:
+    if estimate.value is None:
+        return estimate
+    if trials == estimate.deals and not estimate.draws:
         low, high = wilson(hits, trials)
-        return replace(found, low=low, high=high, note="Wilson")
-    if hits in (0, trials) and found.low is None:
-        few = min(found.deals, found.draws or found.deals)
-        low, high = wilson(few * hits / trials, few)
-        return replace(found, low=low, high=high, note=BOUNDED_DRAWS if found.draws else BOUNDED)
-    return found
+        return replace(estimate, low=low, high=high, note="Wilson")
+    if hits in (0, trials) and estimate.low is None:
+        as_trials = min(estimate.deals, estimate.draws or estimate.deals)
+        low, high = wilson(as_trials * hits / trials, as_trials)
+        return replace(estimate, low=low, high=high, note=BOUNDED_DRAWS if estimate.draws else BOUNDED)
+    return estimate

@@ -25,14 +25,14 @@ Wilhelm, "Inference for ranks", 2024, section 3). It knows wins by deal, and not
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from .intervals import MIN_DEALS, Estimate, estimate
-from .resampling import Floats, by_deal, drawn, expanded, tails
+from .intervals import MIN_DEALS, Estimate, resampled_estimate
+from .resampling import Floats, Statistic, by_deal, expanded_reach, resample_deals, tail_percentiles
 
 _STEPS = 60
 """Newton steps at most; a handful is enough."""
@@ -120,15 +120,14 @@ class _Model:
 
     def __init__(self, cells: Sequence[tuple[str, str]]) -> None:
         self.cells = list(cells)
-        self.village = list(dict.fromkeys(a for a, _ in cells))
-        self.werewolves = list(dict.fromkeys(b for _, b in cells))
-        self.both = [name for name in self.village if name in self.werewolves]
-        v, w = _centred(len(self.village)), _centred(len(self.werewolves))
-        self._v, self._w = v, w
+        self.village = _places(a for a, _ in cells)
+        self.werewolves = _places(b for _, b in cells)
+        self.both = _places(name for name in self.village if name in self.werewolves)
+        self._v, self._w = _centred(len(self.village)), _centred(len(self.werewolves))
         self.design = np.array(
-            [[1.0, *v[self.village.index(a)], *(-w[self.werewolves.index(b)])] for a, b in self.cells]
+            [[1.0, *self._v[self.village[a]], *(-self._w[self.werewolves[b]])] for a, b in self.cells]
         )
-        self._made: dict[bytes, Floats] = {}
+        self._fits: dict[bytes, Floats] = {}
 
     @property
     def connected(self) -> bool:
@@ -138,10 +137,10 @@ class _Model:
     def fit(self, sums: Floats) -> Floats:
         """(sets × parameters) from (sets × wins of each cell, then games of each cell); kept for the next."""
         key = sums.tobytes()
-        if key not in self._made:
+        if key not in self._fits:
             wins, games = np.split(sums, 2, axis=1)
-            self._made[key] = firth(self.design, wins, games)
-        return self._made[key]
+            self._fits[key] = firth(self.design, wins, games)
+        return self._fits[key]
 
     def strengths(self, sums: Floats) -> Floats:
         """(sets × names of both sides): v, then w."""
@@ -151,10 +150,10 @@ class _Model:
 
     def overall(self, sums: Floats) -> Floats:
         """(sets × `both`): s, centred."""
-        found = self.strengths(sums)
-        v = [self.village.index(name) for name in self.both]
-        w = [len(self.village) + self.werewolves.index(name) for name in self.both]
-        s = (found[:, v] + found[:, w]) / 2
+        strengths = self.strengths(sums)
+        v = [self.village[name] for name in self.both]
+        w = [len(self.village) + self.werewolves[name] for name in self.both]
+        s = (strengths[:, v] + strengths[:, w]) / 2
         centred: Floats = s - s.mean(axis=1, keepdims=True)
         return centred
 
@@ -164,14 +163,19 @@ class _Model:
         return chance
 
 
+def _places(names: Iterable[str]) -> dict[str, int]:
+    """Each name's place, in order of first use."""
+    return {name: place for place, name in enumerate(dict.fromkeys(names))}
+
+
 def _centred(levels: int) -> Floats:
     """(levels × levels − 1): sum-to-zero coding."""
     return np.vstack([np.eye(levels - 1), -np.ones((1, levels - 1))])
 
 
-def rate(duels: Sequence[Duel], seed: int = 0) -> Ratings:
+def rate_entrants(duels: Sequence[Duel], seed: int = 0) -> Ratings:
     """Fit the model and give every number its interval. duels: of all cells, in any order."""
-    cells = list(dict.fromkeys((one.village, one.werewolves) for one in duels))
+    cells = list(dict.fromkeys((duel.village, duel.werewolves) for duel in duels))
     if not cells:
         return Ratings((), None, (), "no game was won")
     model = _Model(cells)
@@ -179,40 +183,38 @@ def rate(duels: Sequence[Duel], seed: int = 0) -> Ratings:
         return Ratings((), None, (), "too few pairs have played each other to set all entrants on one scale")
     place = {cell: k for k, cell in enumerate(cells)}
     rows = []
-    for one in duels:
+    for duel in duels:
         sums = [0.0] * (2 * len(cells))
-        at = place[one.village, one.werewolves]
-        sums[at], sums[len(cells) + at] = float(one.won), 1.0
-        rows.append((one.deal, sums))
+        cell = place[duel.village, duel.werewolves]
+        sums[cell], sums[len(cells) + cell] = float(duel.won), 1.0
+        rows.append((duel.deal, sums))
     # Deals are added up once; every statistic below is a column of the same fits.
     table = by_deal(rows)
     deals = [(k, tuple(line)) for k, line in enumerate(table)]
 
-    def of(column: int, kind: str) -> Estimate:
-        def statistic(sums: Floats) -> Floats:
-            chosen: Floats = getattr(model, kind)(sums)[:, column]
-            return chosen
-
-        return estimate(deals, statistic, n=len(duels), units="games", seed=seed)
+    def estimate(fitted: Statistic, column: int | None) -> Estimate | None:
+        if column is None:
+            return None
+        return resampled_estimate(
+            deals, lambda sums: fitted(sums)[:, column], n=len(duels), units="games", seed=seed
+        )
 
     ranks = _ranks(model, table, seed)
     point = model.overall(table.sum(axis=0, keepdims=True))[0] if model.both else np.zeros(0)
-    found = []
+    ratings = []
     for name in dict.fromkeys([*model.village, *model.werewolves]):
-        both = model.both.index(name) if name in model.both else None
-        found.append(
+        both, werewolves = model.both.get(name), model.werewolves.get(name)
+        ratings.append(
             Rating(
                 name,
-                None if both is None else of(both, "overall"),
-                of(model.village.index(name), "strengths") if name in model.village else None,
-                of(len(model.village) + model.werewolves.index(name), "strengths")
-                if name in model.werewolves
-                else None,
+                estimate(model.overall, both),
+                estimate(model.strengths, model.village.get(name)),
+                estimate(model.strengths, None if werewolves is None else len(model.village) + werewolves),
                 None if both is None else 1 + int((point > point[both] + 1e-9).sum()),
                 None if both is None or ranks is None else ranks[both],
             )
         )
-    return Ratings(tuple(found), of(0, "fit"), _residuals(model, table, deals, seed))
+    return Ratings(tuple(ratings), estimate(model.fit, 0), _residuals(model, table, deals, seed))
 
 
 def _residuals(
@@ -220,7 +222,7 @@ def _residuals(
 ) -> tuple[Residual, ...]:
     cells = len(model.cells)
     fitted = model.fitted(table.sum(axis=0, keepdims=True))[0]
-    found = []
+    residuals = []
     for k, (village, werewolves) in enumerate(model.cells):
 
         def gap(sums: Floats, k: int = k) -> Floats:
@@ -229,9 +231,9 @@ def _residuals(
             return rate - model.fitted(sums)[:, k]
 
         n = round(float(table[:, cells + k].sum()))
-        one = estimate(deals, gap, n=n, units="games", seed=seed)
-        found.append(Residual(village, werewolves, float(fitted[k]), one))
-    return tuple(found)
+        residual = resampled_estimate(deals, gap, n=n, units="games", seed=seed)
+        residuals.append(Residual(village, werewolves, float(fitted[k]), residual))
+    return tuple(residuals)
 
 
 def _ranks(model: _Model, table: Floats, seed: int) -> list[tuple[int, int]] | None:
@@ -241,24 +243,24 @@ def _ranks(model: _Model, table: Floats, seed: int) -> list[tuple[int, int]] | N
         return None
     point = model.overall(table.sum(axis=0, keepdims=True))[0]
     gap = point[:, None] - point[None, :]
-    spread: list[Floats] = []
+    errors: list[Floats] = []
 
     def farthest(sums: Floats) -> Floats:
         strengths = model.overall(sums)
-        kept = np.isfinite(strengths).all(axis=1)
+        finite = np.isfinite(strengths).all(axis=1)
         gaps = strengths[:, :, None] - strengths[:, None, :]
-        error = gaps[kept].std(axis=0)
-        spread.append(error)
+        error = gaps[finite].std(axis=0)
+        errors.append(error)
         with np.errstate(invalid="ignore", divide="ignore"):
             studentised = np.where(error > 1e-12, np.abs(gaps - gap) / error, 0.0)
         most: Floats = studentised.max(axis=(1, 2))
         return most
 
-    values = farthest(drawn(table, seed))
+    values = farthest(resample_deals(table, seed))
     # As far out as percentiles are read for so few deals, so that ranks are no surer than intervals.
-    out = 100 - 2 * tails(expanded(deals))[0]
+    out = 100 - 2 * tail_percentiles(expanded_reach(deals))[0]
     reach = float(np.percentile(values[np.isfinite(values)], out)) * math.sqrt(deals / (deals - 1))
-    error = spread[0]
+    error = errors[0]
     above = (gap + reach * error < 0) & (error > 1e-12)
     below = (gap - reach * error > 0) & (error > 1e-12)
     return [(1 + int(above[k].sum()), names - int(below[k].sum())) for k in range(names)]
@@ -282,17 +284,19 @@ def openskill(duels: Sequence[Duel]) -> tuple[Skill, ...]:
 
     An entrant has one rating a side, and a game is one rating against one: five village seats of one entrant
     are one player, for a team's rating is the sum of its members', and five against two would only count
-    heads. Beside `rate` this has no intervals over deals and depends on the order; it is what a leaderboard
-    would show.
+    heads. Beside `rate_entrants` this has no intervals over deals and depends on the order; it is what a
+    leaderboard would show.
     """
     from openskill.models import PlackettLuce, PlackettLuceRating
 
     model = PlackettLuce()
-    found: dict[tuple[str, str], PlackettLuceRating] = {}
-    for one in duels:
-        keys = ((one.village, "village"), (one.werewolves, "werewolves"))
-        teams = [[found[key] if key in found else model.rating()] for key in keys]
-        rated = model.rate(teams, ranks=[0, 1] if one.won else [1, 0])
+    ratings: dict[tuple[str, str], PlackettLuceRating] = {}
+    for duel in duels:
+        keys = ((duel.village, "village"), (duel.werewolves, "werewolves"))
+        teams = [[ratings[key] if key in ratings else model.rating()] for key in keys]
+        rated = model.rate(teams, ranks=[0, 1] if duel.won else [1, 0])
         for key, team in zip(keys, rated, strict=True):
-            found[key] = team[0]
-    return tuple(Skill(name, side, float(one.mu), float(one.sigma)) for (name, side), one in found.items())
+            ratings[key] = team[0]
+    return tuple(
+        Skill(name, side, float(rating.mu), float(rating.sigma)) for (name, side), rating in ratings.items()
+    )

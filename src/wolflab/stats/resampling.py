@@ -74,13 +74,13 @@ def t_quantile(freedom: float) -> float:
     return float(stdtrit(freedom, 0.975))
 
 
-def tails(reach: float) -> tuple[float, float]:
+def tail_percentiles(reach: float) -> tuple[float, float]:
     """The percentiles that lie `reach` standard deviations out in a normal distribution."""
     tail = NormalDist().cdf(-reach)
     return 100 * tail, 100 * (1 - tail)
 
 
-def expanded(deals: int) -> float:
+def expanded_reach(deals: int) -> float:
     """How many standard deviations out the percentiles of a 95 % interval over so many deals lie."""
     return float(math.sqrt(deals / (deals - 1)) * t_quantile(deals - 1))
 
@@ -104,8 +104,8 @@ def _counts(levels: int, *seed: int) -> NDArray[np.uint16]:
 
 
 def _multinomial(rng: np.random.Generator, levels: int, size: int) -> NDArray[np.int64]:
-    found: NDArray[np.int64] = rng.multinomial(levels, np.full(levels, 1 / levels), size=size)
-    return found
+    counts: NDArray[np.int64] = rng.multinomial(levels, np.full(levels, 1 / levels), size=size)
+    return counts
 
 
 # -- one way ----------------------------------------------------------------------------------
@@ -122,14 +122,14 @@ def by_deal(rows: Sequence[tuple[int, Sequence[float]]]) -> Floats:
     return sums
 
 
-def drawn(sums: Floats, seed: int = 0) -> Floats:
+def resample_deals(sums: Floats, seed: int = 0) -> Floats:
     """(deals × sums) → (DRAWS × sums): the totals of each resample of deals."""
     deals = len(sums)
     rows = max(1, min(DRAWS, _CELLS // deals))
     return np.concatenate([part @ sums for part in _weights(deals, rows, seed, deals)])
 
 
-def worked_out(sums: Floats, statistic: Statistic, reach: float) -> tuple[float, float] | None:
+def cornish_fisher_ends(sums: Floats, statistic: Statistic, reach: float) -> tuple[float, float] | None:
     """The percentiles of a statistic of (deals × sums) that lie `reach` standard deviations out on either
     side of where its bootstrap distribution has its middle; None where the statistic has no slope.
 
@@ -164,15 +164,15 @@ def slopes(total: Floats, sums: Floats, statistic: Statistic) -> Floats | None:
     steps = _STEP * np.maximum(np.abs(total), np.sqrt((sums**2).sum(axis=0)))
     used = steps > 0
     shifts = np.diag(steps)[used]
-    found: Floats = np.zeros(len(total))
-    found[used] = (statistic(total + shifts) - statistic(total - shifts)) / (2 * steps[used])
-    return found if np.isfinite(found).all() else None
+    slope: Floats = np.zeros(len(total))
+    slope[used] = (statistic(total + shifts) - statistic(total - shifts)) / (2 * steps[used])
+    return slope if np.isfinite(slope).all() else None
 
 
 # -- two ways ---------------------------------------------------------------------------------
 
 
-def crossed(rows: Sequence[tuple[int, Sequence[float]]], draws: Sequence[int]) -> Floats:
+def by_deal_and_draw(rows: Sequence[tuple[int, Sequence[float]]], draws: Sequence[int]) -> Floats:
     """(deal, sums) and draw of each game → (deals × draws × sums), both in ascending order.
 
     A crossing without games has zeros.
@@ -185,7 +185,7 @@ def crossed(rows: Sequence[tuple[int, Sequence[float]]], draws: Sequence[int]) -
     return sums
 
 
-def drawn_twice(sums: Floats, seed: int = 0) -> Floats:
+def resample_deals_and_draws(sums: Floats, seed: int = 0) -> Floats:
     """(deals × draws × sums) → (DRAWS × sums): each crossing counted as often as its deal times its draw."""
     deals, draws, width = sums.shape
     rows = max(1, min(DRAWS, _CELLS // max(deals, draws * width)))
@@ -199,7 +199,7 @@ def drawn_twice(sums: Floats, seed: int = 0) -> Floats:
     return np.concatenate(parts)
 
 
-def reach_of_two(sums: Floats, statistic: Statistic, totals: Floats | None) -> float | None:
+def two_way_reach(sums: Floats, statistic: Statistic, totals: Floats | None) -> float | None:
     """How far out the percentiles of a statistic of (deals × draws × sums) lie; None where it has no slope.
 
     totals: those of its resamples: then in standard deviations of the pigeonhole bootstrap; without them, in
@@ -209,28 +209,28 @@ def reach_of_two(sums: Floats, statistic: Statistic, totals: Floats | None) -> f
     slope = slopes(flat.sum(axis=0), flat, statistic)
     if slope is None:
         return None
-    found = _spread(np.asarray(sums @ slope), sums).reach
+    reach = _two_way_spread(np.asarray(sums @ slope), sums).reach
     if totals is None:
-        return found
-    wide = float((totals @ slope).std())
-    return found / wide if wide > 0 else 0.0
+        return reach
+    deviation = float((totals @ slope).std())
+    return reach / deviation if deviation > 0 else 0.0
 
 
-def spread(sums: Floats, statistic: Statistic) -> Spread | None:
+def two_way_spread(sums: Floats, statistic: Statistic) -> Spread | None:
     """Variance of a statistic of (deals × draws × sums); None where it has no slope."""
     flat = sums.reshape(-1, sums.shape[2])
     slope = slopes(flat.sum(axis=0), flat, statistic)
-    return None if slope is None else _spread(np.asarray(sums @ slope), sums)
+    return None if slope is None else _two_way_spread(np.asarray(sums @ slope), sums)
 
 
-def _spread(influence: Floats, sums: Floats) -> Spread:
+def _two_way_spread(influence: Floats, sums: Floats) -> Spread:
     """Each component that is more than chance between crossings adds to it, none takes away from it."""
     deals, draws = influence.shape
     cells = influence[np.any(sums != 0, axis=2)]
-    chance = _squares(cells)
+    chance = _variance_of_sum(cells)
     parts = (
-        (max(0.0, _squares(influence.sum(axis=1)) - chance), deals - 1),
-        (max(0.0, _squares(influence.sum(axis=0)) - chance), draws - 1),
+        (max(0.0, _variance_of_sum(influence.sum(axis=1)) - chance), deals - 1),
+        (max(0.0, _variance_of_sum(influence.sum(axis=0)) - chance), draws - 1),
         (chance, len(cells) - 1),
     )
     variance = sum(part for part, _ in parts)
@@ -239,7 +239,7 @@ def _spread(influence: Floats, sums: Floats) -> Spread:
     return Spread(variance, variance**2 / sum(part**2 / freedom for part, freedom in parts))
 
 
-def _squares(values: Floats) -> float:
+def _variance_of_sum(values: Floats) -> float:
     """Variance of a sum of independent values: squares about their mean, with the small sample's factor."""
     n = len(values)
     return float(((values - values.mean()) ** 2).sum()) * n / (n - 1)

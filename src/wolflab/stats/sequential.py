@@ -88,16 +88,16 @@ def sequence(
     if marks != sorted(marks) or (marks and not 0 <= marks[0] <= marks[-1] <= len(unit)):
         raise ValueError(f"at: numbers from 0 to {len(unit)} in ascending order are needed, not {marks}")
     capital = _Capital(level)
-    found, begun = [], 0
+    intervals, begun = [], 0
     for mark in marks:
         capital.take(unit[begun:mark])
         begun = mark
         below, above = capital.interval()
         mean = float(unit[:mark].mean()) if mark else 0.5
-        found.append(
+        intervals.append(
             Interval(mark, low + mean * (high - low), low + below * (high - low), low + above * (high - low))
         )
-    return tuple(found)
+    return tuple(intervals)
 
 
 class _Capital:
@@ -136,21 +136,21 @@ class _Capital:
 
     def _rule_out(self, most: Floats) -> None:
         """Drop the candidates at which a side has had 2/α."""
-        kept = most < math.log(2 / self._alpha)
-        if self._m.size and not kept.any():
+        remaining = most < math.log(2 / self._alpha)
+        if self._m.size and not remaining.any():
             self._best = float(self._m[int(most.argmin())])
-        self._m, self._log = self._m[kept], self._log[:, :, kept]
+        self._m, self._log = self._m[remaining], self._log[:, :, remaining]
 
     def _scales(self, values: Floats) -> Floats:
         """√(2 log(2/α) / σ²) before each observation, σ² from those before it and a quarter to begin with."""
-        found = np.empty(len(values))
+        scales = np.empty(len(values))
         for k, value in enumerate(values):
             self._n += 1
             variance = (0.25 + self._squares) / self._n
-            found[k] = math.sqrt(2 * math.log(2 / self._alpha) / variance)
+            scales[k] = math.sqrt(2 * math.log(2 / self._alpha) / variance)
             self._sum += value
             self._squares += (value - (0.5 + self._sum) / (self._n + 1)) ** 2
-        return found
+        return scales
 
     def interval(self) -> tuple[float, float]:
         """The hull of the candidates that are not ruled out, and the next one on either side."""

@@ -15,7 +15,7 @@ from ..lab.plans.tournament import Tournament, from_flags, load, make
 from ..lab.runs.tournament_games import play, start
 from ..lab.runs.tournament_games import table as standings_of
 from ..lab.storage.store import Store, new_directory
-from ..metrics.tournament import PARTS, CellRow, Standings
+from ..metrics.tournament import SIDE_PARTS, CellRow, Standings
 from ..stats.intervals import Estimate
 from .commands import begin, leave, play_games, preflight, tell_unfinished
 from .console import say
@@ -129,7 +129,7 @@ def score_table(found: Standings) -> Table:
     caption = "strength: log odds of a game (Bradley-Terry); rank with the range that holds for all"
     table = framed("scores and ratings", found.instrument, caption)
     table.add_column("entrant", style="bold", no_wrap=True)
-    for head in (*(PART_NAMES[part] for part in PARTS), "strength", "rank", "openskill"):
+    for head in (*(PART_NAMES[part] for part in SIDE_PARTS), "strength", "rank", "openskill"):
         table.add_column(head, justify="right", overflow="fold")
     ratings = {one.name: one for one in found.ratings.rows}
     for score in found.scores:
@@ -142,7 +142,7 @@ def score_table(found: Standings) -> Table:
         skills = [f"{s.side[0].upper()} {s.mu:.1f}" for s in found.skills if s.name == score.name]
         table.add_row(
             escape(score.name),
-            *(_shown(getattr(score, part), "share") for part in PARTS),
+            *(_shown(getattr(score, part), "share") for part in SIDE_PARTS),
             strength,
             rank,
             "\n".join(sorted(skills)) or "–",

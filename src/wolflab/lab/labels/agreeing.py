@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ...errors import WolflabError
-from ...stats.agreement import TwoRaters, difference, krippendorff, two_raters
+from ...stats.agreement import TwoRaters, difference_of_shares, krippendorffs_alpha, two_raters
 from ...stats.intervals import Estimate, share
 from ..storage.store import Store
 from .annotate import Key, KeyRow, read_key, sampled_moments
@@ -220,7 +220,7 @@ def _compared(
 
 def _alpha(rows: Mapping[str, KeyRow], people: Sequence[Mapping[str, bool]], seed: int) -> Estimate:
     units = [(row.deal, [given[item] for given in people if item in given]) for item, row in rows.items()]
-    return krippendorff([(deal, given) for deal, given in units if given], seed=seed)
+    return krippendorffs_alpha([(deal, given) for deal, given in units if given], seed=seed)
 
 
 def _shares(
@@ -238,7 +238,9 @@ def _shares(
             variant,
             rater,
             share(counted[variant], "replies", missing=len(mine) - len(counted[variant]), seed=seed),
-            None if variant == first else difference(counted[variant], counted[first], "replies", seed),
+            None
+            if variant == first
+            else difference_of_shares(counted[variant], counted[first], "replies", seed),
             dict(Counter(reasons[row.id] for row in mine if row.id in reasons)),
         )
         for variant, mine in by_variant.items()

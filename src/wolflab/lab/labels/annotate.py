@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from ...errors import StoreError, WolflabError
-from ...metrics.play import label as player_label
+from ...metrics.play import player_label
 from ...record import GameRecord, PastTurn
 from ...record.chain import hash_of
 from ..runs.moments import Moment, moments

@@ -163,7 +163,7 @@ class Experiment(Part):
             lacking: dict[str, list[str]] = {}
             for measure in dict.fromkeys(measures):
                 needed = MEASURES[measure].needs
-                if needed is not None and not needed.there(self):
+                if needed is not None and not needed.met_by(self):
                     lacking.setdefault(needed.words, []).append(measure)
             for line, them in lacking.items():
                 raise ValueError(

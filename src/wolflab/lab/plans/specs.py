@@ -16,8 +16,8 @@ from ...agents.own import class_named
 from ...agents.recipes import RECIPES, Recipe, recipe
 from ...errors import ExperimentError, ModelError, RulesetError
 from ...fields import Misfit, Part, from_plain
-from ...metrics.published import published
-from ...metrics.registry import unknown
+from ...metrics.published import published_table
+from ...metrics.registry import unknown_measure
 from ...models.catalog import check_settings
 from ...models.embedders import resolve_embedder
 from ...rules import Ruleset, preset
@@ -37,7 +37,7 @@ def _folder_name(name: str) -> str:
 
 def _published(names: list[str]) -> list[str]:
     for name in names:
-        published(name)
+        published_table(name)
     return names
 
 
@@ -66,7 +66,7 @@ def among(known: Collection[str]) -> AfterValidator:
 
 
 def _a_measure(name: str) -> str:
-    if (wrong := unknown(name)) is not None:
+    if (wrong := unknown_measure(name)) is not None:
         raise ValueError(wrong)
     return name
 

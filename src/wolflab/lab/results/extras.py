@@ -12,8 +12,8 @@ from typing import Any
 
 from ...metrics.choices import Choices
 from ...metrics.diversity import Diversity
-from ...metrics.growth import Growth, Won, growth
-from ...metrics.interviews import InterviewGiven, InterviewRows, interview_rows, interviews
+from ...metrics.growth import DealWon, Growth, growth_curve
+from ...metrics.interviews import InterviewGiven, InterviewRows, interview_rows, interviews_of
 from ...metrics.shapes import Summary
 from ..plans.experiment import Experiment
 from ..runs.counting import rows_of
@@ -128,7 +128,7 @@ def _interviews(store: Store) -> tuple[InterviewRows, ...]:
     """Read from records: what players said stands in no row."""
     asked: dict[str, list[tuple[int, int, Sequence[InterviewGiven]]]] = {}
     for one in _finished(store):
-        asked.setdefault(one.condition, []).append((one.deal, one.id, interviews(store.record(one.id))))
+        asked.setdefault(one.condition, []).append((one.deal, one.id, interviews_of(store.record(one.id))))
     return tuple(interview_rows(name, asked[name]) for name in store.experiment.conditions if name in asked)
 
 
@@ -145,12 +145,12 @@ def _growths(store: Store) -> tuple[Growth, ...]:
     }
     growing = {name: who for name, who in growing.items() if who}
     over = [one for one in _finished(store) if growing and one.condition in {*growing, baseline}]
-    won: dict[str, list[Won]] = {}
+    won: dict[str, list[DealWon]] = {}
     for one, row in zip(over, rows_of(store, over), strict=True):
         assert row is not None
         won.setdefault(one.condition, []).append((one.deal, row.winner is True))
     return tuple(
-        growth(
+        growth_curve(
             name,
             won[name],
             experiment.conditions[name].first_deal,

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from ...agents.base import IO, Agent, Invalid, Reply
 from ...errors import CassetteMismatch, WolflabError
 from ...match import Casting, Dealing, Player, play, run_now
-from ...metrics.play import PlayerLabel, label
+from ...metrics.play import PlayerLabel, player_label
 from ...models.base import Model, Request, Response
 from ...models.calls import Filed, Silent
 from ...models.embedders.base import Embedder, Vectors
@@ -180,7 +180,7 @@ def of_record(record: GameRecord) -> dict[PlayerLabel, Tally]:
     for turn in (*record.turns, *record.probes):
         if turn.seat < 0 or not turn.made:
             continue
-        one = found.setdefault(label(record.player(turn.seat, turn.at)), Tally())
+        one = found.setdefault(player_label(record.player(turn.seat, turn.at)), Tally())
         one.replies += turn.made
         one.decided(turn.invalid)
         one.reasons.update(content.reason for _, content in turn.notes if isinstance(content, Mistake))
@@ -226,7 +226,7 @@ class _Ear:
 
         def seat(dealing: Dealing) -> Sequence[Player]:
             players = casting(dealing)
-            self._labels = [label(one.describe()) for one in players]
+            self._labels = [player_label(one.describe()) for one in players]
             return [
                 replace(
                     one,

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...agents.recipes import Recipe
 from ...metrics.choices import Choices, StudiedDecision, choice_rows
-from ...metrics.diversity import Diversity, Offer, diversity_rows, offers
+from ...metrics.diversity import Diversity, Offer, diversity_rows, offers_of
 from ...models.embedders import Embedder
 from ...models.embedders.base import Vectors
 from ..runs.casting import Company
@@ -41,7 +41,7 @@ def studied(store: Store) -> tuple[tuple[Choices, ...], tuple[Diversity, ...]]:
     offered: dict[str, list[tuple[int, Offer]]] = {}
     if experiment.diversity:  # read from records: what players offered stands in no row
         for one in games:
-            told = offers(store.record(one.id), candidates_of)
+            told = offers_of(store.record(one.id), candidates_of)
             offered.setdefault(one.condition, []).extend((one.deal, offer) for offer in told)
     baseline = baseline_of(experiment)
     chosen = tuple(

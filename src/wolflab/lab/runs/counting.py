@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ...errors import RecordError
 from ...match import Played
 from ...metrics.observed import MeasuringOptions
-from ...metrics.rows import MeasureRow, alike, decode, encode, row_of, version
+from ...metrics.rows import MeasureRow, decode_row, encode_row, row_of, row_version, rows_alike
 from ...record import GameRecord
 from ...usage import CallTotals
 from ..plans.experiment import Experiment
@@ -62,7 +62,7 @@ def finished(
 def row_from_record(experiment: Experiment, condition: str, record: GameRecord, calls: CallTotals) -> KeptRow:
     """The row of a game, from its record."""
     asked = asked_of(experiment, condition)
-    return KeptRow(version(asked), encode(row_of(record, asked, calls)))
+    return KeptRow(row_version(asked), encode_row(row_of(record, asked, calls)))
 
 
 def summed_totals(totals: Mapping[str, CallTotals]) -> CallTotals:
@@ -73,7 +73,7 @@ def summed_totals(totals: Mapping[str, CallTotals]) -> CallTotals:
 def rows_of(store: Store, which: Sequence[GameRow]) -> Iterator[MeasureRow | None]:
     """The row of each of these games; None for one that is not over."""
     experiment = store.experiment
-    needed = {name: version(asked_of(experiment, name)) for name in experiment.conditions}
+    needed = {name: row_version(asked_of(experiment, name)) for name in experiment.conditions}
     found = store.versions()
     stale = [row.id for row in which if row.over and found.get(row.id) != needed[row.condition]]
     fresh = _counted_again(store, stale)
@@ -81,7 +81,7 @@ def rows_of(store: Store, which: Sequence[GameRow]) -> Iterator[MeasureRow | Non
         if not row.over:
             yield None
         else:
-            yield decode(fresh[row.id].data) if row.id in fresh else _kept(store, row.id)
+            yield decode_row(fresh[row.id].data) if row.id in fresh else _kept(store, row.id)
 
 
 def _kept(store: Store, number: int) -> MeasureRow:
@@ -89,18 +89,18 @@ def _kept(store: Store, number: int) -> MeasureRow:
     kept = store.row(number)
     try:
         if kept is not None:
-            return decode(kept.data)
+            return decode_row(kept.data)
     except RecordError:
         pass
-    return decode(_counted_again(store, [number])[number].data)
+    return decode_row(_counted_again(store, [number])[number].data)
 
 
 def check_row(store: Store, game: GameRow, record: GameRecord, where: str) -> None:
     """Raise RecordError where what was kept of a game for reports is not what its record says."""
     kept, asked = store.row(game.id), asked_of(store.experiment, game.condition)
-    if kept is None or kept.version != version(asked):
+    if kept is None or kept.version != row_version(asked):
         return
-    if not alike(decode(kept.data), row_of(record, asked, summed_totals(store.came_to(game.id)))):
+    if not rows_alike(decode_row(kept.data), row_of(record, asked, summed_totals(store.came_to(game.id)))):
         raise RecordError(
             f"{where}: the numbers kept for reports are not those of the record: either one of the two was "
             "changed, or this wolflab counts otherwise than the one that made the run; use that one, or "

@@ -93,5 +93,5 @@ def told_with_its_place() -> Iterator[None]:
     except Exception as error:
         first, place = _first(error)
         if place and not isinstance(first, WolflabError):
-            raise AgentError(in_words(error)) from None
+            raise AgentError(error_sentence(error)) from None
         raise

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from ...lab.results.extras import Extras
 from ...metrics.choices import Choices
-from ...metrics.diversity import ROWS, Diversity
-from ...metrics.published import published
+from ...metrics.diversity import Diversity
+from ...metrics.published import published_table
 from ...stats.intervals import Estimate
 from ..wording import cut
 from .figures import ACCENT, DASHED, INK, LINE, MUTED, SOFT, Chart, Line, bare, curves, drawing, on_page
@@ -140,7 +140,7 @@ def _source(rows: Sequence[Choices]) -> str:
     names = {one.published.table for one in rows if one.published is not None}
     said = [
         f"Published: {each.source} ({each.version} version). {each.note}"
-        for each in map(published, sorted(names))
+        for each in map(published_table, sorted(names))
     ]
     return "".join(f'<p class="lead">{escape(words)}</p>' for words in said)
 
@@ -205,7 +205,7 @@ def diverse(extras: Extras, instrument: bool) -> str:
     rows = extras.diversity
     if not rows:
         return ""
-    printed = {label: row["diversity"] for label, row in published("004-diversity-early").rows.items()}
+    printed = {label: row["diversity"] for label, row in published_table("004-diversity-early").rows.items()}
     cells = []
     for one in rows:
         figure = printed.get(f"N={one.asked}") if one.kind == "all" else None
@@ -227,7 +227,7 @@ def diverse(extras: Extras, instrument: bool) -> str:
         "with absences as 0",
         _PUBLISHED,
     ]
-    source = published("004-diversity-early")
+    source = published_table("004-diversity-early")
     words = f"Published: {source.source} ({source.version} version). {source.note}"
     return (
         _DIVERSITY
@@ -242,7 +242,10 @@ def _along(rows: Sequence[Diversity]) -> str:
     if len({one.asked for one in rows}) < 2 or len({(o.kind, o.asked) for o in rows}) < len(rows):
         return ""
     ordered = sorted(rows, key=attrgetter("asked"))
-    lines = [Line(kind, tuple((float(o.asked), o.added) for o in ordered if o.kind == kind)) for kind in ROWS]
+    lines = [
+        Line(kind, tuple((float(o.asked), o.added) for o in ordered if o.kind == kind))
+        for kind in DIVERSITY_KINDS
+    ]
     chart = Chart("Added by the last candidate", tuple(line for line in lines if line.points))
     drawn = curves("diversity", [chart], "N", "What the last candidate adds by N, with 95 % intervals")
     return on_page(drawn, _ALONG)

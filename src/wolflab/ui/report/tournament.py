@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING
 
-from ...metrics.tournament import PARTS, CellRow, Standings
+from ...metrics.tournament import SIDE_PARTS, CellRow, Standings
 from ...stats.intervals import Estimate
 from ..wording import cut
 from . import prose as prose
@@ -90,14 +90,15 @@ def _cell(cell: CellRow | None) -> str:
 
 def _scores(found: Standings) -> str:
     rows = [
-        [escape(one.name), *(shown(getattr(one, part), "share") for part in PARTS)] for one in found.scores
+        [escape(one.name), *(shown(getattr(one, part), "share") for part in SIDE_PARTS)]
+        for one in found.scores
     ]
     panels = []
-    for part in PARTS:
+    for part in SIDE_PARTS:
         lines = tuple(Row(one.name, getattr(one, part) or _NOTHING) for one in found.scores)
         panels.append(Panel(PART_NAMES[part], lines, percent=True))
     drawn = forest("scores", panels, "Mean win rate of each entrant on both sides and on each")
-    heads = ["entrant", *(PART_NAMES[part] for part in PARTS)]
+    heads = ["entrant", *(PART_NAMES[part] for part in SIDE_PARTS)]
     made = table("Mean win rate", heads, rows, instrument=found.instrument)
     return f"{_SCORES}{on_page(drawn)}{made}"
 
@@ -121,7 +122,7 @@ def _ratings(found: Standings) -> str:
                 *(skills.get((one.name, side), "–") for side in ("village", "werewolves")),
             ]
         )
-    heads = ["entrant", "rank", *(PART_NAMES[part] for part in PARTS)]
+    heads = ["entrant", "rank", *(PART_NAMES[part] for part in SIDE_PARTS)]
     heads += ["openskill, village", "openskill, Werewolves"]
     made = table("Strengths", heads, rows, instrument=found.instrument)
     side = f"<p>Side: {shown(fit.side, 'one', True)}</p>" if fit.side is not None else ""
@@ -144,7 +145,7 @@ def _ratings(found: Standings) -> str:
 
 def _differences(found: Standings) -> str:
     made = ""
-    for part in PARTS:
+    for part in SIDE_PARTS:
         rows = [
             [
                 f"{escape(one.first)} − {escape(one.second)}",
