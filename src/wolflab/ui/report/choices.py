@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...lab.results.extras import Extras
 from ...metrics.choices import Choices
-from ...metrics.diversity import Diversity
+from ...metrics.diversity import DIVERSITY_KINDS, Diversity
 from ...metrics.published import published_table
 from ...stats.intervals import Estimate
 from ..wording import cut
