@@ -120,15 +120,9 @@ def test_every_headline_stands_in_the_terminal(marked: Summary) -> None:
 
 # -- one entry --------------------------------------------------------------------------------------
 
-ENTRY = '''
-@measure("loud words", SHARE, "play", units="statements", headline=True)
-def loud(game: Reading) -> Sums:
-    """Share of statements that shout."""
-    said = [turn.action.text for turn in game.record.turns if turn.kind == "statement"]
-    return float(sum("I" in text for text in said)), float(len(said))
-
-
-MEASURES: Mapping'''
+_PAGE = (Path(__file__).parent.parent / "docs" / "metrics.md").read_text(encoding="utf-8")
+ENTRY = re.split(r"```(?:python)?\n", _PAGE.split("## Adding a measure", 1)[1])[1]
+"""The example of the documentation."""
 PLAYER = "{model: village, recipe: deductive}"
 FILE = f"""
 name: loud
@@ -139,9 +133,9 @@ conditions:
   obeying: {{players: {{others: {{model: {{model: village, follow_sheriff: 0.4}}}}}}}}
 deals: 6
 straw_polls: 1
-contrasts: [loud]
-curve: {{x: dose, points: {{plain: 0, obeying: 1}}, measures: [loud]}}
-planted: {{measure: loud, knob: follow_sheriff, player: others, conditions: [obeying]}}
+contrasts: [own_words]
+curve: {{x: dose, points: {{plain: 0, obeying: 1}}, measures: [own_words]}}
+planted: {{measure: own_words, knob: follow_sheriff, player: others, conditions: [obeying]}}
 """
 
 
@@ -152,7 +146,9 @@ def test_a_new_measure_is_one_entry(tmp_path: Path) -> None:
     registry = package / "metrics" / "registry.py"
     source = registry.read_text(encoding="utf-8")
     assert source.count("\nMEASURES: Mapping") == 1
-    registry.write_text(source.replace("\nMEASURES: Mapping", ENTRY), encoding="utf-8")
+    registry.write_text(
+        source.replace("\nMEASURES: Mapping", f"\n{ENTRY}\n\nMEASURES: Mapping"), encoding="utf-8"
+    )
     (tmp_path / "loud.yaml").write_text(FILE, encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "COLUMNS": "200"}
 
@@ -164,15 +160,15 @@ def test_a_new_measure_is_one_entry(tmp_path: Path) -> None:
         assert ran.returncode == 0, ran.stdout + ran.stderr
         return ran.stdout
 
-    assert "Share of statements that shout." in said("measures")
+    assert "Share of statements with the word I." in said("measures")
     terminal = said("run", "loud.yaml", "--out", "run")
-    assert "loud words" in terminal
+    assert "speaks of itself" in terminal
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     for anchor in ("contrasts", "along", "planted"):
         part = page.split(f'<section id="{anchor}">', 1)[1].split("</section>", 1)[0]
-        assert "loud words" in part, anchor
-    assert 'title="Share of statements that shout."' in page
+        assert "speaks of itself" in part, anchor
+    assert 'title="Share of statements with the word I."' in page
     data = json.loads((tmp_path / "run" / "report.json").read_text(encoding="utf-8"))
-    assert all(0 < one["measures"]["loud"]["value"] < 1 for one in data["conditions"])
-    assert [one["metric"] for one in data["contrasts"]].count("loud") == 1
-    assert data["planted"][0]["measure"] == "loud"
+    assert all(0 < one["measures"]["own_words"]["value"] < 1 for one in data["conditions"])
+    assert [one["metric"] for one in data["contrasts"]].count("own_words") == 1
+    assert data["planted"][0]["measure"] == "own_words"
