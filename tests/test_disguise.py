@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from text_helpers import ask, questions
 from wolflab.errors import RulesetError
+from wolflab.lab.plans.specs import ruleset_of
 from wolflab.models.village.speech.phrases import BANKS, Point, phrase
 from wolflab.rules import DOCTOR, PRESETS, ROLES, SHERIFF, WITCH, Ruleset
 from wolflab.rules.naming import completed, own_words, plural
@@ -445,10 +446,8 @@ def test_failed_replies_are_shown_back_as_they_came() -> None:
 @pytest.mark.parametrize(
     "names",
     [
-        "unrelated",
         {"Fox": "hen"},
         {"werewolf": "elf"},
-        {"Seer": 3},
         {"Seer": ""},
         {"Seer": " prophet"},
         {"Seer": "pro  phet"},
@@ -474,6 +473,13 @@ def test_names_that_cannot_be_told_apart_are_refused(names: object) -> None:
     with pytest.raises(RulesetError) as refused:
         WITCH.with_(role_names=names)
     assert refused.value.field == "role_names"
+
+
+@pytest.mark.parametrize("names", ["nobody's", {"Seer": 3}, 5, ["prophet"]])
+def test_what_a_file_gives_in_place_of_names_is_refused(names: object) -> None:
+    with pytest.raises(RulesetError) as refused:
+        ruleset_of({"preset": "witch", "role_names": names})
+    assert "role_names" in str(refused.value)
 
 
 def test_players_who_are_called_like_a_role_are_refused() -> None:
