@@ -4,9 +4,8 @@ Rule-based detectors on the record and on what `text.reading` reads; no model. E
 source, its definition and its limits (`BEHAVIOURS`). Counts are of what can be seen, never of what was meant.
 """
 
-from .detecting import Behaviour, DetectorView
-from .sighting import SIDES, SideName, Sighting
-from .sightings import BEHAVIOURS, UNREASONABLE, counts, sightings, unreasonable
+from .detecting import SIDES, Behaviour, DetectorView, SideName
+from .sightings import BEHAVIOURS, UNREASONABLE, Sighting, counts, sightings, unreasonable
 from .trust import TrustTable, trust_tables
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""A game as the detectors see it: who lived when, what was said and read in it, votes, nights, beliefs.
+"""A game as the detectors see it: who lived when, what was said and read in it, votes, nights, notes.
 
 Everything that detectors share is worked out once here, from the record alone. A statement is read by
 `text.reading` (claims, reports, accusations …) and by `signs` (deaths, votes, citations, calls …).
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal, assert_never
+from typing import Literal, NamedTuple, assert_never
 
 from ...record import GameRecord
 from ...rules import (
@@ -43,10 +43,12 @@ from ...rules import (
     Voted,
     facts_of,
 )
-from ...text.notes import Belief, Deduced, Mistake, Reflected, Thought
+from ...text.notes import Mistake, Reflected, Thought
 from ...text.reading import Accusation, Act, Claim, Report, Suggestion, read
-from .sighting import By, SideName, Sighting
 from .signs import ME, Sign, signs_of
+
+SideName = Literal["village", "werewolves"]
+SIDES: tuple[SideName, ...] = ("village", "werewolves")
 
 ASKED = {"discussion": "statement", "election": "campaign", "last words": "last-words"}
 """Where something was said, to the kind of the ask."""
@@ -54,6 +56,8 @@ NIGHTS = {"looked": "see", "shielded": "protect"}
 """Signs that tell of a night action, to the kind of a report."""
 SAVES = SHIELDS | {"antidote"}
 """Kinds of night actions that keep a player alive."""
+SPECIAL = frozenset(name for name, role in ROLES.items() if not role.wolf and not role.plain)
+"""Roles of the village side that have an ability."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +66,9 @@ class Statement:
 
     acts: what `text.reading` finds; reports: what the speaker tells of their own nights, checks without a
     result included; signs: what `signs` finds, the speaker's seat filled in. public: what all had been told
-    by then. alive: who lived then, and the speaker. heard: who had made a statement by then, at any time.
-    asked: who had been asked to speak by then, silence included. today: the same for this round's discussion
-    or election.
+    by then. alive: who lived then, and the speaker. spoke_before: who had made a statement by then, at any
+    time. asked_before: who had been asked to speak by then, silence included. asked_today: the same for this
+    round's discussion or election.
     """
 
     at: int
@@ -78,9 +82,9 @@ class Statement:
     signs: tuple[Sign, ...]
     public: Facts
     alive: frozenset[int]
-    heard: frozenset[int]
-    asked: frozenset[int]
-    today: frozenset[int]
+    spoke_before: frozenset[int]
+    asked_before: frozenset[int]
+    asked_today: frozenset[int]
 
     @property
     def own(self) -> Iterator[Act]:
@@ -92,22 +96,27 @@ class Statement:
         """What the speaker says of their own role."""
         return tuple(act for act in self.own if isinstance(act, Claim))
 
+    @property
+    def roles_claimed(self) -> tuple[str, ...]:
+        """The roles that the speaker claims to be."""
+        return tuple(claim.role for claim in self.claims if not claim.denied)
+
     def suspects(self, least: int = 2) -> dict[int, str]:
         """Whom the speaker accuses (at that strength or more), reports as a Werewolf or wants out: how."""
-        found: dict[int, str] = {}
+        suspects: dict[int, str] = {}
         for act in self.own:
             match act:
                 case Report(_, "see", target, "Werewolf"):
-                    found.setdefault(target, "reports")
+                    suspects.setdefault(target, "reports")
                 case Suggestion(_, target, False):
-                    found.setdefault(target, "proposes the vote against")
+                    suspects.setdefault(target, "proposes the vote against")
                 case Accusation(_, target, strength) if strength >= least:
-                    found.setdefault(target, "accuses")
+                    suspects.setdefault(target, "accuses")
                 case _:
                     pass
-        return found
+        return suspects
 
-    def told(self, kind: str) -> Iterator[Sign]:
+    def signs_of_kind(self, kind: str) -> Iterator[Sign]:
         """The signs of one kind."""
         return (sign for sign in self.signs if sign.kind == kind)
 
@@ -142,7 +151,7 @@ class Deed:
 class Musing:
     """A private text: a reflection, a thought, or the beginning of a reply that could not be used.
 
-    kind: "reflection", "thought" or "mistake". asked: the kind of the ask at which it was written.
+    kind: "reflection", "thought" or "mistake". ask_kind: of the ask at which it was written.
     """
 
     at: int
@@ -150,8 +159,19 @@ class Musing:
     round: int
     seat: int
     kind: str
-    asked: str
+    ask_kind: str
     text: str
+
+
+class Evidence(NamedTuple):
+    """What a player said, voted, did or noted that shows a behaviour.
+
+    why: what was seen, in one sentence. target: whom it concerns, if it concerns one.
+    """
+
+    act: Statement | Ballot | Deed | Musing
+    why: str
+    target: int | None = None
 
 
 @dataclass(slots=True)
@@ -172,34 +192,28 @@ class DetectorView:
     silences: set[tuple[int, int, str]] = field(default_factory=set)
     """(round, seat, where) of those who were asked to speak and said nothing."""
     musings: list[Musing] = field(default_factory=list)
-    beliefs: list[tuple[int, str, int, Belief]] = field(default_factory=list)
-    """(index, ask id, rater, judgement)."""
 
     @classmethod
-    def of(cls, record: GameRecord) -> DetectorView:
-        """Work one game out; a game that did not end is read as far as it goes."""
-        roles = record.roles
-        wolves = frozenset(seat for seat, role in enumerate(roles) if ROLES[role].wolf)
-        play = cls(record, record.ruleset.names, roles, wolves)
-        _Walk(play).run()
-        return play
+    def of(cls, record: GameRecord | DetectorView) -> DetectorView:
+        """Work one game out, if that is not done yet; a game that did not end is read as far as it goes."""
+        if isinstance(record, DetectorView):
+            return record
+        wolves = frozenset(seat for seat, role in enumerate(record.roles) if ROLES[role].wolf)
+        view = cls(record, record.ruleset.names, record.roles, wolves)
+        _Walk(view).run()
+        return view
 
     def side(self, seat: int) -> SideName:
         """The side of a seat."""
         return "werewolves" if seat in self.wolves else "village"
 
-    def fellows(self, one: int, other: int) -> bool:
+    def fellows(self, seat: int, other: int) -> bool:
         """Whether two seats are on the same side."""
-        return (one in self.wolves) == (other in self.wolves)
+        return (seat in self.wolves) == (other in self.wolves)
 
-    def packmates(self, one: int, other: int) -> bool:
+    def packmates(self, seat: int, other: int) -> bool:
         """Whether both seats are Werewolves (one may be the other)."""
-        return one in self.wolves and other in self.wolves
-
-    def special(self, seat: int) -> bool:
-        """Whether that seat has an ability and is of the village side."""
-        role = ROLES[self.roles[seat]]
-        return not role.wolf and not role.plain
+        return seat in self.wolves and other in self.wolves
 
     def name(self, seat: int) -> str:
         """What a seat is called."""
@@ -207,12 +221,14 @@ class DetectorView:
 
     def departure(self, seat: int) -> Departure | None:
         """When and how that seat left the game; None where it did not."""
-        return next((gone for gone in self.record.facts.departures if gone.seat == seat), None)
+        return next((departure for departure in self.record.facts.departures if departure.seat == seat), None)
 
     def left(self, round: int, how: LeftBy) -> tuple[int, ...]:
         """Who left in that round in that way."""
-        gone = self.record.facts.departures
-        return tuple(one.seat for one in gone if one.round == round and one.how == how)
+        departures = self.record.facts.departures
+        return tuple(
+            departure.seat for departure in departures if departure.round == round and departure.how == how
+        )
 
     def before(self, at: int) -> Iterator[Statement]:
         """Statements made before the event at that index."""
@@ -221,51 +237,37 @@ class DetectorView:
                 return
             yield statement
 
+    def votes_against(self, seat: int, at: int) -> Iterator[Ballot]:
+        """Votes to eliminate that seat, cast before the event at that index."""
+        for ballot in self.ballots:
+            if ballot.target == seat and ballot.what == "eliminate" and ballot.at < at:
+                yield ballot
+
     def spoke(self, seat: int, round: int) -> bool:
         """Whether that seat made a statement in that round."""
-        return any(one.seat == seat and one.round == round for one in self.statements)
+        return any(statement.seat == seat and statement.round == round for statement in self.statements)
 
     def silent(self, seat: int, round: int) -> bool:
         """Whether that seat was asked to speak in that round's discussion and said nothing."""
         return (round, seat, "discussion") in self.silences
 
-    def sighting(
-        self,
-        behaviour: str,
-        one: Statement | Ballot | Deed | Musing,
-        why: str,
-        target: int | None = None,
-    ) -> Sighting:
-        """A sighting of what that player said, voted, did or thought."""
-        by: By = "words"
-        match one:
-            case Ballot():
-                by = "vote"
-            case Deed():
-                by = "night"
-            case Musing():
-                by = "thought"
-            case Statement():
-                pass
-        return Sighting(behaviour, one.seat, one.at, one.ask, target, why, by)
-
 
 class _Walk:
     """One pass over the events, then one over the turns' notes."""
 
-    def __init__(self, play: DetectorView) -> None:
-        self.play = play
-        self.public = facts_of(play.record.ruleset)
-        self.heard: frozenset[int] = frozenset()
+    def __init__(self, view: DetectorView) -> None:
+        self.view = view
+        self.public = facts_of(view.record.ruleset)
+        self.spoke: frozenset[int] = frozenset()
         self.asked: frozenset[int] = frozenset()
-        self.today: frozenset[int] = frozenset()
+        self.asked_today: frozenset[int] = frozenset()
         self.where = ""
         self.victims: dict[int, int] = {}
         self.index: dict[str, int] = {}
-        self.stand_ins = {turn.ask for turn in play.record.turns if turn.invalid is not None}
+        self.stand_ins = {turn.ask for turn in view.record.turns if turn.invalid is not None}
 
     def run(self) -> None:
-        for at, event in enumerate(self.play.record.events):
+        for at, event in enumerate(self.view.record.events):
             if event.audience == EVERYONE:
                 self.public = self.public.then(event)
             self._event(at, event)
@@ -280,7 +282,7 @@ class _Walk:
             case VictimShown(seat, victim):
                 self.victims[seat] = victim
             case Learned():
-                self.play.checks.append((self.public.round, event))
+                self.view.checks.append((self.public.round, event))
             case Said():
                 self._said(at, event)
             case Voted():
@@ -298,7 +300,7 @@ class _Walk:
         round, voter, what = self.public.round, event.voter, event.what
         ask = f"{round}/{'vote' if what == 'eliminate' else 'elect'}/{voter}"
         self.index[ask] = at
-        self.play.ballots.append(Ballot(at, ask, round, voter, event.target, what, ask not in self.stand_ins))
+        self.view.ballots.append(Ballot(at, ask, round, voter, event.target, what, ask not in self.stand_ins))
 
     def _chose(self, at: int, event: Chose) -> None:
         round = self.public.round
@@ -311,77 +313,70 @@ class _Walk:
             target = self.victims.get(event.seat)
         if target is not None:
             meant = ask not in self.stand_ins
-            self.play.deeds.append(Deed(at, ask, round, event.seat, event.kind, target, meant))
+            self.view.deeds.append(Deed(at, ask, round, event.seat, event.kind, target, meant))
 
     def _said(self, at: int, event: Said) -> None:
-        play, seat, round, living = self.play, event.seat, self.public.round, self.public.living
+        view, seat, round, living = self.view, event.seat, self.public.round, self.public.living
         if event.where != self.where:
-            self.where, self.today = event.where, frozenset()
+            self.where, self.asked_today = event.where, frozenset()
         if event.where == "discussion":
-            play.debates.setdefault(round, living)
+            view.debates.setdefault(round, living)
         ask = f"{round}/{ASKED[event.where]}/{seat}"
         self.index[ask] = at
         if event.text:
-            signs = tuple(_mine(sign, seat) for sign in signs_of(event.text, play.names))
-            acts = read(event.text, play.names, seat)
+            signs = tuple(_with_seat(sign, seat) for sign in signs_of(event.text, view.names))
+            acts = read(event.text, view.names, seat)
             reports = _reports(acts, signs, seat)
-            play.statements.append(
+            view.statements.append(
                 Statement(
                     at, ask, round, seat, event.where, event.text, acts, reports, signs,
-                    self.public, frozenset((*living, seat)), self.heard, self.asked, self.today,
+                    self.public, frozenset((*living, seat)), self.spoke, self.asked, self.asked_today,
                 )
             )  # fmt: skip
-            self.heard |= {seat}
+            self.spoke |= {seat}
         else:
-            play.silences.add((round, seat, event.where))
+            view.silences.add((round, seat, event.where))
         self.asked |= {seat}
-        self.today |= {seat}
+        self.asked_today |= {seat}
 
     def _notes(self) -> None:
-        for turn in self.play.record.turns:
-            if turn.seat < 0:
-                continue
+        for turn in self.view.record.turns:
             at = self.index.get(turn.ask, turn.at)
             for _, content in turn.notes:
                 match content:
-                    case Deduced(beliefs):
-                        self.play.beliefs.extend((at, turn.ask, turn.seat, one) for one in beliefs)
                     case Thought(text):
-                        self._musing(at, turn.ask, turn.seat, "thought", text)
-                    case Mistake(_, _, _, reply):
-                        self._musing(at, turn.ask, turn.seat, "mistake", reply)
+                        kind = "thought"
+                    case Mistake(_, _, _, text):
+                        kind = "mistake"
                     case Reflected(text):
-                        self._musing(at, turn.ask, turn.seat, "reflection", text)
+                        kind = "reflection"
                     case _:
-                        pass
-
-    def _musing(self, at: int, ask: str, seat: int, kind: str, text: str) -> None:
-        round, asked, _ = ask.split("/", 2)
-        self.play.musings.append(Musing(at, ask, int(round), seat, kind, asked, text))
+                        continue
+                musing = Musing(at, turn.ask, turn.round, turn.seat, kind, turn.kind, text)
+                self.view.musings.append(musing)
 
 
 def _reports(acts: tuple[Act, ...], signs: tuple[Sign, ...], seat: int) -> tuple[Report, ...]:
     """The speaker's own reports. "I saw player_2 sneaking about last night" is no check."""
-    met = {sign.who for sign in signs if sign.kind == "night talk"}
-    told = {
+    heard_at_night = {sign.who for sign in signs if sign.kind == "night talk"}
+    reports = {
         (act.kind, act.target): act
         for act in acts
-        if isinstance(act, Report) and act.speaker == seat and not (act.kind == "see" and act.target in met)
+        if isinstance(act, Report)
+        and act.speaker == seat
+        and not (act.kind == "see" and act.target in heard_at_night)
     }
     for sign in signs:
         kind = NIGHTS.get(sign.kind)
         if kind is not None:
-            told.setdefault((kind, sign.whom), Report(seat, kind, sign.whom, "", seat))
-    return tuple(told.values())
+            reports.setdefault((kind, sign.whom), Report(seat, kind, sign.whom, "", seat))
+    return tuple(reports.values())
 
 
-def _mine(sign: Sign, seat: int) -> Sign:
+def _with_seat(sign: Sign, seat: int) -> Sign:
     """A sign with the speaker's seat where it says "I"."""
-    if ME in (sign.who, sign.whom):
-        return replace(
-            sign, who=seat if sign.who == ME else sign.who, whom=seat if sign.whom == ME else sign.whom
-        )
-    return sign
+    who, whom = (seat if player == ME else player for player in (sign.who, sign.whom))
+    return replace(sign, who=who, whom=whom)
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,7 +385,7 @@ class Behaviour:
 
     family: "social" (003 §5), "strategic" (004 App. G), "failure" (004 H.3), "hallucination" (002 Table
     18, 003 A.4). definition: what counts, in one sentence. limits: what the detector cannot see. find:
-    a game to its sightings; the same act may be seen twice, `sightings` keeps the first.
+    a game to what shows it; the same act may be seen twice, `sightings` keeps the first.
     """
 
     name: str
@@ -398,4 +393,4 @@ class Behaviour:
     source: str
     definition: str
     limits: str
-    find: Callable[[DetectorView], Iterator[Sighting]]
+    find: Callable[[DetectorView], Iterator[Evidence]]

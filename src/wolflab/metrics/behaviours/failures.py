@@ -8,32 +8,29 @@ from dataclasses import dataclass, field
 
 from ...rules import ROLES
 from ...text.reading import WEREWOLF
-from .detecting import Behaviour, DetectorView, Statement
-from .sighting import Sighting
+from .detecting import Behaviour, DetectorView, Evidence, Statement
 
 # -- self-exposure --------------------------------------------------------------------------------
 
 
-def exposes(play: DetectorView) -> Iterator[Sighting]:
+def find_self_exposure(view: DetectorView) -> Iterator[Evidence]:
     """See `SELF_EXPOSURE`. One sighting a statement."""
-    for said in play.statements:
-        if said.seat in play.wolves:
-            why = _slip(play, said)
-            if why:
-                yield play.sighting("self_exposure", said, why)
+    for statement in view.statements:
+        if statement.seat in view.wolves and (why := _slip(view, statement)):
+            yield Evidence(statement, why)
 
 
-def _slip(play: DetectorView, said: Statement) -> str:
-    if any(not claim.denied and ROLES[claim.role].wolf for claim in said.claims):
+def _slip(view: DetectorView, statement: Statement) -> str:
+    if any(ROLES[role].wolf for role in statement.roles_claimed):
         return "says that it is a Werewolf"
-    for sign in said.signs:
+    for sign in statement.signs:
         if sign.kind == "pack":
             return "speaks of the Werewolves as its own"
-        if sign.kind == "mate" and sign.whom in play.wolves and sign.whom != said.seat:
-            return f"calls its packmate {play.name(sign.whom)} its partner"
+        if sign.kind == "mate" and sign.whom in view.wolves and sign.whom != statement.seat:
+            return f"calls its packmate {view.name(sign.whom)} its partner"
         if sign.kind == "kill":
-            gone = play.departure(sign.whom)
-            if gone is None or gone.how == "night":
+            departure = view.departure(sign.whom)
+            if departure is None or departure.how == "night":
                 return "tells of the Werewolves' kill as its own"
     return ""
 
@@ -54,40 +51,39 @@ class _Story:
     """Target → a check told that it is a Werewolf."""
 
 
-def contradicts_itself(play: DetectorView) -> Iterator[Sighting]:
+def find_contradiction(view: DetectorView) -> Iterator[Evidence]:
     """See `CONTRADICTION`. One sighting a statement, the later one."""
     stories: dict[int, _Story] = defaultdict(_Story)
-    for said in play.statements:
-        story = stories[said.seat]
-        why = _against(play, story, said)
-        if why:
-            yield play.sighting("contradiction", said, why)
-        _remember(play, story, said)
+    for statement in view.statements:
+        story = stories[statement.seat]
+        if why := _against(view, story, statement):
+            yield Evidence(statement, why)
+        _remember(view, story, statement)
 
 
-def _implied(play: DetectorView, said: Statement) -> set[str]:
+def _implied(view: DetectorView, statement: Statement) -> set[str]:
     """Roles that the told night actions imply, where that is beyond doubt."""
-    found = set()
-    count = play.record.ruleset.count
-    for report in said.reports:
+    implied = set()
+    count = view.record.ruleset.count
+    for report in statement.reports:
         match report.kind:
             case "see":
-                found.add("Seer")
+                implied.add("Seer")
             case "antidote" | "poison":
-                found.add("Witch")
+                implied.add("Witch")
             case _ if not count("Witch"):
-                shields = [role.name for role in play.record.ruleset.cast if role.shields] or ["Doctor"]
-                found.update(shields if len(shields) == 1 else ())
+                shields = [role.name for role in view.record.ruleset.cast if role.shields] or ["Doctor"]
+                implied.update(shields if len(shields) == 1 else ())
             case _:
                 pass
-    return found
+    return implied
 
 
-def _against(play: DetectorView, story: _Story, said: Statement) -> str:
-    held = {claim.role for claim in said.claims if not claim.denied}
+def _against(view: DetectorView, story: _Story, statement: Statement) -> str:
+    held = set(statement.roles_claimed)
     if len(held) > 1:
         return f"claims to be a {' and a '.join(sorted(held))} at once"
-    for role in held or _implied(play, said):
+    for role in sorted(held or _implied(view, statement)):
         for before, round in story.held.items():
             if before != role:
                 return f"is the {role} now, and was the {before} in round {round}"
@@ -95,32 +91,30 @@ def _against(play: DetectorView, story: _Story, said: Statement) -> str:
             return f"is the {role} now, which it denied in round {story.denied[role]}"
         if story.idle is not None and ROLES[role].nightly:
             return f"is the {role} now, and had nothing to do at night in round {story.idle}"
-    for claim in said.claims:
+    for claim in statement.claims:
         if claim.denied and claim.role in story.held:
             return f"is not the {claim.role} now, and was in round {story.held[claim.role]}"
-    if any(said.told("idle")):
-        special = [role for role in story.held if ROLES[role].nightly] + sorted(
-            role for role in held if ROLES[role].nightly
-        )
-        if special:
-            return f"has nothing to tell of the night, and claims to be the {special[0]}"
-    for report in said.reports:
-        told = report.what == WEREWOLF
-        if report.kind == "see" and report.what and story.saw.get(report.target, told) != told:
-            return f"tells the check of {play.name(report.target)} another way than before"
+    if any(statement.signs_of_kind("idle")):
+        nightly = [role for role in (*story.held, *sorted(held)) if ROLES[role].nightly]
+        if nightly:
+            return f"has nothing to tell of the night, and claims to be the {nightly[0]}"
+    for report in statement.reports:
+        is_wolf = report.what == WEREWOLF
+        if report.kind == "see" and report.what and story.saw.get(report.target, is_wolf) != is_wolf:
+            return f"tells the check of {view.name(report.target)} another way than before"
     return ""
 
 
-def _remember(play: DetectorView, story: _Story, said: Statement) -> None:
-    held = {claim.role for claim in said.claims if not claim.denied}
-    for role in sorted(held or _implied(play, said)):
-        story.held.setdefault(role, said.round)
-    for claim in said.claims:
+def _remember(view: DetectorView, story: _Story, statement: Statement) -> None:
+    held = set(statement.roles_claimed)
+    for role in sorted(held or _implied(view, statement)):
+        story.held.setdefault(role, statement.round)
+    for claim in statement.claims:
         if claim.denied:
-            story.denied.setdefault(claim.role, said.round)
-    if any(said.told("idle")) and story.idle is None:
-        story.idle = said.round
-    for report in said.reports:
+            story.denied.setdefault(claim.role, statement.round)
+    if any(statement.signs_of_kind("idle")) and story.idle is None:
+        story.idle = statement.round
+    for report in statement.reports:
         if report.kind == "see" and report.what:
             story.saw.setdefault(report.target, report.what == WEREWOLF)
 
@@ -129,20 +123,18 @@ SELF_EXPOSURE = Behaviour(
     "self_exposure",
     "failure",
     "004 H.3",
-    "A Werewolf gives itself away in public: it says what it is, speaks of the pack as its own, or tells "
-    "of the "
-    "kill as its doing.",
+    "A Werewolf gives itself away in public: it says what it is, speaks of the pack as its own, or tells of "
+    "the kill as its doing.",
     "Only what is said outright; a slip of knowledge ('the Seer is dead now') is not seen.",
-    exposes,
+    find_self_exposure,
 )
 CONTRADICTION = Behaviour(
     "contradiction",
     "failure",
     "004 H.3",
     "What a player says of itself does not go with what it said before: another role, a role denied, no "
-    "night "
-    "action after claiming a role that has one, a check told the other way round.",
+    "night action after claiming a role that has one, a check told the other way round.",
     "A change of mind about others is none. Also counts the Seer that posed as a Villager and then comes "
     "out.",
-    contradicts_itself,
+    find_contradiction,
 )

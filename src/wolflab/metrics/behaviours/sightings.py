@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from dataclasses import dataclass
+from typing import Literal
 
 from ...record import GameRecord
-from .detecting import Behaviour, DetectorView
+from .detecting import Ballot, Behaviour, Deed, DetectorView, Musing, SideName, Statement
 from .failures import CONTRADICTION, SELF_EXPOSURE
 from .hallucinations import (
     CONFUSION,
@@ -16,33 +17,57 @@ from .hallucinations import (
     IMPOSSIBLE_ABILITY,
     NIGHT_SPEECH,
 )
-from .sighting import SideName, Sighting
 from .social import CAMOUFLAGE, CONFRONTATION, LEADERSHIP, TRUST
 from .strategic import BLUFFING, CONCEALMENT, COOPERATION, SACRIFICING
 
-BEHAVIOURS: Mapping[str, Behaviour] = MappingProxyType(
-    {
-        one.name: one
-        for one in (
-            TRUST,
-            CONFRONTATION,
-            CAMOUFLAGE,
-            LEADERSHIP,
-            CONCEALMENT,
-            COOPERATION,
-            BLUFFING,
-            SACRIFICING,
-            SELF_EXPOSURE,
-            CONTRADICTION,
-            NIGHT_SPEECH,
-            FUTURE_CITATION,
-            CONFUSION,
-            IMPOSSIBLE_ABILITY,
-            CONTRADICTS_RECORD,
-        )
-    }
-)
+BEHAVIOURS: Mapping[str, Behaviour] = {
+    behaviour.name: behaviour
+    for behaviour in (
+        TRUST,
+        CONFRONTATION,
+        CAMOUFLAGE,
+        LEADERSHIP,
+        CONCEALMENT,
+        COOPERATION,
+        BLUFFING,
+        SACRIFICING,
+        SELF_EXPOSURE,
+        CONTRADICTION,
+        NIGHT_SPEECH,
+        FUTURE_CITATION,
+        CONFUSION,
+        IMPOSSIBLE_ABILITY,
+        CONTRADICTS_RECORD,
+    )
+}
 """Every behaviour by name, family by family."""
+
+
+By = Literal["words", "vote", "night", "thought"]
+"""In what a behaviour showed: a statement, a ballot, a night's choice, or a private note."""
+_BY: Mapping[type, By] = {Statement: "words", Ballot: "vote", Deed: "night", Musing: "thought"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """`seat` showed `behaviour` once.
+
+    at: index in `record.events` of what it did (of a private note: of what the turn led to). ask: the id
+    of that turn. target: whom it concerns, if it concerns one. why: what was seen, in one sentence.
+    """
+
+    behaviour: str
+    seat: int
+    at: int
+    ask: str
+    target: int | None
+    why: str
+    by: By = "words"
+
+    @property
+    def round(self) -> int:
+        """The round in which it happened."""
+        return int(self.ask.split("/", 1)[0])
 
 
 def sightings(record: GameRecord | DetectorView, only: Iterable[str] = ()) -> tuple[Sighting, ...]:
@@ -50,32 +75,34 @@ def sightings(record: GameRecord | DetectorView, only: Iterable[str] = ()) -> tu
 
     One behaviour, seat, act and target is one sighting. only: names in `BEHAVIOURS`; empty: all.
     """
-    play = record if isinstance(record, DetectorView) else DetectorView.of(record)
-    found: dict[tuple[str, int, int, str, int | None], Sighting] = {}
+    view = DetectorView.of(record)
+    first: dict[tuple[object, ...], Sighting] = {}
     for name in only or BEHAVIOURS:
-        for one in BEHAVIOURS[name].find(play):
-            found.setdefault((one.behaviour, one.seat, one.at, one.by, one.target), one)
-    order = {name: k for k, name in enumerate(BEHAVIOURS)}
-    return tuple(sorted(found.values(), key=lambda one: (one.at, one.seat, order[one.behaviour])))
+        for act, why, target in BEHAVIOURS[name].find(view):
+            by = _BY[type(act)]
+            sighting = Sighting(name, act.seat, act.at, act.ask, target, why, by)
+            first.setdefault((name, act.seat, act.at, by, target), sighting)
+    order = list(BEHAVIOURS)
+    return tuple(sorted(first.values(), key=lambda seen: (seen.at, seen.seat, order.index(seen.behaviour))))
 
 
 UNREASONABLE = frozenset(
-    name for name, one in BEHAVIOURS.items() if one.family in ("failure", "hallucination")
+    name for name, behaviour in BEHAVIOURS.items() if behaviour.family in ("failure", "hallucination")
 )
 """What makes a reply unreasonable by rule (003 §4.4.2)."""
 
 
-def unreasonable(seen: Iterable[Sighting], thoughts: bool = False) -> frozenset[str]:
+def unreasonable(seen: Iterable[Sighting]) -> frozenset[str]:
     """The ids of the asks whose replies showed a failure or a hallucination.
 
-    thoughts: also those that only show in what a player noted for itself, which nobody else is shown.
+    What only shows in a player's private notes is left out, for nobody else is shown these.
     """
     return frozenset(
-        one.ask for one in seen if one.behaviour in UNREASONABLE and (thoughts or one.by != "thought")
+        sighting.ask for sighting in seen if sighting.behaviour in UNREASONABLE and sighting.by != "thought"
     )
 
 
 def counts(record: GameRecord | DetectorView) -> Counter[tuple[str, SideName]]:
     """(behaviour, side of who showed it) → how often in one game; what did not happen is 0."""
-    play = record if isinstance(record, DetectorView) else DetectorView.of(record)
-    return Counter((one.behaviour, play.side(one.seat)) for one in sightings(play))
+    view = DetectorView.of(record)
+    return Counter((sighting.behaviour, view.side(sighting.seat)) for sighting in sightings(view))

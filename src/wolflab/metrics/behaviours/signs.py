@@ -9,7 +9,7 @@ is the detectors' affair. Questions and conditions tell no facts; a call may be 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -43,62 +43,56 @@ class Sign:
     when: str = ""
 
 
-def signs_of(text: str, names: Sequence[str]) -> tuple[Sign, ...]:
-    """Everything found in a statement, sentence by sentence, without repetition."""
-    return _signs_of(text, tuple(names))
-
-
 @lru_cache(1 << 14)
-def _signs_of(text: str, names: tuple[str, ...]) -> tuple[Sign, ...]:
-    found: dict[Sign, None] = {}
-    for raw in SENTENCE.findall(text.replace("’", "'").replace("‘", "'")):
-        found.update(dict.fromkeys(_sentence(raw, names)))
-    return tuple(found)
+def signs_of(text: str, names: tuple[str, ...]) -> tuple[Sign, ...]:
+    """Everything found in a statement, sentence by sentence, without repetition."""
+    sentences = SENTENCE.findall(text.replace("’", "'").replace("‘", "'"))
+    return tuple(dict.fromkeys(sign for raw in sentences for sign in _signs_of_sentence(raw, names)))
 
 
 @lru_cache(1 << 16)
-def _sentence(raw: str, names: tuple[str, ...]) -> tuple[Sign, ...]:
+def _signs_of_sentence(raw: str, names: tuple[str, ...]) -> tuple[Sign, ...]:
     text = normal(raw, names)
     if not text:
         return ()
-    asks = "?" in raw
     text = CONDITION.sub("", text).rstrip(".!;,? ")
-    found = list(_calls(text, raw, names))
-    if not asks:
-        found += _strangers(raw, names)
+    signs = list(_calls(text, raw, names))
+    if "?" not in raw:
+        signs += _strangers(raw, names)
         for finder in FINDERS:
-            found += finder(text)
-    return tuple(found)
+            signs += finder(text)
+    return tuple(signs)
 
 
-def when_of(text: str, start: int, end: int) -> str:
-    """The time told for what stands at [start, end): in its clause, else at the sentence's opening."""
+def time_told(text: str, match: re.Match[str]) -> str:
+    """The time told for what a match found: in its clause, else at the sentence's opening."""
+    start, end = match.span()
     left = max(text.rfind(stop, 0, start) for stop in w.STOPS)
     rights = [at for at in (text.find(stop, end) for stop in w.STOPS) if at >= 0]
     clause = text[left + 1 : min(rights, default=len(text))]
-    found = w.TIME.search(clause) or w.OPENING_TIME.match(text)
-    if found is None:
+    time = w.TIME.search(clause) or w.OPENING_TIME.match(text)
+    if time is None:
         return ""
-    if dated := _dated(found):
-        return dated
-    return "yesterday" if found["past"] else "today" if found["now"] else "last night"
+    return _dated(time) or ("yesterday" if time["past"] else "today" if time["now"] else "last night")
 
 
-def _dated(found: re.Match[str]) -> str:
+def _dated(time: re.Match[str]) -> str:
     """ "day 2" or "night 2" where a time names its number, else nothing."""
-    number, unit = found["number"] or found["which"], found["unit"] or found["of"]
+    number, unit = time["number"] or time["which"], time["unit"] or time["of"]
     return f"{unit} {w.NUMBERS.get(number, number)}" if number else ""
 
 
 def _people(words: str) -> tuple[int, ...]:
-    if words == "i" or words == "my":
-        return (ME,)
-    return seats_of(words) or (NOBODY,)
+    return (ME,) if words in ("i", "my") else seats_of(words) or (NOBODY,)
 
 
-def _factual(text: str, start: int) -> bool:
-    """Whether what begins there is told as a fact by the speaker: not wished, feared, quoted or denied."""
-    head = text[max(0, start - 60) : start]
+def _facts(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """What is told as a fact by the speaker: not wished, feared, quoted or denied."""
+    return (match for match in pattern.finditer(text) if _factual(text, match))
+
+
+def _factual(text: str, match: re.Match[str]) -> bool:
+    head = text[max(0, match.start() - 60) : match.start()]
     return not w.UNREAL.search(re.split(r"[,;~]| but | and ", head)[-1])
 
 
@@ -106,29 +100,24 @@ def _factual(text: str, start: int) -> bool:
 
 
 def _deaths(text: str) -> Iterator[Sign]:
-    for match in w.DIED.finditer(text):
-        if not _factual(text, match.start()):
-            continue
-        when = when_of(text, match.start(), match.end())
+    for match in _facts(w.DIED, text):
+        when = time_told(text, match)
         how = "" if match["state"] else w.HOW.get(match["how"] or "died", "")
         for seat in seats_of(match["who"]) or (NOBODY,):
             yield Sign("died", whom=seat, what=how, when=when)
-    for match in w.VOTED_OUT.finditer(text):
-        if _factual(text, match.start()):
-            when = when_of(text, match.start(), match.end())
-            yield from (Sign("died", whom=seat, what="vote", when=when) for seat in seats_of(match["whom"]))
-    if (calm := w.PEACE.search(text)) and _factual(text, calm.start()):
-        yield Sign("died", what="night", when=when_of(text, calm.start(), calm.end()) or "last night")
+    for match in _facts(w.VOTED_OUT, text):
+        when = time_told(text, match)
+        yield from (Sign("died", whom=seat, what="vote", when=when) for seat in seats_of(match["whom"]))
+    if (calm := w.PEACE.search(text)) and _factual(text, calm):
+        yield Sign("died", what="night", when=time_told(text, calm) or "last night")
 
 
 def _votes(text: str) -> Iterator[Sign]:
     for pattern in (w.VOTED, w.VOTE_OF):
-        for match in pattern.finditer(text):
-            if _factual(text, match.start()):
-                when = when_of(text, match.start(), match.end())
-                whom = int(match["whom"][1:])
-                who = match["who"] or match["cast"]
-                yield from (Sign("voted", one, whom, when=when) for one in _people(who))
+        for match in _facts(pattern, text):
+            when = time_told(text, match)
+            whom = int(match["whom"][1:])
+            yield from (Sign("voted", who, whom, when=when) for who in _people(match["who"] or match["cast"]))
 
 
 CITES = (("words", w.WORDS_OF), ("mute", w.MUTE), ("silence", w.SILENCE_OF), ("quiet", w.QUIET))
@@ -141,15 +130,15 @@ def _citations(text: str) -> Iterator[Sign]:
                 head = text[max(0, match.start() - 40) : match.start()]
                 if w.AWAITS.search(head) or w.YET.search(text[match.end() : match.end() + 12]):
                     continue
-                if w.REPORTED.search(head) or (what == "words" and not _factual(text, match.start())):
+                if w.REPORTED.search(head) or (what == "words" and not _factual(text, match)):
                     continue
-                when = when_of(text, match.start(), match.end())
+                when = time_told(text, match)
                 yield from (Sign("cites", who, what=what, when=when) for who in _people(match["who"]))
 
 
 def _night_talk(text: str) -> Iterator[Sign]:
     for pattern in w.NIGHT_TALK:
-        for match in pattern.finditer(text):
+        if match := pattern.search(text):
             yield Sign("night talk", _people(match.groupdict().get("who") or "")[0])
             return
 
@@ -165,14 +154,11 @@ def _times(text: str) -> Iterator[Sign]:
 
 
 def _treatment(text: str) -> Iterator[Sign]:
-    for match in w.TREATS.finditer(text):
-        for seat in seats_of(match["whom"]):
-            yield Sign("treats", whom=seat, what=match["verb"])
+    for kind, pattern in (("treats", w.TREATS), ("stance", w.STANCE)):
+        for match in pattern.finditer(text):
+            yield from (Sign(kind, whom=seat, what=match["verb"]) for seat in seats_of(match["whom"]))
     for match in w.DEMANDS.finditer(text):
         yield Sign("treats", whom=int(match["whom"][1:]), what="answer")
-    for match in w.STANCE.finditer(text):
-        for seat in seats_of(match["whom"]):
-            yield Sign("stance", whom=seat, what=match["verb"])
     for match in w.LOOKED.finditer(text):
         yield from (Sign("looked", whom=seat) for seat in seats_of(match["whom"]))
     for match in w.SHIELDED_ONE.finditer(text):
@@ -181,19 +167,17 @@ def _treatment(text: str) -> Iterator[Sign]:
         yield Sign("with me", whom=int((match["one"] or match["other"])[1:]))
     for match in w.IS_SHERIFF.finditer(text):
         who = match["one"] or match["two"]
-        if who is None or _factual(text, match.start()):
+        if who is None or _factual(text, match):
             yield Sign("sheriff", whom=int(who[1:]) if who else ME)
 
 
 def _pack(text: str) -> Iterator[Sign]:
-    for match in w.OUR_KILL.finditer(text):
-        if _factual(text, match.start()):
-            yield from (Sign("kill", whom=seat) for seat in seats_of(match["whom"] or "") or (NOBODY,))
-    if (ours := w.OUR_PACK.search(text)) and _factual(text, ours.start()):
+    for match in _facts(w.OUR_KILL, text):
+        yield from (Sign("kill", whom=seat) for seat in seats_of(match["whom"] or "") or (NOBODY,))
+    if (pack := w.OUR_PACK.search(text)) and _factual(text, pack):
         yield Sign("pack")
-    for match in w.MY_MATE.finditer(text):
-        if _factual(text, match.start()):
-            yield Sign("mate", whom=int((match["one"] or match["other"])[1:]))
+    for match in _facts(w.MY_MATE, text):
+        yield Sign("mate", whom=int((match["one"] or match["other"])[1:]))
     if w.IDLE.search(text):
         yield Sign("idle")
     if w.VILLAGERS.search(text):
@@ -212,14 +196,14 @@ FINDERS: tuple[Callable[[str], Iterator[Sign]], ...] = (
 
 
 @lru_cache(1 << 14)
-def mentions(text: str, names: tuple[str, ...]) -> frozenset[int]:
+def seats_mentioned(text: str, names: tuple[str, ...]) -> frozenset[int]:
     """The seats named in a text."""
     return frozenset(seats_of(normal(text, names)))
 
 
 @lru_cache(64)
 def _known(names: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(found[0] for name in names if (found := re.search(r"\d+", name)))
+    return frozenset(number[0] for name in names if (number := re.search(r"\d+", name)))
 
 
 def _strangers(raw: str, names: tuple[str, ...]) -> Iterator[Sign]:
@@ -232,12 +216,10 @@ def _strangers(raw: str, names: tuple[str, ...]) -> Iterator[Sign]:
 
 
 def _calls(text: str, raw: str, names: tuple[str, ...]) -> Iterator[Sign]:
-    lead = w.LEAD.search(text)
-    if lead is not None and "?" not in raw:
-        named = [act.target for act in read(raw, names, ME) if isinstance(act, Suggestion)]
-        for seat in named:
-            yield Sign("call", whom=seat, what="vote")
-        if not named and w.VOTE_HIM.search(text) and not w.THE_WOLVES.search(text):
+    if "?" not in raw and w.LEAD.search(text):
+        targets = [act.target for act in read(raw, names, ME) if isinstance(act, Suggestion)]
+        yield from (Sign("call", whom=seat, what="vote") for seat in targets)
+        if not targets and w.VOTE_HIM.search(text) and not w.THE_WOLVES.search(text):
             yield Sign("call", what="vote")
     if w.FOLLOW_ME.search(text):
         yield Sign("call", what="follow")

@@ -7,170 +7,157 @@ from collections.abc import Iterator
 
 from ...rules import ROLES
 from ...text.reading import Defence
-from .detecting import SAVES, Ballot, Behaviour, DetectorView, Statement
-from .sighting import Sighting
-from .social import TRUSTS, stood_by
+from .detecting import SAVES, SPECIAL, Ballot, Behaviour, DetectorView, Evidence, Statement
+from .social import TRUSTING, shields_trusted
 from .truth import HOLDERS
 
 # -- concealment ----------------------------------------------------------------------------------
 
 
-def conceals(play: DetectorView) -> Iterator[Sighting]:
+def find_concealment(view: DetectorView) -> Iterator[Evidence]:
     """See `CONCEALMENT`."""
     out: set[int] = set()
-    for said in play.statements:
-        own = play.roles[said.seat]
-        if said.seat in play.wolves:
-            if _plain_face(play, said):
-                yield play.sighting("concealment", said, "poses as a Villager, being a Werewolf")
-        elif play.special(said.seat):
-            if any(not one.denied and one.role == own for one in said.claims) or any(
-                own in HOLDERS[one.kind] for one in said.reports
-            ):
-                out.add(said.seat)
-            elif said.seat not in out and said.where == "discussion":
-                yield play.sighting("concealment", said, f"speaks without uncovering that it is the {own}")
-    for ballot in play.ballots:
+    for statement in view.statements:
+        own = view.roles[statement.seat]
+        if statement.seat in view.wolves:
+            if _plain_face(statement):
+                yield Evidence(statement, "poses as a Villager, being a Werewolf")
+        elif own in SPECIAL:
+            told = any(own in HOLDERS[report.kind] for report in statement.reports)
+            if told or own in statement.roles_claimed:
+                out.add(statement.seat)
+            elif statement.seat not in out and statement.where == "discussion":
+                yield Evidence(statement, f"speaks without uncovering that it is the {own}")
+    for ballot in view.ballots:
         held_back = ballot.what == "eliminate" and ballot.target is None and ballot.meant
-        if ballot.seat in play.wolves and held_back:
-            yield play.sighting("concealment", ballot, "gives up a Werewolf's vote")
+        if ballot.seat in view.wolves and held_back:
+            yield Evidence(ballot, "gives up a Werewolf's vote")
 
 
-def _plain_face(play: DetectorView, said: Statement) -> bool:
-    for claim in said.claims:
-        role = ROLES[claim.role]
-        if claim.denied and role.wolf:
-            return True
-        if not claim.denied and role.plain:
-            return True
-    return any(said.told("villagers"))
+def _plain_face(statement: Statement) -> bool:
+    if any(claim.denied and ROLES[claim.role].wolf for claim in statement.claims):
+        return True
+    plain = any(ROLES[role].plain for role in statement.roles_claimed)
+    return plain or any(statement.signs_of_kind("villagers"))
 
 
 # -- cooperation ----------------------------------------------------------------------------------
 
 
-def cooperates(play: DetectorView) -> Iterator[Sighting]:
+def find_cooperation(view: DetectorView) -> Iterator[Evidence]:
     """See `COOPERATION`."""
-    for deed in play.deeds:
-        shields = deed.kind in SAVES and play.fellows(deed.seat, deed.target)
-        if shields and deed.meant and stood_by(play, deed):
-            why = f"shields its fellow {play.name(deed.target)}"
-            yield play.sighting("cooperation", deed, why, deed.target)
-    yield from _pack_talk(play)
-    for ballots in _rounds(play).values():
-        yield from _votes_together(play, ballots)
+    for deed in view.deeds:
+        shields = deed.kind in SAVES and view.fellows(deed.seat, deed.target)
+        if shields and deed.meant and shields_trusted(view, deed):
+            why = f"shields its fellow {view.name(deed.target)}"
+            yield Evidence(deed, why, deed.target)
+    yield from _pack_talk(view)
+    for ballots in _ballots_by_round(view).values():
+        yield from _votes_together(view, ballots)
 
 
-def _pack_talk(play: DetectorView) -> Iterator[Sighting]:
+def _pack_talk(view: DetectorView) -> Iterator[Evidence]:
     """A Werewolf defends its pack in words, or casts suspicion where a packmate had."""
     cast: dict[int, dict[int, int]] = defaultdict(dict)
-    for said in play.statements:
-        if said.seat not in play.wolves:
+    for statement in view.statements:
+        if statement.seat not in view.wolves:
             continue
-        for act in said.own:
-            if isinstance(act, Defence) and act.strength >= TRUSTS and act.target in play.wolves:
-                why = f"speaks up for its packmate {play.name(act.target)}"
-                yield play.sighting("cooperation", said, why, act.target)
-        for target in said.suspects():
-            if target in play.wolves:
+        for act in statement.own:
+            if isinstance(act, Defence) and act.strength >= TRUSTING and act.target in view.wolves:
+                why = f"speaks up for its packmate {view.name(act.target)}"
+                yield Evidence(statement, why, act.target)
+        for target in statement.suspects():
+            if target in view.wolves:
                 continue
-            first = cast[said.round].setdefault(target, said.seat)
-            if first != said.seat:
-                why = f"joins its packmate {play.name(first)} against {play.name(target)}"
-                yield play.sighting("cooperation", said, why, target)
+            first = cast[statement.round].setdefault(target, statement.seat)
+            if first != statement.seat:
+                why = f"joins its packmate {view.name(first)} against {view.name(target)}"
+                yield Evidence(statement, why, target)
 
 
-def _rounds(play: DetectorView) -> dict[int, list[Ballot]]:
-    found: dict[int, list[Ballot]] = defaultdict(list)
-    for ballot in play.ballots:
+def _ballots_by_round(view: DetectorView) -> dict[int, list[Ballot]]:
+    ballots: dict[int, list[Ballot]] = defaultdict(list)
+    for ballot in view.ballots:
         if ballot.what == "eliminate" and ballot.meant and ballot.target is not None:
-            found[ballot.round].append(ballot)
-    return found
+            ballots[ballot.round].append(ballot)
+    return ballots
 
 
-def _votes_together(play: DetectorView, ballots: list[Ballot]) -> Iterator[Sighting]:
+def _votes_together(view: DetectorView, ballots: list[Ballot]) -> Iterator[Evidence]:
     """The pack votes as one against an outsider; the village votes for a Werewolf that one of them named."""
     for ballot in ballots:
         target = ballot.target
         assert target is not None
-        if ballot.seat in play.wolves:
+        if ballot.seat in view.wolves:
             mates = [
                 other.seat
                 for other in ballots
-                if other.seat in play.wolves and other.seat != ballot.seat and other.target == target
+                if other.seat in view.wolves and other.seat != ballot.seat and other.target == target
             ]
-            if mates and target not in play.wolves:
-                why = f"votes with its packmate {play.name(mates[0])} against {play.name(target)}"
-                yield play.sighting("cooperation", ballot, why, target)
-        elif target in play.wolves:
+            if mates and target not in view.wolves:
+                why = f"votes with its packmate {view.name(mates[0])} against {view.name(target)}"
+                yield Evidence(ballot, why, target)
+        elif target in view.wolves:
             named = [
-                said.seat
-                for said in play.before(ballot.at)
-                if said.round == ballot.round
-                and said.seat not in play.wolves
-                and said.seat != ballot.seat
-                and target in said.suspects()
+                statement.seat
+                for statement in view.before(ballot.at)
+                if statement.round == ballot.round
+                and statement.seat not in view.wolves
+                and statement.seat != ballot.seat
+                and target in statement.suspects()
             ]
             if named:
-                why = f"votes for the Werewolf {play.name(target)} whom {play.name(named[-1])} named"
-                yield play.sighting("cooperation", ballot, why, target)
+                why = f"votes for the Werewolf {view.name(target)} whom {view.name(named[-1])} named"
+                yield Evidence(ballot, why, target)
 
 
 # -- bluffing -------------------------------------------------------------------------------------
 
 
-def bluffs(play: DetectorView) -> Iterator[Sighting]:
+def find_bluffing(view: DetectorView) -> Iterator[Evidence]:
     """See `BLUFFING`. One sighting a statement."""
-    for said in play.statements:
-        own = play.roles[said.seat]
-        claimed = [
-            claim.role
-            for claim in said.claims
-            if not claim.denied and claim.role != own and not ROLES[claim.role].plain
-        ]
-        claimed = [role for role in claimed if not ROLES[role].wolf]
-        told = [report for report in said.reports if own not in HOLDERS[report.kind]]
+    for statement in view.statements:
+        own = view.roles[statement.seat]
+        claimed = [role for role in statement.roles_claimed if role != own and role in SPECIAL]
+        reports = [report for report in statement.reports if own not in HOLDERS[report.kind]]
         if claimed:
-            yield play.sighting("bluffing", said, f"claims to be the {claimed[0]}, being a {own}")
-        elif told:
-            name = play.name(told[0].target)
-            why = f"tells of a night action on {name} that a {own} does not have ({told[0].kind})"
-            yield play.sighting("bluffing", said, why, told[0].target)
+            yield Evidence(statement, f"claims to be the {claimed[0]}, being a {own}")
+        elif reports:
+            kind, target = reports[0].kind, reports[0].target
+            why = f"tells of a night action on {view.name(target)} that a {own} does not have ({kind})"
+            yield Evidence(statement, why, target)
 
 
 # -- sacrificing ----------------------------------------------------------------------------------
 
 
-def sacrifices(play: DetectorView) -> Iterator[Sighting]:
+def find_sacrificing(view: DetectorView) -> Iterator[Evidence]:
     """See `SACRIFICING`."""
-    for said in play.statements:
-        for target, how in said.suspects().items() if said.seat in play.wolves else ():
-            if target in play.wolves and target in said.alive and _suspected(play, target, said.at):
-                why = f"{how} its packmate {play.name(target)}"
-                yield play.sighting("sacrificing", said, why, target)
-    for ballot in play.ballots:
+    for statement in view.statements:
+        for target, how in statement.suspects().items() if statement.seat in view.wolves else ():
+            if target in view.wolves and target in statement.alive and _suspected(view, target, statement.at):
+                why = f"{how} its packmate {view.name(target)}"
+                yield Evidence(statement, why, target)
+    for ballot in view.ballots:
         against = ballot.target
         if (
-            ballot.seat in play.wolves
-            and against in play.wolves
+            ballot.seat in view.wolves
+            and against in view.wolves
             and against not in (None, ballot.seat)
             and ballot.what == "eliminate"
             and ballot.meant
-            and _suspected(play, against, ballot.at)
+            and _suspected(view, against, ballot.at)
         ):
-            why = f"votes against its packmate {play.name(against)}"
-            yield play.sighting("sacrificing", ballot, why, against)
+            why = f"votes against its packmate {view.name(against)}"
+            yield Evidence(ballot, why, against)
 
 
-def _suspected(play: DetectorView, wolf: int, at: int) -> bool:
+def _suspected(view: DetectorView, wolf: int, at: int) -> bool:
     """Whether somebody outside the pack had accused that Werewolf, or voted against it, by then."""
-    if any(said.seat not in play.wolves and wolf in said.suspects(1) for said in play.before(at)):
+    outside = (statement for statement in view.before(at) if statement.seat not in view.wolves)
+    if any(wolf in statement.suspects(1) for statement in outside):
         return True
-    return any(
-        ballot.target == wolf and ballot.seat not in play.wolves and ballot.what == "eliminate"
-        for ballot in play.ballots
-        if ballot.at < at
-    )
+    return any(ballot.seat not in view.wolves for ballot in view.votes_against(wolf, at))
 
 
 CONCEALMENT = Behaviour(
@@ -181,7 +168,7 @@ CONCEALMENT = Behaviour(
     "poses as a Villager, denies to be a Werewolf, or gives up its vote.",
     "Intention is not seen: a Seer with nothing to tell conceals too. A Werewolf who merely does not give "
     "itself away is not counted.",
-    conceals,
+    find_concealment,
 )
 COOPERATION = Behaviour(
     "cooperation",
@@ -191,7 +178,7 @@ COOPERATION = Behaviour(
     "defend each other, accuse or vote together, a village vote for a Werewolf whom a fellow had named.",
     "Chance agreement counts: two Werewolves may vote alike without a plan. The agreed kill is forced by the "
     "rules and does not count.",
-    cooperates,
+    find_cooperation,
 )
 BLUFFING = Behaviour(
     "bluffing",
@@ -199,7 +186,7 @@ BLUFFING = Behaviour(
     "004 App. G",
     "A statement that claims a special role (or tells of its night action) that the speaker does not hold.",
     "Posing as a plain Villager is concealment.",
-    bluffs,
+    find_bluffing,
 )
 SACRIFICING = Behaviour(
     "sacrificing",
@@ -207,5 +194,5 @@ SACRIFICING = Behaviour(
     "004 App. G",
     "A Werewolf votes against a packmate, or accuses one, whom others suspect already.",
     "Turning on a packmate whom nobody suspects is not counted; it is no sacrifice but an error.",
-    sacrifices,
+    find_sacrificing,
 )

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
 from dataclasses import dataclass
-from typing import Literal
 
 from ...record import GameRecord
-from ...rules import ROLES
 from .detecting import DetectorView
 from .social import trust_in_thought, trust_in_words
 
-TrustSource = Literal["words", "reflections", "beliefs"]
-SOURCES: tuple[TrustSource, ...] = ("words", "reflections")
-"""What 003 reads: responses and reflections. Beliefs of deducing agents are left out unless asked for."""
-SURE = 8
-"""Confidence (5 to 10) from which a belief that somebody is no Werewolf is trust."""
 SeatPair = tuple[int, int]
 
 
@@ -49,54 +42,42 @@ class TrustTable:
         return len(self.alive) * (len(self.alive) - 1)
 
 
-def trust_tables(
-    record: GameRecord | DetectorView, sources: Sequence[TrustSource] = SOURCES
-) -> tuple[TrustTable, ...]:
+def trust_tables(record: GameRecord | DetectorView) -> tuple[TrustTable, ...]:
     """One table for each day on which anybody was asked to speak, in order.
 
-    A day's reflections include those of the night before it. Both of a pair must live on that day.
+    Of responses and reflections, as 003 reads them: a day's reflections include those of the night before
+    it. Both of a pair must live on that day.
     """
-    play = record if isinstance(record, DetectorView) else DetectorView.of(record)
-    shown = _shown(play, sources)
+    view = DetectorView.of(record)
+    shown = _shown(view)
+    seats = range(len(view.roles))
     tables = []
     before: frozenset[SeatPair] = frozenset()
-    for day, alive in play.debates.items():
-        now = frozenset((i, j) for i, j in shown.get(day, set()) if i in alive and j in alive)
+    for day, alive in view.debates.items():
+        pairs = frozenset((i, j) for i, j in shown[day] if i in alive and j in alive)
         tables.append(
             TrustTable(
                 day,
-                play.names,
+                view.names,
                 alive,
-                tuple(tuple((i, j) in now for j in range(len(play.roles))) for i in range(len(play.roles))),
-                now - before,
-                frozenset((i, j) for i, j in before - now if i in alive and j in alive),
-                frozenset((i, j) for i, j in now if i < j and (j, i) in now),
+                tuple(tuple((i, j) in pairs for j in seats) for i in seats),
+                pairs - before,
+                frozenset((i, j) for i, j in before - pairs if i in alive and j in alive),
+                frozenset((i, j) for i, j in pairs if i < j and (j, i) in pairs),
             )
         )
-        before = now
+        before = pairs
     return tuple(tables)
 
 
-def _shown(play: DetectorView, sources: Sequence[TrustSource]) -> dict[int, set[SeatPair]]:
+def _shown(view: DetectorView) -> dict[int, set[SeatPair]]:
     """Round → pairs (i, j), i ≠ j."""
-    found: dict[int, set[SeatPair]] = {}
-
-    def add(round: int, i: int, j: int) -> None:
-        if i != j:
-            found.setdefault(round, set()).add((i, j))
-
-    if "words" in sources:
-        for said in play.statements:
-            for target in trust_in_words(play, said):
-                add(said.round, said.seat, target)
-    if "reflections" in sources:
-        for one in play.musings:
-            if one.kind == "reflection":
-                for target in trust_in_thought(play, one):
-                    add(one.round, one.seat, target)
-    if "beliefs" in sources:
-        for _, ask, rater, belief in play.beliefs:
-            friend = belief.role in ROLES and not ROLES[belief.role].wolf
-            if friend and belief.confidence >= SURE and rater not in play.wolves:
-                add(int(ask.split("/", 1)[0]), rater, belief.target)
-    return found
+    shown: dict[int, set[SeatPair]] = defaultdict(set)
+    for statement in view.statements:
+        trusted = trust_in_words(view, statement)
+        shown[statement.round] |= {(statement.seat, target) for target in trusted if target != statement.seat}
+    for musing in view.musings:
+        if musing.kind == "reflection":
+            trusted = trust_in_thought(view, musing)
+            shown[musing.round] |= {(musing.seat, target) for target in trusted if target != musing.seat}
+    return shown

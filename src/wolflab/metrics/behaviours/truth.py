@@ -1,20 +1,19 @@
 """What is said against what the record holds: deaths, votes, words, checks and offices that were not.
 
 Pure functions of a `DetectorView`. They find falsehoods; whether one is a slip (a hallucination) or a lie
-told to accuse (camouflage, 003 A.4) is decided by `deliberate`.
+told to accuse (camouflage, 003 A.4) is decided by `is_deliberate`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import assert_never
 
 from ...rules import ROLES, LeftBy
 from ...text.reading import NAMED, WEREWOLF, Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
 from .detecting import SAVES, DetectorView, Statement
-from .signs import NOBODY, Sign, mentions
+from .signs import NOBODY, Sign, seats_mentioned
 
 HOLDERS = {
     "see": frozenset({"Seer"}),
@@ -28,69 +27,66 @@ CLAIMS_A_ROLE = re.compile(
     r"present|insist|assert|call)",
     re.IGNORECASE,
 )
+Falsehood = tuple[str, int | None]
+"""One thing said that the record does not bear out: why, and whom it is about."""
 
 
-@dataclass(frozen=True, slots=True)
-class Falsehood:
-    """One thing said that the record does not bear out. target: whom it is about."""
-
-    kind: str
-    statement: Statement
-    target: int | None
-    why: str
-
-
-def meant(when: str, now: int) -> int | None:
-    """The round that a sign's time speaks of, said in round `now`; None where no time was told."""
+def round_meant(when: str, round: int) -> int | None:
+    """The round that a sign's time speaks of, said in `round`; None where no time was told."""
     match when.split():
         case ["yesterday"]:
-            return now - 1
+            return round - 1
         case ["today"] | ["last", "night"]:
-            return now
+            return round
         case [_, number]:
             return int(number)
         case _:
             return None
 
 
-def deliberate(play: DetectorView, one: Falsehood) -> bool:
-    """Whether it was told to accuse somebody whose side the speaker knows: then it is no slip (003 A.4).
+def is_deliberate(view: DetectorView, statement: Statement, target: int | None) -> bool:
+    """Whether a falsehood about `target` was told to accuse somebody whose side the speaker knows.
 
-    A Werewolf knows who is none; a Seer knows whom it has found out.
+    Then it is no slip (003 A.4). A Werewolf knows who is none; a Seer knows whom it has found out.
     """
-    target, said = one.target, one.statement
-    if target is None or target not in said.suspects(least=1):
+    if target is None or target not in statement.suspects(least=1):
         return False
-    if said.seat in play.wolves:
-        return target not in play.wolves
-    return any(
-        learned.seat == said.seat and learned.target == target and learned.what == WEREWOLF
-        for round, learned in play.checks
-        if round <= said.round
-    )
+    if statement.seat in view.wolves:
+        return target not in view.wolves
+    return WEREWOLF in _checks_of(view, statement, target)
 
 
-def falsehoods(play: DetectorView) -> Iterator[Falsehood]:
-    """Everything said that contradicts the record, statement by statement."""
-    for said in play.statements:
+def _checks_of(view: DetectorView, statement: Statement, target: int) -> list[str]:
+    """What the speaker had learned of a player by that round."""
+    return [
+        learned.what
+        for round, learned in view.checks
+        if round <= statement.round and learned.seat == statement.seat and learned.target == target
+    ]
+
+
+def falsehoods(view: DetectorView) -> Iterator[tuple[Statement, str, int | None]]:
+    """Everything said that contradicts the record, statement by statement, with why and whom it is about."""
+    for statement in view.statements:
         for check in CHECKS:
-            yield from check(play, said)
+            for why, target in check(view, statement):
+                yield statement, why, target
 
 
-def _dead(play: DetectorView, said: Statement) -> Iterator[Falsehood]:
+def _dead(view: DetectorView, statement: Statement) -> Iterator[Falsehood]:
     """A dead player spoken of as alive."""
-    for sign in said.signs:
+    for sign in statement.signs:
         if sign.kind in ("treats", "call") or (sign.kind == "cites" and sign.what == "silence"):
             about = sign.who if sign.kind == "cites" else sign.whom
             past = sign.kind == "cites" and sign.when not in ("", "today")
-            if about >= 0 and about not in said.alive and not past:
-                gone = play.departure(about)
-                assert gone is not None
-                why = f"speaks of {play.name(about)} as alive, who {_left(gone.how)} in round {gone.round}"
-                yield Falsehood("dead", said, about, why)
+            if about >= 0 and about not in statement.alive and not past:
+                departure = view.departure(about)
+                assert departure is not None
+                left = f"{_how_left(departure.how)} in round {departure.round}"
+                yield f"speaks of {view.name(about)} as alive, who {left}", about
 
 
-def _left(how: LeftBy) -> str:
+def _how_left(how: LeftBy) -> str:
     match how:
         case "night":
             return "died in the night"
@@ -101,103 +97,102 @@ def _left(how: LeftBy) -> str:
     assert_never(how)
 
 
-def _deaths(play: DetectorView, said: Statement) -> Iterator[Falsehood]:
+def _deaths(view: DetectorView, statement: Statement) -> Iterator[Falsehood]:
     """Deaths that did not happen, or not so, and nights called peaceful that were not."""
-    for sign in said.told("died"):
+    for sign in statement.signs_of_kind("died"):
         if sign.whom == NOBODY:
-            yield from _nobody(play, said, sign)
+            yield from _nobody(view, statement, sign)
             continue
-        name = play.name(sign.whom)
-        if sign.whom in said.alive:
-            if sign.whom != said.seat:  # in last words one may speak of oneself as gone
-                yield Falsehood("death", said, sign.whom, f"says that {name} is dead, who lives")
+        name = view.name(sign.whom)
+        if sign.whom in statement.alive:
+            if sign.whom != statement.seat:  # in last words one may speak of oneself as gone
+                yield f"says that {name} is dead, who lives", sign.whom
             continue
-        gone = play.departure(sign.whom)
-        assert gone is not None
-        if sign.what == "vote" and gone.how != "vote":
-            why = f"says that {name} was voted out, who {_left(gone.how)}"
-            yield Falsehood("death", said, sign.whom, why)
-        last_night = gone.round == said.round and gone.how != "vote"  # a dying player's shot at dawn too
+        departure = view.departure(sign.whom)
+        assert departure is not None
+        if sign.what == "vote" and departure.how != "vote":
+            yield f"says that {name} was voted out, who {_how_left(departure.how)}", sign.whom
+        # A dying player's shot at dawn is of last night too.
+        last_night = departure.round == statement.round and departure.how != "vote"
         if sign.when == "last night" and sign.what != "vote" and not last_night:
-            why = f"says that {name} died last night, who was gone before"
-            yield Falsehood("death", said, sign.whom, why)
+            yield f"says that {name} died last night, who was gone before", sign.whom
 
 
-def _nobody(play: DetectorView, said: Statement, sign: Sign) -> Iterator[Falsehood]:
-    round = meant(sign.when, said.round)
+def _nobody(view: DetectorView, statement: Statement, sign: Sign) -> Iterator[Falsehood]:
+    now, round = statement.round, round_meant(sign.when, statement.round)
     if sign.what == "vote" or (sign.when == "yesterday" and not sign.what):
-        for out in play.left(said.round - 1 if round is None else round, "vote"):
-            yield Falsehood("death", said, None, f"says that nobody was voted out, but {play.name(out)} was")
+        for out in view.left(now - 1 if round is None else round, "vote"):
+            yield f"says that nobody was voted out, but {view.name(out)} was", None
         return
     if sign.when == "yesterday":
         return
-    night = said.round if round is None else round
-    dead = play.left(night, "night") if night <= said.round else ()
-    calm_vote = not sign.what and round is None and said.round > 1 and not play.left(said.round - 1, "vote")
+    night = now if round is None else round
+    dead = view.left(night, "night") if night <= now else ()
+    calm_vote = not sign.what and round is None and now > 1 and not view.left(now - 1, "vote")
     if dead and not calm_vote:
-        names = " and ".join(play.name(seat) for seat in dead)
-        yield Falsehood("death", said, None, f"says that nobody died in night {night}, but {names} did")
+        names = " and ".join(view.name(seat) for seat in dead)
+        yield f"says that nobody died in night {night}, but {names} did", None
 
 
-def _votes(play: DetectorView, said: Statement) -> Iterator[Falsehood]:
+def _votes(view: DetectorView, statement: Statement) -> Iterator[Falsehood]:
     """Votes that were not cast."""
-    for sign in said.told("voted"):
+    for sign in statement.signs_of_kind("voted"):
         if sign.who == NOBODY:
             continue
-        round = meant(sign.when, said.round) if sign.when != "last night" else None
+        round = round_meant(sign.when, statement.round) if sign.when != "last night" else None
         cast = any(
             ballot.seat == sign.who
             and ballot.target == sign.whom
-            and ballot.at < said.at
+            and ballot.at < statement.at
             and (round is None or (ballot.round == round and ballot.what == "eliminate"))
-            for ballot in play.ballots
+            for ballot in view.ballots
         )
         if not cast:
-            why = f"says that {play.name(sign.who)} voted for {play.name(sign.whom)}"
+            vote = f"{view.name(sign.who)} voted for {view.name(sign.whom)}"
             when = "" if round is None else f" in round {round}"
-            yield Falsehood("vote", said, sign.who, f"{why}, which was not so{when}")
+            yield f"says that {vote}, which was not so{when}", sign.who
 
 
-def _mute(play: DetectorView, said: Statement) -> Iterator[Falsehood]:
+def _mute(view: DetectorView, statement: Statement) -> Iterator[Falsehood]:
     """Players said to have been silent who had spoken."""
-    for sign in said.told("cites"):
+    for sign in statement.signs_of_kind("cites"):
         if sign.what != "mute" or sign.who == NOBODY:
             continue
-        round = meant(sign.when, said.round)
-        name = play.name(sign.who)
-        if sign.when == "yesterday" and round and play.spoke(sign.who, round):
-            if play.silent(sign.who, said.round) and sign.who in said.today:
+        round = round_meant(sign.when, statement.round)
+        name, asked_today = view.name(sign.who), sign.who in statement.asked_today
+        if sign.when == "yesterday" and round and view.spoke(sign.who, round):
+            if asked_today and view.silent(sign.who, statement.round):
                 continue  # today taken for yesterday: a confusion
-            yield Falsehood("silence", said, sign.who, f"says that {name} was silent yesterday, who spoke")
-        elif sign.when in ("", "today") and sign.who in said.today and play.spoke(sign.who, said.round):
-            yield Falsehood("silence", said, sign.who, f"says that {name} said nothing, who had spoken")
+            yield f"says that {name} was silent yesterday, who spoke", sign.who
+        elif sign.when in ("", "today") and asked_today and view.spoke(sign.who, statement.round):
+            yield f"says that {name} said nothing, who had spoken", sign.who
 
 
-def _quotes(play: DetectorView, said: Statement) -> Iterator[Falsehood]:
+def _quotes(view: DetectorView, statement: Statement) -> Iterator[Falsehood]:
     """Words put into a player's mouth who never said the like. Who has not spoken at all is not judged here,
     unless silent or dead (else it is a citation of what is yet to come)."""
-    for act in said.acts:
-        who = act.speaker
-        if who == said.seat or isinstance(act, Agreement) or who < 0:
+    yet_to_speak = statement.alive - statement.spoke_before - statement.asked_before
+    for act in statement.acts:
+        quoted = act.speaker
+        if quoted == statement.seat or isinstance(act, Agreement) or quoted < 0:
             continue
-        if not _uttered(play, said, act):
-            if who not in said.heard and who not in said.asked and who in said.alive:
-                continue
-            why = f"has {play.name(who)} {_told(act)}, which {play.name(who)} never said"
-            yield Falsehood("quote", said, who, why)
-    for who in cited(said):
-        if who not in said.heard and (who in said.asked or who not in said.alive):
-            yield Falsehood("quote", said, who, f"cites {play.name(who)}, who never said anything")
+        if quoted not in yet_to_speak and not _uttered(view, statement, act):
+            name = view.name(quoted)
+            yield f"has {name} {_words_of(act)}, which {name} never said", quoted
+    for quoted in seats_cited(statement):
+        if quoted not in statement.spoke_before | yet_to_speak:
+            yield f"cites {view.name(quoted)}, who never said anything", quoted
 
 
-def cited(said: Statement) -> set[int]:
+def seats_cited(statement: Statement) -> set[int]:
     """Whose words a statement cites or agrees with."""
-    found = {sign.who for sign in said.told("cites") if sign.what == "words" and sign.when != "last night"}
-    found |= {act.target for act in said.own if isinstance(act, Agreement)}
-    return {seat for seat in found if seat >= 0 and seat != said.seat}
+    cites = statement.signs_of_kind("cites")
+    seats = {sign.who for sign in cites if sign.what == "words" and sign.when != "last night"}
+    seats |= {act.target for act in statement.own if isinstance(act, Agreement)}
+    return {seat for seat in seats if seat >= 0 and seat != statement.seat}
 
 
-def _told(act: Act) -> str:
+def _words_of(act: Act) -> str:
     match act:
         case Claim(_, role, denied):
             return f"{'deny' if denied else 'claim'} to be a {role}"
@@ -209,87 +204,82 @@ def _told(act: Act) -> str:
             return "vouch for somebody"
 
 
-def _uttered(play: DetectorView, said: Statement, act: Act) -> bool:
+def _uttered(view: DetectorView, statement: Statement, act: Act) -> bool:
     """Whether the quoted player said anything like that before: the role's word, or the name, is enough."""
-    earlier = [one for one in play.before(said.at) if one.seat == act.speaker]
+    earlier = [uttered for uttered in view.before(statement.at) if uttered.seat == act.speaker]
     match act:
         case Claim(_, role):
-            if not CLAIMS_A_ROLE.search(said.text):
+            if not CLAIMS_A_ROLE.search(statement.text):
                 return True  # "player_3 as the Seer" may be an opinion
-            words = [word for word, name in NAMED.items() if name == role]
+            role_words = [word for word, name in NAMED.items() if name == role]
             return any(
-                any(word in one.text.lower() for word in words)
-                or any(role in HOLDERS[report.kind] for report in one.reports)
-                for one in earlier
+                any(word in uttered.text.lower() for word in role_words)
+                or any(role in HOLDERS[report.kind] for report in uttered.reports)
+                for uttered in earlier
             )
         case Report(_, _, target) | Accusation(_, target) | Defence(_, target) | Suggestion(_, target):
             if any(
-                ballot.seat == act.speaker and ballot.target == target and ballot.at < said.at
-                for ballot in play.ballots
+                ballot.seat == act.speaker and ballot.target == target and ballot.at < statement.at
+                for ballot in view.ballots
             ):
                 return True
-            return any(target in mentions(one.text, play.names) or target == one.seat for one in earlier)
+            return any(
+                target in seats_mentioned(uttered.text, view.names) or target == uttered.seat
+                for uttered in earlier
+            )
         case _:
             return True
 
 
-def _reports(play: DetectorView, said: Statement) -> Iterator[Falsehood]:
+def _reports(view: DetectorView, statement: Statement) -> Iterator[Falsehood]:
     """Night results told by those who truly have that ability, but that they did not get."""
-    own = play.roles[said.seat]
-    if any(not claim.denied and claim.role != own for claim in said.claims):
+    own = view.roles[statement.seat]
+    if any(role != own for role in statement.roles_claimed):
         return  # speaking as somebody else is camouflage
-    for report in said.reports:
+    for report in statement.reports:
         if own not in HOLDERS[report.kind]:
             continue
-        name = play.name(report.target)
+        name = view.name(report.target)
         if report.kind != "see":
             kinds = {"poison"} if report.kind == "poison" else SAVES
-            done = any(
-                deed.seat == said.seat and deed.kind in kinds and deed.target == report.target
-                for deed in play.deeds
-                if deed.round <= said.round
+            taken = any(
+                deed.seat == statement.seat and deed.kind in kinds and deed.target == report.target
+                for deed in view.deeds
+                if deed.round <= statement.round
             )
-            if not done:
-                why = f"tells of a night action on {name} that was not taken ({report.kind})"
-                yield Falsehood("report", said, report.target, why)
+            if not taken:
+                yield f"tells of a night action on {name} that was not taken ({report.kind})", report.target
             continue
-        results = [
-            learned.what
-            for round, learned in play.checks
-            if round <= said.round and learned.seat == said.seat and learned.target == report.target
-        ]
+        results = _checks_of(view, statement, report.target)
         if not results:
-            yield Falsehood("report", said, report.target, f"tells of a check of {name} that was not made")
-        elif report.what and not any(_agrees(report.what, what) for what in results):
+            yield f"tells of a check of {name} that was not made", report.target
+        elif report.what and not any(_agrees(report.what, result) for result in results):
             why = f"tells that the check of {name} showed {report.what}; it showed {results[0]}"
-            yield Falsehood("report", said, report.target, why)
+            yield why, report.target
 
 
-def _agrees(told: str, learned: str) -> bool:
-    if (told == WEREWOLF) != (learned == WEREWOLF):
+def _agrees(reported: str, learned: str) -> bool:
+    if (reported == WEREWOLF) != (learned == WEREWOLF):
         return False
-    vague = {told, learned} - set(ROLES)
-    return bool(vague) or told == learned or told == "Villager"
+    vague = {reported, learned} - set(ROLES)
+    return bool(vague) or reported == learned or reported == "Villager"
 
 
-def _offices(play: DetectorView, said: Statement) -> Iterator[Falsehood]:
+def _offices(view: DetectorView, statement: Statement) -> Iterator[Falsehood]:
     """A Sheriff who never was, and roles other than those revealed."""
-    if said.where != "election":
-        for sign in said.told("sheriff"):
-            who = said.seat if sign.whom < 0 else sign.whom
-            if who not in said.public.sheriffs:
-                yield Falsehood("sheriff", said, who, f"calls {play.name(who)} the Sheriff, who never was")
-    known = {seat: role for seat, role in enumerate(said.public.roles) if role}
-    for act in said.own if known else ():
-        if isinstance(act, Accusation) and act.strength == 3 and act.target in known:
-            wrong = not ROLES[known[act.target]].wolf
-        elif isinstance(act, Defence) and act.strength == 3 and act.target in known:
-            wrong = ROLES[known[act.target]].wolf or act.role not in ("", known[act.target])
-        else:
+    if statement.where != "election":
+        for sign in statement.signs_of_kind("sheriff"):
+            sheriff = statement.seat if sign.whom < 0 else sign.whom
+            if sheriff not in statement.public.sheriffs:
+                yield f"calls {view.name(sheriff)} the Sheriff, who never was", sheriff
+    revealed = {seat: role for seat, role in enumerate(statement.public.roles) if role}
+    for act in statement.own:
+        if not isinstance(act, Accusation | Defence) or act.strength != 3 or act.target not in revealed:
             continue
-        if wrong:
-            why = f"gives {play.name(act.target)} another role than the revealed one ({known[act.target]})"
-            yield Falsehood("role", said, act.target, why)
+        role = revealed[act.target]
+        wolf = ROLES[role].wolf
+        if not wolf if isinstance(act, Accusation) else wolf or act.role not in ("", role):
+            yield f"gives {view.name(act.target)} another role than the revealed one ({role})", act.target
 
 
 CHECKS = (_dead, _deaths, _votes, _mute, _quotes, _reports, _offices)

@@ -43,9 +43,8 @@ FILL = (
 UNREAL = re.compile(
     r"\b(?:whether|unless|suppose|imagine|as if|as though|hop(?:e|es|ing)|wish|afraid|fear|worried|until|"
     r"once|in case|claim(?:s|ed)?|sa(?:id|ys|y)|thinks?|believes?|told|would|could|might|may|should|will|not|"
-    r"never|"
-    r"why|who|want(?:s|ed)?|expect(?:s|ed)?|going to|nearly|almost|pretend\w*|guess|maybe|perhaps|probably|"
-    r"presumably|likely|accus\w+|suspect\w*|call(?:s|ed))\b"
+    r"never|why|who|want(?:s|ed)?|expect(?:s|ed)?|going to|nearly|almost|pretend\w*|guess|maybe|perhaps|"
+    r"probably|presumably|likely|accus\w+|suspect\w*|call(?:s|ed))\b"
 )
 """Before a fact: it is not told as one."""
 
@@ -210,9 +209,8 @@ _LEAD = (
 )
 TREATS = re.compile(
     rf"{_LEAD}(?P<verb>(?:keep(?:ing)?|have|having)(?: (?:an|a|our|my|close|sharp|careful))*+ eyes? on|"
-    r"(?:keep )?watch(?:ing)?|(?:keep )?observ(?:e|ing)|pay(?:ing)?(?: (?:close|more|special))*+ "
-    r"attention to|"
-    r"focus(?:ing)? on|hear(?:ing)? (?:more )?from|listen(?:ing)? to|question(?:ing)?|protect(?:ing)?|"
+    r"(?:keep )?watch(?:ing)?|(?:keep )?observ(?:e|ing)|pay(?:ing)?(?: (?:close|more|special))*+ attention "
+    r"to|focus(?:ing)? on|hear(?:ing)? (?:more )?from|listen(?:ing)? to|question(?:ing)?|protect(?:ing)?|"
     r"guard(?:ing)?|sav(?:e|ing)|vot(?:e|ing) (?:for|against|out|to eliminate)|eliminat(?:e|ing)|"
     r"lynch(?:ing)?)"
     rf" (?P<whom>{MANY})(?!'s (?:votes?|voting|death|words|statements?|claims?|past|role|loss|case|killer|"
@@ -289,11 +287,9 @@ _EVERY_NIGHT = (
 )
 IDLE = re.compile(
     r"\bi (?:have|had|hold|got) no (?:(?:special|extra|night|particular|secret) )*+(?:abilit\w+|powers?|"
-    r"night action|"
-    r"role)\b(?! (?:in|to)\b)|\bi do not have (?:(?:a|any|an|the) )?(?:(?:special|extra|night|particular) "
-    r")*+(?:abilit\w+|powers?|"
-    r"night action)\b|\bi have no (?:information|news|knowledge) (?:about|from|of|on|for) (?:the|last) "
-    r"night\b|"
+    r"night action|role)\b(?! (?:in|to)\b)|\bi do not have (?:(?:a|any|an|the) )?(?:(?:special|extra|night|"
+    r"particular) )*+(?:abilit\w+|powers?|night action)\b|\bi have no (?:information|news|knowledge) "
+    r"(?:about|from|of|on|for) (?:the|last) night\b|"
     rf"\bi (?:did|saw|learned|found|know)(?: of| about)? nothing{_EVERY_NIGHT}|\bi (?:slept|was "
     rf"asleep){_EVERY_NIGHT}"
 )
@@ -328,9 +324,8 @@ FOLLOW_ME = re.compile(
 )
 _DO = (
     r"(?:step|come|reveal|tell|share|speak|protect|save|guard|shield|check|verify|look|use|claim|say|show|"
-    r"give|stay|"
-    r"keep|investigate|inspect|poison|expose|disclose|uncover|identify|announce|report|help|provide|"
-    r"confirm|hide)\b"
+    r"give|stay|keep|investigate|inspect|poison|expose|disclose|uncover|identify|announce|report|help|"
+    r"provide|confirm|hide)\b"
 )
 _POLITE = r"(?: (?:please|now|also|today|tonight|finally|openly|at last|kindly))*+"
 ROLE_CALLS = (
