@@ -1,6 +1,6 @@
 """Searching, loading and building a pool of 100,000 experiences, all of one role and one kind of decision.
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/experience.py [EXPERIENCES]
+    OPENBLAS_NUM_THREADS=1 python benchmarks/experience.py [EXPERIENCES] [--queries 31]
 
 Prints medians in milliseconds for vectors of 512 and 768 numbers. *warm*: one search after another. *cold*:
 between two searches other memory was read, so that nothing of the pool is left in the caches. *plain*: the
@@ -12,9 +12,9 @@ above it, and high enough that almost nothing is.
 
 from __future__ import annotations
 
+import argparse
 import random
 import resource
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -31,7 +31,6 @@ from wolflab.match import run_now
 from wolflab.models.embedders import resolve_embedder
 
 ROLE, KIND = "Villager", "vote"
-QUERIES = 31
 OTHER = np.ones(64_000_000, np.float32)
 """256 MB to read between two searches."""
 HALVES = (
@@ -85,11 +84,11 @@ def experiences(reflections: list[str]) -> list[Experience]:
     ]
 
 
-def times(work: Callable[[int], object], between: Callable[[], object] | None = None) -> float:
-    """Median of `work(0)`, `work(1)` … in milliseconds; `between` is not counted."""
+def times(queries: int, work: Callable[[int], object], between: Callable[[], object] | None = None) -> float:
+    """Median of `work(1)`, `work(2)` … in milliseconds; `between` is not counted."""
     work(0)
     spent = []
-    for n in range(1, QUERIES):
+    for n in range(1, queries):
         if between is not None:
             between()
         start = time.perf_counter()
@@ -105,7 +104,9 @@ def once(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def measure(kind: str, reflections: list[str], vectors: NDArray[np.float32], folder: Path) -> None:
+def measure(
+    kind: str, reflections: list[str], vectors: NDArray[np.float32], folder: Path, queries: int
+) -> None:
     """One table of figures."""
     n, d = vectors.shape
     made = Pool.of(experiences(reflections), vectors, {"name": kind}, Nearness(0.85))
@@ -115,18 +116,20 @@ def measure(kind: str, reflections: list[str], vectors: NDArray[np.float32], fol
     loading = once(lambda: pool.block(ROLE, KIND))
     readying = once(pool.preload)
     fifth = calibrate(pool).epsilon
-    queries = vectors[:: max(1, n // QUERIES)]
+    asked = vectors[:: max(1, n // queries)]
     block = pool.block(ROLE, KIND)
     assert block is not None
     print(f"\n{kind}, {n} experiences, {len(block.vectors)} distinct vectors of {d} numbers")
     for name, epsilon in (("a fifth", fifth), ("hardly any", max(0.85, fifth))):
 
         def search(at: int, epsilon: float = epsilon) -> None:
-            pool.search(queries[at], ROLE, KIND, epsilon, not_deal=f"1/{at}")
+            pool.search(asked[at], ROLE, KIND, epsilon, not_deal=f"1/{at}")
 
-        warm, cold = times(search), times(search, OTHER.sum)
-        plain = times(lambda at: block.vectors @ queries[at])
-        plain_cold = times(lambda at: block.vectors @ queries[at], OTHER.sum)
+        def product(at: int) -> None:
+            block.vectors @ asked[at]
+
+        warm, cold = times(queries, search), times(queries, search, OTHER.sum)
+        plain, plain_cold = times(queries, product), times(queries, product, OTHER.sum)
         print(
             f"  ε {epsilon:.2f} ({name} above): search warm {warm:.1f} ms, cold {cold:.1f} ms; plain product "
             f"warm {plain:.1f} ms, cold {plain_cold:.1f} ms; "
@@ -141,19 +144,25 @@ def measure(kind: str, reflections: list[str], vectors: NDArray[np.float32], fol
 
 def main() -> None:
     """Everything, for 512 and 768 numbers."""
-    n = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    options.add_argument("experiences", type=int, nargs="?", default=100_000)
+    options.add_argument("--queries", type=int, default=31)
+    given = options.parse_args()
+    n = given.experiences
     reflections = texts(n)
     with tempfile.TemporaryDirectory() as folder:
         for d in (512, 768):
             drawn = np.random.default_rng(0).standard_normal((n, d), np.float32)
             drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
-            measure("drawn", [f"reflection {place}" for place in range(n)], drawn, Path(folder))
+            measure(
+                "drawn", [f"reflection {place}" for place in range(n)], drawn, Path(folder), given.queries
+            )
             del drawn
             embedder = resolve_embedder({"embedder": "hashing", "dimensions": d})
             start = time.perf_counter()
             vectors = run_now(embed_distinct(reflections, embedder))
             spent = time.perf_counter() - start
-            measure("texts", reflections, vectors, Path(folder))
+            measure("texts", reflections, vectors, Path(folder), given.queries)
             print(f"  embedded in {spent:.1f} s, {n / spent:.0f} texts a second")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(

@@ -14,6 +14,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from wolflab.lab.experience.run_pools import EmbedderOf, Pools, provide
 from wolflab.lab.plans.loading import build
@@ -43,7 +44,6 @@ def main(deals: int) -> None:
         await provide(store, pools, rows, embedder)
         spent += time.process_time() - start
 
-    vars(runner)["provide"] = timed
     data: dict[str, Any] = {
         "name": "growing",
         "rules": "witch",
@@ -53,7 +53,7 @@ def main(deals: int) -> None:
         },
         "deals": deals,
     }
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory() as home, mock.patch.object(runner, "provide", timed):
         start = time.process_time()
         with Counted.create(Path(home) / "run", build(data)) as store:
             assert runner.run(store)

@@ -15,6 +15,7 @@ import json
 import multiprocessing
 from collections.abc import Awaitable, Callable
 from time import process_time
+from typing import Any
 
 from wolflab.models.base import Sampling
 from wolflab.models.catalog import resolve
@@ -95,7 +96,8 @@ async def library(url: str, calls: int, in_flight: int) -> float:
     """The `openai` library as its own documentation uses it, on the same transport."""
     from openai import AsyncOpenAI, DefaultAioHttpClient
 
-    wanted = {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": SCHEMA}}
+    messages: Any = PROMPT
+    wanted: Any = {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": SCHEMA}}
     async with AsyncOpenAI(
         api_key="none", base_url=url, max_retries=0, http_client=DefaultAioHttpClient()
     ) as client:
@@ -103,10 +105,10 @@ async def library(url: str, calls: int, in_flight: int) -> float:
         async def call() -> object:
             reply = await client.chat.completions.create(
                 model="bench",
-                messages=PROMPT,  # type: ignore[arg-type]
+                messages=messages,
                 temperature=0.0,
                 max_tokens=200,
-                response_format=wanted,  # type: ignore[arg-type]
+                response_format=wanted,
             )
             return reply.choices[0].message.content
 

@@ -1,6 +1,6 @@
 """One game, then sixteen at once, over real HTTP against a server with a fixed latency.
 
-    python benchmarks/latency.py
+    python benchmarks/latency.py [--games 1 16] [--latency 0.2 0.5]
 
 The server is a process of its own (`tests/http_server.py`, which knows only the prompt's text). Prints
 wall time as a multiple of (longest chain of dependent calls × latency), see `wolflab.bench.suite.chain`,
@@ -9,6 +9,7 @@ and the client's own CPU a call: prompts, HTTP, parsing and the record on disk i
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import multiprocessing
 import resource
@@ -67,7 +68,7 @@ def measure(latency: float, games: int) -> None:
         used = now.ru_utime + now.ru_stime - cpu.ru_utime - cpu.ru_stime
         rows = store.games()
         links = max(longest_call_chain(store.record(row.id)) for row in rows)
-        calls = sum(n for models in store.totals().values() for n, _, _ in models.values())
+        calls = sum(one.calls for models in store.spent_by().values() for one in models.values())
     ours.send("stop")
     process.join()
     print(
@@ -79,5 +80,9 @@ def measure(latency: float, games: int) -> None:
 
 
 if __name__ == "__main__":
-    measure(0.2, 1)
-    measure(0.5, 16)
+    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    options.add_argument("--games", type=int, nargs="+", default=[1, 16])
+    options.add_argument("--latency", type=float, nargs="+", default=[0.2, 0.5], help="seconds, for each")
+    given = options.parse_args()
+    for seconds, number in zip(given.latency, given.games, strict=True):
+        measure(seconds, number)

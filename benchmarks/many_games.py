@@ -36,7 +36,6 @@ conditions:
 straw_polls: 2
 behaviours: {behaviours}
 deals: {deals}
-workers: 2
 """
 
 
@@ -49,7 +48,7 @@ class Cost(NamedTuple):
     megabytes: float
 
 
-def cost_of(command: Sequence[str]) -> Cost:
+def cost_of(command: list[str]) -> Cost:
     """Run a command, its output unseen, and say what it took."""
     quiet = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
     one_thread = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}

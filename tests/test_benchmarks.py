@@ -1,30 +1,103 @@
-"""The programs in `benchmarks/` run, at tiny size, and print what they are for."""
+"""`wolflab bench`, and the programs in `benchmarks/`: each runs at tiny size and prints what it is for.
+
+They run in this process, where everything is imported already.
+"""
 
 from __future__ import annotations
 
+import io
 import re
+import runpy
+import shutil
 import subprocess
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
-BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+from wolflab.agents.policy.checkpoint import load
+from wolflab.bench.suite import PARTS
+from wolflab.cli import app
 
-
-WOLFLAB = str(Path(sys.executable).with_name("wolflab"))
+ROOT = Path(__file__).parent.parent
+TINY: dict[str, tuple[str, ...]] = {
+    "benchmarks/experience.py": ("40", "--queries", "3"),
+    "benchmarks/growing.py": ("2",),
+    "benchmarks/http_client.py": ("--calls", "2", "--in-flight", "1", "--rounds", "1"),
+    "benchmarks/latency.py": ("--games", "1", "--latency", "0.001"),
+    "benchmarks/many_games.py": ("--games", "6", "14", "--played", "4"),
+    "benchmarks/village_fit.py": ("--games", "4", "--rounds", "1", "--out", "parameters.json"),
+    "examples/train_pettingzoo.py": ("--games", "20", "--batch", "10", "--measured", "20"),
+}
+"""What makes a program's work small."""
 
 
 def printed(program: str, *words: str, code: int = 0) -> str:
-    command = [sys.executable, str(BENCHMARKS / program), *words]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert ran.returncode == code, ran.stdout + ran.stderr
-    return ran.stdout
+    """What a program says, started with these words in the working directory."""
+    text, file, before = io.StringIO(), ROOT / program, set(sys.modules)
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(text):
+        patch.setattr(sys, "argv", [program, *words])
+        patch.setattr(sys, "path", [str(file.parent), *sys.path])
+        try:
+            runpy.run_path(str(file), run_name="__main__")
+            ended = 0
+        except SystemExit as end:
+            ended = int(end.code or 0)
+    for name in set(sys.modules) - before:  # the next program may have another module of that name
+        if Path(getattr(sys.modules[name], "__file__", None) or "").parent == file.parent:
+            del sys.modules[name]
+    assert ended == code, text.getvalue()
+    return text.getvalue()
 
 
-@pytest.mark.parametrize("more", [(), ("--again", "--behaviours")])
-def test_the_cost_of_a_report_of_many_games(more: tuple[str, ...]) -> None:
-    text = printed("many_games.py", "--games", "6", "14", "--played", "4", *more)
+@pytest.mark.parametrize("part", PARTS)
+def test_every_part_of_the_bench_measures(part: str) -> None:
+    done = CliRunner().invoke(app, ["bench", part, "--share", "0.001"], env={"COLUMNS": "200"})
+    assert done.exit_code == 0, done.output
+    rows = [
+        [cell.strip() for cell in line.split("│")[1:-1]] for line in done.output.splitlines() if "│" in line
+    ]
+    assert rows[0][0].startswith("reference:")
+    assert len(rows) > 1
+    for what, measured, unit, _ in rows:
+        assert float(measured.replace(",", "")) >= 0, what
+        assert unit, what
+    assert any(float(measured.replace(",", "")) > 0 for _, measured, _, _ in rows[1:])
+
+
+@pytest.mark.parametrize(
+    ("program", "pattern"),
+    [
+        ("benchmarks/experience.py", r"(?s)drawn, 40 experiences.*texts, 40 experiences.*largest memory"),
+        ("benchmarks/growing.py", r"2 deals in [\d.]+ s.*\ngames read for it: \d+; files: [1-9]"),
+        ("benchmarks/http_client.py", r"openai library +[\d.]+ ms.*\nwolflab's client +[\d.]+ ms.*\nratio"),
+        ("benchmarks/latency.py", r"  1 game\(s\), latency 1 ms: [1-9]\d* calls, longest chain [1-9]"),
+        ("benchmarks/village_fit.py", r"round 1 doctor: the village won \d of 4\nround 1: scale \d+"),
+    ],
+)
+def test_a_program_prints_what_it_is_for(
+    program: str, pattern: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = printed(program, *TINY[program])
+    assert re.search(pattern, text), text
+
+
+def test_who_wins_is_played_for_every_preset() -> None:
+    text = printed("benchmarks/village_fit.py", "--strength", "1")
+    assert len(re.findall(r"against \w+ Werewolves: the village wins (?:100|0).0% of 1\n", text)) == 20
+
+
+def test_policies_that_were_never_trained_can_be_loaded(tmp_path: Path) -> None:
+    files = printed("benchmarks/untrained.py", str(tmp_path)).split()
+    assert [load(file).network.name for file in files] == ["small"] * 3
+
+
+def test_the_cost_of_a_report_of_many_games() -> None:
+    text = printed("benchmarks/many_games.py", *TINY["benchmarks/many_games.py"], "--again", "--behaviours")
     assert re.search(r"a start alone: [\d.]+ s of processor time, \d+ MB", text)
     for games in (6, 14):
         found = re.search(rf"{games} games: ([\d.]+) s \(([\d.]+) times the first, .*\), (\d+) MB \(", text)
@@ -33,14 +106,17 @@ def test_the_cost_of_a_report_of_many_games(more: tuple[str, ...]) -> None:
         assert int(found[3]) > 20  # more than a bare interpreter
 
 
-def test_the_same_games_from_two_versions(tmp_path: Path) -> None:
+def test_the_same_games_from_two_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """This version beside itself plays them; beside one with another seed it does not."""
-    only = ("--deals", "1", "--only", "quickstart")
-    text = printed("same_games.py", WOLFLAB, WOLFLAB, *only)
-    assert "quickstart" in text
-    other = tmp_path / "wolflab"
-    other.write_text(
-        f'#!/bin/sh\ncase $1 in run) exec {WOLFLAB} "$@" -o seed=77;; *) exec {WOLFLAB} "$@";; esac\n'
-    )
-    other.chmod(0o755)
-    assert "quickstart" in printed("same_games.py", WOLFLAB, str(other), *only, code=1)
+
+    def wolflab(words: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        other = ["-o", "seed=77"] if words[0] == "other" and words[1] == "run" else []
+        return subprocess.CompletedProcess(words, CliRunner().invoke(app, [*words[1:], *other]).exit_code)
+
+    monkeypatch.setattr(subprocess, "run", wolflab)
+    only = ("--deals", "1", "--only", "quickstart", "--keep", str(tmp_path))
+    text = printed("benchmarks/same_games.py", "this", "this", *only)
+    assert re.search(r"quickstart: \d+ games, \d+ numbers: no differences", text)
+    shutil.rmtree(tmp_path / "after")
+    text = printed("benchmarks/same_games.py", "this", "other", *only, code=1)
+    assert re.search(r"quickstart: \d+ games, \d+ numbers: \d+ differences", text)

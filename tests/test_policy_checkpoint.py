@@ -25,7 +25,6 @@ from wolflab.agents.policy.base import Observation
 from wolflab.agents.policy.checkpoint import Checkpoint, NumpyPolicy, load, save, shipped
 from wolflab.agents.policy.features import Batch
 from wolflab.agents.policy.network import paper, probabilities
-from wolflab.bench.policy import policy_lines
 from wolflab.errors import ModelError, StoreError
 from wolflab.match import run_now
 from wolflab.models.embedders import resolve_embedder
@@ -436,13 +435,6 @@ def test_equal_policies_are_one_player() -> None:
         "training": {"updates": 2, "win_rate": 0.5},
     }
     json.dumps(one.describe())
-
-
-def test_the_benchmark_measures_what_it_names() -> None:
-    rows = policy_lines(rounds=1, seconds=0.001)
-    assert [unit for _, _, unit in rows] == ["vectors/s", *["decisions/s"] * 4]
-    assert all(rate > 0 for _, rate, _ in rows)
-    assert len({what for what, _, _ in rows}) == len(rows)
 
 
 def test_a_policy_can_be_handed_to_another_process() -> None:

@@ -268,11 +268,14 @@ def bench(
     only: Annotated[
         str | None, typer.Argument(help="rules, village, calls, prompts, policy or training (default: all).")
     ] = None,
+    share: Annotated[
+        float, typer.Option(min=0.001, help="This share of the usual number of games, for a first look.")
+    ] = 1.0,
 ) -> None:
     """Measure Wolflab on this machine, against references in the same run."""
     from .bench.suite import bench as measure
 
-    measure(console(), only)
+    measure(console(), only, share)
 
 
 experience = typer.Typer(help="Pools of experience that reflective players learn from.", no_args_is_help=True)

@@ -26,9 +26,13 @@ CANDIDATES = 3
 """N of the paper (004 Table 4)."""
 
 
-def policy_lines(rounds: int = 3, seconds: float = 0.5) -> list[tuple[str, float, str]]:
-    """Rows of (what, rate, unit), each the best of `rounds` runs. A network runs for `seconds` each time."""
-    rows = [("player vectors (004 Table 3), 7 players", _best(_features, rounds), "vectors/s")]
+def policy_lines(rounds: int, games: int, seconds: float) -> list[tuple[str, float, str]]:
+    """Rows of (what, rate, unit), each the best of `rounds` runs.
+
+    games: whose decisions' vectors are read. seconds: how long a network runs each time.
+    """
+    vectors = _best(partial(_features, games), rounds)
+    rows = [("player vectors (004 Table 3), 7 players", vectors, "vectors/s")]
     for config in (small(512), paper(1536)):
         policy = _policy(config)
         for size, told in ((1, "one by one"), (64, "64 at once")):
@@ -82,7 +86,7 @@ class _Watched(Random):
         return await super().reply(view, ask, io)
 
 
-def _features(games: int = 60) -> float:
+def _features(games: int) -> float:
     """Player vectors a second, as random games ask for them."""
     agent = _Watched()
     seats = [Player(agent, None)] * DOCTOR.players

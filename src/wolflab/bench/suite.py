@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from os.path import commonprefix
 from pathlib import Path
 from typing import Any
@@ -39,18 +40,18 @@ ROUNDS = 3
 PARTS = ("rules", "village", "calls", "prompts", "policy", "training")
 
 
-def bench(console: Console, only: str | None = None) -> None:
-    """Measure and print. `only`: one of `PARTS`."""
+def bench(console: Console, only: str | None = None, share: float = 1.0) -> None:
+    """Measure and print. `only`: one of `PARTS`. share: of the usual number of games, above 0."""
     if only is not None and only not in PARTS:
         raise ExperimentError(
             f"bench {only}: there is no such part; use one of {', '.join(PARTS)}, or none for all"
         )
     table = Table("what", "measured", "unit", "× reference")
-    unit = _best(_reference)
+    unit = _best(share, partial(_reference, _some(200_000, share)))
     table.add_row(
         "reference: build and hash small frozen objects in plain Python", f"{unit:,.0f}", "objects/s", "1"
     )
-    for name, measured, what in _lines(only):
+    for name, measured, what in _lines(only, share):
         table.add_row(
             name,
             f"{measured:,.2f}" if measured < 1000 else f"{measured:,.0f}",
@@ -60,37 +61,43 @@ def bench(console: Console, only: str | None = None) -> None:
     console.print(table)
 
 
-def _lines(only: str | None) -> list[tuple[str, float, str]]:
+def _lines(only: str | None, share: float) -> list[tuple[str, float, str]]:
     lines: list[tuple[str, float, str]] = []
     if only in (None, "rules"):
+        games = _some(1500, share)
+        rates = [_best(share, partial(_random_games, views, games)) for views in (False, True)]
+        rates.append(_best(share, partial(_recorded_games, _some(1000, share))))
         lines += [
-            ("random doctor games: events and options", _best(lambda: _random_games(False)), "decisions/s"),
-            ("… with every asked seat's view read", _best(lambda: _random_games(True)), "decisions/s"),
-            ("… through the match loop, chained record on disk", _best(_recorded_games), "decisions/s"),
+            ("random doctor games: events and options", rates[0], "decisions/s"),
+            ("… with every asked seat's view read", rates[1], "decisions/s"),
+            ("… through the match loop, chained record on disk", rates[2], "decisions/s"),
         ]
     if only in (None, "village"):
-        rate, calls = max(_village_games() for _ in range(ROUNDS))
+        rate, calls = max(_village_games(_some(60, share)) for _ in range(_some(ROUNDS, share)))
         lines += [
             ("village, sheriff games, one target a call, calls recorded", rate, "games/s"),
             ("… calls a game", calls, "calls"),
         ]
     if only in (None, "calls"):
-        lines += _latency()
+        lines += _latency(0.2 * share, _some(16, share), 0.5 * share)
     if only in (None, "prompts"):
         for layout in ("paper", "append"):
-            share = _extending(layout)
-            lines.append(
-                (f"prompt text that extends an earlier prompt of the seat, layout {layout}", share, "share")
-            )
+            told = f"prompt text that extends an earlier prompt of the seat, layout {layout}"
+            lines.append((told, _extending(layout, _some(6, share)), "share"))
     if only in (None, "policy"):
-        lines += policy_lines(ROUNDS)
+        lines += policy_lines(_some(ROUNDS, share), _some(60, share), 0.5 * share)
     if only in (None, "training"):
-        lines += training_lines()
+        lines += training_lines(_some(512, share))
     return lines
 
 
-def _best(measure: Callable[[], float]) -> float:
-    return max(measure() for _ in range(ROUNDS))
+def _some(usual: int, share: float) -> int:
+    """A share of the usual number, 1 at least."""
+    return max(1, round(usual * share))
+
+
+def _best(share: float, measure: Callable[[], float]) -> float:
+    return max(measure() for _ in range(_some(ROUNDS, share)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,20 +107,20 @@ class _Object:
     c: int
 
 
-def _reference() -> float:
+def _reference(objects: int) -> float:
     start = time.process_time()
-    for n in range(200_000):
+    for n in range(objects):
         hash(_Object(n, n, n))
-    return 200_000 / (time.process_time() - start)
+    return objects / (time.process_time() - start)
 
 
-def _random_games(views: bool, games: int = 1500) -> float:
+def _random_games(views: bool, games: int) -> float:
     start = time.process_time()
     decisions = sum(play_bare(DOCTOR, Draws(f"bench/{number}"), views) for number in range(games))
     return decisions / (time.process_time() - start)
 
 
-def _recorded_games(games: int = 1000) -> float:
+def _recorded_games(games: int) -> float:
     casting = everybody(Random())
     decisions = 0
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "games.jsonl").open("wb") as file:
@@ -133,7 +140,7 @@ def _recorded_games(games: int = 1000) -> float:
     return decisions / min(games, 50) * games / spent
 
 
-def _village_games(deals: int = 60) -> tuple[float, float]:
+def _village_games(deals: int) -> tuple[float, float]:
     """Games a second and calls a game, through the runner and its store, on one core."""
     each = {"name": "deductive", "deduce": {"calls": "each"}}
     data: dict[str, Any] = {
@@ -176,7 +183,7 @@ class _Late:
         await self._model.close()
 
 
-def _latency(seconds: float = 0.2, games: int = 16, slower: float = 0.5) -> list[tuple[str, float, str]]:
+def _latency(seconds: float, games: int, slower: float) -> list[tuple[str, float, str]]:
     """One game, then several at once, against their longest chain of dependent calls."""
     rules = SHERIFF.with_(sheriff="assigned", sheriff_death="stop", max_rounds=3)
     agent = LanguageAgent(RECIPES["deductive-002"])
@@ -249,7 +256,7 @@ def _seated(seats: list[Player]) -> Casting:
     return lambda dealing: seats
 
 
-def _extending(layout: str, games: int = 6) -> float:
+def _extending(layout: str, games: int) -> float:
     """Share of prompt characters that repeat, from the start, the longest earlier prompt of the seat.
 
     That is what a server's prefix cache can save (characters stand for tokens).

@@ -22,11 +22,15 @@ SHIPPED = "small"
 """The policy that learns, and the training that made it."""
 
 
-def training_lines(games: int = 512, workers: int | None = None) -> list[tuple[str, float, str]]:
-    """Rows of (what, figure, unit) for `games` episodes on `workers` processes (None: one a core)."""
-    experiment = training(f"train-{SHIPPED}", [f"workers={workers or 'null'}"])
-    count = workers or os.cpu_count() or 1
-    settings = experiment.training
+def training_lines(games: int, workers: int | None = None) -> list[tuple[str, float, str]]:
+    """Rows of (what, figure, unit) for `games` episodes on `workers` processes.
+
+    workers: None for one a core, if each has games.
+    """
+    settings = training(f"train-{SHIPPED}").training
+    size = min(settings.rollouts.group, games)
+    count = workers or min(os.cpu_count() or 1, games // size)
+    experiment = training(f"train-{SHIPPED}", [f"workers={count}"])
     pool = population_members(settings.population, settings.updates)
     with TemporaryDirectory() as folder, crew(experiment) as workers_:
         path, learner = Path(folder) / POLICY, load(SHIPPED)
@@ -35,13 +39,12 @@ def training_lines(games: int = 512, workers: int | None = None) -> list[tuple[s
         for member in pool:
             if member.kind == "checkpoint":
                 save(learner, path.parent / POPULATION / (member.name + SUFFIX))
-        size = settings.rollouts.group
 
         def jobs(what: str, number: int) -> list[Job]:
             keys = [f"bench/{what}/{one}" for one in range(number)]
             return [Job(group, str(path), 0, pool) for group in grouped(keys, size)]
 
-        list(workers_.do(jobs("warm", 2 * size * count)))
+        list(workers_.do(jobs("warm", min(2 * size * count, games))))
         start = time.perf_counter()
         done = list(workers_.do(jobs("timed", games)))
         spent = time.perf_counter() - start
