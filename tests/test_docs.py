@@ -1,35 +1,26 @@
-"""The pages tell the truth: links lead somewhere, commands and examples run, no field goes unmentioned.
+"""The pages tell the truth: links lead somewhere, YAML examples can be built, no field goes unmentioned.
 
-A fenced block with `run` in its info string is executed, in one empty folder a page and in the order of
-the page; a block with `file=NAME` is written there first. Commands in other blocks are checked by name
-and option, YAML examples are built.
+Their commands and programs are run by `test_commands.py`.
 """
 
 from __future__ import annotations
 
-import os
 import re
-import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from fnmatch import fnmatch
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 import yaml
 
 from metrics_helpers import done, records
 from test_architecture import DOORS, INNER, ROOMS
 from wolflab.agents.recipes import RECIPES, Deduction, Proposal, Recipe, Reflection
-from wolflab.cli import app
 from wolflab.fields import Part
 from wolflab.lab.plans.experiment import Experiment
-from wolflab.lab.plans.loading import build, load, shipped
+from wolflab.lab.plans.loading import build, shipped
 from wolflab.lab.plans.specs import Budget
 from wolflab.lab.runs.casting import Company
 from wolflab.lab.training.plan import Evaluation, TrainingSpec
@@ -45,7 +36,6 @@ from wolflab.usage import CallTotals, Usage
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
@@ -78,22 +68,10 @@ def name(page: Path) -> str:
 
 
 ALL = [block for page in PAGES for block in blocks(page)]
-RUNNABLE = [page for page in PAGES if any(block.runs for block in blocks(page))]
 
 
 def prose(*pages: str) -> str:
     return "\n".join((ROOT / page).read_text(encoding="utf-8") for page in pages)
-
-
-def commands(block: Block) -> list[list[str]]:
-    """The `wolflab` commands of a shell block, without the program's name."""
-    found = []
-    for line in block.text.splitlines():
-        for part in line.split(" && "):
-            words = shlex.split(part, comments=True)
-            if words and words[0].rpartition("/")[2] == "wolflab":
-                found.append(words[1:])
-    return found
 
 
 # -- links ----------------------------------------------------------------------------------
@@ -143,38 +121,7 @@ def test_paths_named_in_the_pages_exist() -> None:
     assert not missing
 
 
-# -- what runs ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("page", RUNNABLE, ids=name)
-def test_what_is_marked_runs(page: Path, tmp_path: Path) -> None:
-    environment = {**os.environ, "COLUMNS": "160", "PYTHONPATH": str(tmp_path), "PYTHONWARNINGS": "error"}
-    for block in blocks(page):
-        if block.file is not None:
-            (tmp_path / block.file).write_text(block.text, encoding="utf-8")
-        if not block.runs:
-            continue
-        assert block.language in ("sh", "python"), block.where
-        todo = [["-m", "wolflab", *words] for words in commands(block)]
-        if block.language == "python":
-            assert block.file is not None, f"{block.where}: an example needs file=NAME"
-            todo = [[block.file]]
-        assert todo, f"{block.where}: nothing to run"
-        for words in todo:
-            done = subprocess.run(
-                [sys.executable, *words],
-                cwd=tmp_path,
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=120,
-                check=False,
-            )
-            assert done.returncode == 0, f"{block.where}: {shlex.join(words)}\n{done.stdout}\n{done.stderr}"
-
-
-def test_the_pages_have_something_to_run() -> None:
-    assert {"docs/quickstart.md", "docs/agents.md"} <= {name(page) for page in RUNNABLE}
+# -- examples ------------------------------------------------------------------------------
 
 
 def test_ten_lines_make_a_player() -> None:
@@ -204,40 +151,6 @@ def test_the_example_agent_does_what_its_page_says() -> None:
                 assert turn.action == pick(against[-1])
                 grudges += 1
     assert grudges > 10
-
-
-@pytest.mark.parametrize("block", [b for b in ALL if b.language == "sh"], ids=lambda block: block.where)
-def test_commands_and_options_exist(block: Block) -> None:
-    for words in commands(block):
-        assert words, f"{block.where}: wolflab alone"
-        if words[0].startswith("-"):
-            continue
-        assert words[0] in COMMANDS, f"{block.where}: wolflab {words[0]}"
-        command = COMMANDS[words[0]]
-        if hasattr(command, "commands"):
-            assert words[1] in command.commands, f"{block.where}: wolflab {words[0]} {words[1]}"
-            command = command.commands[words[1]]
-        known = {option for param in command.params for option in param.opts}
-        given = {word.partition("=")[0] for word in words[1:] if word.startswith("-")}
-        assert given <= known, f"{block.where}: {shlex.join(words)}"
-
-
-@pytest.mark.parametrize("block", [b for b in ALL if b.language == "sh"], ids=lambda block: block.where)
-def test_runs_of_shipped_experiments_can_be_built(block: Block) -> None:
-    for words in commands(block):
-        if words[0] != "run" or len(words) < 2 or Path(words[1]).stem not in shipped():
-            continue
-        overrides = [after for word, after in pairwise(words) if word in ("-o", "--set")]
-        experiment = load(words[1], overrides, "--village" in words)
-        for condition in experiment.conditions:
-            Company(experiment).cast(condition)
-
-
-@pytest.mark.parametrize("page", RUNNABLE, ids=name)
-def test_files_of_examples_are_played(page: Path) -> None:
-    """An experiment that is written to a file is run on its page; the others are built, below."""
-    words = {word for block in blocks(page) if block.runs for line in commands(block) for word in line}
-    assert {one.file for one in blocks(page) if one.language == "yaml" and one.file is not None} <= words
 
 
 EXAMPLES = [block for block in ALL if block.language == "yaml" and block.file is None]

@@ -1,0 +1,39 @@
+"""`wolflab` as a user starts it, within this process: its exit code and what it printed.
+
+Most tests of a command ask what it says and leaves behind; a process of its own costs a second each time.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from wolflab.cli import main
+
+
+class Ended(NamedTuple):
+    """How a command ended, by the names of `subprocess.CompletedProcess`."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def wolflab(*words: str, cwd: Path | None = None) -> Ended:
+    """Run the command with these words, in `cwd` or in the working directory."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(sys, "argv", ["wolflab", *words])
+        if cwd is not None:
+            patch.chdir(cwd)
+        try:
+            main()
+            code = 0
+        except SystemExit as end:
+            code = int(end.code or 0)
+    return Ended(code, out.getvalue(), err.getvalue())

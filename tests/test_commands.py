@@ -1,0 +1,295 @@
+"""Every command of the pages and of `--help` runs, and so does every file that ships.
+
+A fenced block with `run` in its info string is executed as it stands; one with `file=NAME` is written first.
+All other commands run at tiny size: the lines of the other blocks, and what stands in backquotes and is more
+than a command's name. All run in this process, in the order of their page, in one empty folder for each page.
+Shipped files are read with the numbers of `SIZES`, and so are numbers in the words; `world` has what a reader
+would have; a real model is a server on this machine. Figures are composed and not drawn (`test_report*.py`
+draw them), which would take half of the time.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+import yaml
+from matplotlib.figure import Figure
+
+import command_line
+import http_server
+from test_benchmarks import TINY, printed
+from test_docs import PAGES, ROOT, Block, blocks, name
+from wolflab.cli import app
+from wolflab.lab.plans import sources
+from wolflab.models import endpoints
+
+SIZES: Mapping[str, int] = {
+    "deals": 1,
+    "draws": 1,
+    "episodes": 4,
+    "epochs": 1,
+    "final": 1,
+    "games": 1,
+    "group": 4,
+    "repeats": 1,
+    "strength": 1,
+    "updates": 1,
+    "workers": 1,
+}
+"""At most so many, wherever a file or a command says how many."""
+ALSO: Mapping[str, tuple[str, ...]] = {
+    "bench": ("--share", "0.001"),
+    "exploit": shlex.split(
+        "--updates 1 --episodes 4 --deals 1 -o workers=1 -o training.cloning.episodes=4 -o evaluation.deals=1"
+    ),
+}
+"""What is said to a command beside its own words."""
+NOT_RUN: Mapping[str, str] = {
+    "wolflab bench": "test_benchmarks.py runs it whole, and looks at what it prints",
+    "wolflab train train-paper": "its embedder is a package of its own, with weights",
+    "wolflab train --show": "the flag's name; docs/training.md has the command",
+    "wolflab verify --agents": "the flag's name; README.md has the command",
+}
+"""Commands that are not run here, and why. So are the programs of `test_benchmarks.TINY`, which run there."""
+OTHERS = {"cd", "export", "git", "mkdocs", "mypy", "pip", "pytest", "python3.11", "ruff"}
+"""First words of the lines that are not ours."""
+EXECUTED = [name(page) for page in PAGES if any(block.runs for block in blocks(page))]
+SHIPPED = {one: text for folder in ("", "training") for one, text in sources.shipped(folder).items()}
+
+
+# -- what the pages say ---------------------------------------------------------------------
+
+
+def lines() -> Iterator[tuple[str, str]]:
+    """(page, line) of all in shell blocks that is not executed as it stands, and of bare blocks' commands."""
+    for page in PAGES:
+        for block in blocks(page):
+            text = block.text if block.language == "sh" else ""
+            if not block.language:
+                text = "\n".join(re.findall(r"^(?:wolflab|python) .*$", block.text, re.MULTILINE))
+            if not block.runs:
+                yield from ((name(page), part) for line in text.splitlines() for part in line.split(" && "))
+
+
+def mentions() -> Iterator[tuple[str, str]]:
+    """(page, words) of what stands in backquotes and is more than a command's name; all of `--help`'s."""
+    for page in PAGES:
+        text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for found in re.findall(r"`((?:[A-Z_]+=\d+ )?(?:wolflab|python) [^`]+)`", text):
+            if not re.fullmatch(r"[a-z ]+", found):
+                yield name(page), found
+    for epilog in epilogs(typer.main.get_command(app)):
+        yield from (("--help", found) for found in re.findall(r"`(wolflab [^`]+)`", epilog))
+
+
+def epilogs(command: Any) -> Iterator[str]:
+    yield command.epilog or ""
+    for inner in getattr(command, "commands", {}).values():
+        yield from epilogs(inner)
+
+
+def split(line: str) -> list[str]:
+    """The words of a line, the program without the folder that it is in and what is set for it."""
+    words = shlex.split(re.sub(r"^([A-Z_]+=\S+ )+", "", line), comments=True)
+    return [words[0].rpartition("/")[2], *words[1:]] if words else [""]
+
+
+@cache
+def told() -> dict[str, list[str]]:
+    """Page → its commands, each where it stands first; what ships and is on no page comes last."""
+    found: dict[str, list[str]] = {}
+    for page, line in (*lines(), *mentions()):
+        words = split(line)
+        command = shlex.join(words)
+        if words[0] in ("wolflab", "python") and command not in everything(found):
+            found.setdefault(page, []).append(command)
+    named = {word for command in everything(found) for word in split(command)}
+    found["shipped"] = [run_of(one) for one in SHIPPED if one not in named]
+    return found
+
+
+def everything(found: Mapping[str, list[str]]) -> list[str]:
+    """The commands of all pages."""
+    return [command for commands in found.values() for command in commands]
+
+
+def run_of(shipped: str) -> str:
+    """The command that runs a shipped file, on the built-in player."""
+    if shipped in sources.shipped("training"):
+        return f"wolflab train {shipped}"
+    kind = "tournament" if sources.has_entrants(SHIPPED[shipped]) else "run"
+    return f"wolflab {kind} {shipped} --village"
+
+
+def test_nothing_on_the_pages_is_passed_over() -> None:
+    assert {"docs/quickstart.md", "docs/agents.md"} <= set(EXECUTED)
+    assert {split(line)[0] for _, line in lines()} <= OTHERS | {"wolflab", "python", ""}
+    assert set(NOT_RUN) <= set(everything(told()))
+
+
+def test_files_of_examples_are_played() -> None:
+    """An experiment that is written to a file is run on its page; `test_docs.py` builds the others."""
+    for page in EXECUTED:
+        made = [one for one in blocks(ROOT / page) if one.language == "yaml" and one.file is not None]
+        words = {word for one in blocks(ROOT / page) if one.runs for word in one.text.split()}
+        assert {one.file for one in made} <= words, page
+
+
+# -- a small world --------------------------------------------------------------------------
+
+BASE = """
+name: base
+rules: witch
+players: {others: {model: village, recipe: reflective}}
+deals: 2
+seed: 3
+"""
+
+
+def wolflab(*words: str) -> None:
+    done = command_line.wolflab(*words)
+    assert done.returncode == 0, f"wolflab {shlex.join(words)}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.fixture(scope="module")
+def patched() -> Iterator[http_server.FakeServer]:
+    """Small files in place of the shipped ones, and one server in place of all."""
+    files = {
+        "": {one: small(text) for one, text in sources.shipped().items()},
+        "training": {one: small(text) + "workers: 1\n" for one, text in sources.shipped("training").items()},
+    }
+    models = ("gpt-4o-mini", "llama3.1", "my-model")
+    with pytest.MonkeyPatch.context() as patch, http_server.running(models=models) as server:
+        patch.setattr(sources, "shipped", lambda folder="": files[folder])
+        patch.setenv("OPENAI_API_KEY", "none")
+        patch.setenv("COLUMNS", "160")
+        patch.setattr(Figure, "savefig", lambda self, file, **_: file.write('<svg viewBox="0 0 1 1"></svg>'))
+        for one in ("openai", "ollama"):
+            row = replace(endpoints.PROVIDERS[one], base_url=server.base_url)
+            patch.setitem(endpoints.PROVIDERS, one, row)
+        yield server
+
+
+def small(text: str) -> str:
+    return yaml.safe_dump(smaller(yaml.safe_load(text)), sort_keys=False)
+
+
+def smaller(value: Any) -> Any:
+    if isinstance(value, list):
+        return [smaller(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    made = {
+        key: min(inner, SIZES[key]) if key in SIZES and isinstance(inner, int) else smaller(inner)
+        for key, inner in value.items()
+    }
+    return made | {"seeds": [1]} if "seeds" in made else made
+
+
+@pytest.fixture(scope="module")
+def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What a reader has, by the words that stand for it."""
+    home = tmp_path_factory.mktemp("world")
+    (home / "base.yaml").write_text(BASE, encoding="utf-8")
+    run, pool, labels = str(home / "run"), str(home / "a.pool"), str(home / "labels")
+    wolflab("run", str(home / "base.yaml"), "--out", run)
+    wolflab("run", str(home / "base.yaml"), "--out", run + "2", "-o", "others.model.noise=0.5")
+    wolflab("experience", "build", run, "-o", pool)
+    wolflab("annotate", "sample", run, "-o", labels)
+    with (home / "labels" / "items.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for rater in ("anna", "ben"):
+        with (home / f"{rater}.csv").open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(row | {"reasonable": "yes"} for row in rows)
+    wolflab("train", "train-small", "--out", str(home / "trained"))
+    wolflab(*shlex.split("tournament --entrant random --entrant vanilla --deals 1 --out"), str(home / "met"))
+    return {
+        "RUN": run,
+        "RUN…": run,
+        "runs/…": run,
+        "train runs/…": str(home / "trained"),
+        "tournament runs/…": str(home / "met"),
+        "runs/first": run,
+        "runs/second": run + "2",
+        "runs/mine": run + "2",
+        "my-experiment.yaml": "quickstart",
+        "my.yaml": "train-small",
+        "GAME": "1",
+        "…": "1/vote/2",
+        "POOL": pool,
+        "village.pool": pool,
+        "a.pool": pool,
+        "b.pool": pool,
+        "labels": labels,
+        "anna.csv": str(home / "anna.csv"),
+        "ben.csv": str(home / "ben.csv"),
+        "FOLDER": ".",
+        "http://gpu-box:8000/v1": patched.base_url,
+    }
+
+
+def worded(command: str, world: Mapping[str, str]) -> list[str]:
+    """The words as they are run here."""
+    program, kind, *words = shlex.split(command)
+    for at, word in enumerate(words):
+        before = words[at - 1] if at else ""
+        place, equals, value = word.rpartition("=")
+        key = place.rpartition(".")[2] if equals else before.removeprefix("--")
+        if key in SIZES and value.isdecimal():
+            value = str(min(int(value), SIZES[key]))
+        elif before in ("-o", "--out") and word in world:
+            value = f"{value}-{at}"  # to be made
+        else:
+            value = world.get(f"{kind} {value}", world.get(value, value))
+        words[at] = f"{place}{equals}{value}"
+    return [program, kind, *words, *ALSO.get(kind, ())]
+
+
+# -- running --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", sorted({*EXECUTED, *told()}))
+def test_commands_of_a_page_run(
+    page: str, world: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "policies").symlink_to(ROOT / "policies")
+    for block in blocks(ROOT / page) if (ROOT / page).is_file() else ():
+        named = re.search(r"^name: (\S+)$", block.text, re.MULTILINE) if block.language == "yaml" else None
+        if block.file is not None:
+            (tmp_path / block.file).write_text(block.text, encoding="utf-8")
+        elif named:
+            (tmp_path / f"{named[1]}.yaml").write_text(small(block.text), encoding="utf-8")
+        if block.runs:
+            execute(block)
+    for command in told().get(page, ()):
+        program, *words = worded(command, world)
+        if program == "wolflab" and command not in NOT_RUN:
+            wolflab(*words)
+        elif program == "python" and words[0] not in TINY:
+            printed(*words)
+
+
+def execute(block: Block) -> None:
+    """Run a block as it stands."""
+    assert block.language in ("sh", "python"), block.where
+    if block.language == "python":
+        assert block.file is not None, f"{block.where}: an example needs file=NAME"
+        printed(str(Path(block.file).absolute()))
+    else:
+        commands = [split(part) for line in block.text.splitlines() for part in line.split(" && ")]
+        assert any(words[0] == "wolflab" for words in commands), f"{block.where}: nothing to run"
+        for words in commands:
+            if words[0] == "wolflab":
+                wolflab(*words[1:])
