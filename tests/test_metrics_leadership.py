@@ -275,7 +275,7 @@ def test_null_of_ratio_holds_when_everybody_is_alike_and_not_when_the_sheriff_is
 
         return one
 
-    def null(edge: int) -> lead.Null:
+    def null(edge: int) -> lead.RatioNull:
         games = [done(game(script(edge), key=str(k)), k) for k in range(12)]  # type: ignore[arg-type]
         found = summarise(games).conditions[0].ratio_null
         assert found is not None

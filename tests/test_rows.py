@@ -152,7 +152,7 @@ def test_a_record_from_its_writer_is_the_one_read_from_its_lines(
 def test_what_a_row_says_survives_as_bytes(run: Path) -> None:
     with Store.open_for_reading(run) as store:
         for game in store.games("done"):
-            row = counting.decode(store.row(game.id).data)  # type: ignore[union-attr]
+            row = counting.decode_row(store.row(game.id).data)  # type: ignore[union-attr]
             calls = counting.summed_totals(store.came_to(game.id))
             asked = counting.asked_of(store.experiment, game.condition)
             whole = rows.row_of(store.record(game.id), asked, calls)
