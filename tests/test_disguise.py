@@ -540,7 +540,7 @@ def test_no_word_of_prompts_and_built_in_talk_can_be_a_name() -> None:
 
 
 def test_long_names_are_not_repeated_in_full() -> None:
-    for given_names in ({"Seer": "x" * 100_000}, {"y" * 100_000: "elf"}, "z" * 100_000):
+    for given_names in ({"Seer": "x" * 100_000}, {"y" * 100_000: "elf"}):
         with pytest.raises(RulesetError) as refused:
             WITCH.with_(role_names=given_names)
         assert len(str(refused.value)) < 300

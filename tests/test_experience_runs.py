@@ -415,7 +415,7 @@ def test_what_cannot_be_learned_from_is_refused(spec: dict[str, Any], words: str
     ("changes", "words"),
     [
         ({"planted": {"player": "nobody", "conditions": ["none"]}}, "nobody is called 'nobody'"),
-        ({"curve": {"x": "x", "points": {"none": float("nan")}, "measures": ["days"]}}, "finite"),
+        ({"curve": {"x": "x", "points": {"none": float("nan")}, "measures": ["days"]}}, "use a number"),
         ({"curve": {"x": "x", "points": {"nowhere": 1}, "measures": ["days"]}}, "nowhere"),
         ({"curve": {"x": "x", "points": {"none": 1}, "measures": ["beauty"]}}, "beauty"),
         ({"contrasts": ["beauty"]}, "beauty"),
