@@ -110,7 +110,7 @@ class Node:
             if seat in reported:
                 contexts.append(2)
             elif claim == AS_SEER:
-                contexts.append(4 if len(self.claimants(AS_SEER)) == 1 else 5)
+                contexts.append(4 if self.claims.count(AS_SEER) == 1 else 5)
             elif seat in cleared:
                 contexts.append(3)
             elif claim in (AS_SHIELD, AS_OTHER):

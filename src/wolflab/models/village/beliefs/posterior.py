@@ -193,9 +193,11 @@ class Thinker:
                 node, survey.kills, survey.tonight = fold.dawned(node, line.round), [], None
             if not recalled and _talk(event):
                 node = fold.goes_on(node)
-            if isinstance(event, Public):
-                node = fold.after(node, event)
-                marks = node.marks
+            after = node.after.get(id(event))  # asked first: nearly all lines were read before
+            if after is None and isinstance(event, Public):
+                after = fold.after(node, event)
+            if after is not None:
+                node, marks = after, after.marks
             else:
                 marks = survey.learn(event)
             if marks:
