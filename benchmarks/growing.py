@@ -56,7 +56,7 @@ def main(deals: int) -> None:
     with tempfile.TemporaryDirectory() as home, mock.patch.object(runner, "provide", timed):
         start = time.process_time()
         with Counted.create(Path(home) / "run", build(data)) as store:
-            assert runner.run(store)
+            assert runner.play_run(store)
             assert isinstance(store, Counted)
             files = list((store.path / "pools").iterdir())
             size = sum(file.stat().st_size for file in files) / 1e6

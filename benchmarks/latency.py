@@ -62,7 +62,7 @@ def measure(latency: float, games: int) -> None:
     }
     with tempfile.TemporaryDirectory() as folder, Store.create(Path(folder) / "run", build(data)) as store:
         cpu, wall = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
-        assert runner.run(store)
+        assert runner.play_run(store)
         spent = time.perf_counter() - wall
         now = resource.getrusage(resource.RUSAGE_SELF)
         used = now.ru_utime + now.ru_stime - cpu.ru_utime - cpu.ru_stime

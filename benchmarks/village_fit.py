@@ -34,7 +34,7 @@ from wolflab.match.player import Dealing, Player
 from wolflab.match.probes import Probe
 from wolflab.models.base import Request, Response
 from wolflab.models.village import Village
-from wolflab.models.village.beliefs.likelihood import Fold, Observation, Public
+from wolflab.models.village.beliefs.likelihood import Fold, Public, TableObservation
 from wolflab.models.village.beliefs.worlds import role_class
 from wolflab.models.village.parameters import (
     NEUTRAL_SUSPICION,
@@ -144,7 +144,7 @@ def observe(games: Sequence[Game], ruleset: Ruleset, counts: dict[str, Any]) -> 
     """Add every observation of `games` to `counts` (arrays of `SHAPES`)."""
     fold = Fold(ruleset, neutral_parameters())
     for game in games:
-        observed: list[Observation] = []
+        observed: list[TableObservation] = []
         fold.observed = observed
         node = fold.root
         for event in game.events:

@@ -17,7 +17,7 @@ from wolflab.lab.experience.pool import Selection
 from wolflab.lab.experience.pool_file import MadePool
 from wolflab.match import Draws, Match, everybody, play, run_now
 from wolflab.models.embedders import resolve_embedder
-from wolflab.record import GameRecord, read
+from wolflab.record import GameRecord, read_record
 from wolflab.rules import WITCH, Action, Ask, Ruleset, Say, View, Voted
 from wolflab.text.notes import Reflected, Thought
 from wolflab.usage import Usage
@@ -84,7 +84,7 @@ def game(
     match = Match(ruleset, everybody(agent or Reflecting()), Draws(deal), Draws(f"{deal}/0"), header)
     writer = run_now(play(match)).writer
     assert writer is not None
-    return read(writer.game.lines, writer.probes.lines)
+    return read_record(writer.game.lines, writer.probes.lines)
 
 
 def experience(place: int = 0, **changes: Any) -> Experience:

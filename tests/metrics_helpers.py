@@ -9,7 +9,7 @@ from typing import Any
 from wolflab.agents.base import IO, Invalid, Reply
 from wolflab.match import Draws, Match, Player, Probe, StrawPoll, play, run_now
 from wolflab.metrics import GameResult, MeasuringOptions, row_of
-from wolflab.record import GameRecord, read
+from wolflab.record import GameRecord, read_record
 from wolflab.rules import (
     PASS,
     SHERIFF,
@@ -105,7 +105,7 @@ def game(
     )
     played = run_now(play(match))
     assert played.writer is not None
-    record = read(played.writer.game.lines, played.writer.probes.lines)
+    record = read_record(played.writer.game.lines, played.writer.probes.lines)
     assert record.roles == tuple(roles)
     return record
 

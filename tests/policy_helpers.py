@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from wolflab.agents.policy.base import Floats, Observation
+from wolflab.agents.policy.base import Float32s, Observation
 from wolflab.agents.policy.checkpoint import Checkpoint
-from wolflab.agents.policy.features import Batch, length
+from wolflab.agents.policy.features import Batch, features_length
 from wolflab.agents.policy.network import NetworkConfig, initial, small
 from wolflab.models.embedders.hashing import HashingEmbedder
 
@@ -22,7 +22,7 @@ TINY_LEARNER: dict[str, Any] = {
 """Of a training that takes a moment: who learns, and where."""
 
 
-def unit(rng: np.random.Generator, *shape: int) -> Floats:
+def unit(rng: np.random.Generator, *shape: int) -> Float32s:
     """Random vectors of length 1 along the last axis, as embedders give them."""
     found = rng.normal(size=shape)
     found /= np.linalg.norm(found, axis=-1, keepdims=True)
@@ -42,14 +42,14 @@ def batch(rng: np.random.Generator, config: NetworkConfig, rows: int, most: int)
 def observation(rng: np.random.Generator, players: int, candidates: int) -> Observation:
     """A random decision at a table of `players`."""
     return Observation(
-        rng.random(length(players), dtype=np.float32),
+        rng.random(features_length(players), dtype=np.float32),
         unit(rng, DIMENSIONS),
         unit(rng, candidates, DIMENSIONS),
         players,
     )
 
 
-def shaken(config: NetworkConfig, seed: int) -> dict[str, Floats]:
+def shaken(config: NetworkConfig, seed: int) -> dict[str, Float32s]:
     """Random numbers for every parameter: LayerNorms too, which start as 1 and 0."""
     rng = np.random.default_rng(seed)
     return {

@@ -24,7 +24,7 @@ from wolflab.match import Casting, Draws, Player, run_now
 from wolflab.match.io import LiveIO, at_once, one_by_one
 from wolflab.models.base import Model, Request
 from wolflab.models.calls import NoFile
-from wolflab.models.embedders.base import Embedder, Vectors, digest_of
+from wolflab.models.embedders.base import Embedder, Vectors, embedder_digest
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.rules import Ask, Note, Ruleset, View
 from wolflab.text.asking.options import labels
@@ -129,7 +129,7 @@ class Counting:
 
     @property
     def digest(self) -> str:
-        return digest_of(self.describe())
+        return embedder_digest(self.describe())
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         self.batches.append(tuple(texts))

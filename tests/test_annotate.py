@@ -34,7 +34,7 @@ from wolflab.lab.runs import runner
 from wolflab.lab.runs.moments import moments
 from wolflab.lab.storage.store import Store
 from wolflab.match import Draws, Match, Player, play, run_now
-from wolflab.record import read
+from wolflab.record import read_record
 from wolflab.rules import WITCH, NightFell, Say, View
 from wolflab.text.asking.prompts import messages
 from wolflab.text.asking.rules_text import rules_text
@@ -65,7 +65,7 @@ def experiment(arms: dict[str, Any], **changes: Any) -> dict[str, Any]:
 
 def played(path: Path, data: dict[str, Any]) -> Store:
     with Store.create(path, build(data)) as store:
-        assert runner.run(store)
+        assert runner.play_run(store)
     return Store.open_for_reading(path)
 
 
@@ -111,7 +111,7 @@ def test_moments_are_what_the_players_met() -> None:
     )
     writer = run_now(play(match)).writer
     assert writer is not None
-    record = read(writer.game.lines)
+    record = read_record(writer.game.lines)
     found = moments(record)
     assert [(one.ask.id, one.ask, tuple(one.view.events), tuple(one.view.notes)) for one in found] == met
     assert [one.turn for one in found] == [turn for turn in record.turns if turn.seat >= 0]

@@ -23,13 +23,13 @@ import http_server
 from scripted import number
 from wolflab.errors import CassetteMismatch, ModelError, ServerError, StoreError, WolflabError
 from wolflab.lab.labels import judging
-from wolflab.lab.labels.agreeing import Agreement, agree, agreement
-from wolflab.lab.labels.annotate import Key, KeyRow, Sample, sample, write_key
+from wolflab.lab.labels.agreeing import SampleAgreement, agree, agreement
+from wolflab.lab.labels.annotate import AnswerKey, KeyRow, Sample, sample, write_key
 from wolflab.lab.labels.judging import (
     REASONABLE,
     JudgedItem,
     JudgeFile,
-    begin,
+    begin_judging,
     criteria,
     judge,
     judge_home,
@@ -97,7 +97,7 @@ def judged(
     retries: int = 2,
     **more: Any,
 ) -> JudgeFile:
-    with begin(path, drawn.key, jury, asked, retries) as home:
+    with begin_judging(path, drawn.key, jury, asked, retries) as home:
         return asyncio.run(judge(drawn.key, store, jury, home, asked, retries, **more))
 
 
@@ -119,7 +119,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     data = {"name": "savanna", "rules": "witch", "players": players, "conditions": arms, "deals": 8}
     path = tmp_path_factory.mktemp("runs") / "r"
     with Store.create(path, build(data)) as made:
-        assert runner.run(made)
+        assert runner.play_run(made)
     with Store.open_for_reading(path) as found:
         yield found
 
@@ -287,7 +287,7 @@ def test_one_process_judges_at_a_time(store: Store, drawn: Sample, tmp_path: Pat
         if not tried:
             tried.append("tried")
             with pytest.raises(StoreError, match="being run by another process"):
-                begin(path, drawn.key, Jury(said), (REASONABLE,))
+                begin_judging(path, drawn.key, Jury(said), (REASONABLE,))
         return said(request)
 
     judged(drawn, store, Jury(verdict), path)
@@ -413,13 +413,13 @@ def test_the_rule_minds_hallucinations_and_failures_that_show(
 # -- raters joined --------------------------------------------------------------------------
 
 
-def key_of(variants: dict[str, int], deals: int = 10) -> Key:
+def key_of(variants: dict[str, int], deals: int = 10) -> AnswerKey:
     rows = [
         KeyRow(f"{variant}{n}", variant, 1 + n, n % deals, 0, f"1/vote/{n}", "m · r")
         for variant, count in variants.items()
         for n in range(count)
     ]
-    return Key("run", "e", 1, tuple(rows))
+    return AnswerKey("run", "e", 1, tuple(rows))
 
 
 def labels_of(rater: str, given: dict[str, bool], reason: str = "") -> list[Label]:
@@ -598,7 +598,7 @@ def test_a_run_that_was_moved_is_found_or_named(store: Store, drawn: Sample, tmp
     there = tmp_path / "labels"
     there.mkdir()
     assert run_of(key, there) == store.path.absolute()
-    gone = Key(str(tmp_path / "old" / "r"), key.experiment, key.seed, key.rows)
+    gone = AnswerKey(str(tmp_path / "old" / "r"), key.experiment, key.seed, key.rows)
     beside = tmp_path / "r"
     beside.mkdir()
     (beside / "run.sqlite").touch()
@@ -634,7 +634,7 @@ def test_the_built_in_player_judges_offline_and_is_marked(store: Store, tmp_path
 
 def test_tables_are_printed_for_one_rater_too() -> None:
     console = Console(width=120, record=True, file=io.StringIO())
-    found: Agreement = agreement(key_of({"full": 3}), labels_of("anna", {"full0": True}), [])
+    found: SampleAgreement = agreement(key_of({"full": 3}), labels_of("anna", {"full0": True}), [])
     print_agreement(console, found)
     assert "1 of 3" in console.export_text()
 

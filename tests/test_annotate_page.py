@@ -16,9 +16,9 @@ from typing import Any
 import aiohttp
 import pytest
 
-from wolflab.lab.labels.annotate import Key, KeyRow
+from wolflab.lab.labels.annotate import AnswerKey, KeyRow
 from wolflab.lab.labels.label_files import Label, read_labels
-from wolflab.ui.annotate_items import REASONS, Item, render, write_page
+from wolflab.ui.annotate_items import REASONS, Item, render_items, write_page
 
 HOSTILE = (
     "</script><script>document.title = 'broken'</script><img src=http://192.0.2.1/x><!--data--> & \u2028"
@@ -56,7 +56,7 @@ ITEMS = (
         RULES,
     ),
 )
-KEY = Key("run", "e", 1, tuple(KeyRow(item.id, "full", 1, 0, 0, "1/vote/0", "m") for item in ITEMS))
+KEY = AnswerKey("run", "e", 1, tuple(KeyRow(item.id, "full", 1, 0, 0, "1/vote/0", "m") for item in ITEMS))
 
 
 def data_of(page: str) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def data_of(page: str) -> dict[str, Any]:
 
 
 def test_the_page_needs_nothing_from_outside() -> None:
-    page = render(ITEMS, KEY.code, "A <title> & more")
+    page = render_items(ITEMS, KEY.code, "A <title> & more")
     bare = page.replace(json.dumps(HOSTILE)[1:-1], "")
     start, _, end = page.partition('id="data">')
     outside = start + end.partition("</script>")[2]
@@ -80,7 +80,7 @@ def test_the_page_needs_nothing_from_outside() -> None:
 
 
 def test_no_reply_breaks_out_of_its_place() -> None:
-    page = render(ITEMS, KEY.code)
+    page = render_items(ITEMS, KEY.code)
     assert page.count("<script") == page.count("</script>") == 2
     data = data_of(page)
     assert data["code"] == KEY.code

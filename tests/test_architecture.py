@@ -250,6 +250,19 @@ def wall_breaches(path: Path) -> list[str]:
     return breaches
 
 
+def public_names(tree: ast.Module) -> Iterator[str]:
+    """A module's types (aliases too, by their spelling: `TwoWords`) and functions that others may use."""
+    for node in tree.body:
+        names = []
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names = [node.name]
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            assigned = [target.id for target in targets if isinstance(target, ast.Name)]
+            names = [name for name in assigned if name[0].isupper() and not name.isupper()]
+        yield from (name for name in names if not name.startswith("_"))
+
+
 def functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, int]]:
     """(qualified name, lines) of every function, without its docstring."""
     for node in ast.iter_child_nodes(tree):
@@ -338,6 +351,25 @@ def test_heavy_libraries_are_imported_inside_functions() -> None:
 def test_modules_say_what_they_are_for() -> None:
     docstrings = {NAMES[path]: ast.get_docstring(tree_of(path)) or "" for path in FILES}
     assert not [name for name, words in docstrings.items() if len(words.split()) < 3]
+
+
+def test_one_name_is_one_thing() -> None:
+    """No two modules give a type or a public function the same name, so that a search finds one of them.
+
+    The files of `rules/roles/` are alike on purpose, and the functions of `cli.py` are names of commands.
+    """
+    homes: dict[str, list[str]] = {}
+    for path in FILES:
+        if NAMES[path] != "cli.py" and not NAMES[path].startswith("rules/roles/"):
+            for name in public_names(tree_of(path)):
+                homes.setdefault(name, []).append(NAMES[path])
+    assert not {name: where for name, where in homes.items() if len(where) > 1}
+
+
+def test_public_names_are_types_and_functions() -> None:
+    types = "class A: ...\ndef b(): ...\nTwo = list[int]\nThree: Any = int\n"
+    source = types + "FOUR = 4\nfive = 5\n_Six = int\ndef _c(): ..."
+    assert list(public_names(ast.parse(source))) == ["A", "b", "Two", "Three"]
 
 
 def test_functions_are_short() -> None:

@@ -13,19 +13,19 @@ from wolflab.agents.base import IO, Invalid, Reply
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.recipes import RECIPES
 from wolflab.match import Draws, Match, Player, play, run_now
-from wolflab.metrics import Condition, MeasuringOptions, summarise
+from wolflab.metrics import ConditionResult, MeasuringOptions, summarise
 from wolflab.metrics.behaviours import (
     BEHAVIOURS,
     SIDES,
     DetectorView,
     Sighting,
-    counts,
+    sighting_counts,
     sightings,
     trust_tables,
 )
 from wolflab.metrics.behaviours.signs import ME, NOBODY, signs_of
 from wolflab.models.village import Village
-from wolflab.record import GameRecord, read
+from wolflab.record import GameRecord, read_record
 from wolflab.rules import NO, PASS, PRESETS, SHERIFF, YES, Action, Answer, Ask, Ruleset, Say, View, pick
 from wolflab.text.notes import Belief, Content, Deduced, Mistake, Reflected, Thought
 
@@ -107,7 +107,7 @@ def staged(
     match = Match(rules, casting, _Dealt(rules, roles), Draws("scene"), {"condition": "x"}, ())
     played = run_now(play(match))
     assert played.writer is not None
-    record = read(played.writer.game.lines, played.writer.probes.lines)
+    record = read_record(played.writer.game.lines, played.writer.probes.lines)
     assert record.roles == roles
     return record
 
@@ -573,10 +573,10 @@ def test_trust_over_games() -> None:
 
 def test_counts_by_side() -> None:
     record = staged(says={(1, 7): "I am a Villager.", (2, 7): "As a Villager, I know nothing."})
-    counted = counts(record)
+    counted = sighting_counts(record)
     assert counted["camouflage", "werewolves"] == 2
     assert counted["camouflage", "village"] == 0
-    assert counts(DetectorView.of(record)) == counted
+    assert sighting_counts(DetectorView.of(record)) == counted
     assert sum(counted.values()) == len(sightings(record))
 
 
@@ -600,7 +600,7 @@ def test_rows_over_games_have_zeros_and_intervals() -> None:
     assert (speech.value, speech.n) == (0.0, 10)
 
 
-def conducted(records: Sequence[GameRecord]) -> tuple[Condition, ...]:
+def conducted(records: Sequence[GameRecord]) -> tuple[ConditionResult, ...]:
     asked = MeasuringOptions(behaviours=True)
     return summarise([done(record, deal, asked=asked) for deal, record in enumerate(records)]).conditions
 
@@ -627,7 +627,7 @@ def test_a_player_that_keeps_to_the_record_hallucinates_nothing(rules: str, bank
         match = Match(PRESETS[rules], lambda dealing: [player] * len(dealing.roles), draws, draws, {}, ())
         writer = run_now(play(match)).writer
         assert writer is not None
-        found = sightings(read(writer.game.lines, writer.probes.lines))
+        found = sightings(read_record(writer.game.lines, writer.probes.lines))
         wrong = [one for one in found if one.behaviour in HALLUCINATIONS | {"self_exposure"}]
         assert not wrong
         seen_at_all |= {one.behaviour for one in found}

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from wolflab.agents.policy.checkpoint import load
+from wolflab.agents.policy.checkpoint import load_policy
 from wolflab.bench.suite import PARTS
 from wolflab.cli import app
 
@@ -93,7 +93,7 @@ def test_who_wins_is_played_for_every_preset() -> None:
 
 def test_policies_that_were_never_trained_can_be_loaded(tmp_path: Path) -> None:
     files = printed("benchmarks/untrained.py", str(tmp_path)).split()
-    assert [load(file).network.name for file in files] == ["small"] * 3
+    assert [load_policy(file).network.name for file in files] == ["small"] * 3
 
 
 def test_the_cost_of_a_report_of_many_games() -> None:

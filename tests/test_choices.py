@@ -21,7 +21,7 @@ from wolflab.record import GameRecord, PastTurn
 from wolflab.rules import PASS, PRESETS, Action, Dealt, Ruleset, Say, pick
 from wolflab.stats.evenness import SeatChosen, evenness, relative_entropy
 from wolflab.stats.intervals import wilson
-from wolflab.ui.report.report import render
+from wolflab.ui.report.report import render_report
 
 DOCTOR = PRESETS["doctor"]
 NAMES = DOCTOR.names
@@ -244,7 +244,7 @@ def test_an_experiment_asks_for_known_studies() -> None:
 
 
 def page(*found: Choices) -> str:
-    return render(summarise(planted_run("a", 6, obey=0.3)), extras=Extras(choices=found))
+    return render_report(summarise(planted_run("a", 6, obey=0.3)), extras=Extras(choices=found))
 
 
 def test_the_page_shows_shares_evenness_and_differences() -> None:

@@ -63,7 +63,7 @@ NOT_RUN: Mapping[str, str] = {
 OTHERS = {"cd", "export", "git", "mkdocs", "mypy", "pip", "pytest", "python3.11", "ruff"}
 """First words of the lines that are not ours."""
 EXECUTED = [name(page) for page in PAGES if any(block.runs for block in blocks(page))]
-SHIPPED = {one: text for folder in ("", "training") for one, text in sources.shipped(folder).items()}
+SHIPPED = {one: text for folder in ("", "training") for one, text in sources.shipped_files(folder).items()}
 
 
 # -- what the pages say ---------------------------------------------------------------------
@@ -124,7 +124,7 @@ def everything(found: Mapping[str, list[str]]) -> list[str]:
 
 def run_of(shipped: str) -> str:
     """The command that runs a shipped file, on the built-in player."""
-    if shipped in sources.shipped("training"):
+    if shipped in sources.shipped_files("training"):
         return f"wolflab train {shipped}"
     kind = "tournament" if sources.has_entrants(SHIPPED[shipped]) else "run"
     return f"wolflab {kind} {shipped} --village"
@@ -164,12 +164,14 @@ def wolflab(*words: str) -> None:
 def patched() -> Iterator[http_server.FakeServer]:
     """Small files in place of the shipped ones, and one server in place of all."""
     files = {
-        "": {one: small(text) for one, text in sources.shipped().items()},
-        "training": {one: small(text) + "workers: 1\n" for one, text in sources.shipped("training").items()},
+        "": {one: small(text) for one, text in sources.shipped_files().items()},
+        "training": {
+            one: small(text) + "workers: 1\n" for one, text in sources.shipped_files("training").items()
+        },
     }
     models = ("gpt-4o-mini", "llama3.1", "my-model")
     with pytest.MonkeyPatch.context() as patch, http_server.running(models=models) as server:
-        patch.setattr(sources, "shipped", lambda folder="": files[folder])
+        patch.setattr(sources, "shipped_files", lambda folder="": files[folder])
         patch.setenv("OPENAI_API_KEY", "none")
         patch.setenv("COLUMNS", "160")
         patch.setattr(Figure, "savefig", lambda self, file, **_: file.write('<svg viewBox="0 0 1 1"></svg>'))

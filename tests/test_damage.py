@@ -25,13 +25,13 @@ from test_run import cli, experiment, looking, records
 from wolflab import cli as command_line
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, RecordError, StoreError, WolflabError
-from wolflab.lab.plans.loading import build, load
+from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.packing import pack
 from wolflab.lab.storage.store import Store
 from wolflab.lab.training.run import opened
-from wolflab.record import read
+from wolflab.record import read_record
 from wolflab.record.chain import Chain, begins_with
 from wolflab.ui import commands, running, tournament, training
 
@@ -42,7 +42,7 @@ LONG = ["run", "quickstart", "-o", "deals=500", "-o", "players.others.recipe=van
 def run(tmp_path: Path) -> Path:
     path = tmp_path / "r"
     with Store.create(path, experiment()) as store:
-        assert runner.run(store)
+        assert runner.play_run(store)
     return path
 
 
@@ -70,7 +70,7 @@ def verify_first(path: Path) -> None:
 def test_a_run_may_stand_in_a_directory_of_any_name(tmp_path: Path) -> None:
     path = tmp_path / "what? 100%41 #1"
     with Store.create(path, experiment()) as store:
-        assert runner.run(store)
+        assert runner.play_run(store)
     verify_first(path)
 
 
@@ -109,10 +109,10 @@ def test_a_full_disk_stops_a_run_that_then_goes_on(run: Path, tmp_path: Path) ->
         pages = store._db.execute("PRAGMA page_count").fetchone()[0]
         store._db.execute(f"PRAGMA max_page_count={pages + 1}")
         with pytest.raises(StoreError, match="disk is full"):
-            runner.run(store)
+            runner.play_run(store)
     with Store.resume(tmp_path / "s") as store:
         assert not store.games("failed")
-        assert runner.run(store)
+        assert runner.play_run(store)
     assert records(run) == records(tmp_path / "s")
 
 
@@ -259,7 +259,7 @@ def test_a_chained_line_that_makes_no_sense_is_a_record_error(
     change(run, RECORD, blob(chain.lines))
     with pytest.raises(RecordError):
         verify_first(run)
-    assert read(data).outcome is not None
+    assert read_record(data).outcome is not None
 
 
 # -- what people write ------------------------------------------------------------------------
@@ -279,7 +279,7 @@ def test_a_chained_line_that_makes_no_sense_is_a_record_error(
 def test_a_file_that_is_no_experiment_is_a_sentence(text: bytes, words: str, tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_bytes(text)
     with pytest.raises(ExperimentError, match=words):
-        load(tmp_path / "x.yaml")
+        load_experiment(tmp_path / "x.yaml")
 
 
 @pytest.mark.parametrize(
@@ -375,7 +375,7 @@ def test_an_interrupted_command_says_how_to_go_on_with_its_own_run(
 def test_a_tournament_that_is_taken_up_as_a_run_goes_on_as_a_tournament(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(tournament, "play", interrupted)
+    monkeypatch.setattr(tournament, "play_tournament", interrupted)
     stopped([*COMMANDS["tournament"], "--out", "r"], monkeypatch, capsys)
     assert "wolflab tournament --resume r" in stopped(["run", "--resume", "r"], monkeypatch, capsys)
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from wolflab.lab.plans.experiment import Experiment
-from wolflab.lab.plans.loading import build, load, shipped
-from wolflab.lab.results.differences import Arm, Place, Setting, baseline_of, differences, sources
+from wolflab.lab.plans.loading import build, load_experiment, shipped_files
+from wolflab.lab.results.differences import Arm, Setting, SettingsPlace, baseline_of, differences, sources
 from wolflab.ui.wording import settings_in_words
 
 REFLECTIVE: dict[str, Any] = {"model": "village", "recipe": "reflective"}
@@ -91,8 +91,8 @@ def test_settings_are_data_place_by_place() -> None:
     (full, other) = differences([Arm(name, made, name) for name in made.conditions], "full")
     assert (full.condition, full.baseline, full.places) == ("full", "full", ())
     assert other.places == (
-        Place(("village", "Seer"), (Setting("without", ("recent",), alone=True),)),
-        Place((), (Setting("deals", 2, 4),)),
+        SettingsPlace(("village", "Seer"), (Setting("without", ("recent",), alone=True),)),
+        SettingsPlace((), (Setting("deals", 2, 4),)),
     )
 
 
@@ -149,15 +149,17 @@ def test_arms_of_several_experiments_are_told_apart() -> None:
     )
 
 
-@pytest.mark.parametrize("name", sorted(name for name, text in shipped().items() if "\nplayers:" in text))
+@pytest.mark.parametrize(
+    "name", sorted(name for name, text in shipped_files().items() if "\nplayers:" in text)
+)
 def test_conditions_of_shipped_experiments_differ_in_what_is_told(name: str) -> None:
     """Arms that nothing distinguishes would be a hole in the words (or in the experiment)."""
     for built_in in (False, True):
-        if built_in and load(name).built_in:
+        if built_in and load_experiment(name).built_in:
             continue
-        if built_in and load(name).village is None:
+        if built_in and load_experiment(name).village is None:
             continue
-        made = load(name, village=built_in)
+        made = load_experiment(name, village=built_in)
         arms = [Arm(one, made, one) for one in made.conditions]
         baseline = baseline_of(made)
         told = {one.condition: settings_in_words(one) for one in differences(arms, baseline)}

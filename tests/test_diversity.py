@@ -24,7 +24,7 @@ from wolflab.metrics.diversity import Offer, diversity_rows, least_distance, off
 from wolflab.record import GameRecord, PastTurn
 from wolflab.rules import PRESETS, Say, pick
 from wolflab.text.notes import Candidate, Proposed
-from wolflab.ui.report.report import render
+from wolflab.ui.report.report import render_report
 
 DOCTOR = PRESETS["doctor"]
 
@@ -140,7 +140,7 @@ DATA: dict[str, Any] = {
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     made = Store.create(tmp_path_factory.mktemp("diverse") / "r", build(DATA))
-    assert runner.run(made)
+    assert runner.play_run(made)
     return made
 
 
@@ -163,7 +163,7 @@ def test_a_run_tells_how_different_its_candidates_are(store: Store) -> None:
 
 def test_runs_side_by_side_keep_their_names(store: Store, tmp_path: Path) -> None:
     with Store.create(tmp_path / "s", build(DATA | {"diversity": False, "choices": []})) as other:
-        assert runner.run(other)
+        assert runner.play_run(other)
         assert studied(other) == ((), ())
         found = extras_of_all([store, other], compared([store, other]))
     assert {one.condition for one in found.diversity} == {"r: n-2", "r: n-3"}
@@ -172,7 +172,7 @@ def test_runs_side_by_side_keep_their_names(store: Store, tmp_path: Path) -> Non
 
 def test_the_page_sets_the_published_figures_beside(store: Store) -> None:
     _, found = studied(store)
-    text = render(summarise(planted_run("a", 6, obey=0.3)), extras=Extras(diversity=found))
+    text = render_report(summarise(planted_run("a", 6, obey=0.3)), extras=Extras(diversity=found))
     parsed = Page(text)
     assert parsed.open == []
     assert parsed.badges == parsed.tables
@@ -183,7 +183,7 @@ def test_the_page_sets_the_published_figures_beside(store: Store) -> None:
     assert "0.23" not in part.split("Published:")[0]
     assert part.count("<svg") == 1
     assert "Table 9 (early version)" in part
-    assert 'id="diversity"' not in render(summarise(planted_run("a", 6, obey=0.3)))
+    assert 'id="diversity"' not in render_report(summarise(planted_run("a", 6, obey=0.3)))
 
 
 def test_diversity_needs_somebody_who_proposes() -> None:

@@ -20,8 +20,8 @@ from test_architecture import DOORS, INNER, ROOMS
 from wolflab.agents.recipes import RECIPES, Deduction, Proposal, Recipe, Reflection
 from wolflab.fields import Part
 from wolflab.lab.plans.experiment import Experiment
-from wolflab.lab.plans.loading import build, shipped
-from wolflab.lab.plans.specs import Budget
+from wolflab.lab.plans.loading import build, shipped_files
+from wolflab.lab.plans.specs import BudgetSpec
 from wolflab.lab.runs.casting import Company
 from wolflab.lab.training.plan import Evaluation, TrainingSpec
 from wolflab.match import Draws, Match, everybody, play, run_now
@@ -187,7 +187,7 @@ def named_in(tables: str) -> set[str]:
 
 def test_every_field_of_an_experiment_is_explained() -> None:
     assert rows("docs/experiments.md", "Every field") == set(Experiment.model_fields)
-    assert all(f"`{field}`" in prose("docs/experiments.md") for field in Budget.model_fields)
+    assert all(f"`{field}`" in prose("docs/experiments.md") for field in BudgetSpec.model_fields)
 
 
 def test_every_field_of_a_training_is_explained() -> None:
@@ -228,11 +228,11 @@ def test_every_style_and_every_note_is_named() -> None:
 
 
 def test_shipped_experiments_are_listed_and_listed_ones_are_shipped() -> None:
-    assert rows("docs/experiments.md", "What is shipped") == set(shipped())
+    assert rows("docs/experiments.md", "What is shipped") == set(shipped_files())
     named = {
         word for page in PAGES for word in re.findall(r"\b(helmsman-[\w]+)", page.read_text(encoding="utf-8"))
     }
-    assert named <= set(shipped())
+    assert named <= set(shipped_files())
 
 
 def test_every_entry_of_the_table_is_explained() -> None:

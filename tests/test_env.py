@@ -22,13 +22,13 @@ from scripted import Scripted, table_of
 from wolflab.agents.random import Random
 from wolflab.env import WerewolfAEC, env, player
 from wolflab.env.actions import WORDS
-from wolflab.env.driving import Learner
+from wolflab.env.driving import LearnerSeat
 from wolflab.env.seating import learning
 from wolflab.env.told import LEFT_OUT, least
 from wolflab.env.vector import kinds
 from wolflab.errors import ExperimentError, IllegalReply, RulesetError, ServerError, WolflabError
 from wolflab.match import Dealing, Draws, Match, Player, everybody, play, run_now
-from wolflab.record import read, verify
+from wolflab.record import read_record, verify
 from wolflab.rules import DOCTOR, NINE, PRESETS, SHERIFF, TWELVE, WITCH, Dealt, Pick, Ruleset, Said, Winner
 from wolflab.text.asking.options import label as label_of
 
@@ -289,7 +289,7 @@ def test_a_record_is_kept_where_asked_for() -> None:
     table = finish(WerewolfAEC("witch", record=True), seed=5)
     assert table.played is not None
     assert table.played.writer is not None
-    record = read(table.played.writer.game.lines)
+    record = read_record(table.played.writer.game.lines)
     verify(record)
     assert record.outcome == table.played.outcome
 
@@ -327,7 +327,7 @@ def test_many_games_keep_no_players() -> None:
 
     def seated() -> int:
         gc.collect()
-        return sum(type(one) is Learner for one in gc.get_objects())
+        return sum(type(one) is LearnerSeat for one in gc.get_objects())
 
     before, table = seated(), WerewolfAEC("doctor", learners=1, others="deductive")
     for seed in range(8):
@@ -686,7 +686,7 @@ def seated(table: WerewolfAEC) -> list[str]:
     """The recipes in the record's header, by seat."""
     assert table.played is not None
     assert table.played.writer is not None
-    recipes = [one["recipe"] for one in read(table.played.writer.game.lines).header["players"]]
+    recipes = [one["recipe"] for one in read_record(table.played.writer.game.lines).header["players"]]
     return [recipe if isinstance(recipe, str) else recipe["name"] for recipe in recipes]
 
 
@@ -928,7 +928,7 @@ def policies(table: WerewolfAEC) -> set[str]:
     """The names of the policies that sat at the table."""
     assert table.played is not None
     assert table.played.writer is not None
-    players = read(table.played.writer.game.lines).header["players"]
+    players = read_record(table.played.writer.game.lines).header["players"]
     return {one["policy"]["name"] for one in players if "policy" in one}
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wolflab.env import SHAPED, Layout, WerewolfAEC, Worth
+from wolflab.env import SHAPED, VectorLayout, WerewolfAEC, Worth
 from wolflab.env.actions import ActionTable
 from wolflab.env.aec import UNSHAPED
 from wolflab.env.vector import PHASES, encode, kinds
-from wolflab.env.words import worded
+from wolflab.env.words import intent_spoken
 from wolflab.errors import IllegalReply
 from wolflab.match.rewards import Rewards, gains
 from wolflab.models.village.speech.phrases import BANKS
@@ -71,7 +71,7 @@ def see(
     """The sections of a seat's vector that are not all zero, as nested lists."""
     log = Log(ruleset)
     log.extend(events)
-    layout = Layout(ruleset, rounds)
+    layout = VectorLayout(ruleset, rounds)
     vector = encode(log.view(seat), ask, layout)
     parts = {name: layout.part(vector, name) for name, _ in layout.sections}
     return {name: part.tolist() for name, part in parts.items() if part.any()}
@@ -91,7 +91,7 @@ def talk(seat: int, text: str) -> Said:
 def test_sections_fill_the_vector() -> None:
     for rules in PRESETS.values():
         for rounds in (1, 3):
-            layout = Layout(rules, rounds)
+            layout = VectorLayout(rules, rounds)
             at = 0
             for name, shape in layout.sections:
                 assert layout.slice(name) == slice(at, at + int(np.prod(shape)))
@@ -101,11 +101,11 @@ def test_sections_fill_the_vector() -> None:
 
 def test_the_layout_of_rulesets_without_shots_is_what_it_was() -> None:
     """Policies that were trained on it would not fit another."""
-    sizes = {name: Layout(rules).size for name, rules in PRESETS.items()}
+    sizes = {name: VectorLayout(rules).size for name, rules in PRESETS.items()}
     assert sizes == {"sheriff": 569, "witch": 583, "doctor": 565, "nine": 897, "twelve": 1466}
-    shot = {name: shape for name, shape in Layout(NINE).sections if name in ("phase", "shot 0")}
+    shot = {name: shape for name, shape in VectorLayout(NINE).sections if name in ("phase", "shot 0")}
     assert shot == {"phase": (7,), "shot 0": (9,)}
-    assert not {"shot 0"} & {name for name, _ in Layout(WITCH).sections}
+    assert not {"shot 0"} & {name for name, _ in VectorLayout(WITCH).sections}
 
 
 def test_a_shot_is_seen() -> None:
@@ -278,7 +278,7 @@ def test_intents_are_understood(bank: str, rules: Ruleset) -> None:
     """However an intent is worded, it is read back as what it means, and as nothing of another kind."""
     for intent in ActionTable(rules).intents:
         for turn in range(max(len(phrases) for phrases in BANKS[bank].values())):
-            text = worded(intent, rules, bank, lambda n, what, turn=turn: turn % n)  # type: ignore[misc]
+            text = intent_spoken(intent, rules, bank, lambda n, what, turn=turn: turn % n)  # type: ignore[misc]
             acts = read(text, rules.names, 0)
             if intent.seat == 0:
                 continue

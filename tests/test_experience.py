@@ -15,7 +15,7 @@ from experience_helpers import experience, unit
 from wolflab.agents import experience_block
 from wolflab.agents.experience import (
     PAPER_WINDOW,
-    Chosen,
+    ChosenExperiences,
     Experience,
     Hit,
     Nearness,
@@ -133,7 +133,7 @@ def hits(*scores: int) -> list[Hit]:
     return [Hit(experience(n, score=score), 0.99 - n / 100) for n, score in enumerate(scores)]
 
 
-def scores(chosen: Chosen | None) -> tuple[int, list[int]]:
+def scores(chosen: ChosenExperiences | None) -> tuple[int, list[int]]:
     assert chosen is not None
     return chosen.bad.score, [one.score for one in chosen.good]
 
@@ -344,7 +344,7 @@ def test_what_is_no_block_is_refused() -> None:
     assert not entries
     with pytest.raises(ValueError, match="no block"):
         Block([], unit(2), np.array([0], np.int32))
-    one = experience_block.Entry("r", "g", 1, "g", "d", 0, "a")
+    one = experience_block.StoredExperience("r", "g", 1, "g", "d", 0, "a")
     with pytest.raises(ValueError, match="not among the 1"):
         Block([one], unit(1), np.array([3], np.int32))
     with pytest.raises(ValueError, match="2 experiences for vectors"):

@@ -36,7 +36,7 @@ from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
 from wolflab.match import run_now
 from wolflab.models.embedders import Embedder, resolve_embedder
-from wolflab.ui.experience import build_pool, inspect_pool
+from wolflab.ui.experience import build_and_show_pool, inspect_pool
 
 GAMES = games()
 
@@ -367,10 +367,10 @@ def test_what_cannot_be_built_is_refused_without_a_bar(
         "deals": 1,
     }
     with Store.create(tmp_path / "run", build_experiment(data)) as store:
-        assert runner.run(store)
+        assert runner.play_run(store)
     given: dict[str, Any] = {"selection": lab.EVERYTHING, "share": None, "epsilon": None, **options}
     console = Console(file=io.StringIO(), width=200)
     with pytest.raises(WolflabError, match=words):
-        build_pool(console, [tmp_path / "run"], tmp_path / "p", "hashing", overwrite=False, **given)
+        build_and_show_pool(console, [tmp_path / "run"], tmp_path / "p", "hashing", overwrite=False, **given)
     assert console.file.getvalue() == ""  # type: ignore[attr-defined]
     assert not (tmp_path / "p").exists()

@@ -198,7 +198,7 @@ def test_a_state_that_cannot_be_written_leaves_the_file_as_it_was(
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     with Store.create(tmp_path_factory.mktemp("growing") / "run", build(copy.deepcopy(DATA))) as store:
-        assert runner.run(store)
+        assert runner.play_run(store)
         yield store
 
 
@@ -221,7 +221,7 @@ def test_one_file_for_each_growing_pool_and_each_game_read_once(
     monkeypatch.setattr(Store, "record", record)
     conditions = {"grown": DATA["conditions"]["grown"]}
     with Store.create(tmp_path / "again", build(copy.deepcopy(DATA) | {"conditions": conditions})) as store:
-        assert runner.run(store)
+        assert runner.play_run(store)
     assert sorted(read) == [1, 2, 3, 4]
 
 
@@ -299,7 +299,7 @@ def test_a_run_killed_while_its_pools_are_written_goes_on_as_if_it_had_not(
         assert all(growing.pool(deals) is not None for deals in growing.deals)
         assert not journal.exists()
     with Store.resume(path) as resumed:
-        assert runner.run(resumed)
+        assert runner.play_run(resumed)
         assert records(resumed) == records(run)
         for row in resumed.games():
             verify_game(resumed, row, agents=False)
@@ -308,13 +308,13 @@ def test_a_run_killed_while_its_pools_are_written_goes_on_as_if_it_had_not(
 def test_a_lost_file_is_made_again(run: Store, tmp_path: Path) -> None:
     """From the games that are there, when a run goes on; what its games then find is the same."""
     with Store.create(tmp_path / "cut", build(copy.deepcopy(DATA))) as cut:
-        assert runner.run(cut)
+        assert runner.play_run(cut)
         late = [row.id for row in cut.games() if row.condition in ("grown", "mixed") and row.deal > 2]
         for number in late:
             cut._db.execute("UPDATE games SET status = 'unfinished' WHERE id = ?", (number,))
         shutil.rmtree(cut.path / "pools")
     with Store.resume(tmp_path / "cut") as resumed:
-        assert runner.run(resumed)
+        assert runner.play_run(resumed)
         assert records(resumed) == records(run)
 
 

@@ -55,7 +55,7 @@ DATA: dict[str, Any] = {
 
 def played(path: Path, **changes: Any) -> Store:
     store = Store.create(path, build(copy.deepcopy(DATA) | changes))
-    assert runner.run(store)
+    assert runner.play_run(store)
     return store
 
 
@@ -172,7 +172,7 @@ def test_the_records_are_the_same_with_workers(store: Store, tmp_path: Path) -> 
 def test_a_run_can_be_taken_up_between_its_stages(store: Store, tmp_path: Path) -> None:
     """As if it had been killed after the source's games: pools are made then, and the games are the same."""
     broken = Store.create(tmp_path / "broken", build(copy.deepcopy(DATA)))
-    assert runner.run(broken)
+    assert runner.play_run(broken)
     for row in broken.games():
         if row.condition != "source":
             broken._db.execute("UPDATE games SET status = 'unfinished' WHERE id = ?", (row.id,))
@@ -180,7 +180,7 @@ def test_a_run_can_be_taken_up_between_its_stages(store: Store, tmp_path: Path) 
         path.unlink()
     broken.close()
     resumed = Store.resume(tmp_path / "broken")
-    assert runner.run(resumed)
+    assert runner.play_run(resumed)
     for row in store.games():
         assert resumed.record(row.id).lines == store.record(row.id).lines
     resumed.close()
@@ -201,7 +201,7 @@ def test_void_games_of_a_source_are_replaced_before_a_pool_is_made_after_a_cut(t
     sources = rows(whole, "source")
     assert len(sources) > 4  # some were void and replaced
     cut = Store.create(tmp_path / "cut", build(copy.deepcopy(DATA) | changes))
-    assert runner.run(cut)
+    assert runner.play_run(cut)
     later = [row.id for row in cut.games() if row.condition == "pool" or row.deal >= 104]
     for number in later:
         cut._db.execute("DELETE FROM records WHERE game = ?", (number,))
@@ -210,7 +210,7 @@ def test_void_games_of_a_source_are_replaced_before_a_pool_is_made_after_a_cut(t
         path.unlink()
     cut.close()
     resumed = Store.resume(tmp_path / "cut")
-    assert runner.run(resumed)
+    assert runner.play_run(resumed)
     ours, theirs = ({r[1:]: store.record(r.id).lines for r in store.games()} for store in (whole, resumed))
     assert ours == theirs
     whole.close()
@@ -307,7 +307,7 @@ def test_what_an_embedder_lacks_is_said_before_anything_is_made(
     assert not to.exists()
     with Store.create(to, build(reflecting(embedder))) as store:
         with pytest.raises(ModelError, match=missing):  # nor is a resumed run tried game by game
-            runner.run(store)
+            runner.play_run(store)
         assert {row.status for row in store.games()} == {"planned"}
 
 
@@ -324,19 +324,19 @@ def test_what_embedding_cost_before_a_stop_counts_after_it(tmp_path: Path, count
             "budget": {"tokens": 400},
         }
         with Store.create(tmp_path / "run", build(data)) as store:
-            assert not runner.run(store)
+            assert not runner.play_run(store)
             assert any("budget of 400 tokens" in (row.error or "") for row in store.games("unfinished"))
             spent, _ = store.spent()
         asked = len(server.bodies)
         assert spent >= 400
         with Store.resume(tmp_path / "run") as store:
-            assert not runner.run(store)
+            assert not runner.play_run(store)
             assert store.spent()[0] == spent
         assert len(server.bodies) == asked > 0
         text = (tmp_path / "run" / "experiment.yaml").read_text()
         (tmp_path / "run" / "experiment.yaml").write_text(text.replace("tokens: 400", "tokens: 4000000"))
         with Store.resume(tmp_path / "run") as store:
-            assert runner.run(store)
+            assert runner.play_run(store)
             assert store.spent()[0] > spent
         sent = [one for body in server.bodies for one in body["input"]]
         assert len(sent) == len(set(sent))

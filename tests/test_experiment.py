@@ -12,10 +12,10 @@ from wolflab.agents.recipes import Recipe
 from wolflab.errors import ExperimentError, ModelError, WolflabError
 from wolflab.lab.plans import tournament
 from wolflab.lab.plans.experiment import Experiment
-from wolflab.lab.plans.loading import build, load, shipped
+from wolflab.lab.plans.loading import build, load_experiment, shipped_files
 from wolflab.lab.runs.casting import Company
 from wolflab.lab.storage.place import Place
-from wolflab.lab.training.plan import load as load_training
+from wolflab.lab.training.plan import load_training
 from wolflab.match import Dealing
 from wolflab.ui.running import list_experiments
 
@@ -31,10 +31,10 @@ def test_every_shipped_experiment_loads_as_written_and_on_village() -> None:
         "helmsman-table17",
         "helmsman-null",
         "layouts",
-    } <= set(shipped())
-    for name in shipped():
-        assert load(name).name == name
-        on_village = load(name, village=True)
+    } <= set(shipped_files())
+    for name in shipped_files():
+        assert load_experiment(name).name == name
+        on_village = load_experiment(name, village=True)
         assert on_village.built_in
         for condition in on_village.conditions:
             for spec in on_village.cast(condition).values():
@@ -44,7 +44,7 @@ def test_every_shipped_experiment_loads_as_written_and_on_village() -> None:
 
 def test_presets_that_reproduce_a_table_pin_the_papers_prompting() -> None:
     for name in ("helmsman-table1", "helmsman-fig2", "helmsman-table17"):
-        experiment = load(name)
+        experiment = load_experiment(name)
         for condition in experiment.conditions:
             for spec in experiment.cast(condition).values():
                 recipe = spec.resolved_recipe()
@@ -101,7 +101,7 @@ def test_a_mistake_is_one_sentence(change: dict[str, Any], words: str) -> None:
 
 def test_a_shipped_file_of_another_kind_says_what_runs_it() -> None:
     with pytest.raises(ExperimentError, match="it is run by: wolflab train train-small"):
-        load("train-small")
+        load_experiment("train-small")
     with pytest.raises(ExperimentError, match="it is run by: wolflab run strategic-gain"):
         load_training("strategic-gain")
 
@@ -125,19 +125,19 @@ def test_a_policy_that_does_not_fit_is_told_with_its_place_and_condition() -> No
 
 def test_an_unknown_file_and_broken_yaml(tmp_path: Any) -> None:
     with pytest.raises(ExperimentError, match=r"no file 'nothing\.yaml' and no shipped experiment"):
-        load("nothing.yaml")
+        load_experiment("nothing.yaml")
     broken = tmp_path / "broken.yaml"
     broken.write_text("name: [x")
     with pytest.raises(ExperimentError, match="not YAML"):
-        load(broken)
+        load_experiment(broken)
     with pytest.raises(ExperimentError, match=r"place\.to\.change=value"):
-        load("quickstart", ["deals"])
+        load_experiment("quickstart", ["deals"])
     with pytest.raises(ExperimentError, match=r"no field 'contrast'; did you mean contrasts=\[days\]\?$"):
-        load("quickstart", ["contrast=[days]"])
+        load_experiment("quickstart", ["contrast=[days]"])
 
 
 def test_overrides_reach_players_rules_and_fields() -> None:
-    changed = load("quickstart", ["sheriff.model=openai/gpt-x", "deals=3", "rules.max_rounds=2"])
+    changed = load_experiment("quickstart", ["sheriff.model=openai/gpt-x", "deals=3", "rules.max_rounds=2"])
     assert changed.deals == 3
     for condition in changed.conditions:
         assert changed.cast(condition)["sheriff"].model == "openai/gpt-x"
@@ -149,8 +149,8 @@ def test_overrides_reach_players_rules_and_fields() -> None:
 def test_the_place_village_is_not_the_field_of_that_name(village: bool, setting: str) -> None:
     change = f"village.model.{setting}=0.3"
     with pytest.raises(ExperimentError, match=rf"write players\.{re.escape(change)}$"):
-        load("strategic-gain", [change], village=village)
-    changed = load("strategic-gain", [f"players.{change}"], village=village)
+        load_experiment("strategic-gain", [change], village=village)
+    changed = load_experiment("strategic-gain", [f"players.{change}"], village=village)
     assert any(
         isinstance(model := cast["village"].model, dict) and model[setting] == 0.3
         for cast in map(changed.cast, changed.conditions)
@@ -169,7 +169,7 @@ def test_an_arm_that_turns_something_off_is_an_arm() -> None:
 
 
 def test_a_planted_effect_goes_with_the_condition_that_an_override_makes_superfluous() -> None:
-    experiment = load("helmsman-table1", ["others.model=village"], village=True)
+    experiment = load_experiment("helmsman-table1", ["others.model=village"], village=True)
     assert list(experiment.conditions) == ["obey-0", "novice-sheriff"]
     assert experiment.planted is not None
     assert experiment.planted.conditions == ["obey-0"]
@@ -274,8 +274,8 @@ def test_what_ships_is_listed_with_the_command_that_runs_it() -> None:
 
 def test_an_unknown_name_is_told_those_of_its_kind() -> None:
     with pytest.raises(ExperimentError, match="shipped are tournament-004, tournament-components"):
-        tournament.load("nothing")
+        tournament.load_tournament("nothing")
     with pytest.raises(ExperimentError, match="shipped are") as told:
-        load("nothing")
+        load_experiment("nothing")
     assert "quickstart" in str(told.value)
     assert "tournament-004" not in str(told.value)

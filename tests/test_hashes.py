@@ -126,7 +126,7 @@ def edited(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def stored(path: Path, data: dict[str, Any]) -> Path:
     with Store.create(path, build(data)) as store:
-        assert runner.run(store)
+        assert runner.play_run(store)
     return path
 
 
@@ -143,7 +143,7 @@ def test_what_a_game_did_not_use_stops_no_run(edited: Path, tmp_path: Path) -> N
     with http_server.running() as server:
         data = over_http(server, budget={"tokens": 6000})
         with Store.create(tmp_path / "run", build(data)) as store:
-            assert not runner.run(store)
+            assert not runner.play_run(store)
             paid = sum(len(store.calls(row.id)) for row in store.games())
         assert paid > 5
         file = tmp_path / "run" / "experiment.yaml"

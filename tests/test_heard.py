@@ -25,7 +25,7 @@ from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
 from wolflab.text.notes import Mistake
 from wolflab.ui.commands import tell_unfinished
-from wolflab.ui.report.report import render
+from wolflab.ui.report.report import render_report
 from wolflab.ui.running import list_errors, report_run, run_experiment
 
 NONSENSE = http_server.Fault("text", body="Well, I would rather not say.")
@@ -65,7 +65,7 @@ def stopped(path: Path, retries: int, tokens: int = 40_000) -> None:
             server.faults.append(NONSENSE)
             server.faults.extend([http_server.Fault("parts")] * 2)
         with Store.create(path, build(over_http(server, retries, budget={"tokens": tokens}))) as store:
-            assert not runner.run(store)
+            assert not runner.play_run(store)
             assert not store.games("done")
 
 
@@ -86,7 +86,7 @@ def test_what_a_stopped_game_holds_is_what_it_notes_once_it_is_over(tmp_path: Pa
         data = over_http(server, retries)
         file.write_text(yaml.safe_dump(data))
         with Store.resume(tmp_path / "r") as store:
-            assert runner.run(store)
+            assert runner.play_run(store)
             noted = {
                 (row.id, turn.ask, step, note.attempt, note.reason)
                 for row in store.games()
@@ -278,7 +278,7 @@ def test_reasons_are_escaped_on_the_page(tmp_path: Path) -> None:
     from wolflab.metrics import summarise
 
     trouble = Troubled("<model>", 60, 60, "a <b>reason</b>", 1)
-    page = render(summarise([]), extras=Extras(troubled=(trouble,)))
+    page = render_report(summarise([]), extras=Extras(troubled=(trouble,)))
     assert "Most replies of &lt;model&gt; cannot be used: 60 of 60" in page
     assert "a &lt;b&gt;reason&lt;/b&gt;” (once)" in page
     assert "<code>wolflab errors RUN</code>" in page

@@ -17,7 +17,7 @@ from http_server import FakeServer, Fault, answer, serving
 from wolflab.errors import BudgetExceeded, ModelError, ServerError
 from wolflab.models.base import Chat, Request, Response, Sampling
 from wolflab.models.budget import Budget, Price
-from wolflab.models.catalog import check, listing, resolve
+from wolflab.models.catalog import check_model, listing, resolve
 from wolflab.models.endpoints import PROVIDERS, public_url
 from wolflab.models.faults import of_status, retry_after
 from wolflab.models.openai_api import HttpSettings, OpenAIModel
@@ -430,7 +430,7 @@ def test_nobody_there():
             await model.generate(request())
         assert len(naps.asked) == 2
         with pytest.raises(ServerError, match=f"nothing answers at {url}; start the server"):
-            await check(model)
+            await check_model(model)
         await model.close()
         assert "can be resumed" in str(caught.value)
 
@@ -470,7 +470,7 @@ def test_a_missing_key_is_a_sentence():
     async def go() -> None:
         async with serving() as server:
             model = make(server, api_key_env="WOLFLAB_TEST_NO_SUCH_KEY")
-            for work in (model.generate(request()), check(model)):
+            for work in (model.generate(request()), check_model(model)):
                 with pytest.raises(ModelError, match="set WOLFLAB_TEST_NO_SUCH_KEY in the environment or"):
                     await work
             assert server.calls == 0
@@ -714,7 +714,7 @@ def preflight(server: dict[str, Any], **settings: Any) -> FakeServer:
     async def go() -> FakeServer:
         async with serving(**server) as running:
             model = make(running, **settings)
-            await check(model)
+            await check_model(model)
             assert not model.endpoint.open
             return running
 
@@ -742,7 +742,7 @@ def test_check_does_not_trust_an_incomplete_list():
     async def go() -> None:
         async with serving(models=("wolf-1:latest",)) as server:
             server._refusal = lambda body: None  # it takes the short name all the same
-            await check(make(server))
+            await check_model(make(server))
             assert server.calls == 1
 
     play(go())

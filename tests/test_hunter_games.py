@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from wolflab.lab.plans.loading import build, load
+from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.results.summaries import summary
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.store import GameRow, Store
 from wolflab.metrics.days import days_of
 from wolflab.rules import NINE, PASS, TWELVE, DayBroke, Pick, Said, Shot, VoteCounted, Voted
-from wolflab.ui.report.report import render
+from wolflab.ui.report.report import render_report
 from wolflab.ui.showing import Wanted, show
 
 RULES = {"nine": NINE, "twelve": TWELVE}
@@ -38,7 +38,7 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         "deals": 1,
     }
     with Store.create(tmp_path_factory.mktemp(request.param) / "run", build(data)) as made:
-        assert runner.run(made)
+        assert runner.play_run(made)
         yield made
 
 
@@ -82,7 +82,7 @@ def test_shots_are_measured_and_no_day_is_lost(store: Store) -> None:
                 case _:
                     pass
         assert set(record.facts.living) == set(range(record.ruleset.players)) - gone
-    page = render(summary(store))
+    page = render_report(summary(store))
     assert "shots at a Werewolf" in page
     assert "Hunter" in page
 
@@ -125,9 +125,9 @@ def test_a_game_is_shown_with_its_shot(store: Store) -> None:
 def test_the_shipped_experiment_plays_both_presets(tmp_path: Path) -> None:
     path = Path(__file__).parent.parent / "experiments" / "hunter-nine.yaml"
     for name in RULES:
-        experiment = load(path, [f"rules.preset={name}", "deals=2", "workers=1"])
+        experiment = load_experiment(path, [f"rules.preset={name}", "deals=2", "workers=1"])
         with Store.create(tmp_path / name, experiment) as made:
-            assert runner.run(made)
+            assert runner.play_run(made)
             assert len(made.games("done")) == 4
             unarmed = [row.id for row in made.games() if row.condition == "unarmed"]
             assert not {game for game, _ in shots(made)} & set(unarmed)

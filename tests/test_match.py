@@ -31,7 +31,7 @@ from wolflab.metrics.play import replies_by_player
 from wolflab.models.base import Model, Request, Response
 from wolflab.models.calls import Cassette, File, Filed, NoFile
 from wolflab.models.village import Village
-from wolflab.record import read, verify
+from wolflab.record import read_record, verify
 from wolflab.rules import DUTIES, PRESETS, SHERIFF, WITCH, Pick, Ruleset, Say
 from wolflab.text.notes import Mistake
 
@@ -82,7 +82,7 @@ def test_concurrency_probes_and_playback_change_nothing(rules: Ruleset, recipe: 
         assert lines(together)[0] == lines(alone)[0]
         assert lines(back) == lines(together)
         assert alone.outcome == together.outcome
-        verify(read(*lines(together)))
+        verify(read_record(*lines(together)))
 
 
 def test_random_players_draw_by_ask() -> None:
@@ -111,7 +111,7 @@ def test_an_unusable_reply_is_retried_as_often_as_configured_and_counted() -> No
         )
         recipe = RECIPES["vanilla"].with_(retries=retries)
         played = run_now(play(match(SHERIFF, table_of(recipe, model), 4)))
-        record = read(*lines(played))
+        record = read_record(*lines(played))
         asked = [turn for turn in record.turns if turn.seat == 2]
         assert asked
         for turn in asked:
@@ -128,7 +128,7 @@ def test_stand_ins_follow_the_declared_rules() -> None:
     """002 §7.1: random at night, silence in speech, no vote; the side is left. 003: pass at night."""
     for name, rules in PRESETS.items():
         played = run_now(play(match(rules, table_of("vanilla", Scripted(spoil=lambda request: "")), 1)))
-        record = read(*lines(played))
+        record = read_record(*lines(played))
         verify(record)
         drawn = [turn for turn in record.turns if turn.ask.endswith("/fallback")]
         for turn in record.turns:
@@ -145,7 +145,7 @@ def test_stand_ins_follow_the_declared_rules() -> None:
 def test_a_record_tells_the_facts_of_its_game() -> None:
     for rules in PRESETS.values():
         played = run_now(play(match(rules, everybody(Random()), 3)))
-        record = read(*lines(played))
+        record = read_record(*lines(played))
         assert record.facts == played.log.facts
         assert record.roles == record.facts.roles
         assert record.outcome == played.outcome
@@ -157,7 +157,7 @@ def test_a_record_tells_the_facts_of_its_game() -> None:
 def test_without_a_sheriff_the_straw_poll_is_taken_before_the_last_speaker(order: str) -> None:
     rules = WITCH.with_(speaking_order=order)
     for seed in range(4):
-        record = read(*lines(run_now(play(match(rules, everybody(Random()), seed, (StrawPoll(),))))))
+        record = read_record(*lines(run_now(play(match(rules, everybody(Random()), seed, (StrawPoll(),))))))
         spoken = [turn for turn in record.turns if turn.kind == "statement"]
         last = {turn.round: turn for turn in spoken}
         assert last
@@ -174,7 +174,7 @@ def test_a_deductive_game_makes_the_calls_of_the_paper() -> None:
     days = 0
     for seed in range(6):
         casting = table_of("deductive-002", Scripted())
-        record = read(*lines(run_now(play(match(rules, casting, seed, (StrawPoll(),))))))
+        record = read_record(*lines(run_now(play(match(rules, casting, seed, (StrawPoll(),))))))
         asked = [turn for turn in (*record.turns, *record.probes) if turn.seat >= 0]
         for round in {turn.round for turn in asked}:
             mine = [turn for turn in asked if turn.round == round]
@@ -200,8 +200,8 @@ def test_a_changed_line_is_noticed() -> None:
             bad[at].replace(b'"audience":', b'"audience": ') if b"audience" in bad[at] else bad[at] + b" "
         )
         with pytest.raises(RecordError):
-            verify(read(bad))
-    shortened = read(good)
+            verify(read_record(bad))
+    shortened = read_record(good)
     shortened.turns.pop()
     with pytest.raises(RecordError, match=r"ends in mid-game|events"):
         verify(shortened)
@@ -246,7 +246,7 @@ def test_hostile_replies_never_crash_or_break_the_rules(texts: list[str], seed: 
     )
     recipe = RECIPES["deductive"].with_(retries=1)
     played = run_now(play(match(rules, table_of(recipe, model), seed, PROBES)))
-    record = read(*lines(played))
+    record = read_record(*lines(played))
     verify(record)
     for turn in record.turns:
         if isinstance(turn.action, Say):
@@ -257,7 +257,7 @@ def test_hostile_replies_never_crash_or_break_the_rules(texts: list[str], seed: 
 def test_what_a_seat_noted_stays_its_own_when_chance_stands_in() -> None:
     model = Scripted(spoil=lambda request: "no" if request.question.situation.phase == "night" else None)
     played = run_now(play(match(SHERIFF, table_of(RECIPES["vanilla"].with_(retries=1), model), 3)))
-    record = read(*lines(played))
+    record = read_record(*lines(played))
     verify(record)
     drawn = [turn for turn in record.turns if turn.ask.endswith("/fallback")]
     assert drawn
@@ -278,7 +278,7 @@ def test_the_record_says_who_takes_over_the_elected_sheriffs_seat() -> None:
     def casting(dealing: Dealing) -> list[Player]:
         return [tested if seat == dealing.sheriff else usual for seat in range(7)]
 
-    record = read(*lines(run_now(play(match(SHERIFF, casting, 6)))))
+    record = read_record(*lines(run_now(play(match(SHERIFF, casting, 6)))))
     verify(record)
     ((at, seat, player),) = record.takeovers
     assert player["recipe"]["name"] == "deductive"

@@ -23,9 +23,9 @@ from wolflab.cli import app
 from wolflab.metrics import Estimate, MeasuringOptions, Summary, summarise
 from wolflab.metrics.behaviours import BEHAVIOURS, SIDES
 from wolflab.metrics.registry import MEASURES, SPLITS
-from wolflab.ui.measures import headlines, told
+from wolflab.ui.measures import headlines, measure_in_words
 from wolflab.ui.report.numbers import interval, number
-from wolflab.ui.report.report import render
+from wolflab.ui.report.report import render_report
 from wolflab.ui.tables import print_summary
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -39,7 +39,9 @@ OF_BEHAVIOURS = {f"{name}_{side}{what}" for name in BEHAVIOURS for side in SIDES
 def test_every_measure_stands_in_the_documentation_as_the_registry_has_it() -> None:
     text = (DOCS / "metrics.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", text, re.MULTILINE))
-    every = {one.name: f"{one.label} | {told(one)}" for one in (*MEASURES.values(), *SPLITS.values())}
+    every = {
+        one.name: f"{one.label} | {measure_in_words(one)}" for one in (*MEASURES.values(), *SPLITS.values())
+    }
     wanted = {name: words for name, words in every.items() if name not in OF_BEHAVIOURS}
     wrong = [f"| `{name}` | {words} |" for name, words in wanted.items() if rows.get(name) != words]
     assert not wrong, "docs/metrics.md lacks these lines:\n" + "\n".join(wrong)
@@ -93,7 +95,7 @@ def marked() -> Summary:
 
 
 def test_every_measure_stands_on_the_page_with_its_n(marked: Summary) -> None:
-    page = render(marked)
+    page = render_report(marked)
     (one,) = marked.conditions
     missing = [
         name

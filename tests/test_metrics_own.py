@@ -16,7 +16,7 @@ from wolflab.metrics.play import village_won
 from wolflab.metrics.shapes import Summary
 from wolflab.rules import ROLES
 from wolflab.ui.measures import called, headlines
-from wolflab.ui.report.report import render
+from wolflab.ui.report.report import render_report
 
 SEAT = 3
 OWN = ("own_village_win", "own_wolf_win", "own_win")
@@ -35,7 +35,7 @@ def own(found: Summary) -> list[str]:
 
 def played(path: Path, **changes: Any) -> Store:
     with Store.create(path, experiment(**ARMS | changes)) as store:
-        assert runner.run(store)
+        assert runner.play_run(store)
     return Store.open_for_reading(path)
 
 
@@ -65,7 +65,7 @@ def test_own_wins_are_those_of_the_side_that_the_seat_is_on(tmp_path: Path) -> N
 def test_a_game_that_neither_side_wins_is_nobodys_own(tmp_path: Path) -> None:
     rules = {"preset": "doctor", "max_rounds": 1}
     with Store.create(tmp_path / "r", experiment(rules=rules, deals=12, watched="player_3")) as store:
-        assert runner.run(store)
+        assert runner.play_run(store)
         (one,) = summary(store).conditions
     assert one.measures["nobody"].value == 1.0
     assert [one.measures[name].value for name in OWN] == [0.0, 0.0, 0.0]
@@ -89,7 +89,7 @@ def test_heads_name_the_seat_where_all_conditions_watch_the_same(tmp_path: Path)
             run.close()
     assert both.watched == ("player_3", "player_5")
     assert own(both)[0] == "own wins as the village"
-    page = render(both)
+    page = render_report(both)
     assert "player_3: own wins" not in page
     assert "own wins of player_5" in page
 

@@ -96,7 +96,7 @@ def test_a_class_of_ones_own_plays_and_its_settings_stand_in_the_header(here: Pa
     name = written(here, GOSSIP)
     data = experiment({"name": f"{name}:Gossip", "times": 3}, interview=True, reliability_probe=True)
     with Store.create(here / "run", build(data)) as store:
-        assert runner.run(store)
+        assert runner.play_run(store)
         header = store.record(1).header
     settings = {"times": 3, "about": ["wolves"]}
     assert header["players"] == [{"recipe": f"{name}:Gossip", "settings": settings}] * 7
@@ -107,7 +107,7 @@ def test_several_processes_give_the_same_records(here: Path) -> None:
     lines = []
     for workers in (1, 2):
         with Store.create(here / f"run{workers}", build({**data, "workers": workers})) as store:
-            assert runner.run(store)
+            assert runner.play_run(store)
             lines.append([store.record(game.id).lines for game in store.games("done")])
     assert lines[0] == lines[1]
 
@@ -137,7 +137,7 @@ class Silent(Asks):
         Company(build(experiment(f"{name}:Asks"))).cast("all")
     village["others"]["recipe"] = f"{name}:Silent"
     with Store.create(here / "run", build(experiment("random", players=village, deals=1))) as store:
-        assert not runner.run(store)
+        assert not runner.play_run(store)
         assert "has asks_model = True in its class" in str(store.game(1).error)
         assert not runner.Company(store.experiment).models
 
@@ -146,7 +146,7 @@ def test_it_enters_tournaments_by_file_and_by_flag(here: Path) -> None:
     name = written(here, GOSSIP)
     flags = tournament.from_flags([f"{name}:Gossip", f"loud={name}:Gossip@village", "random"], None, None, 1)
     assert list(flags["entrants"]) == [f"{name}:Gossip", "loud", "random"]
-    made = tournament.make(flags, ["loud.recipe.times=4"])
+    made = tournament.make_tournament(flags, ["loud.recipe.times=4"])
     cast = made.experiment().cast(f"{name}:Gossip vs loud")
     assert cast["werewolves"].own == (f"{name}:Gossip", {"times": 4})
     assert by_name(f"{name}:Gossip") == {"recipe": f"{name}:Gossip"}
@@ -327,7 +327,7 @@ def test_a_mistake_in_a_reply_fails_its_game_and_is_told(workers: int, here: Pat
     arms = {kind: {"players": {"others": {"recipe": f"{name}:{kind}"}}} for kind in SAID}
     data = experiment("random", conditions={**arms, "fine": {}}, deals=1, workers=workers)
     with Store.create(here / "run", build(data)) as store:
-        assert not runner.run(store)
+        assert not runner.play_run(store)
         rows = {row.condition: row for row in store.games()}
     assert rows.pop("fine").status == "done"
     assert {row.status for row in rows.values()} == {"failed"}
@@ -349,7 +349,7 @@ class Wild(OwnAgent):
         return Reply(pick(99)) if ask.kind == "vote" else acted(ask, io)
 """
     with Store.create(here / "run", build(experiment(f"{written(here, body)}:Wild", deals=1))) as store:
-        assert runner.run(store)
+        assert runner.play_run(store)
         votes = [turn for turn in store.record(1).turns if turn.kind == "vote"]
     assert votes
     assert {turn.invalid for turn in votes} == {"Pick(seat=99) is not among the options"}

@@ -144,7 +144,7 @@ def test_an_empty_game_and_no_game() -> None:
 def village(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("packed") / "r"
     with Store.create(path, experiment(players={"others": VILLAGE}, deals=3, straw_polls=1)) as store:
-        assert runner.run(store)
+        assert runner.play_run(store)
     return path
 
 
@@ -224,7 +224,7 @@ def test_rows_and_packed_calls_of_one_game_stand_side_by_side(tmp_path: Path) ->
         waiting = data["players"]["others"]
         data["players"] = {"others": VILLAGE, "sheriff": waiting}
         with Store.create(tmp_path / "r", build(data)) as store:
-            assert runner.run(store)
+            assert runner.play_run(store)
         with Store.open_for_reading(tmp_path / "r") as store:
             for row in store.games("done"):  # in a void one the Sheriff died before he was asked
                 verify_game(store, row, agents=True)

@@ -26,7 +26,7 @@ def played(path: Path, **changes: Any) -> Store:
         **changes,
     }
     store = Store.create(path, build(data))
-    assert runner.run(store)
+    assert runner.play_run(store)
     return store
 
 

@@ -22,7 +22,7 @@ from safetensors.numpy import save as packed
 
 from policy_helpers import DIMENSIONS, checkpoint, observation, shaken
 from wolflab.agents.policy.base import Observation
-from wolflab.agents.policy.checkpoint import Checkpoint, NumpyPolicy, load, save, shipped
+from wolflab.agents.policy.checkpoint import Checkpoint, NumpyPolicy, load_policy, save, shipped_policies
 from wolflab.agents.policy.features import Batch
 from wolflab.agents.policy.network import paper, probabilities
 from wolflab.errors import ModelError, StoreError
@@ -60,13 +60,13 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_what_is_saved_is_loaded(file: Path) -> None:
-    one, back = checkpoint(), load(file)
+    one, back = checkpoint(), load_policy(file)
     assert back.name == "good"
     for field in ("network", "embedder", "candidates", "source", "rules", "training"):
         assert getattr(back, field) == getattr(one, field), field
     assert all(np.array_equal(back.arrays[name], one.arrays[name]) for name in one.arrays)
     assert back.digest == one.digest
-    assert load(str(file)).digest == one.digest
+    assert load_policy(str(file)).digest == one.digest
     assert [path.name for path in file.parent.iterdir()] == ["good.safetensors"]
 
 
@@ -74,7 +74,7 @@ def test_half_a_file_holds_the_same_policy_to_three_digits(tmp_path: Path, file:
     path = tmp_path / "half.safetensors"
     one = replace(checkpoint(), arrays=shaken(checkpoint().network, 1) | {"value_scale": np.float32(123456)})
     kept = save(one, path, half=True)
-    back = load(path)
+    back = load_policy(path)
     assert back.digest == kept.digest != one.digest
     assert back.arrays["value_scale"] == 123456
     assert path.stat().st_size < 0.6 * file.stat().st_size
@@ -100,7 +100,7 @@ def test_numbers_that_changed_on_the_disk_are_refused(tmp_path: Path, back: int)
     data[-back] ^= 1
     file.write_bytes(data)
     with pytest.raises(ModelError, match=r"it is damaged: what it holds is not what was written"):
-        load(file)
+        load_policy(file)
 
 
 def test_a_file_without_a_digest_is_of_an_earlier_version(tmp_path: Path) -> None:
@@ -108,12 +108,12 @@ def test_a_file_without_a_digest_is_of_an_earlier_version(tmp_path: Path) -> Non
     one = checkpoint()
     file.write_bytes(packed(dict(one.arrays), metadata={"wolflab": one._told()}))
     with pytest.raises(ModelError, match="it holds no digest of itself, so an earlier Wolflab wrote it"):
-        load(file)
+        load_policy(file)
 
 
 def test_what_is_told_may_be_worded_in_any_order(tmp_path: Path) -> None:
     save(checkpoint(training={10: "ten", 2: "two"}), tmp_path / "policy.safetensors")
-    assert load(tmp_path / "policy.safetensors").training == {"10": "ten", "2": "two"}
+    assert load_policy(tmp_path / "policy.safetensors").training == {"10": "ten", "2": "two"}
 
 
 def test_vectors_of_another_length_than_the_network_reads_are_refused() -> None:
@@ -183,25 +183,25 @@ def test_a_policy_serves_only_players_that_it_fits() -> None:
 
 def test_unknown_names_and_missing_files(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="there is no policy 'nothing'"):
-        load("nothing")
+        load_policy("nothing")
     for path in (tmp_path / "none.safetensors", tmp_path):
         with pytest.raises(ModelError, match="there is no such file"):
-            load(path)
+            load_policy(path)
 
 
 def test_shipped_policies_have_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wolflab.agents.policy.checkpoint._folder", lambda: tmp_path)
-    assert shipped() == ()
+    assert shipped_policies() == ()
     save(checkpoint(), tmp_path / "one.safetensors")
-    assert shipped() == ("one",)
-    assert load("one").digest == checkpoint().digest
+    assert shipped_policies() == ("one",)
+    assert load_policy("one").digest == checkpoint().digest
     with pytest.raises(ModelError, match="there is no policy 'two': use one of one, or the path"):
-        load("two")
+        load_policy("two")
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", shipped_policies())
 def test_shipped_policies_load(name: str) -> None:
-    one = load(name)
+    one = load_policy(name)
     assert one.name == name
     assert one.training
 
@@ -212,21 +212,21 @@ BESIDE = sorted((Path(__file__).parent.parent / "policies").glob("*.safetensors"
 
 @pytest.mark.parametrize("file", BESIDE, ids=lambda file: file.stem)
 def test_the_repositorys_further_policies_load_by_path_and_are_like_those_that_ship(file: Path) -> None:
-    one, like = load(file), load(re.sub(r"-(\d|cloned)$", "", file.stem))
+    one, like = load_policy(file), load_policy(re.sub(r"-(\d|cloned)$", "", file.stem))
     assert (one.network, one.embedder, one.candidates) == (like.network, like.embedder, like.candidates)
     assert one.digest != like.digest
 
 
 def test_what_the_package_does_not_hold_is_said_to_lie_in_the_repository() -> None:
     assert len(BESIDE) == 12
-    assert not {file.stem for file in BESIDE} & set(shipped())
+    assert not {file.stem for file in BESIDE} & set(shipped_policies())
     told = r"they lie in the folder policies of Wolflab's repository$"
     with pytest.raises(ModelError, match=rf"there is no policy 'small-2': use one of .*small, .*{told}"):
-        load("small-2")
+        load_policy("small-2")
     with pytest.raises(
         ModelError, match=r"no such file; .*lies in the folder policies of Wolflab's repository$"
     ):
-        load("nowhere/policies/small-2.safetensors")
+        load_policy("nowhere/policies/small-2.safetensors")
 
 
 def pickled(good: bytes) -> bytes:
@@ -260,7 +260,7 @@ def doubles(good: bytes) -> bytes:
 def test_damaged_and_foreign_files(file: Path, damage: Callable[[bytes], bytes], said: str) -> None:
     file.write_bytes(damage(file.read_bytes()))
     with pytest.raises(ModelError, match=said) as caught:
-        load(file)
+        load_policy(file)
     assert str(file) in str(caught.value)
 
 
@@ -299,7 +299,7 @@ def test_a_file_that_says_what_is_not_so(
 ) -> None:
     retold(file, change)
     with pytest.raises(ModelError, match=said):
-        load(file)
+        load_policy(file)
 
 
 def test_numbers_that_are_none(tmp_path: Path, file: Path) -> None:
@@ -310,7 +310,7 @@ def test_numbers_that_are_none(tmp_path: Path, file: Path) -> None:
     data[start : start + 4] = struct.pack("<f", float("nan"))
     file.write_bytes(data)
     with pytest.raises(ModelError, match=r"'norm\.bias' .* no number"):
-        load(file)
+        load_policy(file)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -325,7 +325,7 @@ def test_any_damage_is_a_sentence_or_a_policy(file: Path, data: Any) -> None:
     spoiled.write_bytes(good)
     found: Checkpoint | str
     try:
-        found = load(spoiled)
+        found = load_policy(spoiled)
     except ModelError as error:
         found = str(error)
     assert isinstance(found, Checkpoint) or str(spoiled) in found

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from rules_helpers import Game, rulesets, uniform
 from wolflab.agents.memory import remember
-from wolflab.agents.policy.base import Floats
-from wolflab.agents.policy.features import CLASS_OF, CLASSES, lay_out, length, player_vector
+from wolflab.agents.policy.base import Float32s
+from wolflab.agents.policy.features import CLASS_OF, CLASSES, features_length, lay_out, player_vector
 from wolflab.errors import ModelError
 from wolflab.rules import DOCTOR, SHERIFF, WITCH, YES, Ask, Note, Ruleset, View, pick
 from wolflab.text.notes import Belief, Deduced
@@ -22,7 +22,7 @@ WOLF, SEER, DOC, VILLAGER = range(4)
 SEATS = ["Werewolf", "Villager", "Seer", "Villager", "Werewolf", "Doctor", "Villager"]
 
 
-def parts(vector: Floats, n: int) -> dict[str, Any]:
+def parts(vector: Float32s, n: int) -> dict[str, Any]:
     """A vector taken apart by the rows of Table 3, in their order; all of it must be used up."""
     sizes: list[tuple[str, tuple[int, ...]]] = [("id", (n,)), ("role", (4,)), ("round", (1,))]
     sizes += [("phase", (3,)), ("alive", (n,))]
@@ -51,7 +51,7 @@ def seen(game: Game, seat: int, beliefs: tuple[Belief, ...] = (), ask: Ask | Non
     return parts(vector, game.rules.players)
 
 
-def ones(array: Floats) -> list[Any]:
+def ones(array: Float32s) -> list[Any]:
     """The places of the ones in an array that has nothing else but zeros."""
     assert set(np.unique(array)) <= {0.0, 1.0}
     places = np.argwhere(array == 1.0)
@@ -62,7 +62,7 @@ def test_it_has_246_values_for_seven_players() -> None:
     game = Game(DOCTOR, SEATS)
     view = game.log.view(0)
     vector = player_vector(view, ask_of(game, 0), remember(view))
-    assert vector.shape == (246,) == (length(7),)
+    assert vector.shape == (246,) == (features_length(7),)
     assert vector.dtype == np.float32
 
 
@@ -209,7 +209,7 @@ def test_going_on_from_a_cache_gives_what_a_fresh_look_gives(rules: Ruleset, rng
             memory = remember(view)
             vector = player_vector(view, ask, memory)
             assert np.array_equal(vector, player_vector(fresh, ask, memory))
-            assert vector.shape == (length(rules.players),)
+            assert vector.shape == (features_length(rules.players),)
             assert vector.min() >= 0
             assert vector.max() <= max(1.0, ask.round / 10 + 1e-6)
             assert ones(parts(vector, rules.players)["alive"]) == list(memory.alive)
@@ -231,7 +231,7 @@ def test_a_shorter_view_is_read_anew() -> None:
 
 @pytest.mark.parametrize("players", [5, 6, 7, 8])
 def test_every_value_finds_its_place(players: int) -> None:
-    vector = np.arange(1, length(players) + 1, dtype=np.float32)
+    vector = np.arange(1, features_length(players) + 1, dtype=np.float32)
     small, wide = parts(vector, players), parts(lay_out(vector, players, 8), 8)
     for name in small:
         if name in ("role", "round", "phase"):
@@ -245,9 +245,9 @@ def test_every_value_finds_its_place(players: int) -> None:
 
 
 def test_batches_are_laid_out_alike() -> None:
-    vectors = np.random.default_rng(0).random((5, length(6)), dtype=np.float32)
+    vectors = np.random.default_rng(0).random((5, features_length(6)), dtype=np.float32)
     together = lay_out(vectors, 6, 8)
-    assert together.shape == (5, length(8))
+    assert together.shape == (5, features_length(8))
     assert all(np.array_equal(together[row], lay_out(vectors[row], 6, 8)) for row in range(5))
 
 
@@ -260,4 +260,4 @@ def test_batches_are_laid_out_alike() -> None:
 )
 def test_what_has_no_room_is_refused(players: int, size: int, said: str) -> None:
     with pytest.raises(ModelError, match=said):
-        lay_out(np.zeros(length(size), np.float32), players, 8)
+        lay_out(np.zeros(features_length(size), np.float32), players, 8)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from policy_helpers import batch, shaken
-from wolflab.agents.policy.base import Floats
+from wolflab.agents.policy.base import Float32s
 from wolflab.agents.policy.features import Batch
 from wolflab.agents.policy.network import (
     NETWORKS,
@@ -35,14 +35,14 @@ CONFIGS = {
 }
 
 
-def in_torch(config: NetworkConfig, arrays: dict[str, Floats], given: Batch) -> tuple[Floats, Floats]:
+def in_torch(config: NetworkConfig, arrays: dict[str, Float32s], given: Batch) -> tuple[Float32s, Float32s]:
     """Logits and values of the torch twin."""
     with torch.no_grad():
         logits, value = from_arrays(config, arrays)(*(torch.from_numpy(array) for array in given))
     return logits.numpy(), value.numpy()
 
 
-def assert_alike(config: NetworkConfig, arrays: dict[str, Floats], given: Batch) -> None:
+def assert_alike(config: NetworkConfig, arrays: dict[str, Float32s], given: Batch) -> None:
     logits, value = in_torch(config, arrays, given)
     for apart in (True, False):
         found = Network(config, arrays).forward(given, apart)
@@ -77,10 +77,10 @@ def test_it_is_what_the_paper_draws() -> None:
     given = Batch(given.player, given.text, given.candidates[:, :2], np.array([[True, False]]))
     got = Network(config, shaken(config, 3)).forward(given)
 
-    def linear(name: str, x: Floats) -> Floats:
+    def linear(name: str, x: Float32s) -> Float32s:
         return arrays[f"{name}.weight"] @ x + arrays[f"{name}.bias"]
 
-    def norm(name: str, x: Floats) -> Floats:
+    def norm(name: str, x: Float32s) -> Float32s:
         scaled = (x - x.mean()) / np.sqrt(x.var() + 1e-5)
         return scaled * arrays[f"{name}.weight"] + arrays[f"{name}.bias"]
 

@@ -26,7 +26,7 @@ from wolflab.agents.experience import Shelf
 from wolflab.agents.recipes import COMPONENTS, Recipe
 from wolflab.match import play, run_now
 from wolflab.models.base import Request, Response
-from wolflab.record import read
+from wolflab.record import read_record
 from wolflab.rules import DUTIES, PRESETS, WITCH
 from wolflab.text.asking.reflective import questionnaire
 from wolflab.text.asking.templates import phrases
@@ -63,7 +63,7 @@ def test_every_response_of_a_game_makes_them(name: str) -> None:
     for shelf, calls in ((None, 11), (BROAD[name], 12)):
         rules = PRESETS[name].with_(max_rounds=2)
         played = run_now(play(match(rules, seated(OWN, Thinker(), shelf=shelf), 1)))
-        turns = [one for one in read(*lines(played)).turns if one.seat >= 0]
+        turns = [one for one in read_record(*lines(played)).turns if one.seat >= 0]
         assert len(turns) > 10
         assert {len(one.calls) for one in turns} == {calls}
         assert not any(one.invalid for one in turns)

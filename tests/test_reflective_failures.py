@@ -16,7 +16,7 @@ from wolflab.agents.base import Invalid
 from wolflab.agents.recipes import Recipe
 from wolflab.match import InterviewProbe, StrawPoll, play, run_now
 from wolflab.models.base import Request
-from wolflab.record import read, verify
+from wolflab.record import read_record, verify
 from wolflab.rules import PRESETS, WITCH
 from wolflab.text.asking.reflective import questionnaire
 from wolflab.text.notes import Answered, Asked, Mistake, Reflected, Suggested
@@ -136,7 +136,7 @@ def test_hostile_replies_never_crash_a_game(texts: list[str], name: str, data: s
     rules = PRESETS[name].with_(max_rounds=1)
     probes = (InterviewProbe(camouflaged), StrawPoll())
     casting = seated(recipe, Thinker(spoil=spoil), shelf=BROAD[name])
-    record = read(*lines(run_now(play(match(rules, casting, seed, probes)))))
+    record = read_record(*lines(run_now(play(match(rules, casting, seed, probes)))))
     verify(record)
     for done in (*record.turns, *record.probes):
         for _, note in done.notes:

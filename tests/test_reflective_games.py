@@ -24,7 +24,7 @@ from wolflab.models.calls import Cassette
 from wolflab.models.embedders.base import Vectors
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.models.village import Village
-from wolflab.record import GameRecord, read, verify
+from wolflab.record import GameRecord, read_record, verify
 from wolflab.rules import DUTIES, EVERYONE, PRESETS, SHERIFF, WITCH, Ruleset, Said, Say
 from wolflab.text.asking.prompts import messages
 from wolflab.text.camouflage import claimed_against
@@ -41,7 +41,7 @@ def shelf(name: str) -> Shelf:
 
 
 def recorded(played: Played) -> GameRecord:
-    return read(*lines(played))
+    return read_record(*lines(played))
 
 
 # -- one game, however it is played ---------------------------------------------------------------

@@ -21,7 +21,7 @@ from reflective_helpers import (
 )
 from rules_helpers import Game, rulesets
 from text_helpers import talkative
-from wolflab.agents.recall import Messages, messages, retrieve
+from wolflab.agents.recall import Messages, messages_seen, retrieve
 from wolflab.match import run_now
 from wolflab.models.embedders.base import Vectors
 from wolflab.rules import EVERYONE, WITCH, DayBroke, Dealt, Event, NightFell, Note, Said, View, Voted
@@ -65,7 +65,7 @@ def places(lines: Sequence[Line]) -> list[int]:
 
 
 def test_messages_are_what_was_seen_and_what_was_thought() -> None:
-    memory = messages(view(notes=[(3, WAIT), (6, Reflected(SEER)), (6, Recalled((), ())), (10, WAIT)]))
+    memory = messages_seen(view(notes=[(3, WAIT), (6, Reflected(SEER)), (6, Recalled((), ())), (10, WAIT)]))
     told = [line.event for line in memory.lines]
     expected: list[Any] = [event for event in EVENTS if not isinstance(event, NightFell)]
     assert told == [*expected[:2], WAIT, *expected[2:5], Reflected(SEER), *expected[5:], WAIT]
@@ -78,14 +78,14 @@ def test_messages_are_what_was_seen_and_what_was_thought() -> None:
 
 
 def test_the_window_holds_the_last_k() -> None:
-    memory = messages(view())
+    memory = messages_seen(view())
     assert places(memory.recent(3)) == [5, 6, 7]
     assert places(memory.recent(99)) == list(range(8))
     assert memory.recent(0) == []
 
 
 def test_the_most_telling_come_first_then_the_oldest() -> None:
-    memory = messages(view())
+    memory = messages_seen(view())
     assert memory.scores == [5, 4, 1, 3, 1, 1, 1, 3]
     assert places(memory.informative(1, 0)) == [0]
     assert places(memory.informative(2, 0)) == [0, 1]
@@ -120,22 +120,22 @@ def test_the_fold_goes_on_where_it_was(rules: Any, seed: int, data: st.DataObjec
     fresh.read(end)
     assert kept.lines == fresh.lines
     assert kept.scores == fresh.scores
-    assert messages(end._replace(cache={})).lines == fresh.lines
+    assert messages_seen(end._replace(cache={})).lines == fresh.lines
 
 
 def test_an_earlier_view_is_read_anew() -> None:
     cache: dict[str, Any] = {}
     late = view(notes=[(4, WAIT)])._replace(cache=cache)
-    assert len(messages(late).lines) == 9
+    assert len(messages_seen(late).lines) == 9
     early = view(EVENTS[:5])._replace(cache=cache)
-    assert len(messages(early).lines) == 4
-    assert len(messages(late).lines) == 9
-    assert len(messages(late._replace(notes=())).lines) == 8
+    assert len(messages_seen(early).lines) == 4
+    assert len(messages_seen(late).lines) == 9
+    assert len(messages_seen(late._replace(notes=())).lines) == 8
 
 
 def test_reflections_enter_window_and_what_is_telling() -> None:
     notes = [(2, Reflected(SEER)), (10, WAIT)]
-    memory = messages(view(notes=notes))
+    memory = messages_seen(view(notes=notes))
     assert memory.lines[1].event == Reflected(SEER)
     assert memory.recent(1)[0].event == WAIT
     assert 1 in places(memory.informative(4, 3))
@@ -159,7 +159,7 @@ def test_a_reflection_is_a_message_from_the_next_turn_on() -> None:
     again = turn(noted, ask)
     assert all(f'yourself: "{thought.text}"' in again.prompt(step)[1] for step in again.steps)
     recalled = [note for note in again.notes if isinstance(note, Recalled)]
-    assert recalled[0].recent[-1] == len(messages(noted).lines) - 1
+    assert recalled[0].recent[-1] == len(messages_seen(noted).lines) - 1
 
 
 # -- retrieval ------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ class Embeds:
 
 def found(seen: View, questions: Sequence[str], top: int, embedder: Counting) -> list[list[int]]:
     io: Any = Embeds(embedder)
-    return [places(lines) for lines in run_now(retrieve(seen, messages(seen), questions, top, io))]
+    return [places(lines) for lines in run_now(retrieve(seen, messages_seen(seen), questions, top, io))]
 
 
 BY_HAND = {
@@ -241,13 +241,13 @@ def test_two_asks_of_one_seat_at_once_share_its_vectors() -> None:
     io: Any = Embeds(embedder)
 
     async def both() -> list[list[list[Line]]]:
-        memory = messages(seen)
+        memory = messages_seen(seen)
         asked = (("morning?",), ("role?", "weather?"), ("morning?", "role?"))
         return await asyncio.gather(*(retrieve(seen, memory, each, 2, io) for each in asked))
 
     one, two, three = asyncio.run(both())
     assert [places(lines) for lines in (*one, *two, *three)] == [[2, 4], [2, 3], [], [2, 4], [2, 3]]
-    assert messages(seen).embedded == len(messages(seen).lines)
+    assert messages_seen(seen).embedded == len(messages_seen(seen).lines)
     later = view((*EVENTS, said(6, "I am the Seer.")))._replace(cache=seen.cache)
     assert found(later, ("role?",), 2, Counting(BY_HAND)) == [[3, 8]]
 
@@ -258,7 +258,7 @@ def test_a_turn_retrieves_for_its_own_questions() -> None:
     turned = turn(seen, ask, embedder=embedder)
     answered = [note for note in turned.notes if isinstance(note, Answered)]
     (batch,) = embedder.batches
-    memory = messages(seen._replace(cache={}))
+    memory = messages_seen(seen._replace(cache={}))
     assert len(batch) == len(memory.lines) + 7
     assert batch[-7:] == tuple(note.question for note in answered)
     assert {len(note.retrieved) for note in answered} == {5}

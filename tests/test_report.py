@@ -14,7 +14,7 @@ from metrics_helpers import done, game, run, votes
 from report_helpers import Page
 from wolflab.metrics import GameResult, Summary, summarise
 from wolflab.ui.report.numbers import number
-from wolflab.ui.report.report import render, write_report
+from wolflab.ui.report.report import render_report, write_report
 from wolflab.ui.tables import print_summary
 from wolflab.usage import CallTotals, Usage
 
@@ -46,7 +46,7 @@ def summary() -> Summary:
 
 @pytest.fixture(scope="module")
 def page(summary: Summary) -> str:
-    return render(summary)
+    return render_report(summary)
 
 
 def test_the_page_is_well_formed_and_asks_nothing_of_anybody(page: str) -> None:
@@ -112,7 +112,7 @@ def test_a_run_with_a_real_model_is_not_marked() -> None:
         record = game(votes({}, {}), key=str(deal))
         record.header["players"][0] = {"recipe": {"name": "vanilla"}, "model": {"name": "openai/x"}}
         games.append(done(record, deal))
-    page = render(summarise(games))
+    page = render_report(summarise(games))
     assert "INSTRUMENT CHECK" not in page
     assert "Instrument check." not in page
 
@@ -130,8 +130,8 @@ def test_the_numbers_of_the_summary_are_on_the_page(page: str, summary: Summary)
 
 
 def test_an_empty_run_is_a_page_too() -> None:
-    assert Page(render(summarise([GameResult("a", 0, 0, "failed", "x")]))).open == []
-    assert Page(render(summarise([]))).open == []
+    assert Page(render_report(summarise([GameResult("a", 0, 0, "failed", "x")]))).open == []
+    assert Page(render_report(summarise([]))).open == []
 
 
 @pytest.mark.parametrize(

@@ -26,9 +26,9 @@ from wolflab.metrics.conduct import Conduct
 from wolflab.metrics.registry import MEASURES, SPLITS, behaviour_name
 from wolflab.metrics.shapes import Curve
 from wolflab.ui.measures import difference_kind, measure_kind, measure_name
-from wolflab.ui.report.figures import Chart, Line, curves
+from wolflab.ui.report.figures import Chart, ChartLine, curves
 from wolflab.ui.report.numbers import interval, number
-from wolflab.ui.report.report import render, write_report
+from wolflab.ui.report.report import render_report, write_report
 from wolflab.ui.tables import print_summary
 
 NAMES = tuple(f"player_{k}" for k in range(1, 8))
@@ -97,7 +97,7 @@ def summary() -> Summary:
 
 @pytest.fixture(scope="module")
 def page(summary: Summary) -> str:
-    return render(summary)
+    return render_report(summary)
 
 
 # -- the page ---------------------------------------------------------------------------------------
@@ -105,12 +105,12 @@ def page(summary: Summary) -> str:
 
 def test_sections_stand_where_there_is_data_and_nowhere_else(page: str) -> None:
     assert set(ANCHORS) <= set(Page(page).ids)
-    bare = Page(render(summarise(run("a", 6, obey=0.3)))).ids
+    bare = Page(render_report(summarise(run("a", 6, obey=0.3)))).ids
     assert not set(ANCHORS) & set(bare)
 
 
 def test_no_advice_no_section_on_advice() -> None:
-    ids = Page(render(summarise(games(advice=False)))).ids
+    ids = Page(render_report(summarise(games(advice=False)))).ids
     assert "advice" not in ids
     assert "along" not in ids  # no curve was asked for
     assert {"behaviours", "trust", "reasonable"} <= set(ids)
@@ -155,11 +155,14 @@ def test_the_curves_numbers_stand_in_the_table(page: str, summary: Summary) -> N
 
 def test_a_measure_that_nothing_measured_has_no_panel() -> None:
     played = run("a", 6, obey=0.3)
-    both = render(summarise(played, curve=Curve("dose", (("a", 1.0),), ("heeded", "days"))))
+    both = render_report(summarise(played, curve=Curve("dose", (("a", 1.0),), ("heeded", "days"))))
     assert "advice heeded" not in section(both, "along")
     assert "rounds a game" in section(both, "along")
     assert "baseline" not in section(both, "along")
-    assert "along" not in Page(render(summarise(played, curve=Curve("dose", (("a", 1.0),), ("heeded",))))).ids
+    assert (
+        "along"
+        not in Page(render_report(summarise(played, curve=Curve("dose", (("a", 1.0),), ("heeded",))))).ids
+    )
 
 
 def test_behaviours_of_both_sides_stand_with_their_intervals(page: str, summary: Summary) -> None:
@@ -208,7 +211,9 @@ def test_days_that_few_deals_reached_stand_in_the_tables_alone(page: str) -> Non
     assert "1" in ticks
     assert "3" not in ticks  # two deals
     few = games(pools={"few": 0}, deals=3)
-    drawn = re.findall(r"<svg viewBox.*?</svg>", section(render(summarise(few)), "trust"), flags=re.S)[0]
+    drawn = re.findall(r"<svg viewBox.*?</svg>", section(render_report(summarise(few)), "trust"), flags=re.S)[
+        0
+    ]
     assert "3" in re.findall(r">(\d+)</text>", drawn)  # where all are few, all are drawn
 
 
@@ -276,7 +281,9 @@ def ticks_at(drawn: str) -> dict[str, float]:
 
 
 def one_chart(*points: tuple[float, Estimate], baseline: Estimate | None = None) -> str:
-    return curves("one", [Chart("wins", (Line("", points),), baseline, True)], "games", "wins along games")
+    return curves(
+        "one", [Chart("wins", (ChartLine("", points),), baseline, True)], "games", "wins along games"
+    )
 
 
 def whiskers(drawn: str) -> int:
@@ -318,9 +325,9 @@ def test_points_at_one_value_stand_side_by_side_unjoined() -> None:
 
 def test_names_are_drawn_as_they_are() -> None:
     lines = (
-        Line("$x_1$ & <b>", ((1.0, est(0.4, 0.3, 0.5)),)),
-        Line("_hidden?", ((1.0, est(0.5, 0.3, 0.6)),)),
-        Line("l" * 60, ((1.0, est(0.5, 0.3, 0.6)),)),
+        ChartLine("$x_1$ & <b>", ((1.0, est(0.4, 0.3, 0.5)),)),
+        ChartLine("_hidden?", ((1.0, est(0.5, 0.3, 0.6)),)),
+        ChartLine("l" * 60, ((1.0, est(0.5, 0.3, 0.6)),)),
     )
     drawn = curves("names", [Chart("wins", lines)], "day", "wins")
     assert "$x_1$ &amp; &lt;b&gt;" in drawn

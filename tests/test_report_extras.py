@@ -35,9 +35,9 @@ from wolflab.metrics.interviews import (
 )
 from wolflab.stats.comparing import holm
 from wolflab.text.notes import Interviewed
-from wolflab.ui.arms import SOURCE, compared, marked
+from wolflab.ui.arms import SOURCE, marked, with_contrasts
 from wolflab.ui.report.numbers import number
-from wolflab.ui.report.report import render, write_report
+from wolflab.ui.report.report import render_report, write_report
 from wolflab.ui.running import compare_runs, report_run
 from wolflab.ui.showing import Wanted, show
 from wolflab.ui.tables import print_summary
@@ -63,7 +63,7 @@ LEARNT = ("conditions", "deals", "interview", "behaviours")
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     made = Store.create(tmp_path_factory.mktemp("extras") / "r", build(DATA))
-    assert runner.run(made)
+    assert runner.play_run(made)
     return made
 
 
@@ -79,7 +79,7 @@ def extra(store: Store, found: Summary) -> Extras:
 
 @pytest.fixture(scope="module")
 def page(found: Summary, extra: Extras) -> str:
-    return render(found, extras=extra)
+    return render_report(found, extras=extra)
 
 
 def quiet(width: int = 200) -> tuple[Console, io.StringIO]:
@@ -99,7 +99,7 @@ def test_the_page_is_sound(page: str) -> None:
 
 def test_a_run_without_any_of_it_has_none_of_the_sections() -> None:
     bare = summarise(run("a", 6, obey=0.3))
-    assert not {"differs", "interviews", "growing"} & set(Page(render(bare)).ids)
+    assert not {"differs", "interviews", "growing"} & set(Page(render_report(bare)).ids)
 
 
 # -- sources ----------------------------------------------------------------------------------------
@@ -125,21 +125,21 @@ def test_sources_are_compared_with_nobody_and_correction_is_over_the_rest() -> N
     ]
     summary = summarise(played)
     assert {one.condition for one in summary.contrasts} == {"b", "c"}
-    kept = compared(summary, ["c"])
+    kept = with_contrasts(summary, ["c"])
     assert {one.condition for one in kept.contrasts} == {"b"}
     alone = summarise([one for one in played if one.condition != "c"])
     assert [one.p_holm for one in kept.contrasts] == [one.p_holm for one in alone.contrasts]
     assert any(
         a.p_holm != b.p_holm for a in kept.contrasts for b in summary.contrasts if a.metric == b.metric
     )
-    assert compared(summary, ["a"]).contrasts == ()
-    assert compared(summary, []) is summary
+    assert with_contrasts(summary, ["a"]).contrasts == ()
+    assert with_contrasts(summary, []) is summary
     assert holm([0.02]) == [0.02]
 
 
 def test_published_rows_know_a_marked_condition_again() -> None:
     summary = summarise(run("GLM-3", 6, obey=0.3), published=["002-table-1"])
-    part = section(render(summary, extras=Extras(sources=("GLM-3",))), "published")
+    part = section(render_report(summary, extras=Extras(sources=("GLM-3",))), "published")
     assert f"here: GLM-3 {SOURCE}" in part
     assert "none of theirs" not in part
     assert marked(summary, Extras())[0] is summary
@@ -174,7 +174,7 @@ def test_compared_runs_tell_what_differs_between_them(store: Store, tmp_path: Pa
     data |= {"deals": 12, "players": {"others": {"model": "village", "recipe": "vanilla"}}}
     data["contrasts"] = ["days"]
     with Store.create(tmp_path / "other", build(data)) as other:
-        assert runner.run(other)
+        assert runner.play_run(other)
         console, out = quiet()
         compare_runs(console, [store, other], tmp_path / "page.html")
         both = compared_runs([store, other])
@@ -240,7 +240,7 @@ def interview(claimed: str = "Seer", answer: str | None = "why", name: str = "Pl
 def test_what_players_said_is_escaped_and_long_speeches_are_cut() -> None:
     one = replace(interview(answer="<script>alert(1)</script>"), said="<b>" + "x" * 1000, name="<p>")
     rows = interview_rows("c", [(deal, deal + 1, [one]) for deal in range(6)])
-    part = section(render(summarise([]), extras=Extras(interviews=(rows,))), "interviews")
+    part = section(render_report(summarise([]), extras=Extras(interviews=(rows,))), "interviews")
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in part
     assert "<script" not in part
     assert "&lt;p&gt;" in part
@@ -259,7 +259,7 @@ def test_an_unusable_answer_counts_as_asked_and_is_not_quoted() -> None:
         ("Villager", 6, 0),
     }
     assert {quote.interview.claimed for quote in rows.quotes} == {"Seer"}
-    part = section(render(summarise([]), extras=Extras(interviews=(rows,))), "interviews")
+    part = section(render_report(summarise([]), extras=Extras(interviews=(rows,))), "interviews")
     assert "0 answered" in part
 
 
@@ -279,7 +279,7 @@ def test_quotes_are_of_every_kind_before_any_kind_comes_twice() -> None:
 def test_nobody_asked_is_told_as_such() -> None:
     rows = interview_rows("c", [(deal, deal, []) for deal in range(6)])
     assert isinstance(rows, InterviewRows)
-    part = section(render(summarise([]), extras=Extras(interviews=(rows,))), "interviews")
+    part = section(render_report(summarise([]), extras=Extras(interviews=(rows,))), "interviews")
     assert "<td>0</td>" in part
     assert "Some answers" not in part
     assert Quote(1, interview()).interview.side == "werewolves"
@@ -347,7 +347,7 @@ def test_the_numbers_are_data_too(store: Store, tmp_path: Path, extra: Extras) -
 
 def test_each_condition_has_its_own_limit_for_what_was_not_seen(found: Summary, store: Store) -> None:
     """Twelve games say more than six: the larger limit is not everybody's. Four say nothing."""
-    part = section(render(found), "behaviours").split("<h3>Hallucinations</h3>")[1]
+    part = section(render_report(found), "behaviours").split("<h3>Hallucinations</h3>")[1]
 
     def limit(condition: str) -> str:
         one = next(one for one in found.conditions if one.name == condition)
@@ -365,7 +365,7 @@ def test_each_condition_has_its_own_limit_for_what_was_not_seen(found: Summary, 
     assert f"up to {limit('none')} of the games of none, &lt;frozen&gt; and growing; " in told
     assert f"{limit('source')} of the games of source (upper ends of the 95 % intervals)" in told
     fewer = summarise([game for game in games(store) if game.deal < 104])
-    part = section(render(fewer), "behaviours").split("<h3>Hallucinations</h3>")[1]
+    part = section(render_report(fewer), "behaviours").split("<h3>Hallucinations</h3>")[1]
     assert "growing (upper ends of the 95 % intervals). Too few games of source to tell." in part
 
 
@@ -405,7 +405,7 @@ def small(**changes: Any) -> dict[str, Any]:
 def test_a_comparison_that_cannot_be_made_is_named_with_its_reason(tmp_path: Path) -> None:
     alone = small(contrasts=["days", "trust_village"], behaviours=True)
     with Store.create(tmp_path / "alone", build(alone)) as made:
-        assert runner.run(made)
+        assert runner.play_run(made)
         told = "Not compared: days, trust_village (there is one condition, and none to compare it with)."
         assert extras(made, summary_of(made)).uncompared == Uncompared(("days", "trust_village"), alone=True)
         console = Console(width=200, file=io.StringIO())
@@ -447,7 +447,7 @@ def test_what_no_two_conditions_measured_is_said_and_what_they_did_is_not(tmp_pa
     both = {"one": {}, "other": {"players": {"werewolves": {"recipe": "random", "model": None}}}}
     data = small(contrasts=["days", "accuracy", "passed"], conditions=both, behaviours=True)
     with Store.create(tmp_path / "r", build(data)) as made:
-        assert runner.run(made)
+        assert runner.play_run(made)
         found = extras(made, summary_of(made)).uncompared
     assert found == Uncompared(("accuracy",), alone=False)
     assert uncompared_in_words(found) == (

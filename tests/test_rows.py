@@ -28,7 +28,7 @@ from wolflab.metrics import Estimate, MeasuringOptions, rows
 from wolflab.metrics.measure import APART, GAINED, HALVES, HEEDED, WON_OVER
 from wolflab.metrics.registry import MEASURES, SPLITS
 from wolflab.metrics.tally import MeasureTally
-from wolflab.record import GameRecord, read
+from wolflab.record import GameRecord, read_record
 from wolflab.rules import SHERIFF, Action, Ask, Say, View, pick
 from wolflab.stats.intervals import quotient
 from wolflab.stats.resampling import (
@@ -67,7 +67,7 @@ RULES = {
 def played(path: Path, **changes: Any) -> Store:
     data = {"name": "r", "rules": RULES["sheriff"], "players": {"others": VILLAGE}, "deals": 3, **changes}
     store = Store.create(path, build(data))
-    assert runner.run(store)
+    assert runner.play_run(store)
     return store
 
 
@@ -129,7 +129,7 @@ def test_a_record_from_its_writer_is_the_one_read_from_its_lines(
         seen += 1
         writer = played.writer
         ours = writer.record(played.log.ruleset)
-        theirs = read(writer.game.lines, writer.probes.lines)
+        theirs = read_record(writer.game.lines, writer.probes.lines)
         assert [getattr(ours, one.name) for one in fields(ours)] == [
             getattr(theirs, one.name) for one in fields(theirs)
         ]
@@ -145,7 +145,7 @@ def test_a_record_from_its_writer_is_the_one_read_from_its_lines(
         "interview": True,
     }
     with Store.create(tmp_path / "r", build(data)) as store:
-        assert runner.run(store)
+        assert runner.play_run(store)
     assert seen == 2
 
 

@@ -278,7 +278,7 @@ from wolflab.agents.recipes import RECIPES
 from wolflab.env import WerewolfAEC
 from wolflab.match import Draws, Match, Player, play, run_now
 from wolflab.models.village import Village
-from wolflab.record import read, verify
+from wolflab.record import read_record, verify
 from wolflab.rules import NINE, PASS, SILENCE, Learned, Revealed, Shot, pick
 from wolflab.text.asking.rules_text import rules_text
 from wolflab.text.asking.sentences import sentence

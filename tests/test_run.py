@@ -82,7 +82,7 @@ def cli(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 def test_a_run_is_one_directory_that_replays(tmp_path: Path) -> None:
     with Store.create(tmp_path / "r", experiment(repeats=2)) as store:
-        assert runner.run(store)
+        assert runner.play_run(store)
         rows = store.games()
         assert len(rows) == 8
         for row in rows:
@@ -99,7 +99,7 @@ def test_games_with_an_elected_sheriff_play_back(tmp_path: Path) -> None:
     """Nobody changes seats at the election, in the replay as little as in the game."""
     players = {"others": {"model": "village", "recipe": "vanilla"}}
     with Store.create(tmp_path / "r", experiment(players=players, deals=2)) as store:
-        assert runner.run(store)
+        assert runner.play_run(store)
         for row in store.games():
             assert not any(begins_with(line, "takes over") for line in store.record(row.id).lines)
             verify_game(store, row, agents=True)
@@ -109,7 +109,7 @@ def test_conditions_meet_the_same_cards_and_workers_change_nothing(tmp_path: Pat
     arms = {"a": {}, "b": {"rules": {"max_rounds": 6}}}
     for name, workers in (("one", 1), ("two", 2)):
         with Store.create(tmp_path / name, experiment(conditions=arms, workers=workers)) as store:
-            assert runner.run(store)
+            assert runner.play_run(store)
     assert records(tmp_path / "one") == records(tmp_path / "two")
     with Store.open_for_reading(tmp_path / "one") as store:
         by_arm = {
@@ -121,7 +121,7 @@ def test_conditions_meet_the_same_cards_and_workers_change_nothing(tmp_path: Pat
 def test_void_games_are_redrawn_until_the_planned_number_counts(tmp_path: Path) -> None:
     rules = {"preset": "sheriff", "sheriff": "assigned", "sheriff_death": "stop", "wolf_agreement": "last"}
     with Store.create(tmp_path / "r", experiment(rules=rules, deals=60)) as store:
-        assert runner.run(store)
+        assert runner.play_run(store)
         rows = store.games()
         void = [row for row in rows if row.status == "void"]
         assert void
@@ -145,7 +145,7 @@ def test_a_second_writer_is_refused_and_a_reader_is_not(tmp_path: Path) -> None:
     with Store.create(tmp_path / "r", experiment()) as store:
         with pytest.raises(StoreError, match="being run by another process"):
             Store.resume(tmp_path / "r")
-        runner.run(store)
+        runner.play_run(store)
         with Store.open_for_reading(tmp_path / "r") as reader:
             assert len(reader.games("done")) == 4
     Store.resume(tmp_path / "r").close()
@@ -158,7 +158,7 @@ def test_a_run_over_http_is_the_same_at_any_concurrency_and_plays_back(tmp_path:
         for name, concurrency in (("slow", 1), ("fast", 64)):
             data = over_http(server, concurrency=concurrency)
             with Store.create(tmp_path / name, build(data)) as store:
-                assert runner.run(store)
+                assert runner.play_run(store)
         assert records(tmp_path / "slow") == records(tmp_path / "fast")
     with Store.open_for_reading(tmp_path / "fast") as store:
         row = store.games("done")[0]
@@ -175,23 +175,23 @@ def test_a_failing_server_leaves_the_game_unfinished_and_resumable(tmp_path: Pat
         data["players"]["others"]["model"]["max_in_flight"] = 1
         with Store.create(tmp_path / "r", build(data)) as store:
             server.faults.extend([http_server.Fault("status", 500)] * 2)
-            assert not runner.run(store)
+            assert not runner.play_run(store)
             stuck = store.games("unfinished")
             assert len(stuck) == 1
             assert "failed 2 times" in (stuck[0].error or "")
             done = store.games("done") + store.games("void")
             assert done
-            assert runner.run(store)
+            assert runner.play_run(store)
             assert not store.games("unfinished")
         with Store.create(tmp_path / "unbroken", build(data)) as store:
-            assert runner.run(store)
+            assert runner.play_run(store)
     assert records(tmp_path / "r") == records(tmp_path / "unbroken")
 
 
 def test_a_budget_stops_a_run_cleanly(tmp_path: Path) -> None:
     with http_server.running() as server:
         with Store.create(tmp_path / "r", build(over_http(server, budget={"tokens": 20_000}))) as store:
-            assert not runner.run(store)
+            assert not runner.play_run(store)
             assert any("budget of 20,000 tokens" in (row.error or "") for row in store.games("unfinished"))
             spent, _ = store.spent()
         assert spent >= 20_000
@@ -227,7 +227,7 @@ def test_kill_and_resume_make_no_committed_call_again(tmp_path: Path) -> None:
         made = server.calls - before
         assert made == committed_calls(tmp_path / "r") - committed
         with Store.create(tmp_path / "unbroken", build(data)) as store:
-            assert runner.run(store)
+            assert runner.play_run(store)
     assert records(tmp_path / "r") == records(tmp_path / "unbroken")
 
 
@@ -279,7 +279,7 @@ def test_a_users_mistake_is_a_sentence_and_exit_code_2(
 
 def test_a_run_is_not_resumed_as_another_experiment(tmp_path: Path) -> None:
     with Store.create(tmp_path / "r", experiment()) as store:
-        runner.run(store)
+        runner.play_run(store)
     file = tmp_path / "r" / "experiment.yaml"
     text = file.read_text()
     for change in ({"seed": 77}, {"rules": "witch"}, {"players": {"others": {"model": "village"}}}):
@@ -290,7 +290,7 @@ def test_a_run_is_not_resumed_as_another_experiment(tmp_path: Path) -> None:
         yaml.safe_dump(yaml.safe_load(text) | {"deals": 6, "budget": {"tokens": 9}, "concurrency": 2})
     )
     with Store.resume(tmp_path / "r") as store:
-        assert runner.run(store)
+        assert runner.play_run(store)
         assert len(store.games("done")) == 6
 
 
@@ -298,7 +298,7 @@ def test_runs_that_dealt_the_same_cards_are_compared_pair_by_pair(tmp_path: Path
     arms = {"a": experiment(deals=8), "b": experiment(deals=8, rules={"preset": "sheriff", "max_rounds": 2})}
     for name, plan in (*arms.items(), ("c", experiment(deals=8, seed=2))):
         with Store.create(tmp_path / name, plan) as store:
-            assert runner.run(store)
+            assert runner.play_run(store)
     page = tmp_path / "page.html"
     done = cli("compare", "a", "b", "--out", str(page), cwd=tmp_path)
     assert done.returncode == 0, done.stderr

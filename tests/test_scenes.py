@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from wolflab.errors import ExperimentError
-from wolflab.lab.plans.loading import build, load
+from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.plans.scenes import names, two_seers
 from wolflab.lab.results.studies import studied
-from wolflab.lab.runs.runner import run
+from wolflab.lab.runs.runner import play_run
 from wolflab.lab.storage.store import Store
 from wolflab.match import Dealing
 from wolflab.metrics.choices import STUDIES
@@ -67,7 +67,7 @@ def test_wordings_and_seats_vary_with_the_deal() -> None:
 
 def test_a_scene_is_a_game_like_another(tmp_path: Path) -> None:
     with Store.create(tmp_path / "run", build(SCENE | {"choices": list(STUDIES)})) as store:
-        run(store)
+        play_run(store)
         assert [game.status for game in store.games()] == ["done"] * 12
         found = {one.study: one.shares for one in studied(store)[0]}
         votes = found["seer_vote"]
@@ -100,11 +100,11 @@ def test_whatever_the_players_are_called_is_read(name: str) -> None:
 
 
 def test_a_first_night_has_hundreds_of_variants_and_the_same_for_all_conditions(tmp_path: Path) -> None:
-    made = load("strategic-cases-save", ["deals=200", "workers=1"], village=True)
+    made = load_experiment("strategic-cases-save", ["deals=200", "workers=1"], village=True)
     kept = {name: one for name, one in made.conditions.items() if name in ("deduction-only", "diverse")}
     made = made.model_copy(update={"conditions": kept})
     with Store.create(tmp_path / "run", made) as store:
-        run(store)
+        play_run(store)
         seen: dict[str, list[tuple[str, int]]] = {}
         for row in store.games():
             record = store.record(row.id)

@@ -41,7 +41,7 @@ DATA: dict[str, Any] = {
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     with Store.create(tmp_path_factory.mktemp("showing") / "r", build(DATA)) as made:
-        assert runner.run(made)
+        assert runner.play_run(made)
         yield made
 
 
@@ -99,7 +99,7 @@ def test_past_turns_of_a_pool_from_a_file_keep_their_own_names(store: Store, tmp
         }
     }
     with Store.create(tmp_path / "r", build(data)) as other:
-        assert runner.run(other)
+        assert runner.play_run(other)
         game = game_of(other, "taught").id
         turn, suggested = advised(other, game)
         page = printed(other, game, turn=turn)
@@ -276,7 +276,7 @@ def test_a_turn_whose_model_cannot_be_reached_is_not_said_to_be_resumable(tmp_pa
             "deals": 1,
         }
         made = Store.create(tmp_path / "r", build(data))
-        assert runner.run(made)
+        assert runner.play_run(made)
         turn = next(one.ask for one in made.record(1).turns if one.seat == 0 and one.made)
         # It fails only when it is asked for words: what a run is told then is put otherwise, too.
         server.faults.extend([http_server.Fault("status", 503)] * 200)

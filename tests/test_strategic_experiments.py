@@ -15,12 +15,12 @@ import pytest
 from policy_helpers import checkpoint
 from wolflab.agents.choosing import drawn, tempered
 from wolflab.agents.policy.checkpoint import save
-from wolflab.agents.policy.checkpoint import shipped as shipped_policies
+from wolflab.agents.policy.checkpoint import shipped_policies as shipped_policies
 from wolflab.agents.policy.network import small
 from wolflab.agents.recipes import RECIPES, recipe
 from wolflab.lab.plans import tournament
 from wolflab.lab.plans.experiment import Experiment
-from wolflab.lab.plans.loading import build, load, shipped
+from wolflab.lab.plans.loading import build, load_experiment, shipped_files
 from wolflab.lab.plans.policies import policy_name_of
 from wolflab.lab.results.extras import extras
 from wolflab.lab.results.summaries import summary
@@ -32,7 +32,7 @@ from wolflab.rules import PRESETS
 from wolflab.text.intents import intents
 from wolflab.text.notes import Chosen
 
-STRATEGIC = sorted(name for name in shipped() if name.startswith("strategic-"))
+STRATEGIC = sorted(name for name in shipped_files() if name.startswith("strategic-"))
 ROUND_ROBINS = ("tournament-004", "tournament-components")
 TOURNAMENTS = (*ROUND_ROBINS, "tournament-policies")
 EXPECTED = {
@@ -68,8 +68,8 @@ HEADLINE = {
 
 def on_village(name: str) -> Experiment:
     if name in TOURNAMENTS:
-        return tournament.load(name, village=True).experiment()
-    return load(name, village=True)
+        return tournament.load_tournament(name, village=True).experiment()
+    return load_experiment(name, village=True)
 
 
 def policies_of(experiment: Experiment) -> set[str]:
@@ -111,12 +111,14 @@ def with_files(experiment: Experiment, files: dict[str, str], **changes: Any) ->
 
 def test_the_list_is_whole() -> None:
     assert {name.removeprefix("strategic-") for name in STRATEGIC} == EXPECTED
-    assert set(TOURNAMENTS) <= set(shipped())
+    assert set(TOURNAMENTS) <= set(shipped_files())
 
 
 @pytest.mark.parametrize("name", [*STRATEGIC, *TOURNAMENTS])
 def test_it_builds_as_written_and_on_village(name: str) -> None:
-    as_written = tournament.load(name).experiment() if name in TOURNAMENTS else load(name)
+    as_written = (
+        tournament.load_tournament(name).experiment() if name in TOURNAMENTS else load_experiment(name)
+    )
     if not name.startswith("strategic-bias"):
         assert not as_written.built_in
     found = on_village(name)
@@ -132,7 +134,7 @@ def test_it_builds_as_written_and_on_village(name: str) -> None:
 @pytest.mark.parametrize("name", [*STRATEGIC, *TOURNAMENTS])
 def test_a_papers_agents_are_taken_as_the_paper_has_them(name: str) -> None:
     """One wording and no second try; the built-in player's run of the file plays the same agents."""
-    for experiment in (on_village(name), load(name)):
+    for experiment in (on_village(name), load_experiment(name)):
         for condition in experiment.conditions:
             for spec in experiment.cast(condition).values():
                 made = spec.resolved_recipe()
@@ -163,7 +165,7 @@ def test_an_agent_as_the_paper_has_it_plays_the_same_games_on_the_built_in_playe
         "deals": 2,
     }
     with Store.create(tmp_path / "r", build(data)) as store:
-        assert runner.run(store)
+        assert runner.play_run(store)
         told = {
             (row.condition, row.deal): (
                 record.events,
@@ -189,7 +191,7 @@ def test_at_temperature_0_the_likeliest_candidate_is_taken_and_the_header_says_s
     taken: dict[str, list[tuple[int, tuple[float, ...]]]] = {}
     headers = {}
     with Store.create(tmp_path / "r", build(data)) as store:
-        assert runner.run(store)
+        assert runner.play_run(store)
         for row in store.games("done"):
             record = store.record(row.id)
             headers[row.condition] = record.header["players"][0]["recipe"]["propose"]
@@ -239,7 +241,7 @@ def test_what_plays_in_each_seat_of_a_side() -> None:
 
 
 def test_a_policy_of_others_is_not_inherited_by_who_chooses_among_other_candidates() -> None:
-    experiment = load("strategic-communication", ["others.policy=small-selfplay"], village=True)
+    experiment = load_experiment("strategic-communication", ["others.policy=small-selfplay"], village=True)
     for condition in experiment.conditions:
         cast = experiment.cast(condition)
         assert policy_name_of(cast["others"]) == "small-selfplay"
@@ -297,7 +299,7 @@ def test_a_village_of_another_kind_differs_in_skill_style_and_words() -> None:
 def test_it_plays(name: str, files: dict[str, str], tmp_path: Path) -> None:
     experiment = with_files(on_village(name), files, deals=2)
     with Store.create(tmp_path / "run", experiment) as store:
-        assert runner.run(store)
+        assert runner.play_run(store)
         rows = store.games()
         assert {row.status for row in rows} <= {"done", "void"}
         assert len([row for row in rows if row.status == "done"]) == 2 * len(experiment.conditions)
@@ -319,7 +321,7 @@ def test_a_table_without_discussion_is_silent(files: dict[str, str], tmp_path: P
     part = with_files(whole, files, deals=2, published=[])
     part = part.model_copy(update={"conditions": {name: part.conditions[name] for name in kept}})
     with Store.create(tmp_path / "run", part) as store:
-        assert runner.run(store)
+        assert runner.play_run(store)
         spoken = {
             row.condition: any(turn.kind == "statement" for turn in store.record(row.id).turns)
             for row in store.games("done")
@@ -347,7 +349,7 @@ def shares(name: str, condition: str, files: dict[str, str], path: Path, **model
         update={"conditions": {condition: chosen.model_copy(update={"players": players})}, "baseline": None}
     )
     with Store.create(path, one) as store:
-        assert runner.run(store)
+        assert runner.play_run(store)
         (found,) = extras(store, summary(store)).choices
     return {name: each.value or 0.0 for name, each in (found.where_open or found.shares).items()}
 

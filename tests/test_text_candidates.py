@@ -32,7 +32,7 @@ from wolflab.rules import (
 from wolflab.text.asking import candidates
 from wolflab.text.asking.candidates import candidate_text, observation_text
 from wolflab.text.asking.options import labels
-from wolflab.text.intents import intents, worded
+from wolflab.text.intents import intent_in_words, intents
 from wolflab.text.notes import UNCERTAIN, Belief, Candidate
 from wolflab.text.questions import Line, Situation, guessable
 
@@ -76,7 +76,7 @@ def test_a_statement_is_told_as_one() -> None:
 
 
 def test_an_intent_has_the_kind_of_its_ask() -> None:
-    every = [worded(one, DOCTOR) for one in intents(DOCTOR)]
+    every = [intent_in_words(one, DOCTOR) for one in intents(DOCTOR)]
     texts = {said(one, ask_) for one in every for ask_ in (VOTE, KILL, SPEAK)}
     assert len(texts) == 3 * len(every)
     assert said("target player_3", KILL) == "kill: target player_3"

@@ -18,28 +18,27 @@ from typer.testing import CliRunner
 
 import http_server
 from report_helpers import Page, section
-from wolflab.agents.policy.checkpoint import load as load_policy
-from wolflab.agents.policy.checkpoint import located
+from wolflab.agents.policy.checkpoint import load_policy, located
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, ModelError, StoreError
 from wolflab.lab.plans.loading import build
-from wolflab.lab.plans.tournament import FILE, Stop, Tournament, from_flags, load, make
+from wolflab.lab.plans.tournament import FILE, Stop, Tournament, from_flags, load_tournament, make_tournament
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.runs.tournament_games import (
     is_tournament,
     plan_of,
-    play,
+    play_tournament,
     progress_of_tournament,
-    start,
-    table,
+    start_tournament,
+    tournament_standings,
 )
 from wolflab.lab.storage import call_store
 from wolflab.lab.storage import store as store_module
 from wolflab.lab.storage.store import Store
 from wolflab.metrics.tournament import CellGame, Standings, standings
-from wolflab.ui.report.tournament import render
-from wolflab.ui.tournament import chosen, print_standings
+from wolflab.ui.report.tournament import render_standings
+from wolflab.ui.tournament import chosen_tournament, print_standings
 
 TWO: dict[str, Any] = {"name": "t", "entrants": {"a": "random", "b": "random"}, "deals": 4}
 PAIRS = tuple(product("ab", "ab"))
@@ -52,16 +51,16 @@ def records(path: Path) -> list[tuple[str, int, int, list[bytes]]]:
 
 
 def played(path: Path, **changes: Any) -> Standings:
-    with start(path, make({**TWO, **changes})) as store:
-        assert play(store)
-        return table(store)
+    with start_tournament(path, make_tournament({**TWO, **changes})) as store:
+        assert play_tournament(store)
+        return tournament_standings(store)
 
 
 # -- the file -----------------------------------------------------------------------------------
 
 
 def test_cells_are_conditions_and_sides_hold_one_entrant_each() -> None:
-    made = make(
+    made = make_tournament(
         {
             "name": "t",
             "entrants": {
@@ -88,10 +87,16 @@ def test_cells_are_conditions_and_sides_hold_one_entrant_each() -> None:
 
 def test_sides_and_mirror() -> None:
     three = {**TWO, "entrants": {"a": "random", "b": "random", "c": "random"}}
-    assert make({**three, "mirror": False}).pairs == tuple(p for p in product("abc", "abc") if p[0] != p[1])
-    assert make({**three, "sides": {"werewolves": ["c"]}}).pairs == (("a", "c"), ("b", "c"), ("c", "c"))
+    assert make_tournament({**three, "mirror": False}).pairs == tuple(
+        p for p in product("abc", "abc") if p[0] != p[1]
+    )
+    assert make_tournament({**three, "sides": {"werewolves": ["c"]}}).pairs == (
+        ("a", "c"),
+        ("b", "c"),
+        ("c", "c"),
+    )
     both = {"village": ["b", "a"], "werewolves": ["c", "a"]}
-    assert make({**three, "sides": both}).pairs == (("b", "c"), ("b", "a"), ("a", "c"), ("a", "a"))
+    assert make_tournament({**three, "sides": both}).pairs == (("b", "c"), ("b", "a"), ("a", "c"), ("a", "a"))
 
 
 @pytest.mark.parametrize(
@@ -126,7 +131,7 @@ def test_sides_and_mirror() -> None:
 )
 def test_a_mistake_is_one_sentence(change: dict[str, Any], words: str) -> None:
     with pytest.raises(ExperimentError) as caught:
-        make({**TWO, **change}, where="my.yaml")
+        make_tournament({**TWO, **change}, where="my.yaml")
     assert words in str(caught.value)
     assert str(caught.value).startswith("my.yaml")
     assert "\n" not in str(caught.value)
@@ -136,19 +141,19 @@ def test_files_names_and_overrides(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text("name: t\nentrants:\n  a: random\n  b: random\n  a: vanilla\n")
     with pytest.raises(ExperimentError, match="'a' stands twice in the mapping at line 3"):
-        load(file)
+        load_tournament(file)
     file.write_text("name: t\nplayers: {others: {recipe: random}}\n")
     with pytest.raises(ExperimentError, match="a tournament is a mapping with entrants"):
-        load(file)
+        load_tournament(file)
     file.write_text("name: t\nentrants:\n")
     with pytest.raises(ExperimentError, match="entrants is None; use a mapping"):
-        load(file, ["x.model=village"])
+        load_tournament(file, ["x.model=village"])
     with pytest.raises(ExperimentError, match=r"no file 'nothing\.yaml'"):
-        load("nothing.yaml")
+        load_tournament("nothing.yaml")
     file.write_text(yaml.safe_dump({**TWO, "village": {"deals": 9, "model": "village"}, "model": "openai/m"}))
-    assert load(file).deals == 4
-    assert load(file, village=True).deals == 9
-    changed = load(file, ["b.recipe=vanilla", "deals=7", "rules.max_rounds=3"])
+    assert load_tournament(file).deals == 4
+    assert load_tournament(file, village=True).deals == 9
+    changed = load_tournament(file, ["b.recipe=vanilla", "deals=7", "rules.max_rounds=3"])
     assert (changed.deals, changed.entrants["b"].recipe, changed.entrants["b"].model) == (
         7,
         "vanilla",
@@ -157,15 +162,15 @@ def test_files_names_and_overrides(tmp_path: Path) -> None:
     rules = changed.experiment().ruleset("a vs b")
     assert (rules.name, rules.max_rounds) == ("doctor", 3)
     with pytest.raises(ExperimentError, match="'c' is neither a field of a tournament nor an entrant"):
-        load(file, ["c.recipe=vanilla"])
+        load_tournament(file, ["c.recipe=vanilla"])
     file.write_text(
         yaml.safe_dump({**TWO, "entrants": {"a": "random", "b": {"recipe": "vanilla", "model": "openai/m"}}})
     )
     with pytest.raises(ExperimentError, match="with --village everybody is the built-in player"):
-        load(file, village=True)
+        load_tournament(file, village=True)
     with pytest.raises(ExperimentError, match="with --village everybody is the built-in player"):
-        chosen(None, ["a=vanilla@ollama/llama3", "b=vanilla"], None, None, None, [], True)
-    assert chosen(None, ["vanilla", "cot"], None, None, None, [], True).experiment().built_in
+        chosen_tournament(None, ["a=vanilla@ollama/llama3", "b=vanilla"], None, None, None, [], True)
+    assert chosen_tournament(None, ["vanilla", "cot"], None, None, None, [], True).experiment().built_in
 
 
 def test_without_a_key_the_command_that_needs_none_is_named(
@@ -179,12 +184,14 @@ def test_without_a_key_the_command_that_needs_none_is_named(
 
 
 def test_flags_are_a_tournament_too() -> None:
-    made = make(from_flags(["vanilla", "x=vanilla@openai/gpt-x", "random"], None, "witch", 3))
+    made = make_tournament(from_flags(["vanilla", "x=vanilla@openai/gpt-x", "random"], None, "witch", 3))
     assert made.entrants["vanilla"].model == "village"
     assert made.entrants["x"].model == "openai/gpt-x"
     assert made.entrants["random"].model is None
     assert (made.rules, made.deals) == ("witch", 3)
-    policies = make(from_flags(["small", "a=small-atomic@openai/gpt-x"], None, None, None)).entrants
+    policies = make_tournament(
+        from_flags(["small", "a=small-atomic@openai/gpt-x"], None, None, None)
+    ).entrants
     assert (policies["small"].recipe, policies["small"].policy) == ("strategic-004", "small")
     assert (policies["a"].recipe, policies["a"].policy) == ("atomic-004", "small-atomic")
     assert policies["a"].model == "openai/gpt-x"
@@ -204,8 +211,10 @@ def test_every_pair_meets_the_same_deals_and_one_player_under_two_names_plays_on
     tmp_path: Path,
 ) -> None:
     players = {"a": "vanilla", "again": "vanilla", "b": "random"}
-    with start(tmp_path / "r", make({**TWO, "entrants": players, "model": "village"})) as store:
-        assert play(store)
+    with start_tournament(
+        tmp_path / "r", make_tournament({**TWO, "entrants": players, "model": "village"})
+    ) as store:
+        assert play_tournament(store)
         by_cell: dict[str, list[Any]] = {}
         for row in store.games():
             verify_game(store, row, agents=True)
@@ -218,7 +227,7 @@ def test_every_pair_meets_the_same_deals_and_one_player_under_two_names_plays_on
             by_cell["a vs a"] == by_cell["a vs again"] == by_cell["again vs a"] == by_cell["again vs again"]
         )
         assert by_cell["a vs b"] != by_cell["a vs a"]
-        found = table(store)
+        found = tournament_standings(store)
     names = ("a", "again")
     for one in found.differences:
         if (one.first, one.second) == names:
@@ -231,7 +240,7 @@ def test_a_run_is_an_ordinary_run_and_its_cells_can_be_read_without_its_file(tmp
     (tmp_path / "r" / "tournament.yaml").unlink()
     with Store.open_for_reading(tmp_path / "r") as store:
         assert plan_of(store).pairs == PAIRS
-        assert table(store) == first
+        assert tournament_standings(store) == first
     plain = build({"name": "p", "players": {"others": {"recipe": "random"}}, "deals": 1})
     with Store.create(tmp_path / "p", plain) as store, pytest.raises(StoreError, match="'all' is no pair"):
         plan_of(store)
@@ -249,20 +258,20 @@ def test_a_run_cut_anywhere_and_taken_up_ends_as_an_unbroken_one(
     unbroken = played(tmp_path / "whole", **changes)
     assert unbroken.decisions
     assert any(one.stopped for one in unbroken.decisions)
-    made = make({**TWO, **changes})
+    made = make_tournament({**TWO, **changes})
     cut = 0
-    start(tmp_path / "cut", made).close()
+    start_tournament(tmp_path / "cut", made).close()
     for wait in (3, 50, 17, 200):
         with Store.resume(tmp_path / "cut") as store:
             whole = store.experiment
             try:
-                play(store, stopping_after(wait))
+                play_tournament(store, stopping_after(wait))
             except Stopped:
                 cut += 1
             assert store.experiment is whole
     with Store.resume(tmp_path / "cut") as store:
-        assert play(store)
-        assert table(store) == unbroken
+        assert play_tournament(store)
+        assert tournament_standings(store) == unbroken
     assert cut >= 2
     assert records(tmp_path / "cut") == records(tmp_path / "whole")
 
@@ -287,16 +296,18 @@ def stopping_after(games: int) -> Callable[[runner.Progress], None]:
 def test_a_run_that_is_cut_while_it_begins_is_none_or_keeps_its_rule(
     tmp_path: Path, cut: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = make({**TWO, "deals": 8, "stop": {"decide": ["a", "b"], "every": 2}})
+    made = make_tournament({**TWO, "deals": 8, "stop": {"decide": ["a", "b"], "every": 2}})
     with monkeypatch.context() as broken:
         broken.setattr(store_module if cut == "load" else call_store, cut, raising)
         with pytest.raises(Stopped):
-            start(tmp_path / "r", made)
-    with start(tmp_path / "r", made) as store:
+            start_tournament(tmp_path / "r", made)
+    with start_tournament(tmp_path / "r", made) as store:
         assert is_tournament(store)
         assert plan_of(store).stop == made.stop
-        assert play(store)
-        assert table(store) == played(tmp_path / "whole", deals=8, stop={"decide": ["a", "b"], "every": 2})
+        assert play_tournament(store)
+        assert tournament_standings(store) == played(
+            tmp_path / "whole", deals=8, stop={"decide": ["a", "b"], "every": 2}
+        )
 
 
 def raising(*_: Any) -> None:
@@ -317,7 +328,7 @@ def test_what_a_tournament_left_that_never_began_makes_no_tournament_of_another_
     with monkeypatch.context() as broken:
         broken.setattr(call_store, "writer", raising)
         with pytest.raises(Stopped):
-            start(tmp_path / "r", make(TWO))
+            start_tournament(tmp_path / "r", make_tournament(TWO))
     assert (tmp_path / "r" / FILE).exists()
     pairs = {"a vs b": {}, "b vs a": {}}
     experiment = build({"name": "x", "players": {"others": {"recipe": "random"}}, "conditions": pairs})
@@ -330,12 +341,12 @@ def test_a_run_goes_on_with_the_policy_that_it_began_with(tmp_path: Path) -> Non
     mine = tmp_path / "mine.safetensors"
     shutil.copy(located("small"), mine)
     players = {"a": {"recipe": "strategic-004", "policy": str(mine)}, "b": "random"}
-    made = make({**TWO, "entrants": players, "model": "village"})
-    with start(tmp_path / "r", made) as store, pytest.raises(Stopped):
-        play(store, stopping_after(2))
+    made = make_tournament({**TWO, "entrants": players, "model": "village"})
+    with start_tournament(tmp_path / "r", made) as store, pytest.raises(Stopped):
+        play_tournament(store, stopping_after(2))
     shutil.copy(located("small-selfplay"), mine)
     with Store.resume(tmp_path / "r") as store, pytest.raises(Stopped):
-        play(store, stopping_after(1))
+        play_tournament(store, stopping_after(1))
     digests = tmp_path / "r" / "policies" / "frozen.json"
     (kept,) = (tmp_path / "r" / "policies").glob("mine-*.safetensors")
     assert load_policy(kept).digest == load_policy("small").digest
@@ -348,12 +359,12 @@ def test_a_run_goes_on_with_the_policy_that_it_began_with(tmp_path: Path) -> Non
     ):
         exchange()
         with Store.resume(tmp_path / "r") as store, pytest.raises(StoreError, match=told):
-            play(store)
+            play_tournament(store)
         with Store.open_for_reading(tmp_path / "r") as store, pytest.raises(StoreError, match=told):
             verify_game(store, store.games("done")[0], agents=True)
     shutil.copy(located("small"), mine)  # a run that was cut before it wrote the digests
     with Store.resume(tmp_path / "r") as store:
-        assert play(store)
+        assert play_tournament(store)
     assert digests.exists()
 
 
@@ -387,8 +398,8 @@ SETTLING = {"decide": ["a", "b"], "every": 2}
 
 
 def begun(path: Path, **changes: Any) -> Path:
-    with start(path, make({**TWO, **changes})) as store:
-        assert play(store)
+    with start_tournament(path, make_tournament({**TWO, **changes})) as store:
+        assert play_tournament(store)
     return path
 
 
@@ -420,7 +431,7 @@ def test_a_file_that_no_longer_fits_is_refused(
 ) -> None:
     path = begun(tmp_path / "r", **({} if stop is None else {"stop": stop}))
     rewrite(path / FILE, **changes)
-    for opened, used in ((Store.open_for_reading, table), (Store.resume, play)):
+    for opened, used in ((Store.open_for_reading, tournament_standings), (Store.resume, play_tournament)):
         with opened(path) as store, pytest.raises(StoreError, match=words) as caught:
             used(store)
         assert str(caught.value).startswith(f"{path / FILE}: ")
@@ -432,7 +443,7 @@ def test_more_deals_can_be_played_where_nothing_was_looked_at(tmp_path: Path) ->
     for name in (FILE, "experiment.yaml"):
         rewrite(path / name, deals=6)
     with Store.resume(path) as store:
-        assert play(store)
+        assert play_tournament(store)
         assert len(store.games("done")) == 4 * 6
 
 
@@ -441,24 +452,24 @@ def test_more_deals_would_be_other_looks(tmp_path: Path) -> None:
     for name in (FILE, "experiment.yaml"):
         rewrite(path / name, deals=6)
     with Store.resume(path) as store, pytest.raises(StoreError, match=r'began with \{"deals": 4, '):
-        play(store)
+        play_tournament(store)
 
 
 def test_what_only_decides_how_it_is_shown_may_change(tmp_path: Path) -> None:
     path = begun(tmp_path / "r")
     rewrite(path / FILE, published=["004-components-early"], called={"a": "Vanilla", "b": "+ded"})
     with Store.open_for_reading(path) as store:
-        assert len(table(store).beside) == 4
+        assert len(tournament_standings(store).beside) == 4
 
 
 def test_a_run_without_its_file_still_knows_where_it_looked(tmp_path: Path) -> None:
     path = begun(tmp_path / "r", stop=SETTLING)
     with Store.open_for_reading(path) as store:
         before = plan_of(store)
-        found = table(store)
+        found = tournament_standings(store)
         (path / FILE).unlink()
         assert plan_of(store) == before
-        assert table(store) == found
+        assert tournament_standings(store) == found
     assert found.level == 0.95
 
 
@@ -487,7 +498,7 @@ class Row:
 
 
 def walked(stop: Stop, games: list[CellGame], deals: int = 400) -> Any:
-    made = make({**TWO, "deals": deals, "stop": stop.model_dump(exclude_unset=True)})
+    made = make_tournament({**TWO, "deals": deals, "stop": stop.model_dump(exclude_unset=True)})
     plan = plan_like(made)
     rows: Any = [Row(one) for one in games]
     return progress_of_tournament(plan, stop, made.experiment(), rows, games)
@@ -624,7 +635,7 @@ def test_the_page_is_whole_and_marked() -> None:
     pairs = list(product(("<i>a", "b"), repeat=2))
     tables = {"tables": ["004-components-early"], "called": {"<i>a": "Vanilla", "b": "+ded"}}
     found = standings(games, pairs, title="A & B", instrument=True, missing=2, **tables)  # type: ignore[arg-type]
-    page = render(found)
+    page = render_standings(found)
     parsed = Page(page)
     assert parsed.open == []
     assert all(link.startswith("#") and link[1:] in parsed.ids for link in parsed.links)
@@ -634,7 +645,7 @@ def test_the_page_is_whole_and_marked() -> None:
     assert "published 0.33" in section(page, "matrix")
     assert "early version" in section(page, "published")
     assert "2 planned games are not over" in page
-    assert render(found) == page
+    assert render_standings(found) == page
     for outside in ("http://", "https://", "<script", "@import"):
         assert outside not in page.replace("http://www.w3.org/", "")
 
@@ -682,4 +693,4 @@ def test_every_field_is_explained_and_the_examples_are_tournaments() -> None:
     examples = re.findall(r"^```yml[^\n]*\n(.*?)^```$", DOCS, re.MULTILINE | re.DOTALL)
     assert examples
     for text in examples:
-        assert make(yaml.safe_load(text)).pairs
+        assert make_tournament(yaml.safe_load(text)).pairs

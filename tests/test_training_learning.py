@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from policy_helpers import unit
-from wolflab.agents.policy.features import length
+from wolflab.agents.policy.features import features_length
 from wolflab.agents.policy.network import NetworkConfig, small
 from wolflab.errors import ModelError
 from wolflab.policy.rollout import Decisions
@@ -26,7 +26,7 @@ def decisions(count: int, seed: int = 0, config: NetworkConfig = CONFIG, **chang
     candidates = unit(rng, count, CHOICES, config.dimensions)
     candidates[:, 1] = unit(np.random.default_rng(99), config.dimensions)
     fields = {
-        "player": rng.random((count, length(config.capacity)), dtype=np.float32),
+        "player": rng.random((count, features_length(config.capacity)), dtype=np.float32),
         "text": unit(rng, count, config.dimensions).astype(np.float16),
         "candidates": candidates.astype(np.float16),
         "mask": np.ones((count, CHOICES), np.bool_),

@@ -17,7 +17,7 @@ from wolflab.match import Draws, Match, Player, play, run_now
 from wolflab.match.io import UNREAD
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.models.village import Village
-from wolflab.policy.lockstep import Request, drive, in_step
+from wolflab.policy.lockstep import ServiceRequest, drive, in_step
 from wolflab.policy.rollout import InStep
 from wolflab.rules import DOCTOR, Log
 
@@ -35,7 +35,7 @@ class Doubler:
 
 async def chain(service: Doubler, start: int, steps: int) -> int:
     for _ in range(steps):
-        start = await Request(service, start)
+        start = await ServiceRequest(service, start)
     return start
 
 
@@ -73,7 +73,7 @@ def test_an_error_ends_everything_and_is_raised() -> None:
     closed: list[int] = []
 
     async def fails(service: Doubler) -> int:
-        await Request(service, 0)
+        await ServiceRequest(service, 0)
         raise ValueError("broken")
 
     async def waits(service: Doubler, number: int) -> int:

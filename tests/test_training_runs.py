@@ -19,18 +19,17 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from policy_helpers import TINY_LEARNER, checkpoint
-from wolflab.agents.policy.checkpoint import Source, located, save
-from wolflab.agents.policy.checkpoint import load as load_policy
+from wolflab.agents.policy.checkpoint import Source, load_policy, located, save
 from wolflab.agents.policy.network import initial
 from wolflab.bench import training as bench_training
 from wolflab.bench.training import training_lines
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, ModelError, StoreError
 from wolflab.lab.plans.loading import build
-from wolflab.lab.plans.sources import shipped
+from wolflab.lab.plans.sources import shipped_files
 from wolflab.lab.plans.specs import PlayerSpec
 from wolflab.lab.runs.casting import Company
-from wolflab.lab.runs.runner import run as play_all
+from wolflab.lab.runs.runner import play_run as play_all
 from wolflab.lab.storage.place import Place
 from wolflab.lab.storage.store import Store
 from wolflab.lab.training import files as training_files
@@ -41,20 +40,20 @@ from wolflab.lab.training.plan import (
     FOLDER,
     TrainingSpec,
     best_response,
-    load,
-    make,
+    load_training,
+    make_training,
     resized,
     side_of,
     target_of,
 )
-from wolflab.lab.training.run import FILE, Step, opened, run, start
+from wolflab.lab.training.run import FILE, TrainingStep, opened, run_training, start_training
 from wolflab.match import Draws, Match, play, run_now
 from wolflab.models.embedders import resolve_embedder
 from wolflab.policy.settings import PPO
 from wolflab.policy.shares import Sampler, part_of
 from wolflab.policy.train import Learner
 from wolflab.rules import DOCTOR, Side
-from wolflab.ui.training import curve, render, show_training
+from wolflab.ui.training import curve, render_training, show_training
 
 TINY: dict[str, Any] = {
     **TINY_LEARNER,
@@ -76,23 +75,23 @@ class Cut(Exception):
 
 
 def tiny(**changes: Any) -> TrainingSpec:
-    return make({**TINY, **changes})
+    return make_training({**TINY, **changes})
 
 
 def trained(folder: Path, experiment: TrainingSpec, until: int | None = None) -> Path:
     """A run, killed after the update `until`."""
     if not (folder / FILE).exists():
-        start(experiment, folder)
+        start_training(experiment, folder)
 
-    def watch(progress: Step) -> None:
+    def watch(progress: TrainingStep) -> None:
         if progress.what in ("cloning", "update") and progress.update == until:
             raise Cut
 
     if until is None:
-        run(folder)
+        run_training(folder)
     else:
         with pytest.raises(Cut):
-            run(folder, watch)
+            run_training(folder, watch)
     return folder
 
 
@@ -238,8 +237,8 @@ def test_seeds_differ_and_do_not_touch_each_other(whole: Path, tmp_path: Path) -
 
 def test_a_finished_run_plays_nothing_more(whole: Path) -> None:
     before = (whole / "seed-1" / "log.jsonl").read_text()
-    seen: list[Step] = []
-    run(whole, seen.append)
+    seen: list[TrainingStep] = []
+    run_training(whole, seen.append)
     assert seen == []
     assert (whole / "seed-1" / "log.jsonl").read_text().count("\n") == before.count("\n")
 
@@ -270,7 +269,7 @@ def test_a_finished_policy_stays_byte_for_byte_as_it_is(whole: Path, tmp_path: P
     folder = Path(shutil.copytree(whole, tmp_path / "run"))
     policy = folder / "seed-1" / "policy.safetensors"
     before = policy.stat()
-    run(folder)
+    run_training(folder)
     assert (policy.stat().st_mtime_ns, policy.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
 
 
@@ -279,7 +278,7 @@ def test_a_policy_that_was_exchanged_is_made_anew_from_the_state(whole: Path, tm
     policy = folder / "seed-1" / "policy.safetensors"
     before = load_policy(policy).digest
     save(replace(load_policy(policy), candidates=2), policy)
-    run(folder)
+    run_training(folder)
     assert load_policy(policy).digest == before
 
 
@@ -287,10 +286,10 @@ def test_another_training_than_the_one_begun_is_refused(whole: Path, tmp_path: P
     folder = Path(shutil.copytree(whole, tmp_path / "run"))
     told = yaml.safe_load((folder / FILE).read_text())
     (folder / FILE).write_text(yaml.safe_dump(told | {"workers": 1, "title": "Words change nothing"}))
-    run(folder)
+    run_training(folder)
     (folder / FILE).write_text(yaml.safe_dump(told | {"training": told["training"] | {"updates": 9}}))
     with pytest.raises(StoreError, match="was changed since seed 1 began"):
-        run(folder)
+        run_training(folder)
 
 
 def test_a_line_cut_short_in_the_log_is_no_line(whole: Path, tmp_path: Path) -> None:
@@ -299,7 +298,7 @@ def test_a_line_cut_short_in_the_log_is_no_line(whole: Path, tmp_path: Path) -> 
     with (folder / "log.jsonl").open("a") as file:
         file.write('{"update": 9')
     assert log_of(folder) == before
-    run(folder.parent)
+    run_training(folder.parent)
     assert log_of(folder) == before
 
 
@@ -334,7 +333,7 @@ def test_damaged_files_are_told(
     else:
         at.write_bytes(text)
     with pytest.raises(StoreError, match=told):
-        run(folder)
+        run_training(folder)
 
 
 def test_a_state_that_does_not_say_whose_it_is(whole: Path, tmp_path: Path) -> None:
@@ -342,7 +341,7 @@ def test_a_state_that_does_not_say_whose_it_is(whole: Path, tmp_path: Path) -> N
     policy = folder / "seed-1" / "policy.safetensors"
     shutil.copy(policy, folder / "seed-1" / "state.safetensors")
     with pytest.raises(StoreError, match="is no state of a training"):
-        run(folder)
+        run_training(folder)
 
 
 def test_a_state_of_another_seed_is_told(whole: Path, tmp_path: Path) -> None:
@@ -350,7 +349,7 @@ def test_a_state_of_another_seed_is_told(whole: Path, tmp_path: Path) -> None:
     (folder / FILE).write_text(tiny(seeds=[1, 2]).written())
     shutil.copytree(folder / "seed-1", folder / "seed-2")
     with pytest.raises(StoreError, match=r"seed-2.state\.safetensors: it is not of seed 2; .* folder seed-2"):
-        run(folder)
+        run_training(folder)
 
 
 @pytest.mark.parametrize(
@@ -374,7 +373,7 @@ def test_an_earlier_self_that_is_gone_or_exchanged_is_told(
     folder = trained(tmp_path / "run", tiny(), until=2)
     damage(folder / "seed-1" / "policies" / "update-00002.safetensors")
     with pytest.raises(StoreError, match=rf"update-00002\.safetensors: {told}.* remove the folder seed-1"):
-        run(folder)
+        run_training(folder)
 
 
 @pytest.mark.parametrize(
@@ -426,7 +425,7 @@ def test_a_training_that_diverges_says_at_which_update(
 def test_a_run_of_games_is_no_place_for_a_training(tmp_path: Path) -> None:
     (tmp_path / "run.sqlite").touch()
     with pytest.raises(StoreError, match="already holds a run"):
-        start(tiny(), tmp_path)
+        start_training(tiny(), tmp_path)
 
 
 def test_a_training_that_was_never_looked_at_has_a_page(tmp_path: Path) -> None:
@@ -482,20 +481,20 @@ def test_a_training_that_cannot_be_run_is_refused(changes: dict[str, Any], told:
 def test_files_and_overrides(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text(yaml.safe_dump(TINY))
-    assert load(file, ["training.updates=7", "training.ppo.clip=0.1"]).training.updates == 7
+    assert load_training(file, ["training.updates=7", "training.ppo.clip=0.1"]).training.updates == 7
     file.write_text("[1]")
     with pytest.raises(ExperimentError, match="a training is a mapping"):
-        load(file)
+        load_training(file)
     file.write_text("{")
     with pytest.raises(ExperimentError, match="not YAML"):
-        load(file)
+        load_training(file)
     with pytest.raises(ExperimentError, match="there is no file"):
-        load("nowhere.yaml")
+        load_training("nowhere.yaml")
 
 
 def test_shipped_trainings_can_be_built() -> None:
-    for name in shipped(FOLDER):
-        made = load(name)
+    for name in shipped_files(FOLDER):
+        made = load_training(name)
         assert made.name == name
         # It is judged on sentences that it has not been trained on.
         judged = made.judged()["learner"].model
@@ -503,19 +502,19 @@ def test_shipped_trainings_can_be_built() -> None:
         assert isinstance(made.model, dict)
         assert judged["phrases"] != made.model["phrases"]
     # What is compared with others is trained more than once.
-    assert len(load("train-small").seeds) >= 3
+    assert len(load_training("train-small").seeds) >= 3
 
 
 def test_a_changed_training_does_not_pass_for_the_one_that_ships() -> None:
-    for name in shipped(FOLDER):
-        assert "ship" not in load(name).title
-    whole = load("train-small")
-    changed = load("train-small", ["training.updates=5", "workers=1", "start=small"])
+    for name in shipped_files(FOLDER):
+        assert "ship" not in load_training(name).title
+    whole = load_training("train-small")
+    changed = load_training("train-small", ["training.updates=5", "workers=1", "start=small"])
     assert changed.title == f"{whole.title}, changed: training.updates=5, start=small"
-    assert f"<h1>{changed.title}</h1>" in render(changed, "", {1: []}, {1: {}})
+    assert f"<h1>{changed.title}</h1>" in render_training(changed, "", {1: []}, {1: {}})
     assert yaml.safe_load(changed.written())["title"] == changed.title
-    assert load("train-small", ["workers=1", "seeds=[4]"]).title == whole.title
-    assert load("train-small", ["training.updates=5", "title=Mine"]).title == "Mine"
+    assert load_training("train-small", ["workers=1", "seeds=[4]"]).title == whole.title
+    assert load_training("train-small", ["training.updates=5", "title=Mine"]).title == "Mine"
 
 
 def test_of_two_that_begin_in_one_directory_one_is_refused(tmp_path: Path) -> None:
@@ -524,16 +523,16 @@ def test_of_two_that_begin_in_one_directory_one_is_refused(tmp_path: Path) -> No
 
     def late(experiment: TrainingSpec, at: Path) -> None:
         with pytest.raises(StoreError, match="is being run by another process"):
-            start(tiny(seeds=[2]), at)
+            start_training(tiny(seeds=[2]), at)
         keep(experiment, at)
 
     with pytest.MonkeyPatch.context() as patch:
         keep = training_files.keep_frozen
         patch.setattr(training_files, "keep_frozen", late)
-        start(tiny(), folder)
+        start_training(tiny(), folder)
     assert opened(folder) == tiny()
     with pytest.raises(StoreError, match="already holds a training"):
-        start(tiny(seeds=[2]), folder)
+        start_training(tiny(seeds=[2]), folder)
     with pytest.raises(StoreError, match="already holds a training"):
         Store.create(folder, build({"name": "run", "players": {"others": {"recipe": "random"}}}))
 
@@ -542,7 +541,7 @@ def test_a_directory_that_is_no_training_or_holds_one_already(whole: Path, tmp_p
     with pytest.raises(StoreError, match="is no training"):
         opened(tmp_path)
     with pytest.raises(StoreError, match="already holds a training"):
-        start(tiny(), whole)
+        start_training(tiny(), whole)
 
 
 def test_tables_of_other_sizes_have_more_or_fewer_villagers() -> None:
@@ -563,7 +562,7 @@ def test_going_on_from_a_policy_takes_its_numbers_and_clones_nothing(whole: Path
     file.unlink()  # the run keeps its own
     assert all(np.array_equal(given[name], array) for name, array in numbers(folder).items())
     assert "clone/loss" not in log_of(folder / "seed-1")[0]
-    run(folder)
+    run_training(folder)
     assert not all(np.array_equal(given[name], array) for name, array in numbers(folder).items())
     shutil.copy(whole / "seed-1" / "policy.safetensors", file)
     assert alike(folder, trained(tmp_path / "uncut", made))
@@ -588,13 +587,13 @@ def test_the_critic_goes_on_in_its_own_units(whole: Path) -> None:
 def test_a_policy_that_does_not_fit_is_no_start(start_from: str, problem: str, tmp_path: Path) -> None:
     changes = {"embedder": "hashing"} if "recipe" in problem else {}
     with pytest.raises(ModelError, match=problem):
-        start(tiny(start=start_from, **changes), tmp_path / "run")
+        start_training(tiny(start=start_from, **changes), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
 def test_another_shape_of_network_is_no_start(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="another shape; set network to"):
-        start(tiny(start="small", embedder="hashing"), tmp_path / "run")
+        start_training(tiny(start="small", embedder="hashing"), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
@@ -630,7 +629,7 @@ def test_a_target_that_cannot_play_is_refused_before_anything_is_played(whole: P
     target = target_of(str(whole / "seed-1" / "policy.safetensors"))
     target = target.model_copy(update={"embedder": "hashing"})  # it reads with other vectors
     with pytest.raises(ModelError, match="was made with another 'hashing'"):
-        start(best_response(target, Side.VILLAGE, given), tmp_path / "exploit")
+        start_training(best_response(target, Side.VILLAGE, given), tmp_path / "exploit")
     assert not (tmp_path / "exploit").exists()
 
 
@@ -638,7 +637,7 @@ def test_a_recipes_own_policy_is_frozen_too(tmp_path: Path) -> None:
     """Another policy may ship under that name before the run is resumed."""
     given = {name: value for name, value in TINY.items() if name != "name"}
     made = best_response(target_of("strategic"), Side.VILLAGE, given)
-    start(made, tmp_path / "exploit")
+    start_training(made, tmp_path / "exploit")
     assert load_policy(tmp_path / "exploit" / frozen("target")).digest == load_policy("small").digest
 
 
@@ -658,12 +657,14 @@ def test_a_recipes_own_policy_is_frozen_too(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_a_name_alone_has_fields_to_change(change: str, field: str, made: dict[str, Any]) -> None:
-    assert make({"name": "mine"}, [change]).model_dump(exclude_unset=True)[field] == made
+    assert make_training({"name": "mine"}, [change]).model_dump(exclude_unset=True)[field] == made
 
 
 def test_a_model_that_stood_for_the_trainings_is_changed_alone() -> None:
     model = {"model": "village", "phrases": "a"}
-    made = make({"name": "mine", "model": model}, ["fixed_model.skill=0.5", "evaluation.model.phrases=b"])
+    made = make_training(
+        {"name": "mine", "model": model}, ["fixed_model.skill=0.5", "evaluation.model.phrases=b"]
+    )
     assert made.model == model
     assert made.fixed_model == {**model, "skill": 0.5}
     assert made.evaluation.model == {"model": "village", "phrases": "b"}
@@ -676,7 +677,7 @@ def test_a_baseline_is_frozen_and_sits_at_the_usual_table_alone(tmp_path: Path) 
         training={**TINY["training"], **sizes},
         evaluation={"every": 0, "deals": 2, "final": 2, "baseline": "strategic"},
     )
-    start(made, tmp_path / "run")  # small has room for 8 players
+    start_training(made, tmp_path / "run")  # small has room for 8 players
     assert load_policy(tmp_path / "run" / frozen("baseline")).digest == load_policy("small").digest
 
 
@@ -687,24 +688,24 @@ def test_a_baseline_that_cannot_play_is_refused_before_anything_is_trained(tmp_p
         evaluation={"every": 0, "deals": 2, "final": 2, "baseline": "strategic"},
     )
     with pytest.raises(ModelError, match="policy 'small' has room for 8 players, and the table has 9"):
-        start(made, tmp_path / "run")
+        start_training(made, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
 def test_a_frozen_policy_that_is_gone_is_missed(tmp_path: Path) -> None:
     given = {name: value for name, value in TINY.items() if name not in ("name", "embedder", "network")}
     out = tmp_path / "exploit"
-    start(best_response(target_of("small"), Side.VILLAGE, given), out)
+    start_training(best_response(target_of("small"), Side.VILLAGE, given), out)
     target = out / frozen("target")
     shutil.copy(located("small-selfplay"), target)
     with pytest.raises(StoreError, match=r"target\.safetensors: it is another policy"):
-        run(out)
+        run_training(out)
     target.unlink()
     with pytest.raises(StoreError, match=r"target\.safetensors: it is missing; copy it back"):
-        run(out)
+        run_training(out)
     (out / "frozen.json").unlink()
     with pytest.raises(StoreError, match=r"frozen\.json: it is missing; copy it back"):
-        run(out)
+        run_training(out)
 
 
 def test_the_target_itself_is_what_its_best_response_is_compared_with() -> None:
@@ -726,12 +727,12 @@ def test_the_target_itself_is_what_its_best_response_is_compared_with() -> None:
 )
 def test_whoever_cannot_be_made_is_named_by_the_field(values: dict[str, Any], field: str) -> None:
     with pytest.raises(ExperimentError, match=rf"training: (.* )?{field}.*'foo'"):
-        make({"name": "mine", **values})
+        make_training({"name": "mine", **values})
 
 
 def test_a_model_that_answers_over_a_network_is_named_by_its_field() -> None:
     with pytest.raises(ExperimentError, match="fixed_model: 'openai/gpt-4o' answers over a network"):
-        make({"name": "mine", "fixed_model": "openai/gpt-4o"})
+        make_training({"name": "mine", "fixed_model": "openai/gpt-4o"})
 
 
 def test_the_command_that_exploits(tmp_path: Path) -> None:
@@ -764,16 +765,16 @@ def test_too_few_episodes_are_told(tmp_path: Path) -> None:
     training["population"] = {"learners": 1, "checkpoints": 0}
     training["ppo"] = {"epochs": 1}
     made = tiny(training=training, evaluation={"every": 0, "deals": 1, "final": 0})
-    start(made, tmp_path / "run")
+    start_training(made, tmp_path / "run")
     with pytest.raises(ExperimentError, match="no learning seat chose among candidates"):
-        run(tmp_path / "run")
+        run_training(tmp_path / "run")
 
 
 def test_a_target_that_would_learn_from_past_games_is_refused(tmp_path: Path) -> None:
     past = {"model": "village", "recipe": "reflective", "experience": {"pool": "old.pool"}}
     made = best_response(PlayerSpec(**past), Side.VILLAGE)
     with pytest.raises(ExperimentError, match=r"opponent\.experience: nobody in a training learns"):
-        start(made, tmp_path / "exploit")
+        start_training(made, tmp_path / "exploit")
     assert not (tmp_path / "exploit").exists()
 
 
@@ -797,7 +798,7 @@ def test_a_policys_file_says_how_it_plays(
 
 def test_a_best_response_learns_as_the_shipped_policies_do() -> None:
     target = target_of("vanilla")
-    assert best_response(target, Side.VILLAGE).training.ppo == load("train-small").training.ppo
+    assert best_response(target, Side.VILLAGE).training.ppo == load_training("train-small").training.ppo
     changed = best_response(target, Side.VILLAGE, overrides=["training.ppo.minibatches=2"])
     assert changed.training.ppo.minibatches == 2
     population = best_response(target, Side.WEREWOLVES).training.population
@@ -808,9 +809,9 @@ def test_a_target_is_as_it_was_when_the_training_began(whole: Path, tmp_path: Pa
     file = tmp_path / "one.safetensors"
     shutil.copy(whole / "seed-1" / "policy.safetensors", file)
     given = {name: value for name, value in TINY.items() if name != "name"}
-    begun = start(best_response(target_of(str(file)), Side.VILLAGE, given), tmp_path / "exploit")
+    begun = start_training(best_response(target_of(str(file)), Side.VILLAGE, given), tmp_path / "exploit")
     file.unlink()
-    run(begun)
+    run_training(begun)
     assert (begun / "seed-1" / "evaluation.json").is_file()
 
 
@@ -880,7 +881,7 @@ def test_the_styled_players_may_have_a_model_of_their_own() -> None:
 
 def test_a_page_before_the_last_look() -> None:
     logs = {1: [{"update": 0.0, "loss/entropy": 1.0}]}
-    assert "still to come" in render(tiny(), curve(logs), logs, {1: {}})
+    assert "still to come" in render_training(tiny(), curve(logs), logs, {1: {}})
 
 
 def test_the_commands(tmp_path: Path) -> None:
@@ -923,7 +924,7 @@ def test_processor_time_is_told_by_part() -> None:
 )
 def test_a_change_to_a_field_that_does_not_exist_names_the_one_that_does(change: str, said: str) -> None:
     with pytest.raises(ExperimentError) as caught:
-        make({"name": "tiny"}, [change])
+        make_training({"name": "tiny"}, [change])
     name = change.partition("=")[0].partition(".")[0]
     assert f"override {change!r}: there is no field {name!r}; {said}" in str(caught.value)
 
@@ -933,7 +934,7 @@ def test_without_torch_one_sentence_says_what_to_install(
 ) -> None:
     monkeypatch.setattr(training_run, "find_spec", lambda name: None)
     with pytest.raises(ModelError, match=r"training needs PyTorch.*wolflab\[train\]"):
-        start(tiny(), tmp_path / "run")
+        start_training(tiny(), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
@@ -950,7 +951,7 @@ def test_the_benchmark_of_rollouts_says_where_the_time_goes(monkeypatch: pytest.
     shares = [figure for what, (figure, _) in rows.items() if what.startswith("… share of")]
     assert sum(shares) == pytest.approx(100)
     kinds = Counter(member.kind for member in played[-1].pool)
-    assert kinds == {"style": 6, "checkpoint": load("train-small").training.population.keep}
+    assert kinds == {"style": 6, "checkpoint": load_training("train-small").training.population.keep}
 
 
 def test_a_training_is_no_run_of_games(whole: Path) -> None:

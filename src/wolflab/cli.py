@@ -32,7 +32,7 @@ INTERRUPTED = 130
 Set = Annotated[
     list[str], typer.Option("-o", "--set", help="Change a field: place.to.change=value (repeatable).")
 ]
-Village = Annotated[
+OnVillage = Annotated[
     bool, typer.Option("--village", help="Run it on the built-in player (an instrument check).")
 ]
 Out = Annotated[Path | None, typer.Option(help="Directory of this run (default: a new one under runs/).")]
@@ -111,7 +111,7 @@ def run(
         str | None, typer.Argument(help="A YAML file, or the name of a shipped experiment.")
     ] = None,
     set_: Set = [],
-    village: Village = False,
+    village: OnVillage = False,
     out: Out = None,
     resume: Resume = None,
 ) -> None:
@@ -280,7 +280,7 @@ def bench(
 
 experience = typer.Typer(help="Pools of experience that reflective players learn from.", no_args_is_help=True)
 app.add_typer(experience, name="experience")
-Pool = Annotated[Path, typer.Argument(help="A pool's file.", show_default=False)]
+PoolFile = Annotated[Path, typer.Argument(help="A pool's file.", show_default=False)]
 PoolOut = Annotated[Path, typer.Option("-o", "--out", help="The new pool's file.", show_default=False)]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it is there.")]
 
@@ -307,15 +307,15 @@ def experience_build(
 ) -> None:
     """Collect what the players of finished games thought and did."""
     from .lab.experience.pool import Selection
-    from .ui.experience import build_pool
+    from .ui.experience import build_and_show_pool
 
     chosen = Selection(tuple(condition), skip, games, side, shuffle)  # type: ignore[arg-type]  # checked there
-    build_pool(console(), runs, out, embedder, chosen, share, epsilon, overwrite)
+    build_and_show_pool(console(), runs, out, embedder, chosen, share, epsilon, overwrite)
 
 
 @experience.command("inspect", epilog="Example:  `wolflab experience inspect village.pool --sample 5`")
 def experience_inspect(
-    pool: Pool, sample: Annotated[int, typer.Option(help="How many experiences to print.")] = 3
+    pool: PoolFile, sample: Annotated[int, typer.Option(help="How many experiences to print.")] = 3
 ) -> None:
     """Say what a pool holds, by whom it was made and how near is near enough."""
     from .ui.experience import inspect_pool
@@ -409,7 +409,7 @@ def tournament(
     rules: Annotated[str | None, typer.Option(help="sheriff, witch, doctor, nine or twelve.")] = None,
     deals: Annotated[int | None, typer.Option(help="Sets of cards, the same for every pair.")] = None,
     set_: Set = [],
-    village: Village = False,
+    village: OnVillage = False,
     out: Out = None,
     resume: Resume = None,
     show: Annotated[Path | None, typer.Option(help="Only show this run's tables.")] = None,
@@ -429,7 +429,7 @@ def tournament(
     if resume is not None:
         ok = ui.resume_tournament(screen, resume)
     else:
-        named = ui.chosen(file, entrant, model, rules, deals, set_, village)
+        named = ui.chosen_tournament(file, entrant, model, rules, deals, set_, village)
         ok = ui.run_tournament(screen, file, named, out)
     raise typer.Exit(0 if ok else 1)
 

@@ -22,11 +22,13 @@ def _defaults(kind: type) -> tuple[tuple[str, Any], ...]:
     return tuple(found)
 
 
-def said(value: Any) -> list[tuple[str, Any]]:
+def fields_said(value: Any) -> list[tuple[str, Any]]:
     """The fields of a dataclass that differ from their defaults, or have none: (name, value) in order."""
     return [(n, v) for n, default in _defaults(value.__class__) if (v := getattr(value, n)) != default]
 
 
-def stated(value: Any) -> dict[str, Any]:
+def fields_stated(value: Any) -> dict[str, Any]:
     """The same as a mapping, and of its parts likewise."""
-    return {name: stated(given) if is_dataclass(given) else given for name, given in said(value)}
+    return {
+        name: fields_stated(given) if is_dataclass(given) else given for name, given in fields_said(value)
+    }

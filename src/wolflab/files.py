@@ -22,7 +22,12 @@ def write(path: Path, data: bytes) -> None:
 
 def copied(source: str | Path, path: Path) -> None:
     """A copy of that file, in a directory that is made where it is not there yet."""
-    with reading(Path(source)), open(source, "rb") as whole, _aside(path) as half, half.open("wb") as out:
+    with (
+        reading_file(Path(source)),
+        open(source, "rb") as whole,
+        _aside(path) as half,
+        half.open("wb") as out,
+    ):
         shutil.copyfileobj(whole, out)
 
 
@@ -40,7 +45,7 @@ def _aside(path: Path) -> Iterator[Path]:
             raise
 
 
-def reading(path: Path) -> AbstractContextManager[None]:
+def reading_file(path: Path) -> AbstractContextManager[None]:
     """Turns the system's errors while that file is read into the sentence."""
     return _told(path, "it cannot be read ({}); name, or put there, a file that can")
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from wolflab.models.base import Response, Sampling
-from wolflab.models.catalog import check, resolve
+from wolflab.models.catalog import check_model, resolve
 from wolflab.models.openai_api import OpenAIModel
 
 pytestmark = pytest.mark.engine
@@ -64,9 +64,9 @@ def using(spec: dict[str, Any], work: Callable[[OpenAIModel], Awaitable[Any]]) -
 
 
 def test_the_engine_passes_the_check(engine_spec: dict[str, Any]) -> None:
-    using(engine_spec, check)
+    using(engine_spec, check_model)
     # It serves whatever it is called, so a name that is not listed is tried and found to work.
-    using(engine_spec | {"model": "llamacpp/some-alias"}, check)
+    using(engine_spec | {"model": "llamacpp/some-alias"}, check_model)
 
 
 def test_constrained_choices_are_always_legal(engine_spec: dict[str, Any]) -> None:

@@ -47,7 +47,7 @@ def test_a_game_ends_and_replays(
         "redraw_void": False,
     }
     with Store.create(tmp_path / "run", build(data)) as store:
-        assert runner.run(store)
+        assert runner.play_run(store)
         (row,) = store.games()
         verify_game(store, row, agents=True)
         record = store.record(row.id)

@@ -21,7 +21,7 @@ _FINE = 1 << 30
 """Steps of a draw from probabilities: an agent draws whole numbers alone."""
 
 
-async def among(
+async def choose_among(
     turn: Deliberation, found: Found, candidates: tuple[Candidate, ...], by: Literal["model", "policy"]
 ) -> int:
     """The number of the candidate taken (from 0). A model's unusable choice falls to the first."""

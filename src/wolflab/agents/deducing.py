@@ -13,7 +13,7 @@ from .recipes import Deduction
 
 async def deduce(turn: Deliberation, stage: Deduction) -> Found:
     """Judge the others if this ask is an occasion for it, then see the record under the fresh beliefs."""
-    group = targets(turn, stage)
+    group = deduction_targets(turn, stage)
     if not group:
         now = situated(turn, stage)
         return Found(now, judged=_living(turn.memory.beliefs, now))
@@ -33,7 +33,7 @@ def situated(
     return situation(turn.view, turn.memory, turn.ask, turn.recipe.layout, alpha, beliefs)
 
 
-def targets(turn: Deliberation, stage: Deduction) -> tuple[int, ...]:
+def deduction_targets(turn: Deliberation, stage: Deduction) -> tuple[int, ...]:
     """Whom to judge before this ask; nobody on the first night (004 §4.1)."""
     ask, memory = turn.ask, turn.memory
     if ask.kind in ("campaign", "succeed", "last-words") or (ask.phase == "night" and ask.round == 1):

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import ModelError
-from ..models.embedders.base import Vectors, digest_of
+from ..models.embedders.base import Vectors, embedder_digest
 from ..text.masking import mask, mask_pair, mask_together
-from .experience_block import Block, Entry
+from .experience_block import Block, StoredExperience
 
 LIMIT = 50
 """003 §4.1: how many experiences are kept at most."""
@@ -31,7 +31,7 @@ GOOD = 5
 PAPER_WINDOW = (993, 995)
 """The released code's fixed good scores: those who won on day 5, 6 or 7."""
 
-Key = tuple[str, str]
+DecisionKey = tuple[str, str]
 """(role, kind of decision)."""
 
 
@@ -61,7 +61,7 @@ class Experience:
         return f"{self.game}|{self.ask}"
 
     @property
-    def key(self) -> Key:
+    def key(self) -> DecisionKey:
         """What it is found under."""
         return self.role, self.kind
 
@@ -73,14 +73,16 @@ class Hit(NamedTuple):
     similarity: float
 
 
-class Chosen(NamedTuple):
+class ChosenExperiences(NamedTuple):
     """What a suggestion is drawn from: G0 and {G1 … Gn} of 003 Eq. 7."""
 
     bad: Experience
     good: tuple[Experience, ...]
 
 
-def choose(hits: Sequence[Hit], n: int = GOOD, window: tuple[int, int] | None = None) -> Chosen | None:
+def choose(
+    hits: Sequence[Hit], n: int = GOOD, window: tuple[int, int] | None = None
+) -> ChosenExperiences | None:
     """The bad example and at most `n` good ones among `hits` (best first, as `Pool.search` gives them).
 
     Bad is the lowest score, of several the least similar. Good are those whose scores are nearest to the
@@ -101,7 +103,7 @@ def choose(hits: Sequence[Hit], n: int = GOOD, window: tuple[int, int] | None = 
     else:
         others = [at for at in others if window[0] <= hits[at].experience.score <= window[1]]
     good = tuple(hits[at].experience for at in others[:n])
-    return Chosen(hits[worst].experience, good) if good else None
+    return ChosenExperiences(hits[worst].experience, good) if good else None
 
 
 class Held(NamedTuple):
@@ -142,8 +144,8 @@ class Pool:
         self,
         embedder: Mapping[str, Any],
         dimensions: int,
-        held: Mapping[Key, Held],
-        read: Callable[[Key], Block],
+        held: Mapping[DecisionKey, Held],
+        read: Callable[[DecisionKey], Block],
         nearness: Nearness,
     ) -> None:
         self.embedder = dict(embedder)
@@ -152,7 +154,7 @@ class Pool:
         self.held = dict(sorted(held.items()))
         self.digest = pool_digest(self.embedder, self.held)
         self._read = read
-        self._blocks: dict[Key, Block] = {}
+        self._blocks: dict[DecisionKey, Block] = {}
 
     @classmethod
     def of(
@@ -165,7 +167,7 @@ class Pool:
         """A pool in memory. vectors: (n, d), the reflections' vectors in the order of the experiences."""
         if vectors.ndim != 2 or len(vectors) != len(experiences):
             raise ValueError(f"{len(experiences)} experiences for vectors of shape {vectors.shape}")
-        places: dict[Key, list[int]] = {}
+        places: dict[DecisionKey, list[int]] = {}
         for place, experience in enumerate(experiences):
             places.setdefault(experience.key, []).append(place)
         blocks = {
@@ -176,7 +178,11 @@ class Pool:
 
     @classmethod
     def of_blocks(
-        cls, blocks: Mapping[Key, Block], embedder: Mapping[str, Any], dimensions: int, nearness: Nearness
+        cls,
+        blocks: Mapping[DecisionKey, Block],
+        embedder: Mapping[str, Any],
+        dimensions: int,
+        nearness: Nearness,
     ) -> Pool:
         """A pool in memory, from its blocks."""
         held = {key: Held(len(block.entries), block.digest) for key, block in blocks.items()}
@@ -209,7 +215,7 @@ class Pool:
         key = role, kind
         return self._whole(key) if key in self.held else None
 
-    def _whole(self, key: Key) -> Block:
+    def _whole(self, key: DecisionKey) -> Block:
         if key not in self._blocks:
             self._blocks[key] = self._read(key)
         return self._blocks[key]
@@ -289,17 +295,17 @@ class Shelf:
         }
 
 
-def pool_digest(embedder: Mapping[str, Any], held: Mapping[Key, Held]) -> str:
+def pool_digest(embedder: Mapping[str, Any], held: Mapping[DecisionKey, Held]) -> str:
     """The digest of a pool from those of its blocks."""
     parts = [[*key, block.n, block.digest] for key, block in sorted(held.items())]
-    return blake2b(json.dumps([digest_of(embedder), parts]).encode(), digest_size=16).hexdigest()
+    return blake2b(json.dumps([embedder_digest(embedder), parts]).encode(), digest_size=16).hexdigest()
 
 
-def _entry(one: Experience) -> Entry:
-    return Entry(one.reflection, one.response, one.score, one.game, one.deal, one.seat, one.ask)
+def _entry(one: Experience) -> StoredExperience:
+    return StoredExperience(one.reflection, one.response, one.score, one.game, one.deal, one.seat, one.ask)
 
 
-def _experience(key: Key, entry: Entry) -> Experience:
+def _experience(key: DecisionKey, entry: StoredExperience) -> Experience:
     reflection, response, score, game, deal, seat, ask = entry
     return Experience(reflection, response, score, *key, game, deal, seat, ask)
 
@@ -308,7 +314,7 @@ __all__ = [
     "GOOD",
     "LIMIT",
     "PAPER_WINDOW",
-    "Chosen",
+    "ChosenExperiences",
     "Experience",
     "Hit",
     "Nearness",

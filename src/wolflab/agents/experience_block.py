@@ -34,7 +34,7 @@ _PLACES = np.dtype("<i4")
 _encode = msgspec.json.Encoder().encode
 
 
-class Entry(NamedTuple):
+class StoredExperience(NamedTuple):
     """One experience as it is stored: what `Experience` holds, but role and kind, which the block has."""
 
     reflection: str
@@ -61,7 +61,7 @@ class Block:
     the distinct vectors, of length 1 or zero. rows: int32 (n,), each entry's vector.
     """
 
-    entries: Sequence[Entry]
+    entries: Sequence[StoredExperience]
     vectors: Vectors
     rows: NDArray[np.int32]
     _one_to_one: bool = field(init=False, default=False, repr=False)
@@ -77,7 +77,7 @@ class Block:
         object.__setattr__(self, "_one_to_one", n == u and bool((self.rows == np.arange(n)).all()))
 
     @classmethod
-    def of(cls, entries: Sequence[Entry], vectors: Vectors) -> Block:
+    def of(cls, entries: Sequence[StoredExperience], vectors: Vectors) -> Block:
         """A block from one vector for each entry, (n, d): equal ones are kept once."""
         known: dict[bytes, int] = {}
         firsts: list[int] = []

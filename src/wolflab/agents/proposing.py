@@ -10,12 +10,12 @@ from dataclasses import replace
 
 from ..rules import Action
 from ..text.asking.options import label
-from ..text.intents import Intent, chosen, intents, possible, worded
+from ..text.intents import Intent, chosen, intent_in_words, intents, possible
 from ..text.notes import Candidate, Proposed, Thought
 from ..text.questions import Decide, Propose
 from ..text.replies.parsed import Decided, Problem, Proposals
 from .base import Invalid, Reply
-from .choosing import among
+from .choosing import choose_among
 from .deliberation import Deliberation, Found
 from .recipes import Proposal
 
@@ -30,7 +30,7 @@ async def act(turn: Deliberation, found: Found, stage: Proposal) -> Reply:
     ruleset, kind = found.now.ruleset, turn.ask.kind
     told = tuple(Candidate(label(one.action, kind, ruleset), one.reasoning) for one in proposed)
     turn.notes.append(("propose", Proposed(told)))
-    taken = proposed[await among(turn, found, told, stage.choose)]
+    taken = proposed[await choose_among(turn, found, told, stage.choose)]
     if turn.recipe.think == "before_statements" and turn.ask.options is None and taken.reasoning:
         # 004 H.3: the words come from a call that is not to reason as what the speaker is.
         return await turn.respond(replace(found, plan=taken.reasoning))
@@ -70,9 +70,9 @@ async def _intended(turn: Deliberation, found: Found) -> Reply:
     open_: list[Intent] = [one for one in intents(ruleset) if possible(one, ask, found.now.alive)]
     if not open_:
         return await turn.respond(found)  # the Witch's antidote is a yes or no that no intent means
-    told = tuple(Candidate(worded(one, ruleset)) for one in open_)
+    told = tuple(Candidate(intent_in_words(one, ruleset)) for one in open_)
     turn.notes.append(("propose", Proposed(told)))
-    intent = open_[await among(turn, found, told, "policy")]
+    intent = open_[await choose_among(turn, found, told, "policy")]
     if ask.options is not None:
         action = chosen(intent, ask)
         assert action is not None

@@ -80,7 +80,7 @@ class Messages:
         return [self.lines[place] for place in sorted(told[:n]) if place < older]
 
 
-def messages(view: View) -> Messages:
+def messages_seen(view: View) -> Messages:
     """The messages of a view's seat."""
     fold: Messages | None = view.cache.get("messages")
     if fold is None or fold._events > len(view.events) or fold._notes > len(view.notes):

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, NoReturn, get_args
 
 from annotated_types import Ge, Interval
 
-from ..defaults import stated
+from ..defaults import fields_stated
 from ..errors import ExperimentError
 from ..fields import Amount, Misfit, from_plain, nearest
 from ..text.asking.prompts import STYLES
@@ -216,11 +216,11 @@ class Recipe:
 
     def stated(self) -> dict[str, Any]:
         """The fields that are not at their defaults, for headers and hashes (see `wolflab.defaults`)."""
-        return stated(self)
+        return fields_stated(self)
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> Recipe:
-        """The recipe that `stated` tells of."""
+        """The recipe that `fields_stated` tells of."""
         bare = cls(told["name"])
         return bare.with_(**{name: value for name, value in told.items() if name != "name"})
 

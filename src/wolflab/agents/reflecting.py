@@ -28,7 +28,7 @@ from ..text.questions import (
 from ..text.replies.parsed import Listed, Written
 from .deliberation import Deliberation, Found, Notes
 from .experience import choose, mask
-from .recall import Messages, messages, retrieve
+from .recall import Messages, messages_seen, retrieve
 from .recipes import Reflection
 
 
@@ -39,7 +39,7 @@ async def reflect(turn: Deliberation, stage: Reflection) -> Found:
 
 def recalled(turn: Deliberation, stage: Reflection) -> Situation:
     """What a reflective player has before it in this turn: O and V as its situation (003 §3.3)."""
-    memory, without, seat = messages(turn.view), turn.recipe.without, turn.memory.seat
+    memory, without, seat = messages_seen(turn.view), turn.recipe.without, turn.memory.seat
     recent = memory.recent(stage.recent if "recent" not in without else 0)
     older = memory.informative(stage.informative, len(recent)) if "informative" not in without else []
     talk = [isinstance(line.event, Said) and line.event.seat != seat for line in recent]
@@ -63,7 +63,7 @@ class Reflecting:
 
     def __init__(self, turn: Deliberation, stage: Reflection) -> None:
         self.turn, self.recipe, self.stage = turn, turn.recipe, stage
-        self.memory: Messages = messages(turn.view)
+        self.memory: Messages = messages_seen(turn.view)
         self.sampling = Sampling(stage.temperature, self.recipe.max_tokens)
 
     def has(self, component: str) -> bool:

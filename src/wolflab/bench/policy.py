@@ -16,7 +16,7 @@ import numpy as np
 from ..agents.memory import remember
 from ..agents.policy.base import Observation
 from ..agents.policy.checkpoint import Checkpoint, NumpyPolicy
-from ..agents.policy.features import length, player_vector
+from ..agents.policy.features import features_length, player_vector
 from ..agents.policy.network import NetworkConfig, initial, paper, small
 from ..agents.random import Random
 from ..match import Draws, Match, Player, play, run_now
@@ -58,7 +58,7 @@ def _weighed(policy: NumpyPolicy, size: int, seconds: float) -> float:
     def observation() -> Observation:
         rows = rng.normal(size=(1 + CANDIDATES, dimensions)).astype(np.float32)
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-        return Observation(rng.random(length(7), dtype=np.float32), rows[0], rows[1:], 7)
+        return Observation(rng.random(features_length(7), dtype=np.float32), rows[0], rows[1:], 7)
 
     seen = [observation() for _ in range(size)]
     policy.weigh_many(seen)

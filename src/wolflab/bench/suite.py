@@ -25,13 +25,13 @@ from ..agents.random import Random
 from ..agents.recipes import RECIPES
 from ..errors import ExperimentError
 from ..lab.plans.loading import build
-from ..lab.runs.runner import run
+from ..lab.runs.runner import play_run
 from ..lab.storage.store import Store
 from ..match import Casting, Draws, Match, Player, StrawPoll, everybody, play, run_now
 from ..match.bare import play_bare
 from ..models.base import Model, Request, Response
 from ..models.catalog import resolve
-from ..record import GameRecord, read
+from ..record import GameRecord, read_record
 from ..rules import DOCTOR, SHERIFF, SHIELDS
 from .policy import policy_lines
 from .training import training_lines
@@ -153,7 +153,7 @@ def _village_games(deals: int) -> tuple[float, float]:
     }
     with tempfile.TemporaryDirectory() as folder, Store.create(Path(folder) / "run", build(data)) as store:
         start = time.process_time()
-        run(store)
+        play_run(store)
         spent = time.process_time() - start
         calls = sum(total.calls for totals in store.spent_by().values() for total in totals.values())
     return deals / spent, calls / deals
@@ -200,7 +200,7 @@ def _latency(seconds: float, games: int, slower: float) -> list[tuple[str, float
         )
         writer = (await play(match)).writer
         assert writer is not None
-        return read(writer.game.lines, writer.probes.lines)
+        return read_record(writer.game.lines, writer.probes.lines)
 
     async def many(model: _Late, numbers: range) -> list[GameRecord]:
         return list(await asyncio.gather(*(one(model, number) for number in numbers)))

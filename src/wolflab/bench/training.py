@@ -12,10 +12,10 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ..agents.policy.checkpoint import SUFFIX, load, save
+from ..agents.policy.checkpoint import SUFFIX, load_policy, save
 from ..lab.training.files import POLICY
-from ..lab.training.games import POPULATION, Job, crew, grouped, time_of
-from ..lab.training.plan import load as training
+from ..lab.training.games import POPULATION, Job, crew, grouped, time_spent
+from ..lab.training.plan import load_training
 from ..policy.rollout import population_members
 
 SHIPPED = "small"
@@ -27,13 +27,13 @@ def training_lines(games: int, workers: int | None = None) -> list[tuple[str, fl
 
     workers: None for one a core, if each has games.
     """
-    settings = training(f"train-{SHIPPED}").training
+    settings = load_training(f"train-{SHIPPED}").training
     size = min(settings.rollouts.group, games)
     count = workers or min(os.cpu_count() or 1, games // size)
-    experiment = training(f"train-{SHIPPED}", [f"workers={count}"])
+    experiment = load_training(f"train-{SHIPPED}", [f"workers={count}"])
     pool = population_members(settings.population, settings.updates)
     with TemporaryDirectory() as folder, crew(experiment) as workers_:
-        path, learner = Path(folder) / POLICY, load(SHIPPED)
+        path, learner = Path(folder) / POLICY, load_policy(SHIPPED)
         (path.parent / POPULATION).mkdir()
         save(learner, path)
         for member in pool:
@@ -49,7 +49,7 @@ def training_lines(games: int, workers: int | None = None) -> list[tuple[str, fl
         done = list(workers_.do(jobs("timed", games)))
         spent = time.perf_counter() - start
     made = sum(len(decisions_made.action) for each in done for decisions_made in each.decisions)
-    seconds, shares = time_of(done)
+    seconds, shares = time_spent(done)
     what = f"training rollouts, {count} processes, embedder hashing"
     rows = [(what, made / spent, "decisions/s"), ("… of processor time", made / seconds, "decisions/s")]
     ordered = sorted(shares.items(), key=lambda one: -one[1])

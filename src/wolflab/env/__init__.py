@@ -16,14 +16,14 @@ from ..match.rewards import Worth
 from .actions import ActionTable
 from .aec import SHAPED, WerewolfAEC, env
 from .seating import Learners, Others, player
-from .vector import Layout
+from .vector import VectorLayout
 
 __all__ = [
     "SHAPED",
     "ActionTable",
-    "Layout",
     "Learners",
     "Others",
+    "VectorLayout",
     "WerewolfAEC",
     "Worth",
     "env",

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..errors import IllegalReply
 from ..match import Draws
 from ..rules import LEFT, NO, PASS, RIGHT, YES, Action, Ask, Ruleset, Say, pick
-from .words import Intent, worded
+from .words import SpokenIntent, intent_spoken
 
 Mask = NDArray[np.int8]
 
@@ -49,15 +49,17 @@ class ActionTable:
         return (*_CHOICES, *((f"choose {name}", pick(seat)) for seat, name in enumerate(self.ruleset.names)))
 
     @cached_property
-    def intents(self) -> tuple[Intent, ...]:
+    def intents(self) -> tuple[SpokenIntent, ...]:
         """What answers an ask for a statement."""
         seats = range(self.ruleset.players)
-        told = [Intent("found", seat) for seat in seats] + [Intent("cleared", seat) for seat in seats]
+        told = [SpokenIntent("found", seat) for seat in seats] + [
+            SpokenIntent("cleared", seat) for seat in seats
+        ]
         return (
-            Intent("silent"),
-            *(Intent("accuse", seat) for seat in seats),
-            *(Intent("defend", seat) for seat in seats),
-            *(Intent("claim", None, role.name) for role in self.ruleset.cast),
+            SpokenIntent("silent"),
+            *(SpokenIntent("accuse", seat) for seat in seats),
+            *(SpokenIntent("defend", seat) for seat in seats),
+            *(SpokenIntent("claim", None, role.name) for role in self.ruleset.cast),
             *(told if self.ruleset.count("Seer") else ()),
         )
 
@@ -108,4 +110,6 @@ class ActionTable:
             assert words is not None
             return Say(words)
         intent = self.intents[number - len(self.choices)]
-        return Say(worded(intent, self.ruleset, bank, lambda n, what: draws.below(n, f"{ask.id}|env|{what}")))
+        return Say(
+            intent_spoken(intent, self.ruleset, bank, lambda n, what: draws.below(n, f"{ask.id}|env|{what}"))
+        )

@@ -28,13 +28,13 @@ from ..models.village.speech.phrases import BANKS
 from ..rules import PASS, Ask, Ruleset, View, preset
 from ..text.asking.options import labels, read_action
 from .actions import WORDS, ActionTable, Mask
-from .checks import number, one_of, typed
+from .checks import checked_number, one_of, typed
 from .game import Game, Hall
-from .seating import Learners, Others, agents_of, check
-from .told import ALPHABET, length, told
-from .vector import Layout, Vector, encode
+from .seating import Learners, Others, agents_of, checked_seats
+from .told import ALPHABET, text_length, told_to_seat
+from .vector import Vector, VectorLayout, encode
 
-Observation = dict[str, Any]
+SeatObservation = dict[str, Any]
 """``observation``: float32 (layout.size,); ``action_mask``: int8 (n,); ``text``: str, unless left out."""
 
 
@@ -97,16 +97,16 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
             render_mode=render_mode,
         )
         self.ruleset = rules if isinstance(rules, Ruleset) else preset(rules)
-        learners = check(learners, others, self.ruleset)
+        learners = checked_seats(learners, others, self.ruleset)
         typed("shaping", shaping, (bool, Worth), "True, False, or a Worth")
         one_of("text", text, ("new", "all", "none"))
         one_of("bank", bank, tuple(BANKS))
         typed("record", record, bool, "True or False")
         one_of("render_mode", render_mode, (None, "human", "ansi"))
-        rounds = number("rounds", rounds, 1, 256)
-        self._text, self._text_limit, self._bank = text, length(text_limit, text, self.ruleset), bank
+        rounds = checked_number("rounds", rounds, 1, 256)
+        self._text, self._text_limit, self._bank = text, text_length(text_limit, text, self.ruleset), bank
         self.render_mode = render_mode
-        self.layout = Layout(self.ruleset, rounds)
+        self.layout = VectorLayout(self.ruleset, rounds)
         self.table = ActionTable(self.ruleset)
         self.possible_agents = list(agents_of(self.ruleset))
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
@@ -155,14 +155,16 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         number of the deal instead. Both are whole numbers. Raises ExperimentError for any other, or another
         option, and the game goes on as if nothing had been asked.
         """
-        first, deal = (self._seed, self._number + 1) if seed is None else (number("reset: seed", seed), 0)
+        first, deal = (
+            (self._seed, self._number + 1) if seed is None else (checked_number("reset: seed", seed), 0)
+        )
         if options is not None:
             typed("reset: options", options, Mapping, "a mapping such as {'deal': 3}")
             if unknown := set(options) - {"deal", _PROBE}:
                 raise ExperimentError(
                     f"reset: options: got {min(unknown, key=str)!r}; use 'deal', the only one"
                 )
-            deal = number("reset: deal", options.get("deal", deal), 0)
+            deal = checked_number("reset: deal", options.get("deal", deal), 0)
         self._seed, self._number = first, deal
         self.agents = []  # until the new game stands: one that cannot begin leaves none
         self._seen = [0] * self.ruleset.players
@@ -208,7 +210,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         if self.render_mode == "human":
             self.render()
 
-    def observe(self, agent: str) -> Observation:
+    def observe(self, agent: str) -> SeatObservation:
         """What the agent knows now. Its mask is empty unless it is the agent's turn."""
         self._playing("observe")
         seat = self._seat(agent)
@@ -216,10 +218,10 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         mask = self._mask() if agent == self.agent_selection else self.table.mask(None)
         if agent == self.agent_selection:
             self._shown = mask
-        seen: Observation = {"observation": vector, "action_mask": mask}
+        seen: SeatObservation = {"observation": vector, "action_mask": mask}
         if self._text != "none":
             since = 0 if self._text == "all" else self._seen[seat]
-            seen["text"] = told(view, self._asked(seat), since, self._text_limit)
+            seen["text"] = told_to_seat(view, self._asked(seat), since, self._text_limit)
         return seen
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:

@@ -18,7 +18,7 @@ def whole(value: Any) -> int | None:
         return None
 
 
-def number(name: str, value: object, least: int | None = None, most: int | None = None) -> int:
+def checked_number(name: str, value: object, least: int | None = None, most: int | None = None) -> int:
     """A whole number, of `least` or more and of `most` or less where these are given."""
     found = whole(value)
     if found is None or (least is not None and found < least) or (most is not None and found > most):

@@ -19,18 +19,18 @@ from ..match import Match, Played, play
 from ..rules import Action, Ask, View
 
 
-class Moment(NamedTuple):
+class LearnerTurn(NamedTuple):
     """A question to a learner, and all that its seat may know."""
 
     view: View
     ask: Ask
 
 
-Put = Callable[[Moment], Awaitable[Action]]
+Put = Callable[[LearnerTurn], Awaitable[Action]]
 """Puts a question to whoever steps the environment."""
 
 
-class Learner:
+class LearnerSeat:
     """The agent that holds a learner's seat: it waits to be told what to do."""
 
     name = "learner"
@@ -41,7 +41,7 @@ class Learner:
 
     async def reply(self, view: View, ask: Ask, io: IO) -> Reply:
         """What `step` was called with."""
-        return Reply(await self._put(Moment(view, ask)))
+        return Reply(await self._put(LearnerTurn(view, ask)))
 
     def describe(self) -> dict[str, Any]:
         """For the header."""
@@ -49,14 +49,14 @@ class Learner:
 
 
 class _Pause:
-    def __init__(self, moment: Moment) -> None:
+    def __init__(self, moment: LearnerTurn) -> None:
         self.moment = moment
 
-    def __await__(self) -> Generator[Moment, Action, Action]:
+    def __await__(self) -> Generator[LearnerTurn, Action, Action]:
         return (yield self.moment)
 
 
-async def pause(moment: Moment) -> Action:
+async def pause(moment: LearnerTurn) -> Action:
     """`Put` for `Stepwise`: hands the question out of the coroutine."""
     return await _Pause(moment)
 
@@ -67,11 +67,11 @@ class Stepwise:
     def __init__(self, match: Match) -> None:
         self._game = play(match)
 
-    def start(self) -> Moment | Played:
+    def start(self) -> LearnerTurn | Played:
         """Play up to the first question, or to the end."""
         return self._send(None)
 
-    def answer(self, action: Action) -> Moment | Played:
+    def answer(self, action: Action) -> LearnerTurn | Played:
         """Answer the question that came last, and play on."""
         return self._send(action)
 
@@ -79,13 +79,13 @@ class Stepwise:
         """Leave the game unfinished."""
         self._game.close()
 
-    def _send(self, what: Action | None) -> Moment | Played:
+    def _send(self, what: Action | None) -> LearnerTurn | Played:
         try:
             moment: object = self._game.send(what)
         except StopIteration as done:
             played: Played = done.value
             return played
-        if not isinstance(moment, Moment):
+        if not isinstance(moment, LearnerTurn):
             self._game.close()
             raise RuntimeError("a player that calls itself instant has waited")
         return moment
@@ -101,30 +101,30 @@ class Background:
         self.loop = asyncio.new_event_loop()
         self._thread = Thread(target=self.loop.run_forever, name="wolflab.env", daemon=True)
         self._thread.start()
-        self._queue: SimpleQueue[tuple[Moment, asyncio.Future[Action]] | Future[Played]] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[LearnerTurn, asyncio.Future[Action]] | Future[Played]] = SimpleQueue()
         self._game: Future[Played] | None = None
         self._waiting: asyncio.Future[Action] | None = None
 
-    async def put(self, moment: Moment) -> Action:
+    async def put(self, moment: LearnerTurn) -> Action:
         """`Put` for games on this loop."""
         waiting: asyncio.Future[Action] = self.loop.create_future()
         self._queue.put((moment, waiting))
         return await waiting
 
-    def start(self, match: Match) -> Moment | Played:
+    def start(self, match: Match) -> LearnerTurn | Played:
         """Play a game up to the first question, or to the end."""
         self._queue = SimpleQueue()
         self._game = asyncio.run_coroutine_threadsafe(play(match), self.loop)
         self._game.add_done_callback(self._queue.put)
         return self._next()
 
-    def answer(self, action: Action) -> Moment | Played:
+    def answer(self, action: Action) -> LearnerTurn | Played:
         """Answer the question that came last, and play on. Questions asked with it come first."""
         assert self._waiting is not None
         self.loop.call_soon_threadsafe(_hand, self._waiting, action)
         return self._next()
 
-    def _next(self) -> Moment | Played:
+    def _next(self) -> LearnerTurn | Played:
         came = self._queue.get()
         if isinstance(came, Future):
             try:

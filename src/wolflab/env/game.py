@@ -17,7 +17,7 @@ from ..models.embedders.base import Embedder
 from ..record import Turn
 from ..rules import Action, Event, Log, Ruleset
 from ..text.asking.sentences import moderator_sentence
-from .driving import Background, Learner, Moment, Put, Stepwise, pause
+from .driving import Background, LearnerSeat, LearnerTurn, Put, Stepwise, pause
 from .seating import Others, Seats, casting, the_rest
 
 
@@ -48,7 +48,7 @@ class Game:
         self.rewards = Rewards(ruleset, worth)
         self.transcript: list[str] = []
         self.learners: tuple[int, ...] = ()
-        self.moment: Moment | None = None
+        self.moment: LearnerTurn | None = None
         self.played: Played | None = None
         self.asked = False
         self._earned = [0.0] * ruleset.players
@@ -62,9 +62,9 @@ class Game:
         for event, now in log.told(len(self.transcript)):
             self.transcript.append(moderator_sentence(event, now.round, self.ruleset))
 
-    def come(self, came: Moment | Played) -> None:
+    def come(self, came: LearnerTurn | Played) -> None:
         """It has come to a learner's question, or to its end."""
-        if isinstance(came, Moment):
+        if isinstance(came, LearnerTurn):
             self.moment, self.asked = came, True
         else:
             self.moment, self.played = None, came
@@ -110,7 +110,7 @@ class Hall:
         game.come(self._driver.answer(action))
 
     def _match(self, game: Game, put: Put, instant: bool) -> Match:
-        me = Player(Learner(put))
+        me = Player(LearnerSeat(put))
         cast = casting(self._learners, self._rest, me)
 
         def seat(dealing: Dealing) -> list[Player]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..agents.language import LanguageAgent
-from ..agents.policy.checkpoint import BY_DEFAULT, NumpyPolicy, check_policy, load
+from ..agents.policy.checkpoint import BY_DEFAULT, NumpyPolicy, check_policy, load_policy
 from ..agents.random import Random
 from ..agents.recipes import RECIPES, Recipe, recipe
 from ..errors import ExperimentError
@@ -26,7 +26,7 @@ Learners = int | str | Collection[int | str] | None
 agents), or those of a role or a side ("Seer", "werewolves")."""
 
 Seats = int | str | Sequence[int] | None
-"""The same in plain numbers, as `check` gives it."""
+"""The same in plain numbers, as `checked_seats` gives it."""
 
 Others = str | Player | Mapping[str, str | Player] | Casting | None
 """Who holds the rest: a recipe's name (on the built-in player; "random" needs none), a `match.Player`, either
@@ -61,7 +61,7 @@ def player(
                 f"policy: {policy} was given, and recipe {recipe_name!r} chooses without one"
             )
         return Player(LanguageAgent(made), resolve(model), _embedders(made, "hashing"))
-    weigher = load(policy or BY_DEFAULT[made.propose.source])
+    weigher = load_policy(policy or BY_DEFAULT[made.propose.source])
     agent = LanguageAgent(made, policy=NumpyPolicy(weigher))
     return Player(agent, resolve(model), _embedders(made, weigher.reads))
 
@@ -87,7 +87,7 @@ def learning(learners: Seats, dealing: Dealing) -> frozenset[int]:
             return frozenset(learners)
 
 
-def check(learners: Learners, others: Others, ruleset: Ruleset) -> Seats:
+def checked_seats(learners: Learners, others: Others, ruleset: Ruleset) -> Seats:
     """The learners, in plain numbers. ExperimentError for learners or others that this game cannot seat."""
     if not callable(others):
         kinds = (str, Player, Mapping, type(None))
@@ -146,7 +146,7 @@ def the_rest(others: Others, ruleset: Ruleset) -> Rest:
     Raises ExperimentError for a recipe or place that is not known.
     """
     if others is None:
-        return lambda dealing: lambda seat: Player(Random())  # never asked: everybody learns (`check`)
+        return lambda dealing: lambda seat: Player(Random())  # everybody learns (`checked_seats`)
     if isinstance(others, str | Player):
         one = _player(others, ruleset)
         return lambda dealing: lambda seat: one

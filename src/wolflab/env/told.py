@@ -37,7 +37,7 @@ from ..rules.roles.seer import NOT_WOLF
 from ..text.asking.sentences import a_role, sentence
 from ..text.asking.wording import moderator_request, time_of
 from ..text.questions import Line, Situation
-from .checks import number
+from .checks import checked_number
 from .vector import kinds, phases
 
 ALPHABET = "\n" + "".join(map(chr, [*range(0x20, 0x7F), *range(0xA1, 0x250)])) + "–—‘’“”…‹›€"
@@ -49,7 +49,7 @@ LEFT_OUT = "[Older lines that everybody was told are left out here: {}.]"
 IDLE = "Nothing is asked of you, for the game ended before your first turn: pass."
 
 
-def told(view: View, ask: Ask | None, since: int, limit: int) -> str:
+def told_to_seat(view: View, ask: Ask | None, since: int, limit: int) -> str:
     """The view's events from number `since` on, a line each, then the question, in `limit` characters.
 
     Raises ExperimentError where what must stay takes more: a role that tells its holders more than `least`
@@ -99,12 +99,12 @@ def _fitted(lines: Sequence[tuple[str, bool]], limit: int) -> str:
 # -- what must stay -----------------------------------------------------------------------------
 
 
-def length(limit: int | None, text: str, ruleset: Ruleset) -> int:
+def text_length(limit: int | None, text: str, ruleset: Ruleset) -> int:
     """Characters of a text under these settings. ExperimentError for a limit that is too small."""
     needed = least(ruleset) if text != "none" else 1
     if limit is None:
         return max(4096, needed)
-    given = number("text_limit", limit, 1)
+    given = checked_number("text_limit", limit, 1)
     if given < needed:
         raise ExperimentError(
             f"text_limit: got {given}; what no text may leave out takes up to {needed} characters under "

@@ -1,6 +1,6 @@
 """One seat's view and question as a vector of fixed length: the view's facts, and a fold over its events.
 
-It reads what the seat saw and heard, statements through `text.reading`, and nothing else. `Layout`
+It reads what the seat saw and heard, statements through `text.reading`, and nothing else. `VectorLayout`
 says what stands where. Every entry lies in [-1, 1].
 """
 
@@ -77,7 +77,7 @@ def kinds(ruleset: Ruleset) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Layout:
+class VectorLayout:
     """What stands where, for P seats, R roles in the order of the ruleset, K = `rounds` kept.
 
     sections: (name, shape) in order; `slice(name)` finds one in a vector. See docs/env.md for what each
@@ -245,7 +245,7 @@ class _Fold:
         np.clip(now.stance, -1, 1, out=now.stance)
 
 
-def encode(view: View, ask: Ask | None, layout: Layout) -> Vector:
+def encode(view: View, ask: Ask | None, layout: VectorLayout) -> Vector:
     """float32 (layout.size,): what the seat knows, and the question put to it (None: no question)."""
     name = f"env vector, rounds={layout.rounds}"
     fold: _Fold | None = view.cache.get(name)

@@ -16,7 +16,7 @@ from ..rules.roles.seer import NOT_WOLF
 
 
 @dataclass(frozen=True, slots=True)
-class Intent:
+class SpokenIntent:
     """What to say: nothing; suspicion or trust of a `seat`; one's `role`; what a look at `seat` showed."""
 
     kind: Literal["silent", "accuse", "defend", "claim", "found", "cleared"]
@@ -29,7 +29,7 @@ class Intent:
         return f"{self.kind} {about}".strip()
 
 
-def points(intent: Intent) -> tuple[Point, ...]:
+def points(intent: SpokenIntent) -> tuple[Point, ...]:
     """The phrases to string together. Who tells of a look claims to be the Seer with it."""
     match intent.kind:
         case "silent":
@@ -47,7 +47,7 @@ def points(intent: Intent) -> tuple[Point, ...]:
             return Point("claim", what="Seer"), Point("saw", intent.seat, NOT_WOLF)
 
 
-def worded(intent: Intent, ruleset: Ruleset, bank: str, below: Callable[[int, str], int]) -> str:
+def intent_spoken(intent: SpokenIntent, ruleset: Ruleset, bank: str, below: Callable[[int, str], int]) -> str:
     """The statement. bank: one of `BANKS`; below: (n, what for) → an integer in [0, n)."""
     said = []
     for number, point in enumerate(points(intent)):

@@ -7,7 +7,7 @@ number is an `Estimate` that carries its n, its missing and an interval; nothing
 from ..stats.intervals import Estimate
 from .observed import MeasuringOptions
 from .rows import GameResult, row_of
-from .shapes import Condition, Summary
+from .shapes import ConditionResult, Summary
 from .summary import summarise
 
-__all__ = ["Condition", "Estimate", "GameResult", "MeasuringOptions", "Summary", "row_of", "summarise"]
+__all__ = ["ConditionResult", "Estimate", "GameResult", "MeasuringOptions", "Summary", "row_of", "summarise"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..text.notes import Belief, counted
+from ..text.notes import Belief, counted_confidence
 from .days import Day
 
 CONFIDENCES = tuple(range(5, 11))
@@ -50,7 +50,7 @@ def role_probabilities(belief: Belief, prior: Mapping[str, float]) -> dict[str, 
     """
     if belief.role not in prior:
         return dict(prior)
-    w = (min(max(counted(belief.confidence), 5), 10) - 5) / 5
+    w = (min(max(counted_confidence(belief.confidence), 5), 10) - 5) / 5
     return {role: (1 - w) * p + w * (role == belief.role) for role, p in prior.items()}
 
 

@@ -57,7 +57,7 @@ from .play import (
     won_as,
 )
 
-Entry = TypeVar("Entry", Counting, SplitCounting)
+AnyCounting = TypeVar("AnyCounting", Counting, SplitCounting)
 Parts = dict[PartKey, Sums | None]
 SIGNED = (-1.0, 1.0)
 SIDE_NAMES: Mapping[SideName, str] = {"village": "village", "werewolves": "Werewolves"}
@@ -98,10 +98,12 @@ def _enter(
     _ENTRIES[name] = Measure(name, label, how, section, says, counts, group=group, needs=needs, **fields)
 
 
-def measure(label: str, how: Formula, section: Section, **fields: Any) -> Callable[[Entry], Entry]:
+def measure(
+    label: str, how: Formula, section: Section, **fields: Any
+) -> Callable[[AnyCounting], AnyCounting]:
     """Enter the function below under its name, with its docstring for its sentence. fields: see `_enter`."""
 
-    def enter(counts: Entry) -> Entry:
+    def enter(counts: AnyCounting) -> AnyCounting:
         says = " ".join((counts.__doc__ or "").split())
         _enter(counts.__name__, label, how, section, says, counts, **fields)
         return counts

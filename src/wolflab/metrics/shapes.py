@@ -29,7 +29,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class ConditionResult:
     """One row of the main table, and everything behind it.
 
     measures: by name, those of `registry.MEASURES` that the condition has (without a Sheriff it has no
@@ -151,7 +151,7 @@ class Summary:
     title: str
     description: str
     instrument: bool
-    conditions: tuple[Condition, ...]
+    conditions: tuple[ConditionResult, ...]
     contrasts: tuple[Contrast, ...]
     beside: tuple[Beside, ...]
     planted: tuple[PlantedEffect, ...]

@@ -19,7 +19,7 @@ from .choices import STUDIES
 from .published import PublishedFigure, PublishedTable, compare_with_published, published_table
 from .registry import unknown_measure
 from .rows import GameResult
-from .shapes import Beside, Condition, Contrast, Counts, Curve, PlantedEffect, Summary
+from .shapes import Beside, ConditionResult, Contrast, Counts, Curve, PlantedEffect, Summary
 from .tally import MeasureTally, compare_tallies
 
 CONTRASTED = ("ratio", "dc", "village_win")
@@ -49,11 +49,11 @@ class _Arm:
         if game.row is not None and game.status in ("done", "void"):
             self.tally.add(game.row, game.deal, game.draw, void=game.status == "void")
 
-    def condition(self, name: str, seed: int) -> Condition:
+    def condition(self, name: str, seed: int) -> ConditionResult:
         games, tally = self.statuses, self.tally
         measures, splits = tally.estimates(seed)
         unfinished = games["unfinished"] + games["planned"]
-        return Condition(
+        return ConditionResult(
             name,
             tally.ruleset,
             tuple(sorted(tally.players)),
@@ -134,7 +134,9 @@ def _must_be_conditions(
                 raise ExperimentError(f"{where}: there is no condition {name!r}; known are {', '.join(arms)}")
 
 
-def _planted(planted: Mapping[str, Any] | None, conditions: Sequence[Condition]) -> tuple[PlantedEffect, ...]:
+def _planted(
+    planted: Mapping[str, Any] | None, conditions: Sequence[ConditionResult]
+) -> tuple[PlantedEffect, ...]:
     if not planted:
         return ()
     measure = str(planted.get("measure", "persuasion"))
@@ -177,11 +179,13 @@ def _letters(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "", name.lower())
 
 
-def _beside(table_name: str, conditions: Sequence[Condition], rows: Mapping[str, str]) -> Iterator[Beside]:
+def _beside(
+    table_name: str, conditions: Sequence[ConditionResult], rows: Mapping[str, str]
+) -> Iterator[Beside]:
     """Each figure of one published table, with ours where a condition is that row."""
     table = published_table(table_name)
     for row, figures in table.rows.items():
-        same: list[Condition | None] = [
+        same: list[ConditionResult | None] = [
             condition
             for condition in conditions
             if _letters(rows.get(condition.name, condition.name)) == _letters(row)
@@ -193,7 +197,7 @@ def _beside(table_name: str, conditions: Sequence[Condition], rows: Mapping[str,
 
 
 def _beside_figure(
-    table: PublishedTable, row: str, metric: str, figure: PublishedFigure, condition: Condition | None
+    table: PublishedTable, row: str, metric: str, figure: PublishedFigure, condition: ConditionResult | None
 ) -> Beside:
     key = COUNTERPART.get(metric, metric)
     ours = None if condition is None else condition.measures.get(key)

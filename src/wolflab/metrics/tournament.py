@@ -25,7 +25,7 @@ from .published import compare_with_published, published_table
 SidePart = Literal["village", "werewolves", "both"]
 SIDE_PARTS: tuple[SidePart, ...] = ("both", "village", "werewolves")
 VERSUS = " vs "
-Pair = tuple[str, str]
+Matchup = tuple[str, str]
 """(who plays the village, who plays the Werewolves)."""
 SEQUENCE = "confidence sequence: it holds at every number of games"
 NOT_ANYTIME = "the run could stop early: this has no interval that holds then"
@@ -41,7 +41,7 @@ class CellGame(NamedTuple):
     winner: SideName | None
 
     @property
-    def pair(self) -> Pair:
+    def pair(self) -> Matchup:
         """Its cell."""
         return self.village, self.werewolves
 
@@ -140,7 +140,7 @@ class Standings:
         return cells.get((village, werewolves))
 
 
-def pair_of(cell: str) -> Pair | None:
+def pair_of(cell: str) -> Matchup | None:
     """Who plays the village and who the Werewolves in the cell of that name; None where it is no cell's."""
     village, versus, werewolves = cell.partition(VERSUS)
     return (village, werewolves) if versus and village and werewolves and VERSUS not in werewolves else None
@@ -148,7 +148,7 @@ def pair_of(cell: str) -> Pair | None:
 
 def standings(
     results: Sequence[CellGame],
-    pairs: Sequence[Pair],
+    pairs: Sequence[Matchup],
     *,
     title: str = "",
     description: str = "",
@@ -198,7 +198,7 @@ def standings(
 
 
 def differences_by_deal(
-    results: Sequence[CellGame], pairs: Sequence[Pair], first: str, second: str, part: SidePart
+    results: Sequence[CellGame], pairs: Sequence[Matchup], first: str, second: str, part: SidePart
 ) -> list[tuple[int, float]]:
     """(deal, score of `first` − score of `second`), deals in ascending order.
 
@@ -208,14 +208,14 @@ def differences_by_deal(
     return games.differences_by_deal(*games.shared(first, second, part))
 
 
-def deal_means(results: Sequence[CellGame], pair: Pair) -> list[tuple[int, float]]:
+def deal_means(results: Sequence[CellGame], pair: Matchup) -> list[tuple[int, float]]:
     """(deal, share of its games that the village won) of one cell, deals in ascending order."""
     return sorted(_Games(results, [pair], None, 0).by_deal([(pair, "village")]).items())
 
 
 # -- the work ---------------------------------------------------------------------------------
 
-_Seen = tuple[Pair, SideName]
+_Seen = tuple[Matchup, SideName]
 """A cell, seen from one side."""
 
 
@@ -223,15 +223,15 @@ class _Games:
     """Results by cell, and what follows from them."""
 
     def __init__(
-        self, results: Sequence[CellGame], pairs: Sequence[Pair], level: float | None, seed: int
+        self, results: Sequence[CellGame], pairs: Sequence[Matchup], level: float | None, seed: int
     ) -> None:
         self.pairs, self.level, self.seed = list(pairs), level, seed
-        self.of: dict[Pair, list[CellGame]] = {pair: [] for pair in pairs}
+        self.of: dict[Matchup, list[CellGame]] = {pair: [] for pair in pairs}
         for game in results:
             if game.pair in self.of:
                 self.of[game.pair].append(game)
 
-    def cell(self, pair: Pair) -> CellRow:
+    def cell(self, pair: Matchup) -> CellRow:
         games = self.of[pair]
         nobody = sum(game.winner is None for game in games)
         if self.level is not None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, Protocol
 
-from ..defaults import stated
+from ..defaults import fields_stated
 from ..errors import ModelError
 from ..text.asking.prompts import corrected, messages
 from ..text.digest import question_digest, words_digest
@@ -31,7 +31,7 @@ class Sampling:
     seed: int | None = None
 
 
-_settings = lru_cache(256)(stated)
+_settings = lru_cache(256)(fields_stated)
 
 
 class Chat(NamedTuple):

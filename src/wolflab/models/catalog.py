@@ -25,7 +25,7 @@ Spec = str | Mapping[str, Any]
 
 
 def resolve(spec: Spec, budget: Budget | None = None) -> Model:
-    """The model that `spec` names. No network: see `check`.
+    """The model that `spec` names. No network: see `check_model`.
 
     "village" takes its own settings; "PROVIDER/NAME" takes those of `openai_api.Settings`; any other
     name needs `base_url`. Raises ModelError for an unknown provider or setting, naming the known ones.
@@ -45,7 +45,7 @@ def check_settings(spec: Spec) -> None:
     """Raise ModelError for a name or a setting that `resolve` refuses, and make nothing."""
     name, settings = name_and_settings(spec)
     if name == BUILT_IN:
-        from .village.settings import Settings as Knobs
+        from .village.settings import VillageSettings as Knobs
 
         Knobs.of(settings)
     else:
@@ -87,7 +87,7 @@ def name_and_settings(
     return name.strip(), settings
 
 
-async def check(model: Model) -> None:
+async def check_model(model: Model) -> None:
     """Whether `model` can be used, before any game is played.
 
     One short call is made where the server does not list the model. Raises ModelError (ServerError
@@ -150,7 +150,7 @@ async def _greet(model: OpenAIModel, listed: tuple[str, ...]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CatalogRow:
     """One line of `wolflab models`: what to write, which key it reads, and whether that is there."""
 
     pattern: str
@@ -159,10 +159,10 @@ class Row:
     configured: bool
 
 
-def listing() -> tuple[Row, ...]:
+def listing() -> tuple[CatalogRow, ...]:
     """What can be named. A row that needs no key counts as configured; no server is asked."""
-    rows = [Row(BUILT_IN, "", "", True)]
+    rows = [CatalogRow(BUILT_IN, "", "", True)]
     for provider in PROVIDERS.values():
         ready = provider.key is None or key_value(provider.key) is not None
-        rows.append(Row(f"{provider.name}/…", provider.key or "", provider.base_url or "", ready))
+        rows.append(CatalogRow(f"{provider.name}/…", provider.key or "", provider.base_url or "", ready))
     return tuple(rows)

@@ -143,7 +143,7 @@ def public_url(url: str) -> str:
 
 
 @dataclass(slots=True)
-class Learned:
+class LearnedQuirks:
     """What one model at one endpoint has taught us: remembered for every later call, logged once.
 
     formats: what is left to try for a schema, best first. limit: likewise for the reply's cap; empty:
@@ -179,7 +179,7 @@ class Endpoint:
         self.base_url = base_url
         self.variable = variable
         self.max_in_flight: int | None = None
-        self._learned: dict[str, Learned] = {}
+        self._learned: dict[str, LearnedQuirks] = {}
         self._lines: WeakKeyDictionary[asyncio.AbstractEventLoop, _Line] = WeakKeyDictionary()
 
     def key(self) -> str | None:
@@ -190,10 +190,10 @@ class Endpoint:
         """Lower the limit of calls in flight to `calls`, if it is not lower already."""
         self.max_in_flight = min(calls, self.max_in_flight or calls)
 
-    def learned(self, model: str, provider: Provider) -> Learned:
+    def learned(self, model: str, provider: Provider) -> LearnedQuirks:
         """What is known about `model` here, shared by everything that uses it."""
         if model not in self._learned:
-            self._learned[model] = Learned(provider.formats, provider.limit)
+            self._learned[model] = LearnedQuirks(provider.formats, provider.limit)
         return self._learned[model]
 
     @property

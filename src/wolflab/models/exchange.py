@@ -82,7 +82,7 @@ def passed_on(answer: HttpAnswer, classify: Classify) -> Fault:
     return classify(code if isinstance(code, int) else 502, error, answer.headers)
 
 
-def pause(fault: Fault, waited: int, jitter: Callable[[], float]) -> float:
+def backoff_pause(fault: Fault, waited: int, jitter: Callable[[], float]) -> float:
     """Seconds: what the server asked for, else doubling; spread, so that calls do not return at once."""
     if fault.wait is not None:
         return fault.wait * (1 + 0.1 * jitter())

@@ -24,16 +24,16 @@ from .budget import Budget, Price
 from .endpoints import (
     MAX_IN_FLIGHT,
     Endpoint,
-    Learned,
+    LearnedQuirks,
     Provider,
     check_url,
     check_variable,
     endpoint,
     public_url,
 )
-from .exchange import gave_up, passed_on, pause, post, raise_if_hopeless
+from .exchange import backoff_pause, gave_up, passed_on, post, raise_if_hopeless
 from .faults import Fault, of_status
-from .wire import counts, estimate, form_of, read_choice, response_format, tokens
+from .wire import estimate, form_of, read_choice, response_format, token_counts, tokens
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -118,7 +118,7 @@ class OpenAIModel:
         self.name, self.model, self.provider = name, model, provider
         self.settings = settings or HttpSettings()
         self.endpoint = endpoint_for(f"model {name!r}", provider, self.settings, budget)
-        self._learned: Learned = self.endpoint.learned(model, provider)
+        self._learned: LearnedQuirks = self.endpoint.learned(model, provider)
         self._budget, self._sleep, self._jitter = budget, sleep, jitter
 
     @property
@@ -190,7 +190,7 @@ class OpenAIModel:
                     continue
                 if waited >= allowed:
                     raise gave_up(outcome, self._at(), waited + 1)
-                await self._sleep(pause(outcome, waited, self._jitter))
+                await self._sleep(backoff_pause(outcome, waited, self._jitter))
                 waited += 1
 
     def _line(self) -> tuple[AsyncOpenAI, asyncio.Semaphore]:
@@ -249,7 +249,7 @@ class OpenAIModel:
             return Fault("retry", "the server lost its own connection to the model")
         usage = reply.get("usage")
         counted = isinstance(usage, dict)
-        prompt, completion, cached = counts(usage if isinstance(usage, dict) else {})
+        prompt, completion, cached = token_counts(usage if isinstance(usage, dict) else {})
         price = self.settings.price or Price()
         if not counted:
             # A server that does not count must not make a budget endless, neither now nor after a resume.

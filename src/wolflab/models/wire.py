@@ -88,7 +88,7 @@ _MOST = 10**12
 """Tokens of one call: a count beyond is no count."""
 
 
-def counts(usage: dict[str, Any]) -> tuple[int, int, int]:
+def token_counts(usage: dict[str, Any]) -> tuple[int, int, int]:
     """(prompt, completion, cached) tokens; servers name the cached ones in three ways."""
     details = usage.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, dict) else None

@@ -1,8 +1,8 @@
 """Many games on one thread, in step: what they wait for is answered for all of them in one batch.
 
-A game is a coroutine. Where it needs a network or an embedder it awaits a `Request`, which hands the item to
-`drive`; `drive` lets every game run until it waits, answers all that they wait for at once, service by
-service, and goes on. There is no event loop and no clock in it. Which games share a batch changes nothing
+A game is a coroutine. Where it needs a network or an embedder it awaits a `ServiceRequest`, which hands the
+item to `drive`; `drive` lets every game run until it waits, answers all that they wait for at once, service
+by service, and goes on. There is no event loop and no clock in it. Which games share a batch changes nothing
 that a service does not let it change.
 
 It knows nothing of games: coroutines in, their results out.
@@ -26,7 +26,7 @@ class Service(Protocol):
         ...
 
 
-class Request:
+class ServiceRequest:
     """One item for a service; awaiting it gives the answer."""
 
     __slots__ = ("answer", "item", "service")
@@ -35,13 +35,13 @@ class Request:
         self.service, self.item = service, item
         self.answer: Any = None
 
-    def __await__(self) -> Generator[tuple[Request, ...], None, Any]:
+    def __await__(self) -> Generator[tuple[ServiceRequest, ...], None, Any]:
         yield (self,)
         return self.answer
 
 
 @coroutine
-def _all(requests: tuple[Request, ...]) -> Generator[tuple[Request, ...], None, None]:
+def _all(requests: tuple[ServiceRequest, ...]) -> Generator[tuple[ServiceRequest, ...], None, None]:
     """Waits for several requests at once."""
     yield requests
 
@@ -56,7 +56,7 @@ async def in_step(awaitables: Iterable[Awaitable[T]]) -> list[T]:
     left = list(range(len(running)))
     try:
         while left:
-            waiting: list[Request] = []
+            waiting: list[ServiceRequest] = []
             still: list[int] = []
             for number in left:
                 try:
@@ -86,7 +86,7 @@ def drive(coroutines: Iterable[Coroutine[Any, Any, T]], at_once: int) -> Iterato
     following = 0
     try:
         while True:
-            waiting: list[Request] = []
+            waiting: list[ServiceRequest] = []
             for number in [*running, *repeat(None, at_once - len(running))]:
                 waiting += _go_on(number, source, running, finished)
             if not running and not finished:
@@ -105,7 +105,7 @@ def _go_on(
     source: Iterator[tuple[int, Coroutine[Any, Any, T]]],
     running: dict[int, Coroutine[Any, Any, T]],
     finished: dict[int, T],
-) -> tuple[Request, ...]:
+) -> tuple[ServiceRequest, ...]:
     """Let one game run until it waits; a further one takes the place of one that ends. None: a free place."""
     while True:
         if number is None:
@@ -121,15 +121,15 @@ def _go_on(
             number = None
 
 
-def _requests(waited_for: object) -> tuple[Request, ...]:
+def _requests(waited_for: object) -> tuple[ServiceRequest, ...]:
     if not isinstance(waited_for, tuple):
         raise RuntimeError(f"a game in step has waited for {waited_for!r}, which only an event loop can give")
     return waited_for
 
 
-def _answer(waiting: Sequence[Request]) -> None:
+def _answer(waiting: Sequence[ServiceRequest]) -> None:
     """Answer every request, in one batch for each service."""
-    batches: dict[int, list[Request]] = {}
+    batches: dict[int, list[ServiceRequest]] = {}
     for request in waiting:
         batches.setdefault(id(request.service), []).append(request)
     for batch in batches.values():

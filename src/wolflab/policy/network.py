@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..agents.policy.base import Floats
+from ..agents.policy.base import Float32s
 from ..agents.policy.network import EPSILON, NetworkConfig, check_arrays, initial, shapes
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def build_network(config: NetworkConfig, seed: int = 0) -> nn.Module:
     return from_arrays(config, initial(config, seed))
 
 
-def from_arrays(config: NetworkConfig, arrays: Mapping[str, Floats]) -> nn.Module:
+def from_arrays(config: NetworkConfig, arrays: Mapping[str, Float32s]) -> nn.Module:
     """The network of these numbers; ModelError where they are not its."""
     import torch
 
@@ -42,7 +42,7 @@ def from_arrays(config: NetworkConfig, arrays: Mapping[str, Floats]) -> nn.Modul
     return network
 
 
-def to_arrays(network: nn.Module) -> dict[str, Floats]:
+def to_arrays(network: nn.Module) -> dict[str, Float32s]:
     """Its numbers by name, float32 copies on the CPU."""
     state = network.state_dict()
     return {name: tensor.detach().cpu().float().numpy().copy() for name, tensor in state.items()}

@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..agents.policy.base import Floats, Observation, Policy, Weights
+from ..agents.policy.base import Float32s, Observation, Policy, Weights
 from ..agents.policy.checkpoint import NumpyPolicy
 from ..agents.policy.features import Batch
 from ..match import Casting, Dealing, Draws, Match, Player, play
@@ -29,7 +29,7 @@ from ..record import Turn
 from ..rules import ROLES, Event, Log, Ruleset, Side
 from ..text.kinds import KINDS, kind_of
 from ..text.notes import Chosen
-from .lockstep import Request, drive, in_step
+from .lockstep import ServiceRequest, drive, in_step
 from .settings import STYLES, Population
 
 SIDES = (Side.VILLAGE, Side.WEREWOLVES)
@@ -112,14 +112,14 @@ class Decisions(NamedTuple):
     int8 (T,), places in `text.kinds.KINDS`.
     """
 
-    player: Floats
+    player: Float32s
     text: NDArray[np.float16]
     candidates: NDArray[np.float16]
     mask: NDArray[np.bool_]
     action: NDArray[np.int16]
-    log_p: Floats
-    value: Floats
-    reward: Floats
+    log_p: Float32s
+    value: Float32s
+    reward: Float32s
     last: NDArray[np.bool_]
     kind: NDArray[np.int8]
 
@@ -158,7 +158,7 @@ class InStep:
 
     async def weigh(self, observation: Observation) -> Weights:
         """See `Policy`."""
-        weights: Weights = await Request(self, observation)
+        weights: Weights = await ServiceRequest(self, observation)
         return weights
 
     def serve(self, items: Sequence[Observation]) -> Sequence[Weights]:
@@ -222,7 +222,7 @@ class _Taken:
     """One episode as it was played."""
 
     ended: Ended
-    seats: list[tuple[Seat, Floats]]
+    seats: list[tuple[Seat, Float32s]]
     """(what was kept, rewards) of each learning seat that decided anything."""
 
 
@@ -331,7 +331,7 @@ def play_episodes(
 
 
 def decisions_of_seats(
-    kept: Sequence[tuple[Seat, Floats]], lay_out: Callable[[Sequence[Observation]], Batch]
+    kept: Sequence[tuple[Seat, Float32s]], lay_out: Callable[[Sequence[Observation]], Batch]
 ) -> Decisions:
     """What was kept of learning seats, as arrays."""
     batch = lay_out([observation for seat, _ in kept for observation in seat.observations])

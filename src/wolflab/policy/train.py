@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..agents.policy.base import Floats
+from ..agents.policy.base import Float32s
 from ..agents.policy.network import NetworkConfig
 from ..errors import ModelError
 from ..text.kinds import KINDS
@@ -46,7 +46,7 @@ TrainLog = dict[str, float]
 
 
 def gae(
-    reward: Floats, value: Floats, last: NDArray[np.bool_], gamma: float, lam: float
+    reward: Float32s, value: Float32s, last: NDArray[np.bool_], gamma: float, lam: float
 ) -> NDArray[np.float32]:
     """Advantages of every decision, float32 (T,), seat by seat (Schulman et al. 2016, Eq. 16).
 
@@ -64,7 +64,7 @@ def gae(
     return found
 
 
-def returns_of(reward: Floats, last: NDArray[np.bool_], gamma: float) -> NDArray[np.float32]:
+def returns_of(reward: Float32s, last: NDArray[np.bool_], gamma: float) -> NDArray[np.float32]:
     """The discounted sum of what follows every decision, float32 (T,), seat by seat."""
     return gae(reward, np.zeros(len(reward), np.float32), last, gamma, 1.0)
 
@@ -109,7 +109,7 @@ class Learner:
             weight_decay=self.ppo.weight_decay,
         )
 
-    def arrays(self) -> dict[str, Floats]:
+    def arrays(self) -> dict[str, Float32s]:
         """The network's numbers, to play with."""
         return to_arrays(self.network)
 
@@ -369,7 +369,7 @@ def entropies(log_p: Tensor) -> Tensor:
     return -(log_p.exp() * log_p.masked_fill(log_p.isinf(), 0.0)).sum(1)
 
 
-def explained(value: Floats, returns: NDArray[np.float32]) -> float:
+def explained(value: Float32s, returns: NDArray[np.float32]) -> float:
     """See value/explained above; 0 where all returns are alike."""
     spread = float(returns.var())
     return 1 - float((returns - value).var()) / spread if spread else 0.0

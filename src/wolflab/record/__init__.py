@@ -5,8 +5,8 @@ events. It replays without any generator, on any Python.
 """
 
 from .game import Call, GameRecord, PastTurn
-from .reader import read, split
+from .reader import read_record, split
 from .verify import verify
 from .writer import FORMAT, Turn, Writer
 
-__all__ = ["FORMAT", "Call", "GameRecord", "PastTurn", "Turn", "Writer", "read", "split", "verify"]
+__all__ = ["FORMAT", "Call", "GameRecord", "PastTurn", "Turn", "Writer", "read_record", "split", "verify"]

@@ -21,7 +21,9 @@ def split(data: bytes) -> list[bytes]:
     return data.split(b"\n") if data else []
 
 
-def read(lines: Sequence[bytes], probe_lines: Sequence[bytes] = (), where: str = "record") -> GameRecord:
+def read_record(
+    lines: Sequence[bytes], probe_lines: Sequence[bytes] = (), where: str = "record"
+) -> GameRecord:
     """Decode a record and check both chains; RecordError says which line does not hold."""
     values = read_chain(lines, where=where)
     header = next(values, None)

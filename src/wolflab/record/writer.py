@@ -66,7 +66,7 @@ class Writer:
         self._takeovers: list[tuple[int, int, dict[str, Any]]] = []
 
     def record(self, ruleset: Ruleset) -> GameRecord:
-        """What `reader.read` makes of the lines, without reading them."""
+        """What `read_record` makes of the lines, without reading them."""
         header = json.decode(self.game.lines[0])
         del header["h"]
         return GameRecord(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from types import MappingProxyType
 
-from ..defaults import stated
+from ..defaults import fields_stated
 from ..errors import RulesetError
 from .duties import Role, When
 from .naming import check_role_names
@@ -138,7 +138,7 @@ class Ruleset(Switches):
 
         `Ruleset(**d)` gives the same ruleset back.
         """
-        values = stated(self) | {"roles": dict(self.roles)}
+        values = fields_stated(self) | {"roles": dict(self.roles)}
         return values | ({"role_names": dict(self.role_names)} if self.role_names else {})
 
     @cached_property

@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from ..defaults import said, stated
+from ..defaults import fields_said, fields_stated
 from ..rules import EVERYONE, Ask, NightFell, Ruleset
 from .asking.prompts import messages
 from .notes import UNCERTAIN, Belief
@@ -30,7 +30,7 @@ Corrections = tuple[tuple[str, str], ...]
 _PLAIN: Mapping[str, Any] = {}
 
 Fields = list[tuple[str, Any]]
-"""See `wolflab.defaults.said`."""
+"""See `wolflab.defaults.fields_said`."""
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
@@ -48,7 +48,7 @@ def question_digest(
     question: Question, corrections: Corrections = (), settings: Mapping[str, Any] = _PLAIN
 ) -> str:
     """32 hex digits for a typed question, its corrections, and how it is sampled."""
-    own_fields, task_fields = said(question), said(question.task)
+    own_fields, task_fields = fields_said(question), fields_said(question.task)
     now, seen = _situation(question.situation)
     key = _key(question, own_fields, task_fields, seen), bool(corrections)
     words = _WORDS.get(key)
@@ -63,7 +63,9 @@ def question_digest(
 
 def shape(question: Question) -> QuestionShape:
     """As little of a question as the choice of its templates depends on: one outline a shape."""
-    return _key(question, said(question), said(question.task), _situation(question.situation)[1])
+    return _key(
+        question, fields_said(question), fields_said(question.task), _situation(question.situation)[1]
+    )
 
 
 def _key(question: Question, own_fields: Fields, task_fields: Fields, seen: QuestionShape) -> QuestionShape:
@@ -131,7 +133,7 @@ _BLOCKS = ("facts", "truths", "falsehoods", "pending", "informative")
 def _situation(s: Situation) -> tuple[bytes, QuestionShape]:
     """What it says, and its shape."""
     if _Last.situation is not s:
-        fields_told = [(n, v) for n, v in said(s) if n not in _BLOCKS and n != "ruleset"]
+        fields_told = [(n, v) for n, v in fields_said(s) if n not in _BLOCKS and n != "ruleset"]
         blocks = (_ruleset(s.ruleset), _encode(fields_told), *(_lines(getattr(s, name)) for name in _BLOCKS))
         _Last.told = blake2b(b"\0".join(blocks), digest_size=16).digest()
         _Last.shape, _Last.situation = (s.ruleset, *_standing(s), *(bool(getattr(s, n)) for n in _BLOCKS)), s
@@ -158,7 +160,7 @@ def _encodable(name: str, value: Any) -> tuple[str, Any]:
         return name, None
     if name == "messages":
         return name, _hex(_lines(value))
-    return name, stated(value) if is_dataclass(value) else value
+    return name, fields_stated(value) if is_dataclass(value) else value
 
 
 # -- the plain question of its shape ----------------------------------------------------------
@@ -221,7 +223,7 @@ def _shape(name: str, value: Any) -> Hashable:
 
 def _parts(value: Any) -> list[tuple[str, Any]]:
     if is_dataclass(value):
-        return said(value)
+        return fields_said(value)
     return [(name, getattr(value, name)) for name in value.__struct_fields__]
 
 

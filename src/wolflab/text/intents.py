@@ -51,7 +51,7 @@ def chosen(intent: Intent, ask: Ask) -> Action | None:
     return action if action in ask.options else None
 
 
-def worded(intent: Intent, ruleset: Ruleset) -> str:
+def intent_in_words(intent: Intent, ruleset: Ruleset) -> str:
     """The intent in a few words, as a policy embeds it and a prompt names it."""
     match intent.kind:
         case "idle":

@@ -19,7 +19,7 @@ UNASKED_CONFIDENCE = 7
 Werewolf is reliable (m > 6), with a Werewolf clearly below."""
 
 
-def counted(confidence: int) -> int:
+def counted_confidence(confidence: int) -> int:
     """What a confidence counts as; 0 where none was asked for."""
     return confidence or UNASKED_CONFIDENCE
 
@@ -30,7 +30,7 @@ def trust(role: str, confidence: int, wolves_trusted: bool = False) -> int:
     confidence: 0 where none was asked for. wolves_trusted: a Werewolf too has the confidence (the released
     code, where a Werewolf judges). What "Uncertain" is worth is the recipe's affair.
     """
-    confidence = counted(confidence)
+    confidence = counted_confidence(confidence)
     suspected = role in ROLES and ROLES[role].wolf
     return 11 - confidence if suspected and not wolves_trusted else confidence
 

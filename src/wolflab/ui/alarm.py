@@ -15,7 +15,7 @@ from rich.console import Console
 
 from ..lab.results.extras import troubled
 from ..lab.results.heard import MANY, Ledger
-from ..lab.runs.runner import Progress, Watch
+from ..lab.runs.runner import Progress, ProgressWatch
 from ..lab.storage.store import Store
 from .console import say
 from .wording import trouble_in_words
@@ -55,7 +55,7 @@ class Alarm:
         self._store.told = None
         self._ledger.close()
 
-    def beside(self, watch: Watch) -> Watch:
+    def beside(self, watch: ProgressWatch) -> ProgressWatch:
         """`watch`, and this hears of games too."""
 
         def both(progress: Progress) -> None:

@@ -116,11 +116,11 @@ PAGE = "annotate.html"
 
 def write_page(items: Sequence[Item], code: str, path: Path, title: str = "Werewolf replies") -> Path:
     """Write the page and return its path. code: names the sample, so that two of them never mix labels."""
-    path.write_text(render(items, code, title), encoding="utf-8")
+    path.write_text(render_items(items, code, title), encoding="utf-8")
     return path
 
 
-def render(items: Sequence[Item], code: str, title: str = "Werewolf replies") -> str:
+def render_items(items: Sequence[Item], code: str, title: str = "Werewolf replies") -> str:
     """The page as text."""
     folder = files("wolflab.ui")
     page, css, script = (

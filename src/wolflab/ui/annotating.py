@@ -11,8 +11,8 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from ..lab.labels.agreeing import MAJORITY, RULE, Agreement, agree
-from ..lab.labels.annotate import PER_CONDITION, Key, Sample, read_key, sample, write_key
+from ..lab.labels.agreeing import MAJORITY, RULE, SampleAgreement, agree
+from ..lab.labels.annotate import PER_CONDITION, AnswerKey, Sample, read_key, sample, write_key
 from ..lab.labels.judging import FILE, JudgeFile, criteria, judge_by_name
 from ..lab.storage.store import Store
 from ..stats.intervals import Estimate
@@ -20,7 +20,7 @@ from .annotate_items import PAGE, items_of, write_page, write_table
 from .commands import bar, write_numbers
 from .console import say
 from .report.numbers import number
-from .tables import cell, in_line, print_fitted
+from .tables import estimate_cell, in_line, print_fitted
 from .wording import counted
 
 TABLE, RESULT = "items.csv", "agreement.json"
@@ -93,7 +93,7 @@ def judge_sample(
 
 def show_agreement(
     console: Console, directory: Path, files: Sequence[Path] = (), run: Path | None = None
-) -> Agreement:
+) -> SampleAgreement:
     """`wolflab annotate agree`: print how far raters agree and what they say of each variant."""
     key = read_key(directory)
     with Store.open_for_reading(run_of(key, directory, run)) as store:
@@ -105,7 +105,7 @@ def show_agreement(
     return found
 
 
-def run_of(key: Key, directory: Path, run: Path | None = None) -> Path:
+def run_of(key: AnswerKey, directory: Path, run: Path | None = None) -> Path:
     """The run that a sample was drawn from: as named, where it was, or moved along with the sample."""
     if run is not None:
         return run
@@ -115,7 +115,7 @@ def run_of(key: Key, directory: Path, run: Path | None = None) -> Path:
     return next((place for place in places if (place / "run.sqlite").is_file()), there)
 
 
-def print_agreement(console: Console, found: Agreement) -> None:
+def print_agreement(console: Console, found: SampleAgreement) -> None:
     """The tables: shares by variant and rater, agreement by pair, behaviours where a judge was asked."""
     _shares(console, found)
     if found.pairs:
@@ -147,36 +147,36 @@ def print_agreement(console: Console, found: Agreement) -> None:
 _CAPTION = "value, 95 % interval (deals resampled), n"
 
 
-def _shares(console: Console, found: Agreement) -> None:
+def _shares(console: Console, found: SampleAgreement) -> None:
     rows = {(row.variant, row.rater): row for row in found.shares}
     heads = (f"{escape(rater.name)}\n[dim]{rater.labelled} of {found.items}[/]" for rater in found.raters)
     cells = [
         [
             escape(variant),
-            *(cell(rows[variant, rater.name].reasonable, kind="share") for rater in found.raters),
+            *(estimate_cell(rows[variant, rater.name].reasonable, kind="share") for rater in found.raters),
         ]
         for variant in found.variants
     ]
     print_fitted(console, "Reasonable replies", ["variant", *heads], cells, _CAPTION)
 
 
-def _pairs(console: Console, found: Agreement) -> None:
+def _pairs(console: Console, found: SampleAgreement) -> None:
     between = " " if console.width >= _WIDE else "\n"
     heads = ("raters", "equal\nlabels", "Cohen's\nkappa", "on\nreasonable", "on not\nreasonable")
     cells = [
         [
             f"{escape(row.one)} –{between}{escape(row.other)}",
-            cell(row.found.agreed, kind="share"),
+            estimate_cell(row.found.agreed, kind="share"),
             _noted(row.found.kappa),
-            cell(row.found.yes, kind="share"),
-            cell(row.found.no, kind="share"),
+            estimate_cell(row.found.yes, kind="share"),
+            estimate_cell(row.found.no, kind="share"),
         ]
         for row in found.pairs
     ]
     print_fitted(console, "Agreement between raters", heads, cells, _CAPTION)
 
 
-def _behaviours(console: Console, found: Agreement) -> None:
+def _behaviours(console: Console, found: SampleAgreement) -> None:
     heads = ("behaviour", "judge", "seen by\njudge", "seen by\nrule", "equal\nlabels", "Cohen's\nkappa")
     cells = [
         [
@@ -184,7 +184,7 @@ def _behaviours(console: Console, found: Agreement) -> None:
             escape(row.judge),
             str(row.by_judge),
             str(row.by_rule),
-            cell(row.found.agreed, kind="share"),
+            estimate_cell(row.found.agreed, kind="share"),
             _noted(row.found.kappa),
         ]
         for row in found.behaviours
@@ -195,4 +195,4 @@ def _behaviours(console: Console, found: Agreement) -> None:
 def _noted(one: Estimate) -> str:
     """An estimate, and under it why it has no interval."""
     why = "\n".join(f"[dim]{escape(line)}[/]" for line in wrap(one.note, _NOTE))
-    return cell(one, "plain") + (f"\n{why}" if why and one.low is None else "")
+    return estimate_cell(one, "plain") + (f"\n{why}" if why and one.low is None else "")

@@ -15,7 +15,7 @@ SOURCE = "(source of the pools)"
 """What stands behind the name of a condition whose games others learn from."""
 
 
-def compared(summary: Summary, sources: Collection[str]) -> Summary:
+def with_contrasts(summary: Summary, sources: Collection[str]) -> Summary:
     """The summary without contrasts of such conditions; p-values are corrected over those that are left."""
     kept = [one for one in summary.contrasts if not {one.condition, one.baseline} & set(sources)]
     if len(kept) == len(summary.contrasts):
@@ -38,7 +38,7 @@ def marked(summary: Summary, extras: Extras) -> tuple[Summary, Extras]:
         return f"{name} {SOURCE}" if name in sources else name
 
     summary = replace(
-        compared(summary, sources),
+        with_contrasts(summary, sources),
         conditions=tuple(replace(one, name=shown(one.name)) for one in summary.conditions),
         beside=tuple(
             replace(one, condition=None if one.condition is None else shown(one.condition))

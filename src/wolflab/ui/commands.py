@@ -32,7 +32,7 @@ _begun: ContextVar[str | None] = ContextVar("begun", default=None)
 """The command that goes on with what this process has begun."""
 
 
-def begin(console: Console, command: str, title: str, path: Path) -> None:
+def begin_output(console: Console, command: str, title: str, path: Path) -> None:
     """Print what is run and where; from now on `stopped` names the command that takes it up."""
     begun(command, path)
     console.print(f"[bold]{escape(title)}[/]  →  {escape(str(path))}", highlight=False, soft_wrap=True)
@@ -53,7 +53,7 @@ def _resumed(command: str, path: Path) -> str:
     return f"wolflab {command} --resume {shlex.quote(str(path))}"
 
 
-def preflight(experiment: Experiment, keyless: str | None) -> None:
+def preflight_models(experiment: Experiment, keyless: str | None) -> None:
     """`runner.preflight`; where a key is missing, it names the command that needs none, if there is one."""
     company = Company(experiment)
 
@@ -84,8 +84,8 @@ def bar(console: Console) -> Progress:
     )
 
 
-def play_games(console: Console, store: Store, play: Callable[[runner.Watch], bool]) -> bool:
-    """Let a store's games be played while the bar fills. play: see `runner.run`, whose answer is returned."""
+def play_games(console: Console, store: Store, play: Callable[[runner.ProgressWatch], bool]) -> bool:
+    """Let a store's games be played while the bar fills. Returns what `play` does (`runner.play_run`)."""
     with bar(console) as shown:
         task = shown.add_task("games", total=None)
         ok = play(lambda progress: shown.update(task, completed=progress.over, total=progress.planned))

@@ -20,7 +20,7 @@ from .console import say
 from .wording import counted
 
 
-def build_pool(
+def build_and_show_pool(
     console: Console,
     runs: Sequence[Path],
     to: Path,

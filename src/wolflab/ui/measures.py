@@ -15,10 +15,10 @@ from rich.table import Table
 
 from ..metrics.measure import Measure, PartKey, Section
 from ..metrics.registry import MEASURES, SPLITS
-from ..metrics.shapes import Condition, Summary
+from ..metrics.shapes import ConditionResult, Summary
 from ..stats.intervals import Estimate
-from .report.figures import Panel, Row
-from .report.numbers import Kind, name, shown, table
+from .report.figures import ForestRow, Panel
+from .report.numbers import NumberKind, html_table, name, shown
 
 _COLUMNS = 8
 """Measures that a table has side by side, at most."""
@@ -29,12 +29,12 @@ def measure_name(measure: str) -> str:
     return MEASURES[measure].label if measure in MEASURES else measure
 
 
-def measure_kind(measure: str) -> Kind:
+def measure_kind(measure: str) -> NumberKind:
     """How a value of this measure is shown."""
     return MEASURES[measure].unit if measure in MEASURES else "plain"
 
 
-def difference_kind(measure: str) -> Kind:
+def difference_kind(measure: str) -> NumberKind:
     """How a difference of two values of this measure is shown: shares differ by percentage points."""
     kind = measure_kind(measure)
     return {"share": "points", "one": "plain"}.get(kind, kind)
@@ -58,7 +58,7 @@ def splits_in(section: Section, *besides: str) -> list[Measure]:
     return [one for one in SPLITS.values() if one.section == section and one.name not in besides]
 
 
-def measured(conditions: Iterable[Condition], measures: Iterable[Measure]) -> list[Measure]:
+def measured(conditions: Iterable[ConditionResult], measures: Iterable[Measure]) -> list[Measure]:
     """Those of which any condition has anything."""
     there = {name for one in conditions for name, found in one.measures.items() if found.n}
     return [one for one in measures if one.name in there]
@@ -84,7 +84,7 @@ def called(measure: Measure, summary: Summary) -> str:
     return whose + measure.label
 
 
-def told(measure: Measure) -> str:
+def measure_in_words(measure: Measure) -> str:
     """What it is in a sentence, by what it is split, and what it needs (Markdown)."""
     split = f" By {', '.join(measure.split)}." if measure.split else ""
     return f"{measure.says}{split}{f' Needs `{measure.needs.words}`.' if measure.needs else ''}"
@@ -97,7 +97,8 @@ def list_measures(console: Console) -> None:
     shown.add_column("what it is", overflow="fold")
     for one in (*MEASURES.values(), *SPLITS.values()):
         shown.add_row(
-            one.name, f"[bold]{rich_escape(one.label)}.[/] {rich_escape(told(one).replace('`', ''))}"
+            one.name,
+            f"[bold]{rich_escape(one.label)}.[/] {rich_escape(measure_in_words(one).replace('`', ''))}",
         )
     console.print(shown)
     console.print("contrasts, curve and planted take all that have no “By …”; see also docs/metrics.md.")
@@ -106,7 +107,7 @@ def list_measures(console: Console) -> None:
 # -- tables -----------------------------------------------------------------------------------------
 
 
-def cell(one: Condition, measure: Measure) -> str:
+def measure_cell(one: ConditionResult, measure: Measure) -> str:
     """A condition's value of a measure, as HTML."""
     return shown(one.measures.get(measure.name), measure.unit, measure.signed)
 
@@ -116,15 +117,17 @@ def _head(measure: Measure, summary: Summary) -> str:
     return f'<span title="{escape(measure.says)}">{escape(called(measure, summary))}</span>'
 
 
-def across(summary: Summary, caption: str, conditions: Sequence[Condition], which: Iterable[Measure]) -> str:
+def across(
+    summary: Summary, caption: str, conditions: Sequence[ConditionResult], which: Iterable[Measure]
+) -> str:
     """A row for each condition, a column for each measure that any of them has."""
     kept = measured(conditions, which)
     if not kept:
         return ""
-    return table(
+    return html_table(
         caption,
         ["condition", *(_head(one, summary) for one in kept)],
-        [[name(one), *(cell(one, each) for each in kept)] for one in conditions],
+        [[name(one), *(measure_cell(one, each) for each in kept)] for one in conditions],
         instrument=summary.instrument,
     )
 
@@ -132,7 +135,7 @@ def across(summary: Summary, caption: str, conditions: Sequence[Condition], whic
 def down(
     summary: Summary,
     caption: str,
-    conditions: Sequence[Condition],
+    conditions: Sequence[ConditionResult],
     which: Iterable[Measure],
     more: Sequence[Sequence[str]] = (),
 ) -> str:
@@ -140,14 +143,16 @@ def down(
     after the first.
     """
     kept = measured(conditions, which)
-    rows = [[_head(one, summary), *(cell(each, one) for each in conditions)] for one in kept]
+    rows = [[_head(one, summary), *(measure_cell(each, one) for each in conditions)] for one in kept]
     if not rows:
         return ""
     heads = ["", *(name(one) for one in conditions)]
-    return table(caption, heads, [*rows[:1], *more, *rows[1:]], instrument=summary.instrument)
+    return html_table(caption, heads, [*rows[:1], *more, *rows[1:]], instrument=summary.instrument)
 
 
-def parts(summary: Summary, caption: str, conditions: Sequence[Condition], which: Iterable[Measure]) -> str:
+def parts(
+    summary: Summary, caption: str, conditions: Sequence[ConditionResult], which: Iterable[Measure]
+) -> str:
     """Measures with parts of the same kind: a row for each condition and part, a column for each measure."""
     kept = [one for one in which if any(each.split(one.name) for each in conditions)]
     rows = [
@@ -161,10 +166,10 @@ def parts(summary: Summary, caption: str, conditions: Sequence[Condition], which
     if not rows:
         return ""
     heads = [f"condition, {kept[0].split[-1]}", *(_head(one, summary) for one in kept)]
-    return table(caption, heads, rows, instrument=summary.instrument)
+    return html_table(caption, heads, rows, instrument=summary.instrument)
 
 
-def spread(summary: Summary, conditions: Sequence[Condition], which: Measure) -> str:
+def spread(summary: Summary, conditions: Sequence[ConditionResult], which: Measure) -> str:
     """One measure with parts: a row for each condition, a column for each part."""
     keys = _keys(conditions, [which])
     if not keys:
@@ -174,10 +179,10 @@ def spread(summary: Summary, conditions: Sequence[Condition], which: Measure) ->
         for one in conditions
     ]
     caption = f"{escape(which.label[0].upper() + which.label[1:])}, by {' and '.join(which.split)}"
-    return table(caption, ["condition", *map(_key, keys)], rows, instrument=summary.instrument)
+    return html_table(caption, ["condition", *map(_key, keys)], rows, instrument=summary.instrument)
 
 
-def _keys(conditions: Iterable[Condition], which: Iterable[Measure]) -> list[PartKey]:
+def _keys(conditions: Iterable[ConditionResult], which: Iterable[Measure]) -> list[PartKey]:
     found = (key for one in conditions for each in which for key in one.split(each.name))
     return list(dict.fromkeys(found))
 
@@ -187,7 +192,7 @@ def _key(key: PartKey) -> str:
 
 
 def section(
-    summary: Summary, caption: str, conditions: Sequence[Condition], which: Section, *besides: str
+    summary: Summary, caption: str, conditions: Sequence[ConditionResult], which: Section, *besides: str
 ) -> str:
     """All of a section's measures as tables, without `besides`, which its figures or other tables show."""
     kept = measured(conditions, measures_in(which, *besides))
@@ -198,12 +203,12 @@ def section(
 
 def panel(
     measure: Measure,
-    conditions: Iterable[Condition],
+    conditions: Iterable[ConditionResult],
     title: str = "",
     bounds: tuple[float, float] | None = None,
 ) -> Panel:
     """A measure's forest plot, a line for each condition. title: for its label."""
-    rows = tuple(Row(one.name, one.measures[measure.name]) for one in conditions)
+    rows = tuple(ForestRow(one.name, one.measures[measure.name]) for one in conditions)
     return Panel(title or measure.label, rows, measure.reference, is_percent(measure), bounds)
 
 

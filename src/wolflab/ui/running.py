@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..errors import ExperimentError, RecordError, WolflabError
-from ..lab.plans.loading import build, load, shipped
+from ..lab.plans.loading import build, load_experiment, shipped_files
 from ..lab.plans.sources import has_entrants
 from ..lab.results.extras import extras, extras_of_all
 from ..lab.results.heard import Ledger
@@ -33,10 +33,10 @@ from ..lab.storage.store import Store, asker, new_directory
 from ..lab.training.plan import FOLDER
 from ..match import play
 from .alarm import Alarm, HeardStore
-from .arms import compared
-from .commands import begin, begun, leave, play_games, preflight, tell_unfinished, tell_why
+from .arms import with_contrasts
+from .commands import begin_output, begun, leave, play_games, preflight_models, tell_unfinished, tell_why
 from .console import say
-from .report.report import render, write_report
+from .report.report import render_report, write_report
 from .tables import print_summary
 from .terminal import GamePrinter, show_errors, show_unusable
 from .tournament import resume_tournament
@@ -68,15 +68,19 @@ def run_experiment(
         store = HeardStore.resume(resume)
     else:
         assert source is not None
-        experiment = load(source, overrides, village)
-        preflight(experiment, None if experiment.village is None else f"wolflab run {source} --village")
+        experiment = load_experiment(source, overrides, village)
+        preflight_models(
+            experiment, None if experiment.village is None else f"wolflab run {source} --village"
+        )
         path = out if out is not None else new_directory(Path("runs"), experiment.name)
         store = HeardStore.create(path, experiment)
     with store:
-        begin(console, "run", store.experiment.title or store.experiment.name, store.path)
+        begin_output(console, "run", store.experiment.title or store.experiment.name, store.path)
         with Alarm(console, store) as alarm:
             ok = play_games(
-                console, store, lambda watch: runner.run(store, alarm.beside(watch), reached=resume is None)
+                console,
+                store,
+                lambda watch: runner.play_run(store, alarm.beside(watch), reached=resume is None),
             )
         report_run(console, store, None)
         if not ok:
@@ -88,10 +92,10 @@ def report_run(console: Console, store: Store, out: Path | None) -> None:
     """Print the main table and write the report."""
     found = summary(store)
     extra = extras(store, found)
-    found = compared(found, extra.sources)
+    found = with_contrasts(found, extra.sources)
     print_summary(console, found, extra)
     experiment = (store.path / "experiment.yaml").read_text(encoding="utf-8")
-    page = render(found, experiment, extra)
+    page = render_report(found, experiment, extra)
     numbers = found.as_dict() | {"extras": as_data(extra)}
     leave(console, store, "report", out or store.path / "report.html", page, numbers)
 
@@ -251,8 +255,10 @@ def list_experiments(console: Console) -> None:
     table.add_column("name", no_wrap=True)
     table.add_column("what it is", overflow="fold")
     table.add_column("source", overflow="fold")
-    files = [("tournament" if has_entrants(text) else "run", name, text) for name, text in shipped().items()]
-    files += [("train", name, text) for name, text in shipped(FOLDER).items()]
+    files = [
+        ("tournament" if has_entrants(text) else "run", name, text) for name, text in shipped_files().items()
+    ]
+    files += [("train", name, text) for name, text in shipped_files(FOLDER).items()]
     for command, name, text in files:
         data = yaml.safe_load(text)
         table.add_row(command, name, *(escape(str(data.get(field, ""))) for field in ("title", "source")))

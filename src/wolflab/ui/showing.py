@@ -186,7 +186,7 @@ def _show_call(console: Console, heading: str, prompt: Iterable[tuple[str, str]]
 
 # -- one turn ----------------------------------------------------------------------------------------
 
-Notes = Sequence[tuple[str, Content]]
+NotesShown = Sequence[tuple[str, Content]]
 
 
 def show_turn(
@@ -214,7 +214,11 @@ def show_turn(
 
 
 def _steps(
-    notes: Notes, action: Action | None, invalid: str | None, ruleset: Ruleset, past: Callable[[str], str]
+    notes: NotesShown,
+    action: Action | None,
+    invalid: str | None,
+    ruleset: Ruleset,
+    past: Callable[[str], str],
 ) -> Group:
     """003 Table 4's rows: questions and answers, reflection, suggestion, thoughts, final response."""
     rows: list[Text] = []

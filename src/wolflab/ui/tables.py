@@ -17,12 +17,12 @@ from rich.table import Table
 from rich.text import Text
 
 from ..lab.results.extras import Extras
-from ..metrics.shapes import Condition, Summary
+from ..metrics.shapes import ConditionResult, Summary
 from ..stats.intervals import Estimate
 from .arms import marked
 from .console import say
 from .measures import called, costs, difference_kind, headlines, measure_name
-from .report.numbers import Kind, interval, number
+from .report.numbers import NumberKind, interval, number
 from .wording import counted, settings_in_words, trouble_in_words, uncompared_in_words
 
 INSTRUMENT = "Instrument check: no language model played. This says nothing about models."
@@ -89,7 +89,7 @@ def main_table(summary: Summary, width: int | None = None) -> Table:
     measures = [*headlines(summary), *costs(summary)]
     heads = ["games", *(escape(called(one, summary)) for one in measures)]
     columns = [
-        [_games(one), *(cell(one.measures.get(each.name), each.unit) for each in measures)]
+        [_games(one), *(estimate_cell(one.measures.get(each.name), each.unit) for each in measures)]
         for one in summary.conditions
     ]
     if (get_console().width if width is None else width) >= _WIDE:
@@ -119,7 +119,7 @@ def framed(title: str, instrument: bool, caption: str) -> Table:
     )
 
 
-def _games(one: Condition) -> str:
+def _games(one: ConditionResult) -> str:
     counts = one.counts
     lost = [
         f"{n} {what}"
@@ -129,7 +129,7 @@ def _games(one: Condition) -> str:
     return "\n".join((f"{counts.done} of {counts.planned}", *(f"[dim]{each}[/]" for each in lost)))
 
 
-def cell(one: Estimate | None, kind: Kind) -> str:
+def estimate_cell(one: Estimate | None, kind: NumberKind) -> str:
     """Value, interval and n on three short lines."""
     if one is None:
         return "–"
@@ -139,7 +139,7 @@ def cell(one: Estimate | None, kind: Kind) -> str:
     return f"{number(one.value, kind)}\n[dim]{interval(one, kind)}[/]\n{counted}"
 
 
-def in_line(one: Estimate, kind: Kind, signed: bool = False) -> str:
+def in_line(one: Estimate, kind: NumberKind, signed: bool = False) -> str:
     """Value and interval on one line, or why there is none."""
     if one.value is None:
         return f"– ({one.note})"

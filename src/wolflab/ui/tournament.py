@@ -11,20 +11,20 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..errors import ExperimentError
-from ..lab.plans.tournament import Tournament, from_flags, load, make
-from ..lab.runs.tournament_games import play, start
-from ..lab.runs.tournament_games import table as standings_of
+from ..lab.plans.tournament import Tournament, from_flags, load_tournament, make_tournament
+from ..lab.runs.tournament_games import play_tournament, start_tournament
+from ..lab.runs.tournament_games import tournament_standings as standings_of
 from ..lab.storage.store import Store, new_directory
 from ..metrics.tournament import SIDE_PARTS, CellRow, Standings
 from ..stats.intervals import Estimate
-from .commands import begin, leave, play_games, preflight, tell_unfinished
+from .commands import begin_output, leave, play_games, preflight_models, tell_unfinished
 from .console import say
 from .report.numbers import interval, number
-from .report.tournament import PART_NAMES, render
+from .report.tournament import PART_NAMES, render_standings
 from .tables import INSTRUMENT, framed
 
 
-def chosen(
+def chosen_tournament(
     source: str | None,
     entrants: Sequence[str],
     model: str | None,
@@ -42,10 +42,12 @@ def chosen(
     if source is None:
         if village and model is not None:
             raise ExperimentError("--village and --model: both say who plays; use one")
-        return make(from_flags(entrants, model, rules, deals), overrides, village, "wolflab tournament")
+        return make_tournament(
+            from_flags(entrants, model, rules, deals), overrides, village, "wolflab tournament"
+        )
     flags = {"model": model, "rules": rules, "deals": deals}
     changes = [f"{name}={value}" for name, value in flags.items() if value is not None]
-    return load(source, [*changes, *overrides], village)
+    return load_tournament(source, [*changes, *overrides], village)
 
 
 def run_tournament(console: Console, source: str | None, tournament: Tournament, out: Path | None) -> bool:
@@ -54,9 +56,9 @@ def run_tournament(console: Console, source: str | None, tournament: Tournament,
     Returns whether all games are over.
     """
     keyless = None if tournament.village is None else f"wolflab tournament {source} --village"
-    preflight(tournament.experiment(), keyless)
+    preflight_models(tournament.experiment(), keyless)
     path = out if out is not None else new_directory(Path("runs"), tournament.name)
-    with start(path, tournament) as store:
+    with start_tournament(path, tournament) as store:
         return _played(console, store, reached=True)
 
 
@@ -67,8 +69,8 @@ def resume_tournament(console: Console, path: Path) -> bool:
 
 
 def _played(console: Console, store: Store, reached: bool) -> bool:
-    begin(console, "tournament", store.experiment.title or store.experiment.name, store.path)
-    ok = play_games(console, store, lambda watch: play(store, watch, reached))
+    begin_output(console, "tournament", store.experiment.title or store.experiment.name, store.path)
+    ok = play_games(console, store, lambda watch: play_tournament(store, watch, reached))
     show_tournament(console, store, None)
     if not ok:
         tell_unfinished(console, store, "tournament")
@@ -79,7 +81,14 @@ def show_tournament(console: Console, store: Store, out: Path | None) -> None:
     """Print a tournament's tables, and write its page and its numbers."""
     found = standings_of(store)
     print_standings(console, found)
-    leave(console, store, "page", out or store.path / "tournament.html", render(found), found.as_dict())
+    leave(
+        console,
+        store,
+        "page",
+        out or store.path / "tournament.html",
+        render_standings(found),
+        found.as_dict(),
+    )
     say(console, f"everything else about its games: wolflab report {shlex.quote(str(store.path))}")
 
 

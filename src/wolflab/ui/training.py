@@ -23,22 +23,22 @@ from ..errors import StoreError
 from ..lab.training.files import (
     MISSING,
     POLICY,
-    Judged,
     Result,
+    SideResult,
     available,
     judged,
     log_of,
-    result_of,
     seed_folder,
+    training_result,
 )
-from ..lab.training.plan import TrainingSpec, best_response, load, side_of, target_of
-from ..lab.training.run import Step, opened, run, start
+from ..lab.training.plan import TrainingSpec, best_response, load_training, side_of, target_of
+from ..lab.training.run import TrainingStep, opened, run_training, start_training
 from ..metrics.behaviours import SIDES, SideName
 from ..stats.intervals import Estimate
-from .commands import begin
+from .commands import begin_output
 from .report import prose as prose
-from .report.figures import Chart, Line, curves
-from .report.numbers import table
+from .report.figures import Chart, ChartLine, curves
+from .report.numbers import html_table
 from .report.page import page, picture
 
 PAGE, CURVE = "training.html", "curve.svg"
@@ -64,7 +64,7 @@ def train(
         return
     assert source is not None
     changes = [*overrides, f"seeds={list(seeds)}"] if seeds else list(overrides)
-    _run(console, start(load(source, changes), out))
+    _run(console, start_training(load_training(source, changes), out))
 
 
 def exploit(
@@ -91,13 +91,13 @@ def exploit(
         "seeds": list(seeds),
     }
     made = best_response(target_of(target), side_of(side), given, overrides)
-    _run(console, start(made, out))
+    _run(console, start_training(made, out))
 
 
 def _run(console: Console, folder: Path) -> None:
     experiment = opened(folder)
     command = "train" if experiment.opponent is None else "exploit"
-    begin(console, command, experiment.title or experiment.name, folder)
+    begin_output(console, command, experiment.title or experiment.name, folder)
     if not available():
         console.print(MISSING, highlight=False, soft_wrap=True, markup=False)
     updates = experiment.training.updates
@@ -118,7 +118,7 @@ def _run(console: Console, folder: Path) -> None:
             completed=sum(max(0, lines - 1) for lines in done),
         )
 
-        def watch(step: Step) -> None:
+        def watch(step: TrainingStep) -> None:
             if step.what == "update":
                 bar.advance(task)
             last = "last look" if step.update == step.updates else "updates"
@@ -127,11 +127,11 @@ def _run(console: Console, folder: Path) -> None:
             if told:
                 bar.console.print(told, highlight=False)
 
-        run(folder, watch)
+        run_training(folder, watch)
     show_training(console, folder)
 
 
-def _told(step: Step) -> str:
+def _told(step: TrainingStep) -> str:
     """A line for a look at held-out deals; nothing for any other update."""
     line = step.line
     parts = [
@@ -151,7 +151,7 @@ def show_training(console: Console, folder: Path) -> None:
         raise StoreError(
             f"{folder}: nothing has been trained yet; go on with: wolflab train --resume {folder}"
         )
-    found = {seed: result_of(seed_folder(folder, seed)) for seed in experiment.seeds}
+    found = {seed: training_result(seed_folder(folder, seed)) for seed in experiment.seeds}
     for side in SIDES:
         rows = _rows(experiment, side, found)
         if rows:
@@ -160,7 +160,7 @@ def show_training(console: Console, folder: Path) -> None:
         console.print(_NEVER_BELOW, highlight=False, soft_wrap=True)
     console.print(f"Budget: {plain(_budget(experiment))}", highlight=False, soft_wrap=True)
     drawn = curve(logs)
-    (folder / PAGE).write_text(render(experiment, drawn, logs, found), encoding="utf-8")
+    (folder / PAGE).write_text(render_training(experiment, drawn, logs, found), encoding="utf-8")
     if drawn:
         (folder / CURVE).write_text(picture(drawn), encoding="utf-8")
     console.print(f"Curve: {plain(str(folder / PAGE))}", highlight=False, soft_wrap=True)
@@ -210,7 +210,7 @@ def _rows(experiment: TrainingSpec, side: SideName, results: Mapping[int, Result
     ]
 
 
-def _cells(one: Judged, baseline: float, bounds: bool) -> list[str]:
+def _cells(one: SideResult, baseline: float, bounds: bool) -> list[str]:
     gain = one["gain"]
     value, low, high = gain["value"], gain["low"], gain["high"]
     ends = "–" if low is None or high is None else f"{low:+.3f} to {high:+.3f}"
@@ -231,7 +231,7 @@ def _table(experiment: TrainingSpec, side: SideName, rows: Sequence[Sequence[str
 # -- the page -----------------------------------------------------------------------------------
 
 
-def render(
+def render_training(
     experiment: TrainingSpec,
     drawn: str,
     logs: Mapping[int, Sequence[Mapping[str, float]]],
@@ -266,7 +266,7 @@ def _verdict(experiment: TrainingSpec, results: Mapping[int, Result]) -> str:
     if not rows:
         return "<p>The last look at held-out deals is still to come.</p>"
     caption = "Win rates on held-out deals, at the end"
-    shown = table(caption, ("side", *_heads(experiment)), rows, instrument=True, left=[0, 2])
+    shown = html_table(caption, ("side", *_heads(experiment)), rows, instrument=True, left=[0, 2])
     return shown + (f"<p>{_NEVER_BELOW}</p>" if _bounds(experiment) else "")
 
 
@@ -277,7 +277,7 @@ def _last(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> str:
         [name, *(f"{line[name]:.4g}" if name in line else "–" for line in ends.values())] for name in names
     ]
     heads = ("", *(f"seed {seed}" for seed in ends))
-    return table("What the log says of the last update", heads, rows, instrument=True)
+    return html_table("What the log says of the last update", heads, rows, instrument=True)
 
 
 def curve(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> str:
@@ -307,17 +307,17 @@ _PANELS = {
 }
 
 
-def _gain(seed: int, lines: Sequence[Mapping[str, float]], look: str) -> Line:
+def _gain(seed: int, lines: Sequence[Mapping[str, float]], look: str) -> ChartLine:
     start = f"{look}/gain/"
     points = []
     for line in lines:
         if f"{start}value" in line:
             value, low, high = (line.get(start + name) for name in ("value", "low", "high"))
             points.append((line["update"], Estimate(value, low, high, 1, 0, "looks")))
-    return Line(f"seed {seed}", tuple(points))
+    return ChartLine(f"seed {seed}", tuple(points))
 
 
-def _mean(seed: int, lines: Sequence[Mapping[str, float]], name: str) -> Line:
+def _mean(seed: int, lines: Sequence[Mapping[str, float]], name: str) -> ChartLine:
     """Means over as many updates as make few enough points."""
     known = [(line["update"], line[name]) for line in lines if name in line]
     size = -(-len(known) // _POINTS) or 1
@@ -326,4 +326,4 @@ def _mean(seed: int, lines: Sequence[Mapping[str, float]], name: str) -> Line:
         part = known[at : at + size]
         mean = sum(value for _, value in part) / len(part)
         points.append((part[-1][0], Estimate(mean, None, None, len(part), 0, "updates")))
-    return Line(f"seed {seed}", tuple(points))
+    return ChartLine(f"seed {seed}", tuple(points))

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float32]
+Float32s = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,9 @@ class Observation:
     players: how many play at the table.
     """
 
-    player: Floats
-    text: Floats
-    candidates: Floats
+    player: Float32s
+    text: Float32s
+    candidates: Float32s
     players: int
 
 

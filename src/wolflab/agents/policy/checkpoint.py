@@ -28,7 +28,7 @@ from ...text.intents import intents
 from ..base import Agent
 from ..language import LanguageAgent
 from ..recipes import Proposal, Recipe
-from .base import Floats, Observation, Weights
+from .base import Float32s, Observation, Weights
 from .features import INPUTS, Batch, stack
 from .network import Network, NetworkConfig, check_arrays, probabilities
 
@@ -78,7 +78,7 @@ class Checkpoint:
     candidates: int
     source: Source
     rules: str
-    arrays: Mapping[str, Floats] = field(repr=False)
+    arrays: Mapping[str, Float32s] = field(repr=False)
     training: Mapping[str, Any] = field(default_factory=dict)
     inputs: int = INPUTS
     """See `features.INPUTS`."""
@@ -197,7 +197,7 @@ def save(checkpoint: Checkpoint, path: Path, half: bool = False) -> Checkpoint:
     return kept
 
 
-def _stored(name: str, array: Floats, half: bool) -> np.ndarray:
+def _stored(name: str, array: Float32s, half: bool) -> np.ndarray:
     """An array as a file has it. Single numbers stay whole: they scale the critic's values."""
     whole = np.asarray(array, np.float32, order="C")
     if not half or not whole.ndim:
@@ -209,7 +209,7 @@ def _stored(name: str, array: Floats, half: bool) -> np.ndarray:
     return short
 
 
-def shipped() -> tuple[str, ...]:
+def shipped_policies() -> tuple[str, ...]:
     """The names of the policies that come with Wolflab."""
     folder = _folder()
     return tuple(sorted(one.stem for one in folder.glob("*" + SUFFIX))) if folder.is_dir() else ()
@@ -219,8 +219,8 @@ def _folder() -> Path:
     return Path(__file__).parent.parent / "policies"
 
 
-def load(name_or_path: str | Path) -> Checkpoint:
-    """The policy of that name (`shipped`), or in that file.
+def load_policy(name_or_path: str | Path) -> Checkpoint:
+    """The policy of that name (`shipped_policies`), or in that file.
 
     Raises ModelError for an unknown name, and for a file that is none of Wolflab's, damaged, or of another
     version. Nothing in a file is executed.
@@ -231,11 +231,11 @@ def load(name_or_path: str | Path) -> Checkpoint:
 def located(name_or_path: str | Path) -> Path:
     """The file of the policy of that name, or that path itself; ModelError for an unknown name."""
     text = str(name_or_path)
-    if text in shipped():
+    if text in shipped_policies():
         return _folder() / (text + SUFFIX)
     if text.endswith(SUFFIX) or "/" in text or "\\" in text:
         return Path(text)
-    known = ", ".join(shipped())
+    known = ", ".join(shipped_policies())
     raise ModelError(
         f"there is no policy {text!r}: use {f'one of {known}, or ' if known else ''}the path of a file "
         f"ending in {SUFFIX}, as wolflab train writes them and as they lie in {ELSEWHERE}"
@@ -286,7 +286,7 @@ def _read(path: Path) -> Checkpoint:
     return found
 
 
-def _digest(told: str, arrays: Mapping[str, Floats]) -> str:
+def _digest(told: str, arrays: Mapping[str, Float32s]) -> str:
     found = blake2b(told.encode(), digest_size=8)
     for name in sorted(arrays):
         found.update(name.encode())

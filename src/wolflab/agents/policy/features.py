@@ -60,9 +60,9 @@ from ...rules import (
     Voted,
     seats_of,
 )
-from ...text.notes import Belief, counted
+from ...text.notes import Belief, counted_confidence
 from ..memory import Memory
-from .base import Floats, Observation
+from .base import Float32s, Observation
 
 ROUNDS = 3
 """How many rounds the vector holds."""
@@ -81,7 +81,7 @@ INPUTS = 1
 and `text.intents`. Raise it with any change to them: a policy that learned to read otherwise is refused."""
 
 
-def length(players: int) -> int:
+def features_length(players: int) -> int:
     """V, the number of values for `players` seats: 246 for 7 (004 Table 3)."""
     head = players + len(CLASSES) + 1 + len(PHASES) + players
     return head + ROUNDS * _block(players) + players * _SLOT
@@ -105,7 +105,7 @@ CLASS_OF = {name: _class_of(name) for name in ROLES}
 """Each role's place in `CLASSES`."""
 
 
-def _deduced(known: int | None, confidence: int) -> Floats:
+def _deduced(known: int | None, confidence: int) -> Float32s:
     """A player's five values: its class one-hot, or none of them, and a tenth of the confidence."""
     values = np.zeros(_SLOT, np.float32)
     if known is not None:
@@ -123,7 +123,7 @@ _BELIEVED = {
 
 
 @lru_cache(1 << 12)
-def _alive(mask: int, players: int) -> Floats:
+def _alive(mask: int, players: int) -> Float32s:
     """Who lives, by seat."""
     values = np.zeros(players, np.float32)
     values[list(seats_of(mask))] = 1.0
@@ -146,7 +146,7 @@ class _Fold:
         self.seat = view.seat
         self.players = view.ruleset.players
         self.read = self.round = 0
-        self.blocks: dict[int, Floats] = {}
+        self.blocks: dict[int, Float32s] = {}
         self.victim: int | None = None
         self.go_on(view)
 
@@ -180,7 +180,7 @@ class _Fold:
                     assert_never(event)
         self.read = len(view.events)
 
-    def block(self) -> Floats:
+    def block(self) -> Float32s:
         """The current round's values; zeros until something is entered."""
         block = self.blocks.get(self.round)
         if block is None:
@@ -204,7 +204,7 @@ def _folded(view: View) -> _Fold:
     return fold
 
 
-def player_vector(view: View, ask: Ask, memory: Memory, beliefs: Sequence[Belief] = ()) -> Floats:
+def player_vector(view: View, ask: Ask, memory: Memory, beliefs: Sequence[Belief] = ()) -> Float32s:
     """The player vector of 004 Table 3 as `ask` finds this seat: float32 (V,), V = `length(players)`.
 
     beliefs: formed at this turn; they stand before those that `memory` has. All values are in [0, 1] up to
@@ -212,7 +212,7 @@ def player_vector(view: View, ask: Ask, memory: Memory, beliefs: Sequence[Belief
     """
     fold = _folded(view)
     n = fold.players
-    vector = np.zeros(length(n), np.float32)
+    vector = np.zeros(features_length(n), np.float32)
     vector[memory.seat] = 1.0
     vector[n + CLASS_OF[memory.role]] = 1.0
     at = n + len(CLASSES)
@@ -238,10 +238,12 @@ def player_vector(view: View, ask: Ask, memory: Memory, beliefs: Sequence[Belief
     return vector
 
 
-def _enter(vector: Floats, at: int, belief: Belief) -> None:
+def _enter(vector: Float32s, at: int, belief: Belief) -> None:
     """Write one belief over whatever stood in its player's place."""
     start = at + belief.target * _SLOT
-    vector[start : start + _SLOT] = _BELIEVED[CLASS_OF.get(belief.role), counted(belief.confidence)]
+    vector[start : start + _SLOT] = _BELIEVED[
+        CLASS_OF.get(belief.role), counted_confidence(belief.confidence)
+    ]
 
 
 def _phase(ask: Ask) -> int:
@@ -261,13 +263,13 @@ class Batch(NamedTuple):
     zeros where there is none. mask: bool (B, N), True where there is a candidate.
     """
 
-    player: Floats
-    text: Floats
-    candidates: Floats
+    player: Float32s
+    text: Float32s
+    candidates: Float32s
     mask: NDArray[np.bool_]
 
 
-def lay_out(vector: Floats, players: int, capacity: int) -> Floats:
+def lay_out(vector: Float32s, players: int, capacity: int) -> Float32s:
     """The player vectors of a table of `players`, in the layout of `capacity` seats.
 
     vector: float32 (…, `length(players)`); returns (…, `length(capacity)`), zeros for the seats that are not
@@ -281,7 +283,7 @@ def lay_out(vector: Floats, players: int, capacity: int) -> Floats:
         )
     if players == capacity:
         return vector
-    wide = np.zeros((*vector.shape[:-1], length(capacity)), np.float32)
+    wide = np.zeros((*vector.shape[:-1], features_length(capacity)), np.float32)
     wide[..., places] = vector
     return wide
 
@@ -305,7 +307,7 @@ def _places(players: int, capacity: int) -> NDArray[np.intp]:
     for places, size in parts:
         found.append(start + places)
         start += size
-    assert start == length(capacity)
+    assert start == features_length(capacity)
     return np.concatenate(found)
 
 
@@ -315,7 +317,7 @@ def stack(observations: Sequence[Observation], capacity: int, most: int) -> Batc
     most: N, to which candidates are padded. Raises ModelError for a table or a choice that is too large.
     """
     rows, dimensions = len(observations), len(observations[0].text)
-    player = np.zeros((rows, length(capacity)), np.float32)
+    player = np.zeros((rows, features_length(capacity)), np.float32)
     text = np.zeros((rows, dimensions), np.float32)
     candidates = np.zeros((rows, most, dimensions), np.float32)
     mask = np.zeros((rows, most), np.bool_)

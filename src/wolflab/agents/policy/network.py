@@ -30,8 +30,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ModelError
-from .base import Floats
-from .features import Batch, length
+from .base import Float32s
+from .features import Batch, features_length
 
 EPSILON = 1e-5
 """What LayerNorm adds to a variance (torch's default)."""
@@ -79,7 +79,7 @@ class NetworkConfig:
     @property
     def values(self) -> int:
         """V, the length of the player vector that it takes."""
-        return length(self.capacity)
+        return features_length(self.capacity)
 
 
 def small(dimensions: int, **changes: int) -> NetworkConfig:
@@ -137,8 +137,8 @@ class Output(NamedTuple):
     (B,), normalised as in training.
     """
 
-    logits: Floats
-    value: Floats
+    logits: Float32s
+    value: Float32s
 
 
 class Network:
@@ -149,7 +149,7 @@ class Network:
     network and equal up to rounding.
     """
 
-    def __init__(self, config: NetworkConfig, arrays: Mapping[str, Floats]) -> None:
+    def __init__(self, config: NetworkConfig, arrays: Mapping[str, Float32s]) -> None:
         check_arrays(config, arrays)
         self.config = config
         self._linear = {
@@ -178,7 +178,7 @@ class Network:
         value = self._map("critic.1", hidden, apart)[:, 0, 0]
         return Output(logits, value)
 
-    def _tokens(self, batch: Batch, apart: bool) -> Floats:
+    def _tokens(self, batch: Batch, apart: bool) -> Float32s:
         """(B, 2 + N, width): player, text, candidates."""
         x = batch.player[:, None]
         for number in range(self.config.mlp_layers - 1):
@@ -191,13 +191,13 @@ class Network:
             candidates = self._map("candidate", candidates, apart)
         return np.concatenate([x, text, candidates], axis=1)
 
-    def _attend(self, name: str, x: Floats, seen: NDArray[np.bool_], apart: bool) -> Floats:
+    def _attend(self, name: str, x: Float32s, seen: NDArray[np.bool_], apart: bool) -> Float32s:
         """One layer of self-attention over the tokens that `seen` marks."""
         rows, tokens, width = x.shape
         heads, size = self.config.heads, width // self.config.heads
         normed = self._norm(f"{name}.norm", x)
 
-        def split(part: str) -> Floats:
+        def split(part: str) -> Float32s:
             mapped = self._map(f"{name}.{part}", normed, apart)
             return mapped.reshape(rows, tokens, heads, size).transpose(0, 2, 1, 3)
 
@@ -209,7 +209,7 @@ class Network:
         mixed = (scores @ value).transpose(0, 2, 1, 3).reshape(rows, tokens, width)
         return self._map(f"{name}.out", np.ascontiguousarray(mixed), apart)
 
-    def _map(self, name: str, x: Floats, apart: bool) -> Floats:
+    def _map(self, name: str, x: Float32s, apart: bool) -> Float32s:
         """A linear layer on (B, T, in). numpy multiplies a stack of matrices one by one: that is `apart`."""
         weight, bias = self._linear[name]
         if apart:
@@ -217,15 +217,15 @@ class Network:
         rows, tokens, inputs = x.shape
         return (x.reshape(rows * tokens, inputs) @ weight).reshape(rows, tokens, -1) + bias
 
-    def _norm(self, name: str, x: Floats) -> Floats:
+    def _norm(self, name: str, x: Float32s) -> Float32s:
         weight, bias = self._linear[name]
         centred = x - x.mean(axis=-1, keepdims=True)
         variance = np.einsum("...w,...w->...", centred, centred)[..., None] * np.float32(1 / x.shape[-1])
-        normed: Floats = centred / np.sqrt(variance + np.float32(EPSILON)) * weight + bias
+        normed: Float32s = centred / np.sqrt(variance + np.float32(EPSILON)) * weight + bias
         return normed
 
 
-def check_arrays(config: NetworkConfig, arrays: Mapping[str, Floats]) -> None:
+def check_arrays(config: NetworkConfig, arrays: Mapping[str, Float32s]) -> None:
     """Raise ModelError unless `arrays` are the parameters of such a network, all finite."""
     wanted = shapes(config)
     missing = sorted(wanted.keys() - arrays.keys())
@@ -243,7 +243,7 @@ def check_arrays(config: NetworkConfig, arrays: Mapping[str, Floats]) -> None:
             raise ModelError(f"{name!r} of a network {config.name!r} holds something that is no number")
 
 
-def probabilities(logits: Floats) -> NDArray[np.float64]:
+def probabilities(logits: Float32s) -> NDArray[np.float64]:
     """π of each candidate, float64 (B, N); 0 where there is none."""
     wide = logits.astype(np.float64)
     powers: NDArray[np.float64] = np.exp(wide - wide.max(axis=-1, keepdims=True))
@@ -251,14 +251,14 @@ def probabilities(logits: Floats) -> NDArray[np.float64]:
     return powers
 
 
-def initial(config: NetworkConfig, seed: int) -> dict[str, Floats]:
+def initial(config: NetworkConfig, seed: int) -> dict[str, Float32s]:
     """Numbers to start from: linear layers uniform within ±1/√inputs, LayerNorms 1 and 0, values as they are.
 
     The last LayerNorm starts at width^−¼: a logit is then about a cosine of state and candidate, whatever the
     width, so that no candidate is far likelier than another before anything was learned.
     """
     random = np.random.default_rng(seed)
-    found: dict[str, Floats] = {}
+    found: dict[str, Float32s] = {}
     for name, shape in shapes(config).items():
         if name == "norm.weight":
             array = np.full(shape, config.width**-0.25)

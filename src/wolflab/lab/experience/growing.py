@@ -22,7 +22,7 @@ import numpy as np
 
 from ...agents.experience import Experience, Nearness, Pool
 from ...errors import StoreError
-from ...models.embedders import Vectors, digest_of
+from ...models.embedders import Vectors, embedder_digest
 from ..storage.run_files import PATIENCE, reader
 from .from_games import shuffled
 from .pool_file import FORMAT_GROWING, MadePool, check_format, format_of, fresh_file, open_file, readable_pool
@@ -108,7 +108,7 @@ class Growing:
             check_format(db, self.path, FORMAT_GROWING)
             meta = {key: json.loads(value) for key, value in db.execute("SELECT key, value FROM meta")}
             self.embedder, self.dimensions = dict(meta["embedder"]), int(meta.get("dimensions", 0))
-            digest_of(self.embedder)
+            embedder_digest(self.embedder)
             for deals, n, vectors, lot, digest, nearness, origin in db.execute(
                 "SELECT deals, n, vectors, lot, digest, nearness, origin FROM states ORDER BY deals"
             ):

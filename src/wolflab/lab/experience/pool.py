@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import __version__
-from ...agents.experience import Key, Nearness, Pool
+from ...agents.experience import DecisionKey, Nearness, Pool
 from ...agents.experience_block import Block
 from ...errors import StoreError
 from ...models.embedders import (
@@ -27,7 +27,7 @@ from ...models.embedders import (
     Embedder,
     EmbedderSpec,
     Vectors,
-    digest_of,
+    embedder_digest,
     require_same,
     resolve_embedder,
     share_above,
@@ -213,13 +213,13 @@ def merged(pools: Sequence[MadePool], names: Sequence[str] = ()) -> MadePool:
     first = pools[0].pool
     for made, name in zip(pools[1:], called[1:], strict=True):
         other = made.pool
-        same = digest_of(other.embedder) == digest_of(first.embedder)
+        same = embedder_digest(other.embedder) == embedder_digest(first.embedder)
         if not same or other.dimensions != first.dimensions:
             raise StoreError(
                 f"{name} was made with the embedder {_named(other)}, and {called[0]} with {_named(first)}: "
                 "their vectors cannot be compared; build both with one embedder"
             )
-    keys: dict[Key, None] = {key: None for made in pools for key in made.pool.held}
+    keys: dict[DecisionKey, None] = {key: None for made in pools for key in made.pool.held}
     blocks = {key: _joined([made.pool.block(*key) for made in pools]) for key in keys}
     pool = Pool.of_blocks(blocks, first.embedder, first.dimensions, first.nearness)
     share = first.nearness.share
@@ -244,7 +244,9 @@ def _joined(blocks: Sequence[Block | None]) -> Block:
 
 
 def _named(pool: Pool) -> str:
-    return f"{pool.embedder.get('name')!r} ({pool.dimensions} numbers, digest {digest_of(pool.embedder)})"
+    return (
+        f"{pool.embedder.get('name')!r} ({pool.dimensions} numbers, digest {embedder_digest(pool.embedder)})"
+    )
 
 
 # -- how near is near enough -----------------------------------------------------------------------
@@ -275,7 +277,7 @@ def _nearness(pool: Pool, share: float | None, epsilon: float | None) -> Nearnes
 
 def _pairs(pool: Pool) -> NDArray[np.float32]:
     """Similarities of pairs within role and kind, and of different deals, in a sample of the pool."""
-    ranked: list[tuple[bytes, Key, int]] = []
+    ranked: list[tuple[bytes, DecisionKey, int]] = []
     for key in pool.held:
         block = pool.block(*key)
         assert block is not None
@@ -283,7 +285,7 @@ def _pairs(pool: Pool) -> NDArray[np.float32]:
             ranked.append((blake2b(repr((key, entry)).encode(), digest_size=8).digest(), key, place))
     if len(ranked) > SAMPLE:  # by lot, but by the same lot every time
         ranked = sorted(ranked)[:SAMPLE]
-    chosen: dict[Key, list[int]] = {}
+    chosen: dict[DecisionKey, list[int]] = {}
     for _, key, place in ranked:
         chosen.setdefault(key, []).append(place)
     found = [np.empty(0, np.float32)]

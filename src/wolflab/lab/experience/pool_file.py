@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...agents.experience import Held, Key, Nearness, Pool
-from ...agents.experience_block import Block, Entry
+from ...agents.experience import DecisionKey, Held, Nearness, Pool
+from ...agents.experience_block import Block, StoredExperience
 from ...errors import ModelError, StoreError
-from ...models.embedders import digest_of
+from ...models.embedders import embedder_digest
 
 FORMAT = 1
 """Raised whenever a reader of the old one would misread the new."""
@@ -174,8 +174,8 @@ def open_file(path: Path) -> MadePool:
     with readable_pool(path), closing(_connect(path)) as db:
         check_format(db, path, FORMAT)
         meta = {key: json.loads(value) for key, value in db.execute("SELECT key, value FROM meta")}
-        places: dict[Key, _Place] = {}
-        held: dict[Key, Held] = {}
+        places: dict[DecisionKey, _Place] = {}
+        held: dict[DecisionKey, Held] = {}
         for role, kind, *place, digest in db.execute(
             "SELECT role, kind, id, first, n, vectors, digest FROM blocks"
         ):
@@ -183,9 +183,9 @@ def open_file(path: Path) -> MadePool:
             held[role, kind] = Held(places[role, kind].n, str(digest))
         dimensions = int(meta["dimensions"])
         embedder, origins = dict(meta["embedder"]), tuple(dict(origin) for origin in meta["origins"])
-        digest_of(embedder)
+        embedder_digest(embedder)
 
-        def read(key: Key) -> Block:
+        def read(key: DecisionKey) -> Block:
             return _read_block(path, places[key], dimensions, held[key].digest)
 
         pool = Pool(embedder, dimensions, held, read, Nearness(**meta["nearness"]))
@@ -211,7 +211,7 @@ def _read_block(path: Path, place: _Place, dimensions: int, digest: str) -> Bloc
         if size != place.vectors * dimensions * _LITTLE.itemsize:
             raise ValueError("a block's vectors are not all there")
         known: dict[str, str] = {}
-        entries: list[Entry] = []
+        entries: list[StoredExperience] = []
         rows: list[int] = []
         for row, reflection, response, score, game, deal, seat, ask in db.execute(
             "SELECT row, reflection, response, score, game, deal, seat, ask FROM experiences "
@@ -221,7 +221,7 @@ def _read_block(path: Path, place: _Place, dimensions: int, digest: str) -> Bloc
             rows.append(row)
             # Keys and short answers come again and again: each is kept once.
             response, game, deal, ask = (known.setdefault(one, one) for one in (response, game, deal, ask))
-            entries.append(Entry(reflection, response, score, game, deal, seat, ask))
+            entries.append(StoredExperience(reflection, response, score, game, deal, seat, ask))
         vectors = np.empty((place.vectors, dimensions), np.float32)
         at = 0
         for (data,) in db.execute("SELECT data FROM vectors WHERE block = ? ORDER BY part", (place.id,)):

@@ -17,7 +17,7 @@ from ...errors import WolflabError
 from ...stats.agreement import TwoRaters, difference_of_shares, krippendorffs_alpha, two_raters
 from ...stats.intervals import Estimate, share
 from ..storage.store import Store
-from .annotate import Key, KeyRow, read_key, sampled_moments
+from .annotate import AnswerKey, KeyRow, read_key, sampled_moments
 from .judging import JudgeFile, read_judge, rule_labels, seen_by_rule
 from .label_files import Label, read_all, read_labels
 
@@ -26,7 +26,7 @@ RULE, PEOPLE = "rule", "people"
 MAJORITY = 3
 """People who labelled an item before most of them is more than one of them, or both of two who agree."""
 
-Kind = Literal["person", "people", "judge", "rule"]
+RaterKind = Literal["person", "people", "judge", "rule"]
 REASONABLE = "reasonable"
 
 
@@ -38,7 +38,7 @@ class Rater:
     """
 
     name: str
-    kind: Kind
+    kind: RaterKind
     labelled: int
     invalid: int = 0
     instrument: bool = False
@@ -79,7 +79,7 @@ class BehaviourRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class SampleAgreement:
     """Everything that the labels of one sample say.
 
     alpha: Krippendorff's over all people, None with fewer than two. unfilled: names of people's files in
@@ -100,7 +100,7 @@ class Agreement:
         return asdict(self)
 
 
-def agree(directory: Path, files: Sequence[Path], store: Store, seed: int = 0) -> Agreement:
+def agree(directory: Path, files: Sequence[Path], store: Store, seed: int = 0) -> SampleAgreement:
     """Join people's label files, the judges' directories beside the key, and the rule.
 
     directory: the sample's. store: the run that it was drawn from, for the rule. Deals are resampled for
@@ -120,19 +120,19 @@ def agree(directory: Path, files: Sequence[Path], store: Store, seed: int = 0) -
 
 
 def agreement(
-    key: Key,
+    key: AnswerKey,
     labels: Sequence[Label],
     judges: Sequence[JudgeFile],
     rule: Mapping[str, bool] | None = None,
     seen: Mapping[str, frozenset[str]] | None = None,
     seed: int = 0,
-) -> Agreement:
+) -> SampleAgreement:
     """See `agree`. rule: item → reasonable; seen: item → behaviours sighted by the detectors."""
     rows = {row.id: row for row in key.rows}
     said: dict[str, dict[str, bool]] = {}
-    kinds: dict[str, Kind] = {}
+    kinds: dict[str, RaterKind] = {}
 
-    def add(name: str, kind: Kind, given: Mapping[str, bool]) -> None:
+    def add(name: str, kind: RaterKind, given: Mapping[str, bool]) -> None:
         if name in said:
             raise WolflabError(f"two raters are called {name!r}; rename one of the files")
         said[name], kinds[name] = dict(given), kind
@@ -149,7 +149,7 @@ def agreement(
         add(RULE, "rule", rule)
     files = {_judge_name(one, judges): one for one in judges}
     pairs = [(a, b) for a, b in combinations(said, 2) if not _contained(kinds[a], kinds[b])]
-    return Agreement(
+    return SampleAgreement(
         items=len(rows),
         variants=key.variants,
         raters=tuple(_rater(name, kinds[name], given, files.get(name)) for name, given in said.items()),
@@ -194,13 +194,13 @@ def _judge_name(one: JudgeFile, judges: Sequence[JudgeFile]) -> str:
     return f"{one.rater} ({one.path.name})" if twice else one.rater
 
 
-def _rater(name: str, kind: Kind, given: Mapping[str, bool], file: JudgeFile | None) -> Rater:
+def _rater(name: str, kind: RaterKind, given: Mapping[str, bool], file: JudgeFile | None) -> Rater:
     if file is None:
         return Rater(name, kind, len(given))
     return Rater(name, kind, len(given), file.invalid, file.instrument)
 
 
-def _contained(one: Kind, other: Kind) -> bool:
+def _contained(one: RaterKind, other: RaterKind) -> bool:
     """Whether comparing the two would compare a person with itself among the people."""
     return {one, other} == {"person", "people"}
 
@@ -224,7 +224,7 @@ def _alpha(rows: Mapping[str, KeyRow], people: Sequence[Mapping[str, bool]], see
 
 
 def _shares(
-    key: Key, rater: str, given: Mapping[str, bool], labels: Sequence[Label], seed: int
+    key: AnswerKey, rater: str, given: Mapping[str, bool], labels: Sequence[Label], seed: int
 ) -> list[ShareRow]:
     reasons = {label.item: label.reason for label in labels if label.rater == rater and label.reason}
     by_variant = {variant: [row for row in key.rows if row.variant == variant] for variant in key.variants}

@@ -56,7 +56,7 @@ class KeyRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class AnswerKey:
     """What stays hidden until the labels are in. run: the run's directory; rows in the items' order."""
 
     run: str
@@ -83,7 +83,7 @@ class Sample:
     short: variants with fewer replies than asked for → how many they gave.
     """
 
-    key: Key
+    key: AnswerKey
     moments: tuple[Moment, ...]
     short: tuple[tuple[str, int], ...] = ()
 
@@ -128,7 +128,7 @@ def sample(
     keys = tuple(key for key, _ in made)
     if len({key.id for key in keys}) < len(keys):
         raise WolflabError(f"annotate: two replies got the same id under seed {seed}; take another seed")
-    key = Key(str(store.path.absolute()), store.experiment.name, seed, keys)
+    key = AnswerKey(str(store.path.absolute()), store.experiment.name, seed, keys)
     return Sample(key, tuple(moment for _, moment in made), tuple(short))
 
 
@@ -233,7 +233,7 @@ def _key_row(store: Store, row: GameRow, moment: Moment, record: GameRecord, see
 # -- the sample's moments ---------------------------------------------------------------------
 
 
-def sampled_moments(key: Key, store: Store) -> dict[str, Moment]:
+def sampled_moments(key: AnswerKey, store: Store) -> dict[str, Moment]:
     """Item id → its moment, rebuilt from the run. StoreError when this is not the run it was drawn from."""
     games = {row.id: row for row in store.games()}
     found: dict[str, Moment] = {}
@@ -268,7 +268,7 @@ def sampled_moments(key: Key, store: Store) -> dict[str, Moment]:
 # -- the key's file ---------------------------------------------------------------------------
 
 
-def write_key(key: Key, directory: Path) -> Path:
+def write_key(key: AnswerKey, directory: Path) -> Path:
     """Write key.json; it must not be there yet (labels already given would be lost with it)."""
     path = directory / KEY_FILE
     data = {"wolflab annotation key": KEY_FORMAT, **asdict(key)}
@@ -282,14 +282,14 @@ def write_key(key: Key, directory: Path) -> Path:
     return path
 
 
-def read_key(directory: Path) -> Key:
+def read_key(directory: Path) -> AnswerKey:
     """The key of the sample in `directory`; WolflabError when there is none or it cannot be read."""
     path = directory / KEY_FILE
     try:
         data: dict[str, Any] = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
         version = data.pop("wolflab annotation key", None)
         if version in (_UNTIED, KEY_FORMAT):
-            return msgspec.convert(data, Key)
+            return msgspec.convert(data, AnswerKey)
     except FileNotFoundError:
         raise WolflabError(
             f"{directory} holds no sample (no {KEY_FILE}); draw one with: wolflab annotate sample RUN -o DIR"

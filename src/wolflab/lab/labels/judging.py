@@ -36,7 +36,7 @@ from ..runs.moments import Moment
 from ..runs.work import How, check_models, work
 from ..storage.call_store import CallFile, CallStore
 from ..storage.store import Store
-from .annotate import Key, sampled_moments
+from .annotate import AnswerKey, sampled_moments
 
 Criterion = tuple[str, str]
 """(name, definition), answered with yes or no."""
@@ -124,7 +124,7 @@ def judge_home(directory: Path, model: str, asked: Collection[Criterion] = (REAS
 
 
 async def judge_by_name(
-    key: Key,
+    key: AnswerKey,
     store: Store,
     spec: str | Mapping[str, Any],
     directory: Path,
@@ -141,14 +141,16 @@ async def judge_by_name(
     budget = Budget(*limits)
     model = resolve(spec, budget)
     try:
-        with begin(judge_home(directory, model.name, asked), key, model, asked, retries) as home:
+        with begin_judging(judge_home(directory, model.name, asked), key, model, asked, retries) as home:
             budget.spent_tokens, budget.spent_usd = home.spent()
             return await judge(key, store, model, home, asked, retries, watch=watch)
     finally:
         await model.close()
 
 
-def begin(path: Path, key: Key, model: Model, asked: tuple[Criterion, ...], retries: int = 2) -> CallStore:
+def begin_judging(
+    path: Path, key: AnswerKey, model: Model, asked: tuple[Criterion, ...], retries: int = 2
+) -> CallStore:
     """A judge's directory, new or gone on with; StoreError for one that was begun otherwise."""
 
     def plain(value: object) -> str:
@@ -166,7 +168,7 @@ def begin(path: Path, key: Key, model: Model, asked: tuple[Criterion, ...], retr
 
 
 async def judge(
-    key: Key,
+    key: AnswerKey,
     store: Store,
     model: Model,
     home: CallStore,
@@ -282,7 +284,7 @@ def _line(verdict: JudgedItem) -> dict[str, Any]:
     return {name: one for name, one in value.items() if one or name in ("item", "labels")}
 
 
-def read_judge(path: Path, key: Key, moments: Mapping[str, Moment]) -> JudgeFile:
+def read_judge(path: Path, key: AnswerKey, moments: Mapping[str, Moment]) -> JudgeFile:
     """What a judge has said, from the calls in its directory; no model is asked. moments: the sample's.
 
     StoreError for a judging of another sample, CassetteMismatch for calls of other prompts.
@@ -309,7 +311,7 @@ def read_judge(path: Path, key: Key, moments: Mapping[str, Moment]) -> JudgeFile
 # -- the rule ---------------------------------------------------------------------------------
 
 
-def seen_by_rule(key: Key, store: Store) -> dict[str, frozenset[str]]:
+def seen_by_rule(key: AnswerKey, store: Store) -> dict[str, frozenset[str]]:
     """Item → the behaviours that the detectors sighted in it.
 
     Those that only show in what the player noted for itself are left out: raters are not shown that.

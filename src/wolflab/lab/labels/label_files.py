@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import WolflabError
-from .annotate import Key
+from .annotate import AnswerKey
 
 REASONS = ("hallucination", "forgets-roles", "counter-intuitive", "unusable", "other")
 """Why a reply is not reasonable: 003 §4.4.2's three examples, and what they leave over."""
@@ -59,7 +59,7 @@ def unguarded(text: str) -> str:
     return text[1:] if text.startswith("'") else text
 
 
-def read_labels(path: Path, key: Key) -> tuple[Label, ...]:
+def read_labels(path: Path, key: AnswerKey) -> tuple[Label, ...]:
     """The labels in `path`, in the file's order. Rows without a label are items not judged yet.
 
     The rater is the column `rater` where it is filled, else the file's name. WolflabError, with the row:
@@ -87,7 +87,7 @@ def read_labels(path: Path, key: Key) -> tuple[Label, ...]:
     return tuple(labels)
 
 
-def read_all(paths: Sequence[Path], key: Key) -> tuple[Label, ...]:
+def read_all(paths: Sequence[Path], key: AnswerKey) -> tuple[Label, ...]:
     """The labels of several files. WolflabError where two files hold the same rater's word on an item."""
     found: dict[tuple[str, str], Path] = {}
     labels: list[Label] = []

@@ -28,7 +28,7 @@ from .sources import validation_sentence
 from .specs import (
     MOST,
     MOST_WORKERS,
-    Budget,
+    BudgetSpec,
     Condition,
     CurveSpec,
     ExperienceSpec,
@@ -84,7 +84,7 @@ class Experiment(Part):
     """Games in flight at once (calls in flight are limited per endpoint)."""
     workers: int = Field(default=1, ge=1, le=MOST_WORKERS)
     """Processes, for games that never wait for a server."""
-    budget: Budget = Budget()
+    budget: BudgetSpec = BudgetSpec()
     published: Published = Field(default_factory=list)
     """Published tables to set beside ours (names in `metrics/published.yaml`)."""
     village: dict[str, Any] | None = None
@@ -334,7 +334,7 @@ def _chooses(spec: Mapping[str, Any]) -> str | None:
 def checked(
     given: Mapping[str, Any], overrides: Sequence[str] = (), village: bool = False, where: str = "experiment"
 ) -> Experiment:
-    """An experiment from the plain values of its file; see `loading.load`."""
+    """An experiment from the plain values of its file; see `load_experiment`."""
     data = copy.deepcopy(dict(given))
     if village and isinstance(data.get("village"), dict):
         data = {**data, **data["village"], "village": None}

@@ -8,10 +8,10 @@ from typing import Any
 
 from . import tournament
 from .experiment import Experiment, checked
-from .sources import read_fields, shipped
+from .sources import read_fields, shipped_files
 
 
-def load(source: str | Path, overrides: Sequence[str] = (), village: bool = False) -> Experiment:
+def load_experiment(source: str | Path, overrides: Sequence[str] = (), village: bool = False) -> Experiment:
     """Read an experiment: a path, or the name of a shipped one.
 
     overrides: ``place.to.change=value`` with YAML values; a first part that is no field of the file is
@@ -24,10 +24,10 @@ def load(source: str | Path, overrides: Sequence[str] = (), village: bool = Fals
 def build(
     data: Mapping[str, Any], overrides: Sequence[str] = (), village: bool = False, where: str = "experiment"
 ) -> Experiment:
-    """An experiment from plain values; see `load`."""
+    """An experiment from plain values; see `load_experiment`."""
     if "entrants" in data:
-        return tournament.make(data, overrides, village, where).experiment(where)
+        return tournament.make_tournament(data, overrides, village, where).experiment(where)
     return checked(data, overrides, village, where)
 
 
-__all__ = ["build", "load", "shipped"]
+__all__ = ["build", "load_experiment", "shipped_files"]

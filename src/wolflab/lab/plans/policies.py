@@ -23,9 +23,9 @@ from ...agents.policy.checkpoint import (
     SUFFIX,
     Checkpoint,
     NumpyPolicy,
-    load,
+    load_policy,
     located,
-    shipped,
+    shipped_policies,
 )
 from ...agents.recipes import MOST_CANDIDATES, RECIPES, recipe
 from ...errors import ExperimentError, ModelError, StoreError
@@ -63,13 +63,13 @@ def by_name(given: str) -> dict[str, Any]:
     own = {"model": model} if model else {}
     if name in RECIPES or name == MODEL_FREE or class_named(name) is not None:
         return {"recipe": name, **own}
-    if not name.endswith(SUFFIX) and name not in shipped():
+    if not name.endswith(SUFFIX) and name not in shipped_policies():
         raise ExperimentError(
             f"{given}: there is no recipe and no policy {name!r}; known are the recipes {MODEL_FREE}, "
-            f"{', '.join(RECIPES)}, the policies {', '.join(shipped())}, any file ending in {SUFFIX} "
-            f"(there are more in {ELSEWHERE}), and an agent of your own, module:Class"
+            f"{', '.join(RECIPES)}, the policies {', '.join(shipped_policies())}, any file ending in "
+            f"{SUFFIX} (there are more in {ELSEWHERE}), and an agent of your own, module:Class"
         )
-    policy = load(name)
+    policy = load_policy(name)
     return {"recipe": _recipe_for(policy), "embedder": policy.reads, "policy": name, **own}
 
 
@@ -102,15 +102,15 @@ class Policies:
     def _checkpoint(self, name: str) -> Checkpoint:
         """The run's copy, which is made if the run has none yet."""
         if self._home is None:
-            return load(name)
+            return load_policy(name)
         short = blake2b(name.encode(), digest_size=4).hexdigest()
         own = self._home / FOLDER / f"{Path(name).stem}-{short}{SUFFIX}"
         digests = digests_in(own.parent)
         if own.name in digests:
             return require_policy(own, digests[own.name])
-        if own.exists() and ((there := digest_of(own)) is None or there != digest_of(name)):
+        if own.exists() and ((there := policy_digest(own)) is None or there != policy_digest(name)):
             raise lost_file(own.parent / DIGESTS, f"it does not tell of {own.name}")
-        found = load(name)  # what cannot be read is refused under the name that was given
+        found = load_policy(name)  # what cannot be read is refused under the name that was given
         if not self._reading:
             found = keep_policy(name, own)
             write_digests(own.parent, {**digests, own.name: found.digest})
@@ -120,7 +120,7 @@ class Policies:
 def keep_policy(name: str, own: Path) -> Checkpoint:
     """Copy the policy of that name, or in that file, into a run."""
     copied(located(name), own)
-    return load(own)
+    return load_policy(own)
 
 
 def require_policy(own: Path, digest: str | None, or_else: str = ANEW) -> Checkpoint:
@@ -128,7 +128,7 @@ def require_policy(own: Path, digest: str | None, or_else: str = ANEW) -> Checkp
     if not own.is_file():
         raise lost_file(own, "it is missing", or_else)
     try:
-        found = load(own)
+        found = load_policy(own)
     except ModelError as error:
         raise lost_file(own, f"it cannot be played ({error})", or_else) from None
     if found.digest != digest:
@@ -136,10 +136,10 @@ def require_policy(own: Path, digest: str | None, or_else: str = ANEW) -> Checkp
     return found
 
 
-def digest_of(policy: str | Path) -> str | None:
+def policy_digest(policy: str | Path) -> str | None:
     """The digest of the policy of that name, or in that file; None where it cannot be played."""
     try:
-        return load(policy).digest
+        return load_policy(policy).digest
     except ModelError:
         return None
 

@@ -14,7 +14,7 @@ from ...errors import ExperimentError
 from ...fields import misfit
 
 
-def shipped(folder: str = "") -> dict[str, str]:
+def shipped_files(folder: str = "") -> dict[str, str]:
     """The files that come with Wolflab, in `folder` of its experiments: name → text."""
     inside = f"/{folder}" if folder else ""
     place = resources.files("wolflab").joinpath(f"experiments{inside}")
@@ -61,15 +61,15 @@ def _text(source: str | Path, what: str, folder: str) -> tuple[str, str]:
             return path.read_text(encoding="utf-8"), str(source)
         except UnicodeDecodeError:
             raise ExperimentError(f"{source}: not a text in UTF-8; {_a(what)} is a YAML file") from None
-    known = shipped(folder)
+    known = shipped_files(folder)
     name = path.name.removesuffix(".yaml")
     if name in known and (str(source) == name or path.parent.name in ("experiments", folder)):
         return known[name], f"{what} {name}"
     for other, place, command in _KINDS:
         if (
             other != what
-            and name in shipped(place)
-            and has_entrants(shipped(place)[name]) == (other == "tournament")
+            and name in shipped_files(place)
+            and has_entrants(shipped_files(place)[name]) == (other == "tournament")
         ):
             raise ExperimentError(f"{name} is a shipped {other}; it is run by: wolflab {command} {name}")
     alike = [name for name, text in known.items() if has_entrants(text) == (what == "tournament")]

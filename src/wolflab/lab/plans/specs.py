@@ -263,7 +263,7 @@ MOST_WORKERS = 1024
 """Processes that play."""
 
 
-class Budget(Part):
+class BudgetSpec(Part):
     """Where a run stops cleanly: tokens (prompt + completion) and USD, over all its models."""
 
     tokens: int | None = Field(default=None, gt=0)

@@ -19,12 +19,12 @@ from pydantic import Field, ValidationError, model_validator
 
 from ...errors import ExperimentError, RulesetError
 from ...fields import Part
-from ...metrics.tournament import VERSUS, Pair
+from ...metrics.tournament import VERSUS, Matchup
 from .experiment import Experiment, checked
 from .overrides import override
 from .policies import by_name
 from .sources import read_fields, validation_sentence
-from .specs import MODEL_FREE, MOST, MOST_WORKERS, Budget, PlayerSpec, Published, Rules
+from .specs import MODEL_FREE, MOST, MOST_WORKERS, BudgetSpec, PlayerSpec, Published, Rules
 
 FILE = "tournament.yaml"
 
@@ -80,7 +80,7 @@ class Tournament(Part):
     stop: Stop | None = None
     concurrency: int = Field(default=16, ge=1)
     workers: int = Field(default=1, ge=1, le=MOST_WORKERS)
-    budget: Budget = Budget()
+    budget: BudgetSpec = BudgetSpec()
     behaviours: bool = False
     published: Published = Field(default_factory=list)
     """Published round robins to set beside ours."""
@@ -162,7 +162,7 @@ class Tournament(Part):
                     )
 
     @property
-    def pairs(self) -> tuple[Pair, ...]:
+    def pairs(self) -> tuple[Matchup, ...]:
         """The cells, village by village."""
         everybody = list(self.entrants)
         return tuple(
@@ -196,7 +196,7 @@ class Tournament(Part):
 # -- reading ----------------------------------------------------------------------------------
 
 
-def load(source: str | Path, overrides: Sequence[str] = (), village: bool = False) -> Tournament:
+def load_tournament(source: str | Path, overrides: Sequence[str] = (), village: bool = False) -> Tournament:
     """Read a tournament: a path, or the name of a shipped one.
 
     overrides: as for an experiment ("deals=10"); a first part that is no field of the file is taken as an
@@ -208,16 +208,16 @@ def load(source: str | Path, overrides: Sequence[str] = (), village: bool = Fals
             f"{where}: a tournament is a mapping with entrants: {{name: player, …}}; an experiment is run "
             "by: wolflab run"
         )
-    return make(data, overrides, village, where)
+    return make_tournament(data, overrides, village, where)
 
 
-def make(
+def make_tournament(
     data: Mapping[str, Any],
     overrides: Sequence[str] = (),
     village: bool = False,
     where: str = "tournament",
 ) -> Tournament:
-    """A tournament from plain values; see `load`."""
+    """A tournament from plain values; see `load_tournament`."""
     values: dict[str, Any] = copy.deepcopy(dict(data))
     part = values.get("village")
     if village and isinstance(part, dict):

@@ -14,7 +14,7 @@ from ..plans.experiment import Experiment
 from ..plans.policies import policy_name_of
 from ..plans.specs import MODEL_FREE, ExperienceSpec, PlayerSpec
 
-Settings = Mapping[str, Any]
+PlainSettings = Mapping[str, Any]
 _PROBES = ("seed", "straw_polls", "reliability_probe", "interview")
 _POOL = ("pool", "games_of", "grow", "games")
 
@@ -42,7 +42,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SettingsPlace:
     """Settings of the rules, of players (where: of which) or, with no such name, of the experiment."""
 
     where: tuple[str, ...]
@@ -55,7 +55,7 @@ class Differs:
 
     condition: str
     baseline: str
-    places: tuple[Place, ...]
+    places: tuple[SettingsPlace, ...]
 
 
 def sources(experiment: Experiment) -> tuple[str, ...]:
@@ -79,15 +79,15 @@ def differences(arms: Sequence[Arm], baseline: str) -> tuple[Differs, ...]:
     return tuple(Differs(arm.name, baseline, tuple(_between(arm, base))) for arm in arms)
 
 
-def _between(arm: Arm, base: Arm) -> list[Place]:
+def _between(arm: Arm, base: Arm) -> list[SettingsPlace]:
     rules, others = (_less(one.experiment.ruleset(one.condition).as_dict(), ("name",)) for one in (arm, base))
-    found = [Place(("rules",), _changes(rules, others))]
+    found = [SettingsPlace(("rules",), _changes(rules, others))]
     found += _players(arm.experiment.cast(arm.condition), base.experiment.cast(base.condition))
-    found += [Place((), _changes(_amount(arm), _amount(base)))]
+    found += [SettingsPlace((), _changes(_amount(arm), _amount(base)))]
     return [one for one in found if one.settings]
 
 
-def _amount(arm: Arm) -> Settings:
+def _amount(arm: Arm) -> PlainSettings:
     """How much is played, of which deals, and what is asked beside the game."""
     one = arm.experiment.conditions[arm.condition]
     return {
@@ -97,7 +97,7 @@ def _amount(arm: Arm) -> Settings:
     } | {name.replace("_", " "): getattr(arm.experiment, name) for name in _PROBES}
 
 
-def _changes(mine: Settings, theirs: Settings) -> tuple[Setting, ...]:
+def _changes(mine: PlainSettings, theirs: PlainSettings) -> tuple[Setting, ...]:
     """Each that differs."""
     return tuple(
         Setting(name, mine.get(name), theirs.get(name))
@@ -109,16 +109,16 @@ def _changes(mine: Settings, theirs: Settings) -> tuple[Setting, ...]:
 # -- players ----------------------------------------------------------------------------------------
 
 
-def _players(mine: Mapping[str, PlayerSpec], theirs: Mapping[str, PlayerSpec]) -> list[Place]:
+def _players(mine: Mapping[str, PlayerSpec], theirs: Mapping[str, PlayerSpec]) -> list[SettingsPlace]:
     """What differs, place by place; places that differ alike stand together."""
-    found: list[Place] = []
+    found: list[SettingsPlace] = []
     for place in sorted(dict.fromkeys((*mine, *theirs)), key=lambda place: place != "others"):
         settings = tuple(_player(_at(mine, place), _at(theirs, place)))
         alike = next((k for k, one in enumerate(found) if one.settings == settings), None)
         if alike is None:
-            found.append(Place((place,), settings))
+            found.append(SettingsPlace((place,), settings))
         else:
-            found[alike] = Place((*found[alike].where, place), settings)
+            found[alike] = SettingsPlace((*found[alike].where, place), settings)
     return found
 
 
@@ -149,7 +149,7 @@ def _who(spec: PlayerSpec) -> tuple[str, ...]:
     return (model, spec.recipe_name) if model else (spec.recipe_name,)
 
 
-def _model(spec: PlayerSpec) -> Settings:
+def _model(spec: PlayerSpec) -> PlainSettings:
     """Name and settings of a model, its name first."""
     return {"model": None} | (spec.model if isinstance(spec.model, dict) else {"model": spec.model})
 
@@ -176,7 +176,7 @@ def _recipe(mine: PlayerSpec, theirs: PlayerSpec) -> list[Setting]:
     return [*found, *_changes(_less(one, told), _less(other, told))]
 
 
-def _less(values: Settings, names: Sequence[str]) -> Settings:
+def _less(values: PlainSettings, names: Sequence[str]) -> PlainSettings:
     return {name: value for name, value in values.items() if name not in names}
 
 
@@ -187,7 +187,7 @@ def _fields(spec: PlayerSpec) -> dict[str, Any]:
     return {"name": MODEL_FREE} if spec.language is None else _flat(spec.language.as_dict())
 
 
-def _flat(values: Settings) -> dict[str, Any]:
+def _flat(values: PlainSettings) -> dict[str, Any]:
     """Stages laid out: {deduce: {alpha: 6}} is {deduce: yes, deduce.alpha: 6}."""
     found: dict[str, Any] = {}
     for name, value in values.items():
@@ -211,4 +211,4 @@ def _experience(mine: ExperienceSpec | None, theirs: ExperienceSpec | None) -> l
     return found + [replace(one, alone=theirs is None) for one in rest]
 
 
-__all__ = ["Arm", "Differs", "Place", "Setting", "baseline_of", "differences", "sources"]
+__all__ = ["Arm", "Differs", "Setting", "SettingsPlace", "baseline_of", "differences", "sources"]

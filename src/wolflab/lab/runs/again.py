@@ -15,7 +15,7 @@ from ...agents.language import LanguageAgent
 from ...errors import RecordError, ServerError
 from ...match import Dealing, Draws, LiveIO, Player, at_once
 from ...models.calls import NO_FILE
-from ...models.catalog import check
+from ...models.catalog import check_model
 from ...record import GameRecord
 from ...rules import Action, facts_of
 from ...text.notes import Content
@@ -104,7 +104,7 @@ async def _retaken(
             _must_have(agent, component, record.ruleset.names[moment.ask.seat])
         less = agent.recipe.with_(without=tuple(dict.fromkeys((*agent.recipe.without, *without))))
         if player.model is not None:
-            await check(player.model)  # or every call would be tried again and again first
+            await check_model(player.model)  # or every call would be tried again and again first
         io = LiveIO(
             moment.ask,
             player.model,

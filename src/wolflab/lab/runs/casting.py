@@ -19,7 +19,7 @@ from ...errors import ExperimentError, ModelError
 from ...match import Casting, Dealing, Player
 from ...models.base import Model
 from ...models.budget import Budget
-from ...models.catalog import check, listing, resolve
+from ...models.catalog import check_model, listing, resolve
 from ...models.embedders import Embedder, resolve_embedder
 from ...models.endpoints import missing_key
 from ...rules import ROLES, Ruleset
@@ -36,7 +36,7 @@ async def reach(spec: str | dict[str, Any]) -> None:
     """Try to reach a model now; ModelError says in one sentence why it cannot be used."""
     model = resolve(spec)
     try:
-        await check(model)
+        await check_model(model)
     finally:
         await model.close()
 

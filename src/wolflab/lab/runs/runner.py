@@ -47,14 +47,14 @@ class Progress:
     last: GameRow | None = None
 
 
-Watch = Callable[[Progress], None]
+ProgressWatch = Callable[[Progress], None]
 
 
-def run(store: Store, watch: Watch = lambda progress: None, reached: bool = False) -> bool:
+def play_run(store: Store, watch: ProgressWatch = lambda progress: None, reached: bool = False) -> bool:
     """Play all games of the store's experiment that are not over yet.
 
     Returns whether every game is now done or void. Games that could not go on (a failing server, a
-    spent budget) stay unfinished and are taken up by the next `run`; a game that failed on a mistake
+    spent budget) stay unfinished and are taken up by the next `play_run`; a game that failed on a mistake
     keeps its error and is tried again too. reached: `preflight` has just reached every model.
     """
     return asyncio.run(_run(store, watch, reached))
@@ -73,7 +73,7 @@ async def preflight(company: Company) -> None:
     await company.check_embedders()
 
 
-async def _run(store: Store, watch: Watch, reached: bool) -> bool:
+async def _run(store: Store, watch: ProgressWatch, reached: bool) -> bool:
     experiment = store.experiment
     budget = Budget(experiment.budget.tokens, experiment.budget.usd, *store.spent())
     company = Company(experiment, store.path, budget)
@@ -170,7 +170,7 @@ async def _play_instant(
     store: Store,
     company: Company,
     rows: list[GameRow],
-    watch: Watch,
+    watch: ProgressWatch,
     progress: Progress,
 ) -> None:
     """Games whose players never wait: one after another, in one process or several."""

@@ -18,7 +18,7 @@ from ...metrics.behaviours import SideName
 from ...metrics.tournament import (
     VERSUS,
     CellGame,
-    Pair,
+    Matchup,
     Standings,
     StopReason,
     deal_means,
@@ -28,7 +28,7 @@ from ...metrics.tournament import (
 )
 from ...stats.sequential import Interval, sequence
 from ..plans.experiment import Experiment
-from ..plans.tournament import FILE, Stop, Tournament, load
+from ..plans.tournament import FILE, Stop, Tournament, load_tournament
 from ..storage.store import GameRow, Store
 from . import runner
 from .counting import rows_of
@@ -41,13 +41,13 @@ _LOOKS = "looks"
 class TournamentPlan:
     """What a run's directory says about its tournament."""
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[Matchup, ...]
     stop: Stop | None = None
     tables: tuple[str, ...] = ()
     called: Mapping[str, str] = field(default_factory=dict)
 
 
-def start(path: Path, tournament: Tournament) -> Store:
+def start_tournament(path: Path, tournament: Tournament) -> Store:
     """A new run of a tournament, in an empty directory."""
     beside, facts = {FILE: tournament.written()}, {_LOOKS: _rule_for_looks(tournament)}
     return Store.create(path, tournament.experiment(), beside, facts)
@@ -65,7 +65,7 @@ def plan_of(store: Store) -> TournamentPlan:
     """
     file = store.path / FILE
     if is_tournament(store):
-        made = load(file)
+        made = load_tournament(file)
         _check_begun(store, made, file)
         return TournamentPlan(made.pairs, made.stop, tuple(made.published), made.called)
     pairs = []
@@ -128,35 +128,37 @@ class TournamentProgress:
     deals: of each cell, how many are to be played by now. over: nothing is left to be played.
     """
 
-    deals: Mapping[Pair, int]
+    deals: Mapping[Matchup, int]
     over: bool
     decisions: tuple[StopReason, ...]
 
 
-def play(store: Store, watch: runner.Watch = lambda progress: None, reached: bool = False) -> bool:
-    """Play a tournament's games, as `runner.run` does, and stop by its rule. Returns whether all are over."""
+def play_tournament(
+    store: Store, watch: runner.ProgressWatch = lambda progress: None, reached: bool = False
+) -> bool:
+    """Play a tournament's games as `runner.play_run` does, and stop by its rule. Are all of them over?"""
     plan = plan_of(store)
     if plan.stop is None:
-        return runner.run(store, watch, reached)
+        return runner.play_run(store, watch, reached)
     whole = store.experiment
     reader = _Reader(store)
     try:
         while True:
             now = progress_of_tournament(plan, plan.stop, whole, store.games(), reader.results())
             part = store.experiment = _up_to(whole, now.deals)
-            # Planned here and not by `runner.run`, which builds players for what it finds planned.
+            # Planned here and not by `runner.play_run`, which builds players for what it finds planned.
             store.plan([(name, *place) for name in part.conditions for place in part.places(name)])
             if now.over:
                 # Nothing is to be played, but what was cut off in the last moment is tidied up.
-                return runner.run(store, watch, reached)
-            if not runner.run(store, watch, reached):
+                return runner.play_run(store, watch, reached)
+            if not runner.play_run(store, watch, reached):
                 return False
             reached = True
     finally:
         store.experiment = whole
 
 
-def table(store: Store) -> Standings:
+def tournament_standings(store: Store) -> Standings:
     """Everything about a tournament's run, finished or not."""
     plan = plan_of(store)
     experiment, rows = store.experiment, [row for row in store.games() if not row.branch]
@@ -196,7 +198,7 @@ def progress_of_tournament(
     barriers = [*range(stop.every, most, stop.every), most]
     over = _over(rows)
     seen = {pair: _complete(over.get(pair, set()), experiment.repeats, barriers) for pair in plan.pairs}
-    ends: dict[Pair, StopReason | None]
+    ends: dict[Matchup, StopReason | None]
     if stop.decide is not None:
         together = min(seen.values(), key=len)
         seen = dict.fromkeys(plan.pairs, together)
@@ -252,7 +254,7 @@ def _settled(
 
 
 def _narrow(
-    pair: Pair, stop: Stop, barriers: Sequence[int], results: Sequence[CellGame], most: int
+    pair: Matchup, stop: Stop, barriers: Sequence[int], results: Sequence[CellGame], most: int
 ) -> StopReason | None:
     """Where a cell ends because its interval is narrow enough, or all is played; None so far nowhere."""
     assert stop.width is not None
@@ -265,16 +267,16 @@ def _narrow(
     return None
 
 
-def _over(rows: Sequence[GameRow]) -> dict[Pair, set[tuple[int, int]]]:
+def _over(rows: Sequence[GameRow]) -> dict[Matchup, set[tuple[int, int]]]:
     """(deal, repeat) of each cell's games that are over."""
-    found: dict[Pair, set[tuple[int, int]]] = {}
+    found: dict[Matchup, set[tuple[int, int]]] = {}
     for row in rows:
         if row.over and not row.branch:
             found.setdefault(_pair(row.condition), set()).add((row.deal, row.repeat))
     return found
 
 
-def _up_to(experiment: Experiment, deals: Mapping[Pair, int]) -> Experiment:
+def _up_to(experiment: Experiment, deals: Mapping[Matchup, int]) -> Experiment:
     """The experiment with so many deals in each cell."""
     conditions = {
         name: one.model_copy(update={"deals": deals[_pair(name)]})
@@ -283,7 +285,7 @@ def _up_to(experiment: Experiment, deals: Mapping[Pair, int]) -> Experiment:
     return experiment.model_copy(update={"conditions": conditions})
 
 
-def _pair(condition: str) -> Pair:
+def _pair(condition: str) -> Matchup:
     pair = pair_of(condition)
     assert pair is not None, condition  # `plan_of` has seen to it
     return pair

@@ -15,7 +15,7 @@ from typing import Literal, Protocol
 from ...agents.own import place_of
 from ...errors import AgentError, BudgetExceeded, ServerError, StoreError, WolflabError
 from ...models.base import Model
-from ...models.catalog import check
+from ...models.catalog import check_model
 
 How = Literal["unfinished", "failed"]
 """unfinished: it can be taken up again. failed: on a mistake that trying again does not mend."""
@@ -36,7 +36,7 @@ class Asker(Protocol):
 async def check_models(models: Iterable[Model]) -> None:
     """Whether every model can be used, before any work begins; ModelError with a sentence."""
     for model in models:
-        await check(model)
+        await check_model(model)
 
 
 async def work(askers: Sequence[Asker], at_once: int, over: Callable[[], None]) -> None:

@@ -20,10 +20,10 @@ from ...errors import StoreError
 from ...files import write
 from ...metrics.rows import Status
 from ...models.calls import Filed
-from ...record import GameRecord, read
+from ...record import GameRecord, read_record
 from ...usage import CallTotals
 from ..plans.experiment import Experiment
-from ..plans.loading import load
+from ..plans.loading import load_experiment
 from .call_store import CallStore
 from .embedding_cache import spent_on_vectors
 from .packing import Packed, Unpacked, unpack
@@ -175,7 +175,7 @@ class Store(CallStore):
                 f"game {game} of {self.path} is {found.status} and has no record yet; "
                 f"go on with: wolflab run --resume {self.path}"
             )
-        return read(unpacked.lines, unpacked.probes, where=self._where(game))
+        return read_record(unpacked.lines, unpacked.probes, where=self._where(game))
 
     def _unpacked(self, game: int) -> Unpacked | None:
         row = self._db.execute("SELECT data FROM records WHERE game = ?", (game,)).fetchone()
@@ -236,7 +236,7 @@ def _experiment(path: Path) -> Experiment:
     file = path / "experiment.yaml"
     if not file.is_file():
         raise StoreError(f"{path} is no whole run: experiment.yaml is missing; copy it back")
-    return load(file)
+    return load_experiment(file)
 
 
 __all__ = ["GameRow", "KeptRow", "Store", "asker", "new_directory"]

@@ -22,14 +22,14 @@ import numpy as np
 
 from ...agents.policy.checkpoint import SUFFIX
 from ...errors import StoreError
-from ...files import reading, write, writing
+from ...files import reading_file, write, writing
 from ...metrics.behaviours import SideName
 from ..plans import policies as kept
 from .plan import TrainingSpec
 
 LOG, STATE, POLICY, RESULT = "log.jsonl", "state.safetensors", f"policy{SUFFIX}", "evaluation.json"
 
-Line = Mapping[str, float]
+CurveLine = Mapping[str, float]
 
 
 def seed_folder(run: Path, seed: int) -> Path:
@@ -47,7 +47,7 @@ def log_of(folder: Path) -> list[dict[str, float]]:
         if (folder / STATE).exists():
             raise lost_seed_file(file, "it is missing, although updates have been made")
         return []
-    with reading(file):
+    with reading_file(file):
         whole = file.read_bytes().rpartition(b"\n")[0]
     found = []
     for number, line in enumerate(whole.splitlines(), 1):
@@ -65,7 +65,7 @@ def _number(value: object) -> bool:
     return isinstance(value, int | float)
 
 
-def append_log_line(folder: Path, line: Line) -> None:
+def append_log_line(folder: Path, line: CurveLine) -> None:
     """One line more."""
     told = json.dumps({name: round(value, 6) for name, value in line.items()})
     file = folder / LOG
@@ -104,7 +104,7 @@ def read_state(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, str]] | N
     if not file.exists():
         return None
     try:
-        with reading(file), safe_open(str(file), framework="np") as there:
+        with reading_file(file), safe_open(str(file), framework="np") as there:
             told = dict(there.metadata() or {})
             return {name: there.get_tensor(name) for name in there.keys()}, told  # noqa: SIM118
     except SafetensorError as error:
@@ -114,7 +114,7 @@ def read_state(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, str]] | N
 # -- the verdict ----------------------------------------------------------------------------------
 
 
-class Gain(TypedDict):
+class RateGain(TypedDict):
     """A difference of win rates, with its interval and the number of deals."""
 
     value: float | None
@@ -123,28 +123,28 @@ class Gain(TypedDict):
     n: int
 
 
-class Judged(TypedDict):
+class SideResult(TypedDict):
     """The learner's win rate, and what it has more than the baseline."""
 
     learner: float
-    gain: Gain
+    gain: RateGain
     p: float | None
 
 
-class Verdict(Judged):
+class SideVerdict(SideResult):
     """Of one side, against the same opponent on the same deals. The learner draws from π; `likeliest`: it
     takes the likeliest candidate.
     """
 
     baseline: float
-    likeliest: NotRequired[Judged]
+    likeliest: NotRequired[SideResult]
     """Trainings before 0.2.0 were not judged so."""
 
 
-Result = dict[SideName, Verdict]
+Result = dict[SideName, SideVerdict]
 
 
-def judged(one: Verdict) -> dict[str, Judged]:
+def judged(one: SideVerdict) -> dict[str, SideResult]:
     """The verdicts on the learner, by how it picks a candidate."""
     return {"sampled": one, **({"likeliest": one["likeliest"]} if "likeliest" in one else {})}
 
@@ -154,12 +154,12 @@ def write_result(folder: Path, result: Result) -> None:
     write(folder / RESULT, json.dumps(result, indent=2).encode())
 
 
-def result_of(folder: Path) -> Result:
+def training_result(folder: Path) -> Result:
     """What the last look found; empty before it."""
     file = folder / RESULT
     if not file.exists():
         return {}
-    with reading(file):
+    with reading_file(file):
         text = file.read_bytes()
     try:
         return msgspec.json.decode(text, type=Result)

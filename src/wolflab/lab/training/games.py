@@ -20,12 +20,12 @@ from typing import Any
 
 from ...agents.language import LanguageAgent
 from ...agents.policy.base import Policy
-from ...agents.policy.checkpoint import SUFFIX, NumpyPolicy, fits, load
+from ...agents.policy.checkpoint import SUFFIX, NumpyPolicy, fits, load_policy
 from ...errors import ExperimentError, ModelError, WolflabError
 from ...match import Dealing, Draws, Player, play, run_now
 from ...models.embedders import Embedder
 from ...models.embedders.base import Vectors
-from ...policy.lockstep import Request, drive
+from ...policy.lockstep import ServiceRequest, drive
 from ...policy.rollout import Decisions, Ended, First, InStep, Member, play_episodes, unread_match
 from ...policy.shares import Sampler
 from ...rules import ROLES, Side
@@ -80,7 +80,7 @@ def grouped(keys: Sequence[str], size: int) -> list[tuple[str, ...]]:
     return [tuple(keys[at : at + size]) for at in range(0, len(keys), size)]
 
 
-def time_of(jobs: Iterable[Done]) -> tuple[float, dict[str, float]]:
+def time_spent(jobs: Iterable[Done]) -> tuple[float, dict[str, float]]:
     """Seconds of processor time that jobs took, and the share of each part of the program in them."""
     spent: defaultdict[str, float] = defaultdict(float)
     for one in jobs:
@@ -107,7 +107,7 @@ class EmbedInStep(WrappedEmbedder):
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder`."""
-        vectors: Vectors = await Request(self, texts)
+        vectors: Vectors = await ServiceRequest(self, texts)
         return vectors
 
     def serve(self, items: Sequence[Sequence[str]]) -> Sequence[Vectors]:
@@ -214,7 +214,7 @@ class TrainingPlayers(Players):
         if key not in self._policies:
             while len(self._policies) >= 16:
                 self._policies.pop(next(iter(self._policies)))
-            self._policies[key] = NumpyPolicy(load(name))
+            self._policies[key] = NumpyPolicy(load_policy(name))
         return self._policies[key]
 
     def _policy(self, name: str) -> Policy:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...agents.base import Invalid, Reply
-from ...agents.choosing import among
+from ...agents.choosing import choose_among
 from ...agents.deliberation import Deliberation, Found
 from ...agents.language import LanguageAgent
 from ...agents.planning import plan
@@ -22,7 +22,7 @@ from ...agents.policy.base import Observation, Policy, Weights
 from ...agents.recipes import Recipe
 from ...policy.rollout import Seat
 from ...rules import PASS, Action, Ask, Pick, Ruleset, Say
-from ...text.intents import HIDE, IDLE, Intent, intents, possible, worded
+from ...text.intents import HIDE, IDLE, Intent, intent_in_words, intents, possible
 from ...text.notes import Candidate, Proposed
 from ...text.reading import Accusation, Claim, Report, Suggestion, read
 
@@ -48,9 +48,9 @@ class Lesson(LanguageAgent):
             seat = self.policy
             assert isinstance(seat, Seat)
             turn.policy = _Certain(seat, open_.index(meant))
-            told = tuple(Candidate(worded(intent, ruleset)) for intent in open_)
+            told = tuple(Candidate(intent_in_words(intent, ruleset)) for intent in open_)
             turn.notes.append(("propose", Proposed(told)))
-            await among(turn, found, told, "policy")
+            await choose_among(turn, found, told, "policy")
         return replace(reply, notes=tuple(turn.notes))
 
 

@@ -329,14 +329,14 @@ def _spell_out(values: dict[str, Any], place: Sequence[str]) -> None:
             return
 
 
-def load(source: str | Path, overrides: Sequence[str] = ()) -> TrainingSpec:
+def load_training(source: str | Path, overrides: Sequence[str] = ()) -> TrainingSpec:
     """A training from a YAML file or the name of a shipped one, with changes such as ``training.updates=20``.
 
     Its title tells of changes that decide what is learned: it is no longer the training of the file. Raises
     ExperimentError with one sentence for whatever is wrong with it.
     """
     data, where = read_fields(source, "training", FOLDER)
-    made = make(data, overrides, where)
+    made = make_training(data, overrides, where)
     fields = {change: change.partition("=")[0].partition(".")[0] for change in overrides}
     told = ", ".join(change for change, field in fields.items() if field not in APART)
     if not told or "title" in fields.values():
@@ -344,8 +344,10 @@ def load(source: str | Path, overrides: Sequence[str] = ()) -> TrainingSpec:
     return made.model_copy(update={"title": f"{made.title or made.name}, changed: {told}"})
 
 
-def make(data: Mapping[str, Any], overrides: Sequence[str] = (), where: str = "training") -> TrainingSpec:
-    """A training from plain values; see `load`."""
+def make_training(
+    data: Mapping[str, Any], overrides: Sequence[str] = (), where: str = "training"
+) -> TrainingSpec:
+    """A training from plain values; see `load_training`."""
     values: dict[str, Any] = copy.deepcopy(dict(data))
     for change in overrides:
         _spell_out(values, change.partition("=")[0].split(".")[:-1])
@@ -411,7 +413,7 @@ def best_response(
     values["training"] = training
     values.setdefault("name", f"exploit-{side.value}")
     values["opponent"] = target.model_dump(mode="json", exclude_unset=True)
-    return make(values, overrides, "wolflab exploit")
+    return make_training(values, overrides, "wolflab exploit")
 
 
 def _check_change(change: str) -> None:

@@ -27,27 +27,27 @@ from typing import Literal
 import numpy as np
 
 from ... import __version__
-from ...agents.policy.checkpoint import SUFFIX, load, save
+from ...agents.policy.checkpoint import SUFFIX, load_policy, save
 from ...errors import ExperimentError, ModelError, StoreError
 from ...files import write
 from ...match import run_now
+from ...metrics.tournament import Matchup
 from ...models.embedders import resolve_embedder
 from ...policy.rollout import SIDES, Decisions, Ended, checkpoint_of, join_decisions, population_members
 from ...policy.train import Learner, TrainLog, usable_device
 from ...rules import Side
 from ...stats.comparing import paired
-from ..plans.policies import digest_of, require_policy
+from ..plans.policies import policy_digest, require_policy
 from ..storage.run_files import TRAINING, held, must_be_new, new_directory
 from . import files
-from .games import LEARNERS, POPULATION, TARGET, Crew, Job, TrainingPlayers, crew, grouped, time_of
-from .plan import APART, TrainingSpec
-from .plan import load as load_training
+from .games import LEARNERS, POPULATION, TARGET, Crew, Job, TrainingPlayers, crew, grouped, time_spent
+from .plan import APART, TrainingSpec, load_training
 
 FILE = TRAINING
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TrainingStep:
     """What has just been finished, with the look that was taken after it; line: what was measured."""
 
     seed: int
@@ -57,15 +57,13 @@ class Step:
     line: Mapping[str, float]
 
 
-Watch = Callable[[Step], None]
-Arm = tuple[str, str]
-"""Who plays the village, and who the Werewolves."""
+TrainingWatch = Callable[[TrainingStep], None]
 
 
 # -- starting and going on ----------------------------------------------------------------------
 
 
-def start(experiment: TrainingSpec, out: Path | None = None) -> Path:
+def start_training(experiment: TrainingSpec, out: Path | None = None) -> Path:
     """A new run's directory. StoreError where one stands already, ModelError for what does not fit these
     games (an opponent, a baseline, a policy to go on from) and where there is no PyTorch.
     """
@@ -94,7 +92,7 @@ def opened(folder: Path) -> TrainingSpec:
     return load_training(folder / FILE)
 
 
-def run(folder: Path, watch: Watch = lambda progress: None) -> None:
+def run_training(folder: Path, watch: TrainingWatch = lambda progress: None) -> None:
     """Train every seed of the run in `folder`, from where each stands."""
     opened(folder)
     _need_torch()
@@ -117,14 +115,16 @@ def _need_torch() -> None:
 class _Run:
     """One seed."""
 
-    def __init__(self, experiment: TrainingSpec, folder: Path, seed: int, crew: Crew, watch: Watch) -> None:
+    def __init__(
+        self, experiment: TrainingSpec, folder: Path, seed: int, crew: Crew, watch: TrainingWatch
+    ) -> None:
         self.experiment, self.settings = experiment, experiment.training
         self.folder, self.seed, self.crew, self.watch = folder, seed, crew, watch
         self.policies = folder / POPULATION
         self.policies.mkdir(parents=True, exist_ok=True)
         self.blank = experiment.untrained(seed)
         self.learner = Learner(self.blank.network, self.settings.ppo, seed, experiment.device)
-        self.baseline: dict[tuple[str, Arm], list[bool | None]] = {}
+        self.baseline: dict[tuple[str, Matchup], list[bool | None]] = {}
         """Games in which nobody learns, by look: they are the same every time, and played once."""
         self.digests: dict[str, str] = {}
         """Of the policy, and of its copies in the population, by name."""
@@ -158,12 +158,14 @@ class _Run:
         self._save_state(number)
         self.board.write(number, line)
         self.update = number
-        self.watch(Step(self.seed, "update" if number else "cloning", number, self.settings.updates, line))
+        self.watch(
+            TrainingStep(self.seed, "update" if number else "cloning", number, self.settings.updates, line)
+        )
 
     def _clone(self, number: int) -> TrainLog:
         """Behaviour cloning, or the policy to go on from (update 0)."""
         if self.experiment.start is not None:
-            self.learner.begin(load(self.folder.parent / files.frozen(files.START)).arrays)
+            self.learner.begin(load_policy(self.folder.parent / files.frozen(files.START)).arrays)
             return {}
         count = self.settings.cloning.episodes
         save(self.blank, self._current())
@@ -200,7 +202,7 @@ class _Run:
             )
         found = join_decisions(decisions)
         spent = time.perf_counter() - start
-        seconds, shares = time_of(made)
+        seconds, shares = time_spent(made)
         log = {"time/playing": spent, "rate/decisions": len(found.action) / spent}
         log["rate/decisions_per_cpu"] = len(found.action) / seconds
         log |= {f"share/{part}": share for part, share in shares.items()}
@@ -223,7 +225,7 @@ class _Run:
 
     def _final(self) -> None:
         files.write_result(self.folder, self._judge("final", self.experiment.evaluation.final))
-        self.watch(Step(self.seed, "final", self.update, self.settings.updates, {}))
+        self.watch(TrainingStep(self.seed, "final", self.update, self.settings.updates, {}))
 
     def _judge(self, what: str, deals: int) -> files.Result:
         keys = [f"held out/{what}/{number}" for number in range(deals)]
@@ -237,17 +239,17 @@ class _Run:
             }
             sampled, likeliest = (_judged(rows[who], rows["baseline"]) for who in LEARNERS)
             beside = float(np.mean(rows["baseline"]))
-            found[side.value] = files.Verdict(**sampled, baseline=beside, likeliest=likeliest)
+            found[side.value] = files.SideVerdict(**sampled, baseline=beside, likeliest=likeliest)
         return found
 
-    def _won(self, what: str, keys: Sequence[str]) -> dict[Arm, list[bool | None]]:
+    def _won(self, what: str, keys: Sequence[str]) -> dict[Matchup, list[bool | None]]:
         """Whether the village won, game by game, of every arm."""
         arm, sides = self.experiment.arm, self.experiment.sides
         idle = {(what, arm(side, "baseline")) for side in sides} - self.baseline.keys()
         arms = [*(arm(side, who) for side in sides for who in LEARNERS), *(one for _, one in sorted(idle))]
         groups = grouped(keys, self.settings.rollouts.group)
         jobs = [Job(group, str(self._current()), self.written, arm=pair) for pair in arms for group in groups]
-        found: dict[Arm, list[bool | None]] = {pair: [] for pair in arms}
+        found: dict[Matchup, list[bool | None]] = {pair: [] for pair in arms}
         for job, done in zip(jobs, self.crew.do(jobs), strict=True):
             assert job.arm is not None
             found[job.arm] += done.won
@@ -319,18 +321,18 @@ class _Run:
         for name, digest in earlier.items() if number < self.settings.updates else ():
             require_policy(self.policies / (name + SUFFIX), digest, files.anew(self.folder))
         # A finished policy stays byte for byte as it is.
-        if digest_of(self._current()) != self.digests[files.POLICY]:
+        if policy_digest(self._current()) != self.digests[files.POLICY]:
             self._keep(number)
         self.written = number
         return number
 
 
-def _judged(ours: Sequence[float], theirs: Sequence[float]) -> files.Judged:
+def _judged(ours: Sequence[float], theirs: Sequence[float]) -> files.SideResult:
     """Wins of the learner and of the baseline, deal by deal, compared in pairs."""
     test = paired(list(enumerate(ours)), list(enumerate(theirs)), bounds=(-1.0, 1.0))
     found = test.difference
-    gain = files.Gain(value=found.value, low=found.low, high=found.high, n=found.n)
-    return files.Judged(learner=float(np.mean(ours)), gain=gain, p=test.p)
+    gain = files.RateGain(value=found.value, low=found.low, high=found.high, n=found.n)
+    return files.SideResult(learner=float(np.mean(ours)), gain=gain, p=test.p)
 
 
 def _identity(training: TrainingSpec) -> str:

@@ -102,7 +102,7 @@ def unreasonable(seen: Iterable[Sighting]) -> frozenset[str]:
     )
 
 
-def counts(record: GameRecord | DetectorView) -> Counter[tuple[str, SideName]]:
+def sighting_counts(record: GameRecord | DetectorView) -> Counter[tuple[str, SideName]]:
     """(behaviour, side of who showed it) → how often in one game; what did not happen is 0."""
     view = DetectorView.of(record)
     return Counter((sighting.behaviour, view.side(sighting.seat)) for sighting in sightings(view))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ...rules import ROLES
-from ...text.reading import CONDITION, NAMED, SENTENCE, Suggestion, normal, read, seats_of
+from ...text.reading import CONDITION, NAMED, SENTENCE, Suggestion, normal, read, seats_named
 from . import wording as w
 
 ME = -1
@@ -83,7 +83,7 @@ def _dated(time: re.Match[str]) -> str:
 
 
 def _people(words: str) -> tuple[int, ...]:
-    return (ME,) if words in ("i", "my") else seats_of(words) or (NOBODY,)
+    return (ME,) if words in ("i", "my") else seats_named(words) or (NOBODY,)
 
 
 def _facts(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
@@ -103,11 +103,11 @@ def _deaths(text: str) -> Iterator[Sign]:
     for match in _facts(w.DIED, text):
         when = time_told(text, match)
         how = "" if match["state"] else w.HOW.get(match["how"] or "died", "")
-        for seat in seats_of(match["who"]) or (NOBODY,):
+        for seat in seats_named(match["who"]) or (NOBODY,):
             yield Sign("died", whom=seat, what=how, when=when)
     for match in _facts(w.VOTED_OUT, text):
         when = time_told(text, match)
-        yield from (Sign("died", whom=seat, what="vote", when=when) for seat in seats_of(match["whom"]))
+        yield from (Sign("died", whom=seat, what="vote", when=when) for seat in seats_named(match["whom"]))
     if (calm := w.PEACE.search(text)) and _factual(text, calm):
         yield Sign("died", what="night", when=time_told(text, calm) or "last night")
 
@@ -156,11 +156,11 @@ def _times(text: str) -> Iterator[Sign]:
 def _treatment(text: str) -> Iterator[Sign]:
     for kind, pattern in (("treats", w.TREATS), ("stance", w.STANCE)):
         for match in pattern.finditer(text):
-            yield from (Sign(kind, whom=seat, what=match["verb"]) for seat in seats_of(match["whom"]))
+            yield from (Sign(kind, whom=seat, what=match["verb"]) for seat in seats_named(match["whom"]))
     for match in w.DEMANDS.finditer(text):
         yield Sign("treats", whom=int(match["whom"][1:]), what="answer")
     for match in w.LOOKED.finditer(text):
-        yield from (Sign("looked", whom=seat) for seat in seats_of(match["whom"]))
+        yield from (Sign("looked", whom=seat) for seat in seats_named(match["whom"]))
     for match in w.SHIELDED_ONE.finditer(text):
         yield Sign("shielded", whom=int(match["whom"][1:]))
     for match in w.BESIDE_ME.finditer(text):
@@ -173,7 +173,7 @@ def _treatment(text: str) -> Iterator[Sign]:
 
 def _pack(text: str) -> Iterator[Sign]:
     for match in _facts(w.OUR_KILL, text):
-        yield from (Sign("kill", whom=seat) for seat in seats_of(match["whom"] or "") or (NOBODY,))
+        yield from (Sign("kill", whom=seat) for seat in seats_named(match["whom"] or "") or (NOBODY,))
     if (pack := w.OUR_PACK.search(text)) and _factual(text, pack):
         yield Sign("pack")
     for match in _facts(w.MY_MATE, text):
@@ -198,7 +198,7 @@ FINDERS: tuple[Callable[[str], Iterator[Sign]], ...] = (
 @lru_cache(1 << 14)
 def seats_mentioned(text: str, names: tuple[str, ...]) -> frozenset[int]:
     """The seats named in a text."""
-    return frozenset(seats_of(normal(text, names)))
+    return frozenset(seats_named(normal(text, names)))
 
 
 @lru_cache(64)

@@ -1,6 +1,6 @@
 """Services that turn texts into vectors: offline hashing, local models, servers; see docs/embedders.md."""
 
-from .base import Embedder, Vectors, digest_of, require_same
+from .base import Embedder, Vectors, embedder_digest, require_same
 from .catalog import EmbedderSpec, resolve_embedder
 from .similarity import PAPER_EMBEDDER, PAPER_EPSILON, share_above, threshold_for_share
 
@@ -10,7 +10,7 @@ __all__ = [
     "Embedder",
     "EmbedderSpec",
     "Vectors",
-    "digest_of",
+    "embedder_digest",
     "require_same",
     "resolve_embedder",
     "share_above",

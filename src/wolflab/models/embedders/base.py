@@ -49,7 +49,7 @@ class Embedder(Protocol):
     @property
     def digest(self) -> str:
         """See the class."""
-        return digest_of(self.describe())
+        return embedder_digest(self.describe())
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """float32 (n, d), rows in the order of `texts`, each of length 1; a blank text is a row of zeros.
@@ -68,7 +68,7 @@ class Embedder(Protocol):
         ...
 
 
-def digest_of(description: Mapping[str, Any]) -> str:
+def embedder_digest(description: Mapping[str, Any]) -> str:
     """16 hex digits that two descriptions share exactly if they are equal."""
     text = json.dumps(description, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return blake2b(text.encode(), digest_size=8).hexdigest()
@@ -79,7 +79,7 @@ def require_same(made_with: Mapping[str, Any], embedder: Embedder, what: str) ->
 
     made_with: the `describe()` of the embedder that made it.
     """
-    if digest_of(made_with) == embedder.digest:
+    if embedder_digest(made_with) == embedder.digest:
         return
     given = embedder.describe()
     name = str(made_with.get("name") or "an embedder without a name")

@@ -17,10 +17,10 @@ from ...errors import ModelError
 from ...usage import Usage
 from ..budget import Budget, Price
 from ..endpoints import Provider, public_url
-from ..exchange import HttpAnswer, gave_up, passed_on, pause, post, raise_if_hopeless
+from ..exchange import HttpAnswer, backoff_pause, gave_up, passed_on, post, raise_if_hopeless
 from ..faults import Fault, of_status
 from ..openai_api import HttpSettings, endpoint_for
-from ..wire import counts, tokens
+from ..wire import token_counts, tokens
 from .base import Embedder, Vectors, check_whole, nonblank_places, normalised, with_blanks
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class EndpointEmbedder(Embedder):
                 )
                 if waited >= self.settings.retries:
                     raise gave_up(outcome, self._at(), waited + 1)
-                await self._sleep(pause(outcome, waited, self._jitter))
+                await self._sleep(backoff_pause(outcome, waited, self._jitter))
                 waited += 1
 
     async def _attempt(self, client: AsyncOpenAI, texts: list[str]) -> HttpAnswer | Fault:
@@ -191,7 +191,7 @@ class EndpointEmbedder(Embedder):
     def _count(self, usage: object, texts: list[str]) -> None:
         # A server that does not count must make no budget endless, neither now nor after a resume.
         counted = isinstance(usage, dict)
-        spent = counts(usage)[0] if isinstance(usage, dict) else sum(map(tokens, texts))
+        spent = token_counts(usage)[0] if isinstance(usage, dict) else sum(map(tokens, texts))
         cost = (self.settings.price or Price()).cost(spent, 0)
         if self._budget is not None:
             self._budget.add(Usage(spent, 0, 0, cost), estimated=not counted)

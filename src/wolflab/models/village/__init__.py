@@ -1,6 +1,6 @@
 """`village`, the built-in player that needs no network; see ``docs/village.md``."""
 
 from .player import Village
-from .settings import Settings
+from .settings import VillageSettings
 
-__all__ = ["Settings", "Village"]
+__all__ = ["Village", "VillageSettings"]

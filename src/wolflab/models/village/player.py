@@ -54,7 +54,7 @@ from .draws import KeyedDraws
 from .interview_and_judge import interview_answer, judge_reply
 from .parameters import VERSION, Parameters, shipped_parameters
 from .scene import TableScene, table_scene
-from .settings import Settings
+from .settings import VillageSettings
 from .speech.phrases import speak
 from .speech.planted import planted_sentences
 from .speech.speaking_by_habit import follow_advice, plan_statement
@@ -97,7 +97,7 @@ class Village:
     typed = True
 
     def __init__(self, *, parameters: Parameters | None = None, **settings: Any) -> None:
-        self.settings = Settings.of(settings)
+        self.settings = VillageSettings.of(settings)
         self.parameters = shipped_parameters() if parameters is None else parameters
         changed = self.settings.changed()
         self.name = "village" + (f"({', '.join(changed)})" if changed else "")

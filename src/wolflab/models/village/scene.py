@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ...errors import ModelError
 from ...rules import ROLES, Said, VictimShown
-from ...text.notes import UNCERTAIN, counted
+from ...text.notes import UNCERTAIN, counted_confidence
 from ...text.questions import Aids, Decide, Question, Situation
 from ...text.reading import Suggestion, read
 from .beliefs.claims import AS_OTHER, AS_PLAIN, AS_SEER, AS_SHIELD, claim_of
@@ -237,7 +237,7 @@ def table_scene(question: Question, survey: Survey, parameters: Parameters, key:
         for belief in question.beliefs:
             role = belief.role
             group = UNCERTAIN if role not in ROLES else "Werewolf" if ROLES[role].wolf else "other"
-            level = min(10, max(5, counted(belief.confidence)))
+            level = min(10, max(5, counted_confidence(belief.confidence)))
             suspicion[belief.target] = parameters.suspicion[group][level - 5]
             if group != UNCERTAIN:
                 thought[belief.target], sure[belief.target] = role, level

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from annotated_types import Ge, Interval
 
-from ...defaults import stated
+from ...defaults import fields_stated
 from ...errors import ModelError
 from ...fields import Chance, Misfit, from_plain, nearest
 from .speech.phrases import BANKS
@@ -18,8 +18,8 @@ _Seat = Annotated[int, Ge(0)]
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """The knobs; see `Village`."""
+class VillageSettings:
+    """The settings of the built-in player; see `Village`."""
 
     skill: Annotated[int | float, Interval(ge=0, le=2)] = 1.0
     noise: Chance = 0.0
@@ -46,7 +46,7 @@ class Settings:
         object.__setattr__(self, "plant", {name: self.plant[name] for name in sorted(self.plant)})
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> Settings:
+    def of(cls, settings: Mapping[str, Any]) -> VillageSettings:
         """From names and values as a file has them; ModelError for what is no knob or no value of it."""
         try:
             return from_plain(cls, settings)
@@ -55,8 +55,8 @@ class Settings:
 
     def described(self) -> dict[str, Any]:
         """The knobs that are not at their defaults, for a record's header."""
-        return stated(self)
+        return fields_stated(self)
 
     def changed(self) -> list[str]:
         """ "name=value" for each knob that is not at its default."""
-        return [f"{name}={value}" for name, value in stated(self).items()]
+        return [f"{name}={value}" for name, value in fields_stated(self).items()]

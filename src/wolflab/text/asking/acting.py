@@ -12,7 +12,7 @@ from ...rules import DUTIES, PASS, Ask
 from ..questions import Situation, Wording
 from .options import labels
 from .sentences import listed
-from .templates import phrases, render
+from .templates import phrases, render_template
 from .wording import names_among_options, neighbours, pack_note, victim_shown
 
 _SPEECHES = {"campaign": "campaign", "last-words": "last_words"}
@@ -24,14 +24,14 @@ def request_to_act(now: Situation, ask: Ask, wording: Wording, common: dict[str,
     """What is asked, and what to think about first. common: $time, $name and $a_role."""
     if ask.options is None:
         office = "statement_sheriff" if now.sheriff == now.seat else "statement"
-        return render(f"{wording}/{_SPEECHES.get(ask.kind, office)}", **common)
+        return render_template(f"{wording}/{_SPEECHES.get(ask.kind, office)}", **common)
     left, right = neighbours(now)
     if ask.kind == "vote":
         name = "vote_pack" if now.pack else "vote_village"
     else:
         name = _CHOICES.get(ask.kind, "night")
     duty = DUTIES.get(ask.kind)
-    return render(
+    return render_template(
         f"{wording}/{name}",
         **common,
         options=", ".join(_ordered(now, ask, wording)),
@@ -46,7 +46,7 @@ def request_to_act(now: Situation, ask: Ask, wording: Wording, common: dict[str,
 
 def reply_form(wording: Wording, fields: Sequence[str], close: str) -> str:
     """The JSON object asked for, and what else holds of the reply."""
-    return render(f"{wording}/form", fields=",\n".join(fields), close=close)
+    return render_template(f"{wording}/form", fields=",\n".join(fields), close=close)
 
 
 def reply_fields(now: Situation, ask: Ask, wording: Wording, reasoning: bool = True) -> list[str]:

@@ -12,7 +12,7 @@ from .acting import closing_of, reply_fields, reply_form, request_to_act
 from .reflective import reflective_instruction
 from .sentences import a_role, listed
 from .strategic import strategic_instruction
-from .templates import phrases, render
+from .templates import phrases, render_template
 from .wording import names_of, time_of, without_blank_lines
 
 
@@ -30,7 +30,7 @@ def instruction(question: Question) -> str:
         case Rate(_, targets):
             names = names_of(now, targets)
             scores = ",\n".join(f'"{name}": an integer from 1 to 10' for name in names)
-            return render(f"{wording}/rate", **common, targets=listed(names), scores=scores)
+            return render_template(f"{wording}/rate", **common, targets=listed(names), scores=scores)
         case Decide(_, None) | Plan() | Propose() | Choose():
             return strategic_instruction(question, common)
         case _:
@@ -48,7 +48,7 @@ def _deduce(now: Situation, task: Deduce, wording: str, common: dict[str, str]) 
     names = names_of(now, task.targets)
     several = len(names) > 1
     return without_blank_lines(
-        render(
+        render_template(
             f"{wording}/deduce",
             **common,
             targets=listed(names),

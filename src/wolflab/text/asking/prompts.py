@@ -27,7 +27,7 @@ from .disguise import disguised
 from .instructions import instruction
 from .rules_text import rules_text
 from .sentences import a_role
-from .templates import phrases, render
+from .templates import phrases, render_template
 from .wording import names_of, numbered, without_blank_lines
 
 STYLES: dict[str, str] = {name: phrase.template for name, phrase in phrases("styles").items()}
@@ -63,7 +63,7 @@ def corrected(corrections: Sequence[tuple[str, str]]) -> list[Message]:
     chat = []
     for reply, reason in corrections:
         chat.append(Message("assistant", reply[:_SHOWN_REPLY].strip() or "(empty)"))
-        chat.append(Message("user", render("correction", reason=clean(reason, 2000))))
+        chat.append(Message("user", render_template("correction", reason=clean(reason, 2000))))
     return chat
 
 
@@ -136,14 +136,14 @@ def _context_paper(now: Situation) -> str:
         )
         if lines
     ]
-    text = render(
+    text = render_template(
         "context_paper", alive=_alive(now), standing=_standing(now, True), blocks="\n".join(sections)
     )
     return without_blank_lines(text)
 
 
 def _context_append(now: Situation) -> str:
-    return render(
+    return render_template(
         "context_append",
         name=now.ruleset.names[now.seat],
         a_role=a_role(now.role),
@@ -164,7 +164,7 @@ def _context_recall(now: Situation, wording: Wording) -> str:
     latest = [*now.facts, *now.truths, *now.falsehoods, *now.pending]
     recent = f"{words['recent'].template}\n{numbered(now, latest)}" if latest else ""
     first, second = (recent, older) if wording == "paper" else (older, recent)
-    text = render(
+    text = render_template(
         "context_recall",
         name=now.ruleset.names[now.seat],
         a_role=a_role(now.role),
@@ -179,7 +179,7 @@ def _context_recall(now: Situation, wording: Wording) -> str:
 
 def _now_append(now: Situation) -> str:
     words = phrases("sections")
-    text = render("now_append", alive=_alive(now), standing=_standing(now, False))
+    text = render_template("now_append", alive=_alive(now), standing=_standing(now, False))
     for name, lines in (("truths", now.truths), ("falsehoods", now.falsehoods), ("pending", now.pending)):
         if lines:
             ordered = sorted(lines, key=lambda line: line.position)
@@ -200,7 +200,9 @@ def beliefs_in_words(now: Situation, beliefs: tuple[Belief, ...], lasting: bool 
         return ""
     numbers = {line.position: line.number for line in now.lines}
     confirmed = {line.event.target: line.event.what for line in now.facts if isinstance(line.event, Learned)}
-    return render("beliefs", beliefs="\n".join(_belief(now, b, numbers, confirmed, lasting) for b in beliefs))
+    return render_template(
+        "beliefs", beliefs="\n".join(_belief(now, b, numbers, confirmed, lasting) for b in beliefs)
+    )
 
 
 def _belief(

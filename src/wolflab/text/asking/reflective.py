@@ -27,7 +27,7 @@ from ..questions import (
 from .options import labels
 from .sentences import a_role
 from .strategic import considered
-from .templates import phrases, render
+from .templates import phrases, render_template
 from .wording import (
     moderator_request,
     number_in_words,
@@ -62,7 +62,7 @@ def reflective_instruction(question: Question, common: dict[str, str]) -> str:
         case Decide(_, Aids()):
             return _respond(now, task, wording, common)
         case Interview(_, claimed):
-            return render("interview", **common, claimed=a_role(claimed))
+            return render_template("interview", **common, claimed=a_role(claimed))
         case Judge():
             return _judge(now, task, common)
         case ChooseQuestions() | AskQuestions() | AnswerQuestion() | Reflect() | Extract():
@@ -81,7 +81,7 @@ def _step(
     match task:
         case ChooseQuestions(_, candidates, count):
             listing = "\n".join(f"{number}. {one}" for number, one in enumerate(candidates, 1))
-            return render(
+            return render_template(
                 f"{wording}/choose_questions",
                 **common,
                 request=asked,
@@ -90,7 +90,7 @@ def _step(
             )
         case AskQuestions(_, chosen, count):
             listing = "\n".join([words["chosen"].template, *(f"- {one}" for one in chosen)])
-            text = render(
+            text = render_template(
                 f"{wording}/ask_questions",
                 **common,
                 request=asked,
@@ -101,7 +101,7 @@ def _step(
             )
         case AnswerQuestion(_, question, messages, earlier):
             found = words["messages"].substitute(count=number_in_words(len(messages)))
-            text = render(
+            text = render_template(
                 f"{wording}/answer",
                 **common,
                 request=asked,
@@ -110,7 +110,7 @@ def _step(
                 messages=f"{found}\n{numbered(now, messages)}" if messages else "",
             )
         case Reflect(_, answers):
-            text = render(
+            text = render_template(
                 f"{wording}/reflect",
                 **common,
                 request=asked,
@@ -120,7 +120,7 @@ def _step(
             )
         case Extract(_, reflection, bad, good):
             listing = "\n".join(f"- {one}" for one in good)
-            text = render(
+            text = render_template(
                 f"{wording}/extract", **common, request=asked, reflection=reflection, bad=bad, good=listing
             )
     return without_blank_lines(text)
@@ -152,11 +152,13 @@ def _respond(now: Situation, task: Decide, wording: Wording, common: dict[str, s
     }
     if wording == "own":
         values["fields"] = "\n".join(fields)
-    return without_blank_lines(render(f"{wording}/respond", **values))
+    return without_blank_lines(render_template(f"{wording}/respond", **values))
 
 
 def _judge(now: Situation, task: Judge, common: dict[str, str]) -> str:
     fields = ",\n".join(f'"{name}": "yes or no"' for name, _ in task.criteria)
     criteria = "\n".join(f"- {name}: {definition}" for name, definition in task.criteria)
     asked = moderator_request(now, task.ask)
-    return render("judge", **common, request=asked, reply=task.reply, criteria=criteria, fields=fields)
+    return render_template(
+        "judge", **common, request=asked, reply=task.reply, criteria=criteria, fields=fields
+    )

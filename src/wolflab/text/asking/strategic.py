@@ -10,13 +10,13 @@ from dataclasses import replace
 
 from ...rules import Ask
 from ..clean import clean
-from ..intents import Intent, worded
+from ..intents import Intent, intent_in_words
 from ..notes import Candidate
 from ..questions import Choose, Decide, Plan, Propose, Question, Situation, Wording
 from .acting import closing_of, reply_fields, reply_form, request_to_act
 from .options import labels
 from .sentences import a_role
-from .templates import phrases, render
+from .templates import phrases, render_template
 from .wording import moderator_request, number_in_words, pack_note, wants_reasoning, without_blank_lines
 
 
@@ -53,7 +53,7 @@ def considered(now: Situation, task: Decide, wording: Wording) -> str:
 
 def _intent(now: Situation, intent: Intent, wording: Wording) -> str:
     return phrases(f"{wording}/strategic")[intent.kind].substitute(
-        worded=worded(intent, now.ruleset),
+        worded=intent_in_words(intent, now.ruleset),
         name=now.ruleset.names[intent.seat] if intent.seat is not None else "nobody",
         a_role=a_role(intent.role or now.role),
     )
@@ -61,7 +61,7 @@ def _intent(now: Situation, intent: Intent, wording: Wording) -> str:
 
 def _plan(now: Situation, task: Plan, wording: Wording, common: dict[str, str]) -> str:
     words = phrases(f"{wording}/strategic")
-    text = render(
+    text = render_template(
         f"{wording}/plan",
         **common,
         request=moderator_request(now, task.ask),
@@ -96,7 +96,7 @@ def _choose(now: Situation, task: Choose, wording: Wording, common: dict[str, st
     words, count = phrases(f"{wording}/phrases"), len(task.candidates)
     fields = [words["reply_reasoning"].template, words["reply_choice"].substitute(count=count)]
     return without_blank_lines(
-        render(
+        render_template(
             f"{wording}/choose",
             **common,
             request=moderator_request(now, _open(task, now)),

@@ -24,7 +24,7 @@ def template_texts() -> tuple[str, ...]:
     return tuple(file.read_text(encoding="utf-8") for file in sorted(_FOLDER.rglob("*.txt")))
 
 
-def render(path: str, **values: object) -> str:
+def render_template(path: str, **values: object) -> str:
     """The template `path` ("own/vote_pack") with every placeholder filled; KeyError when one is not."""
     return _template(f"{path}.txt").substitute(values)
 

@@ -5,7 +5,7 @@ patterns see a sentence, and the other names are what those need who write patte
 """
 
 from .acts import WEREWOLF, Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
-from .spelling import normal, seats_of
+from .spelling import normal, seats_named
 from .statements import CONDITION, SENTENCE, read
 from .verbs import forms
 from .vocabulary import MANY, NAMED, ROLE
@@ -27,5 +27,5 @@ __all__ = [
     "forms",
     "normal",
     "read",
-    "seats_of",
+    "seats_named",
 ]

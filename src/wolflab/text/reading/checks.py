@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from ...rules import ROLES
 from .acts import GOOD, WEREWOLF, Report
 from .sentence import ME, Sentence, meant
-from .spelling import seats_of
+from .spelling import seats_named
 from .vocabulary import COP, FILL, MANY, NAMED, PRED, ROLE, STATE, is_bad
 
 _CHECKED = (
@@ -148,12 +148,12 @@ def checks(sentence: Sentence) -> None:
     check = _CHECK.search(sentence.text)
     if check is not None:
         who = me if check["who"] in ("i", None) else int(check["who"][1:])
-        whom = seats_of(check["whom"] or check["mine"]) or (who,)
+        whom = seats_named(check["whom"] or check["mine"]) or (who,)
         told = _results(sentence, who, whom, check.end(), check)
         sentence.checking = () if told or who != me else whom
     elif "@" in sentence.text and (found := _FIND.search(sentence.text)):
         start = found.end()
-        _results(sentence, me, seats_of(sentence.text[start : start + 60]), start, found)
+        _results(sentence, me, seats_named(sentence.text[start : start + 60]), start, found)
     elif them := _CHECKED_THEM.search(sentence.text):
         whom = sentence.named_before(them.start())
         told = _results(sentence, me, whom, 0, None)
@@ -176,11 +176,11 @@ def _results(
     for match in STATE.finditer(rest):
         seats = meant(match["subj"], whom or sentence.last)
         seats = tuple(seat for seat in seats if head is not None or not whom or seat in whom)
-        sentence.see(who, seats, result_of(match))
+        sentence.see(who, seats, check_result_of(match))
         told = told or bool(seats)
     result = None if told else _RESULT.search(rest)
     if result is not None:
-        sentence.see(who, whom, result_of(result))
+        sentence.see(who, whom, check_result_of(result))
         told = True
     if told:
         sentence.strike(head.start() if head is not None else 0, len(sentence.text))
@@ -195,7 +195,7 @@ def _free_results(sentence: Sentence) -> None:
         by = ""
     if by is not None:
         for them, what, start, end in list(_verdicts(sentence.text)):
-            sentence.see(int(by[1:]) if by else sentence.me, seats_of(them), what)
+            sentence.see(int(by[1:]) if by else sentence.me, seats_named(them), what)
             sentence.strike(start, end)
             told = True
     if by == "" and not told and "@" not in sentence.full:
@@ -209,7 +209,7 @@ def _free_results(sentence: Sentence) -> None:
         sentence.checking = ()
 
 
-def result_of(match: re.Match[str]) -> str:
+def check_result_of(match: re.Match[str]) -> str:
     """The result that an "X is Y" tells."""
     word = match["pred"]
     negated = bool(re.search(r"\b(?:not|never|no|cannot)\b", match[0][: match.start("pred") - match.start()]))

@@ -14,7 +14,7 @@ from ...rules import ROLES
 from .acts import Accusation, Claim, Defence
 from .opinions import state
 from .sentence import Sentence, last_named, meant
-from .spelling import seats_of
+from .spelling import seats_named
 from .vocabulary import MANY, NAMED, PLURALS, ROLE
 
 _POSSESSED = re.compile(
@@ -210,7 +210,7 @@ def pretended(sentence: Sentence) -> None:
     for match in _CLAIMED.finditer(sentence.text):
         if ROLES[NAMED[match["role"]]].wolf:
             continue
-        seats = seats_of(match["who"])
+        seats = seats_named(match["who"])
         if re.search(r"\b(?:pretend|pos(?:es|ing|ed)\b)", match[0]):
             sentence.judge(seats or sentence.named_before(match.start()), True)
         if len(seats) > 1:
@@ -246,9 +246,9 @@ def others_claims(sentence: Sentence) -> None:
         before = sentence.text[: match.start()]
         if ROLES[NAMED[match["role"]]].wolf:
             if re.search(r"\b(?:i|we)\b[^@]*$", before) and not re.search(r"\b(?:not|never|out)\b", before):
-                state(sentence, match, seats_of(match[1]), match["role"], False, 2)
+                state(sentence, match, seats_named(match[1]), match["role"], False, 2)
         elif re.search(r"\b(?:see|suspect|accuse|consider|regard|view|treat|trust)s? $", before):
-            state(sentence, match, seats_of(match[1]), match["role"], False, 2)
+            state(sentence, match, seats_named(match[1]), match["role"], False, 2)
         else:
             who = int(match[1][1:])
             sentence.acts.append(Claim(who, NAMED[match["role"]], False, me))

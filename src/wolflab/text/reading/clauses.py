@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .spelling import seats_of
+from .spelling import seats_named
 from .vocabulary import MANY
 
 
@@ -60,9 +60,9 @@ def clauses(text: str, full: str) -> Iterator[Clause]:
             now = Clause([], {})
             struck = re.findall(MANY, full[found[at].start() : found[at].end()]) if token[0] == "~" else ()
             if struck:
-                yield Clause([], {0: seats_of(struck[0])})
+                yield Clause([], {0: seats_named(struck[0])})
         elif token[0] == "@":
-            now.groups[len(now.tokens)] = seats_of(token)
+            now.groups[len(now.tokens)] = seats_named(token)
             now.tokens.append("@")
         else:
             now.tokens.append(token)

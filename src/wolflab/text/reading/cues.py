@@ -27,7 +27,7 @@ from .lexicon import (
     NEUTRAL,
     NOUN,
     PREDICATE,
-    Entry,
+    LexiconEntry,
     match,
 )
 from .vocabulary import MANY
@@ -228,7 +228,7 @@ def _quoted(clause: Clause, at: int, mine: bool) -> bool:
     return saying
 
 
-def _scoped(entry: Entry, scope: _Scope, at: int, end: int, bound: int) -> Cue | None:
+def _scoped(entry: LexiconEntry, scope: _Scope, at: int, end: int, bound: int) -> Cue | None:
     """The stance of an entry found at tokens `at` to `end`; `bound`: where the entry before it ended."""
     if _quoted(scope.clause, at, scope.mine):
         return None
@@ -244,7 +244,7 @@ def _scoped(entry: Entry, scope: _Scope, at: int, end: int, bound: int) -> Cue |
     return Cue(seats, bad, entry.strength) if seats else None
 
 
-def _target(entry: Entry, scope: _Scope, at: int, end: int) -> tuple[int, ...]:
+def _target(entry: LexiconEntry, scope: _Scope, at: int, end: int) -> tuple[int, ...]:
     """Of whom an entry found at tokens `at` to `end` is told."""
     clause, last = scope.clause, scope.last
     tokens = clause.tokens

@@ -22,7 +22,7 @@ FLIPS, DROPS, NEEDS, KEEPS, EITHER = "flips", "drops", "needs", "keeps", "either
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LexiconEntry:
     """A turn of phrase. negated: what a negation makes of it.
 
     "flips": it turns round ("not suspicious" is trust); "drops": nothing is told ("not watching");
@@ -352,7 +352,7 @@ _TABLES = (
 )
 
 
-def _entries() -> Iterator[Entry]:
+def _entries() -> Iterator[LexiconEntry]:
     for table, bad, kind, negated, strength in _TABLES:
         for row in re.sub(r"(?<=\|)\s+", "", table).split(";"):
             words = []
@@ -364,11 +364,11 @@ def _entries() -> Iterator[Entry]:
                     options.update(forms(option) if inflected else (option,))
                 words.append((frozenset(options), optional))
             if words:
-                yield Entry(tuple(words), bad, kind, negated, strength)
+                yield LexiconEntry(tuple(words), bad, kind, negated, strength)
 
 
-def _index() -> dict[str, tuple[Entry, ...]]:
-    found: dict[str, list[Entry]] = {}
+def _index() -> dict[str, tuple[LexiconEntry, ...]]:
+    found: dict[str, list[LexiconEntry]] = {}
     for entry in _entries():
         for options, optional in entry.words:
             for word in options:
@@ -382,7 +382,7 @@ LEXICON = _index()
 """Every word that may open an entry, to those entries, the longest first."""
 
 
-def match(entry: Entry, tokens: list[str], at: int, word: int = 0) -> int:
+def match(entry: LexiconEntry, tokens: list[str], at: int, word: int = 0) -> int:
     """Where `entry`, from its `word` on, ends when it stands in `tokens` from `at` on; 0 when it does not."""
     for number in range(word, len(entry.words)):
         options, optional = entry.words[number]

@@ -9,10 +9,10 @@ import re
 
 from ...rules import ROLES
 from .acts import Agreement, Claim, Defence, Suggestion
-from .checks import result_of
+from .checks import check_result_of
 from .cues import CALLED, cues
 from .sentence import Sentence, last_named, struck
-from .spelling import seats_of
+from .spelling import seats_named
 from .vocabulary import HINTS, MANY, NAMED, ROLE, STATE, is_bad
 
 _SUSPECT = re.compile(
@@ -121,22 +121,22 @@ def states(sentence: Sentence) -> None:
             continue
         seats = _subject(sentence, match)
         if match["cop"].startswith(("came back", "came up", "come back", "comes back")):
-            sentence.see(sentence.me, seats, result_of(match))
+            sentence.see(sentence.me, seats, check_result_of(match))
             continue
         strength = 1 if _WEAK.search(clause) else 2 if _BELIEF.search(clause) else 3
         doubted = bool(_DOUBTED.search(head))
         denied = bool(re.search(r"\b(?:not|never|cannot|no)\b", match["cop"] + match["fill"]))
         state(sentence, match, seats, match["pred"], doubted != denied, strength, doubted)
         for more in _ELLIPSIS.finditer(text, match.end()):
-            state(sentence, more, seats_of(more[1]), match["pred"], bool(more[2]), strength)
+            state(sentence, more, seats_named(more[1]), match["pred"], bool(more[2]), strength)
 
 
 def _subject(sentence: Sentence, match: re.Match[str]) -> tuple[int, ...]:
     """Of whom an "X is Y" is told."""
     if match["subj"][0] == "@":
-        return seats_of(match["subj"])
+        return seats_named(match["subj"])
     if match["subj"] == "you" and (called := CALLED.search(sentence.full)):
-        return seats_of(called[1])
+        return seats_named(called[1])
     return last_named(sentence.full[: match.start()], sentence.last) or last_named(sentence.full, ())
 
 
@@ -176,25 +176,25 @@ def stances(sentence: Sentence) -> None:
     """Read whom the speaker suspects, trusts and sides with."""
     named = "@" in sentence.text
     for match in sentence.each(_RULED_OUT) if named else ():
-        sentence.judge(seats_of(match["whom"]), False)
+        sentence.judge(seats_named(match["whom"]), False)
     for pattern in (_PICKED, _PICKED_IT) if named else ():
         if pattern is _PICKED or "it " in sentence.text:
             for match in sentence.each(pattern):
-                sentence.judge(seats_of(match["whom"]), True)
+                sentence.judge(seats_named(match["whom"]), True)
     for match in sentence.each(_SUSPECT) if named else ():
         head = sentence.text[: match.start()]
         if _OTHERS_DO.search(head) or re.search(r"\btoo (?:early|soon) to $", head):
             continue
         mild = _WEAK.search(head[-20:]) or "eye" in match["word"]
         strength = 3 if match["word"].startswith("accus") else 1 if mild else 2
-        sentence.judge(seats_of(match["whom"]), not match["neg"], 1 if match["neg"] else strength)
+        sentence.judge(seats_named(match["whom"]), not match["neg"], 1 if match["neg"] else strength)
     for match in sentence.each(_AGREE) if named else ():
-        for seat in seats_of(match["whom"] or match["whom2"]):
+        for seat in seats_named(match["whom"] or match["whom2"]):
             sentence.acts.append(Agreement(sentence.me, seat, bool(match["neg"]), sentence.me))
     for match in sentence.each(_TRUST) if named else ():
         head = sentence.text[max(0, match.start() - 30) : match.start()]
         bad = bool(match["neg"]) or _DISTRUSTING.search(head) is not None
-        sentence.judge(seats_of(match["whom"]), bad, 1 if bad else 2)
+        sentence.judge(seats_named(match["whom"]), bad, 1 if bad else 2)
     told = {getattr(act, "target", None) for act in sentence.acts if not isinstance(act, Suggestion)}
     last = sentence.last or last_named(sentence.full, ())
     for cue in cues(_NOSAY.sub(struck, sentence.text), sentence.full, last):

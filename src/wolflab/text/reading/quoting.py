@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from .acts import Accusation, Defence
 from .sentence import Sentence, meant
-from .spelling import seats_of
+from .spelling import seats_named
 from .vocabulary import MANY, ROLE
 
 _SAYS = (
@@ -97,6 +97,6 @@ def between(sentence: Sentence) -> None:
     """Read whom others accuse or defend, as the speaker tells: "@3 accused @5"."""
     for match in sentence.each(_BETWEEN):
         who, accuses = int(match[1][1:]), match[2][0] in "asb"
-        for seat in seats_of(match[3]):
+        for seat in seats_named(match[3]):
             act = Accusation(who, seat, 2, sentence.me)
             sentence.acts.append(act if accuses else Defence(who, seat, 2, "", sentence.me))

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from .spelling import APART, seats_of
+from .spelling import APART, seats_named
 
-Pair = tuple[int, ...]
+Couple = tuple[int, ...]
 
 STANDING_IN = re.compile(r"\b(?:both|two|pair|duo|couple|of them)\b", re.IGNORECASE)
 """Without such a word nobody is meant but those who are named."""
@@ -32,15 +32,15 @@ _YOU = re.compile(
 _FORMS = {"be": " is", "were": " was", "have": " has", "do": " does", "your": "'s", "you": ""}
 
 
-def spoken(text: str, pair: Pair) -> Pair:
+def spoken(text: str, pair: Couple) -> Couple:
     """The last two players spoken of when `text` has been said after `pair`."""
-    for seat in seats_of(text):
+    for seat in seats_named(text):
         if seat not in pair[-1:]:
             pair = (*pair[-1:], seat)
     return pair
 
 
-def resolved(text: str, pair: Pair) -> str:
+def resolved(text: str, pair: Couple) -> str:
     """`text` with the players put in for whom its words stand. pair: the two spoken of last."""
     if "you" in text:
         text = _spoken_to(text)
@@ -58,7 +58,7 @@ def _spoken_to(text: str) -> str:
         text = _YOU.sub(lambda match: first[1] + _FORMS[match.lastgroup or "you"], text[first.end() :])
         return text if first[1] in text else f"{first[1]}, {text}"
     called = _CALLED.search(text)
-    if called is None or len(set(seats_of(text))) != 1:
+    if called is None or len(set(seats_named(text))) != 1:
         return text
     name = called[1]
     told = _YOU.sub(lambda match: name + _FORMS[match.lastgroup or "you"], text)

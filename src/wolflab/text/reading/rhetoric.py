@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from .sentence import Sentence, last_named
-from .spelling import seats_of
+from .spelling import seats_named
 from .vocabulary import MANY
 
 _WOLF = r"(?:wol(?:f|ves)|werewol(?:f|ves)|mafia|scum|packmates?|baddies?|traitors?|liars?|evil|guilty)"
@@ -73,7 +73,7 @@ def rhetoric(sentence: Sentence) -> None:
     """Read a question, which tells something only where its answer is plain."""
     match = _RHETORIC.search(sentence.text)
     if match is not None:
-        named = seats_of(match["knew"] or match["lives"] or "")
+        named = seats_named(match["knew"] or match["lives"] or "")
         sentence.judge(named or sentence.named_before(match.start()), True)
 
 

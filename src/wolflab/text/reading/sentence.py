@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from .acts import Accusation, Act, Defence, Report
-from .spelling import seats_of
+from .spelling import seats_named
 from .vocabulary import MANY
 
 ME = -1
@@ -54,13 +54,13 @@ class Sentence:
 
 def meant(subject: str, last: tuple[int, ...]) -> tuple[int, ...]:
     """The seats in the words of a subject; those of a pronoun are `last`."""
-    return seats_of(subject) if subject[0] == "@" else last
+    return seats_named(subject) if subject[0] == "@" else last
 
 
 def last_named(text: str, last: tuple[int, ...]) -> tuple[int, ...]:
     """The seats named last in `text`, or else `last`."""
     named = re.findall(MANY, text)
-    return seats_of(named[-1]) if named else last
+    return seats_named(named[-1]) if named else last
 
 
 def struck(match: re.Match[str]) -> str:

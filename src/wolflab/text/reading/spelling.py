@@ -194,6 +194,6 @@ def _rewritten(text: str) -> str:
     return _ASIDE.sub(r"\1 ; ", text).strip()
 
 
-def seats_of(many: str) -> tuple[int, ...]:
+def seats_named(many: str) -> tuple[int, ...]:
     """The seats in a normalised text, in order."""
     return tuple(int(number) for number in re.findall(r"@(\d+)", many))

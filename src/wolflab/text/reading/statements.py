@@ -28,7 +28,7 @@ from .quoting import between, in_first_person, quoted
 from .references import STANDING_IN, resolved, spoken
 from .rhetoric import asked_plainly, rhetoric, truths
 from .sentence import ME, Sentence
-from .spelling import normal, seats_of
+from .spelling import normal, seats_named
 from .votes import votes
 
 CONDITION = re.compile(
@@ -90,7 +90,7 @@ def _read(text: str, names: tuple[str, ...], speaker: int) -> tuple[Act, ...]:
     pair: tuple[int, ...] = ()
     seer = False
     if len(set(_AHEAD.findall(text[:30].lower()))) == 1:
-        seats = set(seats_of(normal(text, names)))
+        seats = set(seats_named(normal(text, names)))
         last = tuple(seats) if len(seats) == 1 else ()  # "He is lying. Vote player 3."
     for raw in SENTENCE.findall(text.replace("’", "'").replace("‘", "'")):
         before = pair if STANDING_IN.search(raw) else ()

@@ -16,8 +16,21 @@ from ...metrics.diversity import DIVERSITY_KINDS, Diversity
 from ...metrics.published import published_table
 from ...stats.intervals import Estimate
 from ..wording import cut
-from .figures import ACCENT, DASHED, INK, LINE, MUTED, SOFT, Chart, Line, bare, curves, drawing, on_page
-from .numbers import number, p_value, shown, table
+from .figures import (
+    ACCENT,
+    DASHED,
+    INK,
+    LINE,
+    MUTED,
+    SOFT,
+    Chart,
+    ChartLine,
+    bare_axis,
+    curves,
+    drawing,
+    on_page,
+)
+from .numbers import html_table, number, p_value, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +64,7 @@ _CATEGORY = {"first_save": "itself", "seer_vote": "nobody"}
 """Which category the published figures of a study are of (of the first kill: the largest)."""
 
 
-def chosen(extras: Extras, instrument: bool) -> str:
+def chosen_section(extras: Extras, instrument: bool) -> str:
     """What was chosen, study by study: bars, shares, differences from the baseline, evenness."""
     kept: dict[str, list[Choices]] = {}
     for one in extras.choices:
@@ -78,7 +91,7 @@ def _study(study: str, rows: Sequence[Choices], instrument: bool) -> str:
     return (
         f"<h3>{_TITLES[study]}</h3>{_SAID[study]}"
         + on_page(drawn, caption)
-        + table(f"{_TITLES[study]}, shares", heads, cells, instrument=instrument)
+        + html_table(f"{_TITLES[study]}, shares", heads, cells, instrument=instrument)
         + _differences(study, rows, names, instrument)
         + (_evenness(rows, instrument) if seats else "")
         + _source(rows)
@@ -107,7 +120,7 @@ def _differences(study: str, rows: Sequence[Choices], names: Sequence[str], inst
     caption = f"Differences from {escape(kept[0].baseline or '')}, deal by deal"
     if any(one.where_open for one in kept):
         caption += ", in the share of all decisions"
-    return table(caption, ["condition", *map(escape, names)], cells, instrument=instrument)
+    return html_table(caption, ["condition", *map(escape, names)], cells, instrument=instrument)
 
 
 def _evenness(rows: Sequence[Choices], instrument: bool) -> str:
@@ -126,7 +139,7 @@ def _evenness(rows: Sequence[Choices], instrument: bool) -> str:
                 ]
             )
     heads = ["condition", "largest share", "no seat above", "entropy", "even choice shows", "p"]
-    return _EVEN + table("How evenly the choice falls", heads, cells, instrument=instrument)
+    return _EVEN + html_table("How evenly the choice falls", heads, cells, instrument=instrument)
 
 
 def _printed(one: Choices, category: str | None) -> str:
@@ -176,7 +189,7 @@ def _bars(
 
 
 def _panel(axis: Axes, title: str, values: Sequence[Estimate | None], level: float | None) -> None:
-    bare(axis)
+    bare_axis(axis)
     axis.set_title(cut(title, 30), loc="left", fontsize=10, fontweight="bold", pad=8)
     axis.grid(axis="x", color=LINE, linewidth=0.7)
     if level is not None:
@@ -232,7 +245,7 @@ def diverse(extras: Extras, instrument: bool) -> str:
     return (
         _DIVERSITY
         + _along(rows)
-        + table("What the last candidate adds", heads, cells, instrument=instrument)
+        + html_table("What the last candidate adds", heads, cells, instrument=instrument)
         + f'<p class="lead">{escape(words)}</p>'
     )
 
@@ -243,7 +256,7 @@ def _along(rows: Sequence[Diversity]) -> str:
         return ""
     ordered = sorted(rows, key=attrgetter("asked"))
     lines = [
-        Line(kind, tuple((float(o.asked), o.added) for o in ordered if o.kind == kind))
+        ChartLine(kind, tuple((float(o.asked), o.added) for o in ordered if o.kind == kind))
         for kind in DIVERSITY_KINDS
     ]
     chart = Chart("Added by the last candidate", tuple(line for line in lines if line.points))

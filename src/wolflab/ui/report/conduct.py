@@ -13,7 +13,7 @@ from operator import itemgetter
 from ...metrics.behaviours import BEHAVIOURS, SIDES, Behaviour, SideName
 from ...metrics.measure import Measure
 from ...metrics.registry import MEASURES, SIDE_NAMES, behaviour_name
-from ...metrics.shapes import Condition, Summary
+from ...metrics.shapes import ConditionResult, Summary
 from ...stats.intervals import MIN_DEALS
 from ...text.asking.sentences import listed
 from ..measures import (
@@ -28,8 +28,8 @@ from ..measures import (
     splits_in,
 )
 from . import prose as prose
-from .figures import Chart, Line, curves, forest, on_page
-from .numbers import interval, name, number, shown, table
+from .figures import Chart, ChartLine, curves, forest, on_page
+from .numbers import html_table, interval, name, number, shown
 
 _FAMILIES = {
     "social": "Social behaviours",
@@ -39,7 +39,7 @@ _FAMILIES = {
 }
 
 
-def _conducted(summary: Summary) -> list[Condition]:
+def _conducted(summary: Summary) -> list[ConditionResult]:
     return [one for one in summary.conditions if "reasonable" in one.measures]
 
 
@@ -66,7 +66,7 @@ def along(summary: Summary) -> str:
     charts = [
         Chart(
             measure_name(key),
-            (Line("", tuple((x, one.measures[key]) for x, one in points if key in one.measures)),),
+            (ChartLine("", tuple((x, one.measures[key]) for x, one in points if key in one.measures)),),
             None if level is None else level.measures.get(key),
             is_percent(MEASURES[key]),
         )
@@ -85,7 +85,7 @@ def along(summary: Summary) -> str:
         dashed = prose.ALONG_BASELINE.format(name(level))
         cells = (shown(level.measures.get(key), measure_kind(key)) for key in kept)
         rows.insert(0, [f'{name(level)}<span class="n">baseline, dashed</span>', *cells])
-    return on_page(drawn, f"{prose.ALONG_FIGURE} {dashed} {prose.ALONG_SHARED}") + table(
+    return on_page(drawn, f"{prose.ALONG_FIGURE} {dashed} {prose.ALONG_SHARED}") + html_table(
         f"Along {escape(curve.x)}. Under each number: 95 % interval, n.",
         [escape(curve.x), *(escape(measure_name(key)) for key in kept)],
         rows,
@@ -122,7 +122,9 @@ def _games(behaviour: str, side: SideName) -> str:
     return f"{behaviour}_{side}_seen"
 
 
-def _family(title: str, family: Sequence[Behaviour], kept: Sequence[Condition], summary: Summary) -> str:
+def _family(
+    title: str, family: Sequence[Behaviour], kept: Sequence[ConditionResult], summary: Summary
+) -> str:
     """One family: its drawing, its table, and what each behaviour is."""
     seen = [
         (behaviour, side)
@@ -133,7 +135,7 @@ def _family(title: str, family: Sequence[Behaviour], kept: Sequence[Condition], 
     found = f"<h3>{title}</h3>"
     if seen:
         found += on_page(_dots(title, seen, kept), prose.BEHAVIOURS_FIGURE)
-        found += table(
+        found += html_table(
             f"{title}: how often a game, and in how many games",
             ["behaviour", *(name(one) for one in kept)],
             [
@@ -150,7 +152,7 @@ def _head(behaviour: Behaviour, side: SideName) -> str:
     return f'{what}<span class="n">{SIDE_NAMES[side]}</span>'
 
 
-def _dots(title: str, seen: Sequence[tuple[Behaviour, SideName]], kept: Sequence[Condition]) -> str:
+def _dots(title: str, seen: Sequence[tuple[Behaviour, SideName]], kept: Sequence[ConditionResult]) -> str:
     """A panel for each behaviour and side, a line of it for each condition; every scale begins at 0."""
     panels = []
     for behaviour, side in seen:
@@ -162,7 +164,7 @@ def _dots(title: str, seen: Sequence[tuple[Behaviour, SideName]], kept: Sequence
     return forest(f"behaviours-{title}", panels, f"{title} a game, by side and condition", across)
 
 
-def _cell(one: Condition, behaviour: Behaviour, side: SideName) -> str:
+def _cell(one: ConditionResult, behaviour: Behaviour, side: SideName) -> str:
     """A game's mean with its interval and n, and the share of games with its own."""
     often, games = one.measures[_times(behaviour.name, side)], one.measures[_games(behaviour.name, side)]
     each = shown(often, "one" if (often.value or 0.0) >= 1 else "plain")
@@ -173,7 +175,7 @@ def _cell(one: Condition, behaviour: Behaviour, side: SideName) -> str:
 
 
 def _unseen(
-    family: Sequence[Behaviour], seen: Sequence[tuple[Behaviour, SideName]], kept: Sequence[Condition]
+    family: Sequence[Behaviour], seen: Sequence[tuple[Behaviour, SideName]], kept: Sequence[ConditionResult]
 ) -> str:
     """What nobody showed, and what that leaves open."""
     missed = [(b, side) for b in family for side in SIDES if (b, side) not in seen]
@@ -192,7 +194,7 @@ def _unseen(
     )
 
 
-def _at_most(missed: Sequence[tuple[Behaviour, SideName]], kept: Sequence[Condition]) -> str:
+def _at_most(missed: Sequence[tuple[Behaviour, SideName]], kept: Sequence[ConditionResult]) -> str:
     """In what share of its games each condition may still show them; conditions alike are named together."""
     limits: dict[str, list[str]] = {}
     for one in kept:
@@ -217,7 +219,7 @@ def _definitions(family: Sequence[Behaviour]) -> str:
 # -- trust ------------------------------------------------------------------------------------------
 
 
-def trust(summary: Summary) -> str:
+def trust_section(summary: Summary) -> str:
     """Trust by day and for whole games (003 Fig. 5)."""
     by_day = {one.name.removesuffix("_by_day"): one for one in splits_in("trust") if one.split == ("day",)}
     quantities = [one for one in measures_in("trust") if one.name in by_day]
@@ -243,13 +245,13 @@ def trust(summary: Summary) -> str:
     return prose.TRUST + figure + tables + section(summary, "Further of trust", kept, "trust", *shown_)
 
 
-def _by_day(one: Condition, split: Measure, least: int) -> Line:
+def _by_day(one: ConditionResult, split: Measure, least: int) -> ChartLine:
     """A condition's line: the days that so many deals reached."""
     kept = [(float(day), found) for (day,), found in one.split(split.name).items() if found.deals >= least]
-    return Line(one.name, tuple(kept))
+    return ChartLine(one.name, tuple(kept))
 
 
-def _table(summary: Summary, kept: Sequence[Condition], whole: Measure, split: Measure) -> str:
+def _table(summary: Summary, kept: Sequence[ConditionResult], whole: Measure, split: Measure) -> str:
     """One quantity: a column for each day, and for the whole game."""
     days = sorted({int(day) for one in kept for (day,) in one.split(split.name)})
     rows = [
@@ -261,13 +263,13 @@ def _table(summary: Summary, kept: Sequence[Condition], whole: Measure, split: M
         for one in kept
     ]
     heads = ["condition", *(f"day {day}" for day in days), "whole game"]
-    return table(escape(whole.says.rstrip(".")), heads, rows, instrument=summary.instrument)
+    return html_table(escape(whole.says.rstrip(".")), heads, rows, instrument=summary.instrument)
 
 
 # -- replies and advice -----------------------------------------------------------------------------
 
 
-def reasonable(summary: Summary) -> str:
+def reasonable_section(summary: Summary) -> str:
     """The share of replies that no rule objects to (003 Fig. 4, by rule)."""
     kept = [one for one in _conducted(summary) if one.measures["reasonable"].n]
     if not kept:

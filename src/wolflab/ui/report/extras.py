@@ -15,8 +15,8 @@ from ...metrics.interviews import InterviewRows, Quote
 from ...metrics.registry import SIDE_NAMES
 from ..wording import cut, settings_in_words, trouble_in_words, uncompared_in_words
 from . import prose as prose
-from .figures import Chart, Line, curves, on_page
-from .numbers import number, shown, table
+from .figures import Chart, ChartLine, curves, on_page
+from .numbers import html_table, number, shown
 
 _LONG = 400
 """Characters of a statement that are quoted: an answer is what the section is about."""
@@ -28,7 +28,7 @@ def trouble(extras: Extras) -> str:
     return "".join(f'<div class="banner">{words} {prose.TROUBLE}</div>\n' for words in told)
 
 
-def uncompared(extras: Extras) -> str:
+def uncompared_section(extras: Extras) -> str:
     """What was asked for among the differences between conditions and is not there."""
     missing = extras.uncompared
     return "" if missing is None else f'<p class="lead">{escape(uncompared_in_words(missing))}</p>'
@@ -48,7 +48,7 @@ def differs(extras: Extras, instrument: bool) -> str:
         for one in extras.differs
     ]
     heads = ["condition", f"differs from {escape(baseline)} in"]
-    return table("Settings that are not the baseline's", heads, rows, instrument=instrument, left=(1,))
+    return html_table("Settings that are not the baseline's", heads, rows, instrument=instrument, left=(1,))
 
 
 # -- interviews -------------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ def interviews(extras: Extras, instrument: bool) -> str:
     heads = ["condition", "asked", *(f"{SIDE_NAMES[side]}, a game" for side in SIDES), "answered usably"]
     return (
         prose.INTERVIEWS
-        + table("Interviews", heads, rows, instrument=instrument)
+        + html_table("Interviews", heads, rows, instrument=instrument)
         + _pairings(kept, instrument)
         + _quotes(kept)
     )
@@ -103,7 +103,9 @@ def _pairings(kept: Sequence[InterviewRows], instrument: bool) -> str:
         for role, claimed in sorted(totals, key=lambda pair: (-totals[pair], pair))
     ]
     heads = ["role, and as what it had spoken", *(escape(one.condition) for one in kept)]
-    return table("How many were asked, by role and by the role claimed", heads, rows, instrument=instrument)
+    return html_table(
+        "How many were asked, by role and by the role claimed", heads, rows, instrument=instrument
+    )
 
 
 def _quotes(kept: Sequence[InterviewRows]) -> str:
@@ -141,10 +143,10 @@ def growing(extras: Extras, instrument: bool) -> str:
 
 
 def _grown(place: int, one: Growth, instrument: bool) -> str:
-    lines = [Line(one.condition, tuple((point.learned, point.wins) for point in one.points))]
+    lines = [ChartLine(one.condition, tuple((point.learned, point.wins) for point in one.points))]
     if one.beside is not None:
         beside = [(point.learned, point.beside) for point in one.points if point.beside is not None]
-        lines.append(Line(f"{one.beside}, on the same deals", tuple(beside)))
+        lines.append(ChartLine(f"{one.beside}, on the same deals", tuple(beside)))
     drawn = curves(
         f"growing-{place}",
         [Chart("Village wins", tuple(lines), percent=True)],
@@ -163,6 +165,6 @@ def _grown(place: int, one: Growth, instrument: bool) -> str:
     ]
     heads = ["deals learned from", escape(one.condition)]
     heads += [] if one.beside is None else [f"{escape(one.beside)}, on the same deals"]
-    return on_page(drawn, caption) + table(
+    return on_page(drawn, caption) + html_table(
         f"Village wins while {escape(one.condition)} learns", heads, rows, instrument=instrument
     )

@@ -85,7 +85,7 @@ def on_page(drawn: str, caption: str = "") -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ForestRow:
     """One line of a forest plot. band: a null's middle 95 %; marks: nulls as single values, by symbol."""
 
     label: str
@@ -99,7 +99,7 @@ class Panel:
     """One forest plot. reference: where a vertical line stands (no effect)."""
 
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[ForestRow, ...]
     reference: float | None = None
     percent: bool = False
     bounds: tuple[float, float] | None = None
@@ -122,7 +122,7 @@ def forest(name: str, panels: Sequence[Panel], alt: str, across: int | None = No
 
 
 def _forest(axis: Axes, panel: Panel) -> None:
-    bare(axis)
+    bare_axis(axis)
     axis.use_sticky_edges = False
     axis.set_title(panel.title, loc="left", fontsize=10.5, fontweight="bold", pad=10)
     axis.grid(axis="x", color=LINE, linewidth=0.7)
@@ -155,7 +155,7 @@ def _forest(axis: Axes, panel: Panel) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ChartLine:
     """One line of a chart: (x, estimate) in the order of x; a point without an interval is hollow.
 
     Points at one x stand side by side, and then none are joined.
@@ -165,7 +165,7 @@ class Line:
     points: tuple[tuple[float, Estimate], ...]
 
 
-def calibration(name: str, lines: Sequence[Line], alt: str) -> str:
+def calibration_chart(name: str, lines: Sequence[ChartLine], alt: str) -> str:
     """One panel a condition: stated against observed; on the dashed line players mean what they say.
 
     lines: the share that was right by the stated probability.
@@ -178,8 +178,8 @@ def calibration(name: str, lines: Sequence[Line], alt: str) -> str:
     return made.svg
 
 
-def _calibration(axis: Axes, line: Line) -> None:
-    bare(axis)
+def _calibration(axis: Axes, line: ChartLine) -> None:
+    bare_axis(axis)
     axis.set_title(line.label, loc="left", fontsize=10)
     axis.plot((0, 1), (0, 1), color=MUTED, linewidth=1, linestyle=DASHED)
     axis.grid(color=LINE, linewidth=0.7)
@@ -204,7 +204,7 @@ class Chart:
     """One panel of lines. baseline: a dashed level with its interval as a band."""
 
     title: str
-    lines: tuple[Line, ...]
+    lines: tuple[ChartLine, ...]
     baseline: Estimate | None = None
     percent: bool = False
 
@@ -242,7 +242,7 @@ def _chart(axis: Axes, chart: Chart, ticks: Sequence[float]) -> list[Any]:
     """Draw one panel; its lines, for the legend."""
     from matplotlib.lines import Line2D
 
-    bare(axis)
+    bare_axis(axis)
     axis.set_title(chart.title, loc="left", fontsize=10, fontweight="bold", pad=8)
     axis.grid(color=LINE, linewidth=0.7)
     level = chart.baseline
@@ -269,7 +269,7 @@ def _chart(axis: Axes, chart: Chart, ticks: Sequence[float]) -> list[Any]:
     return handles
 
 
-def _line(axis: Axes, line: Line, aside: float, width: float, most: int, look: tuple[str, str]) -> None:
+def _line(axis: Axes, line: ChartLine, aside: float, width: float, most: int, look: tuple[str, str]) -> None:
     """One line: aside from its x, points at one x `width` apart, as large as their n is of `most`."""
     colour, symbol = look
     kept = [(x + aside, one.value, one) for x, one in _spread(line.points, width) if one.value is not None]
@@ -328,7 +328,7 @@ def _apart(values: set[float]) -> list[float]:
     return found
 
 
-def bare(axis: Axes) -> None:
+def bare_axis(axis: Axes) -> None:
     """No background, and no frame but the x-axis."""
     axis.patch.set_alpha(0)
     axis.set_axisbelow(True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...metrics.measure import PartKey
-from ...metrics.shapes import Condition, Summary
+from ...metrics.shapes import ConditionResult, Summary
 from ...stats.intervals import Estimate
 from ..measures import (
     down,
@@ -19,7 +19,7 @@ from ..measures import (
     spread,
 )
 from . import prose as prose
-from .figures import Panel, Row, forest, on_page
+from .figures import ForestRow, Panel, forest, on_page
 from .numbers import heat, led_by_sheriff, name, p_value, shown
 
 
@@ -28,9 +28,9 @@ def leadership(summary: Summary) -> str:
     led = led_by_sheriff(summary)
     if not led:
         return ""
-    ratio = tuple(Row(one.name, one.measures["ratio"], _band(one)) for one in led)
+    ratio = tuple(ForestRow(one.name, one.measures["ratio"], _band(one)) for one in led)
     dc = tuple(
-        Row(
+        ForestRow(
             one.name,
             one.measures["dc"],
             marks=(("D", one.measures["dc_retest"].value), ("x", one.measures["dc_others"].value)),
@@ -53,12 +53,12 @@ def leadership(summary: Summary) -> str:
     )
 
 
-def _band(one: Condition) -> tuple[float, float] | None:
+def _band(one: ConditionResult) -> tuple[float, float] | None:
     null = one.ratio_null
     return None if null is None or null.low is None or null.high is None else (null.low, null.high)
 
 
-def _null(one: Condition) -> str:
+def _null(one: ConditionResult) -> str:
     null = one.ratio_null
     if null is None or null.mean is None or null.low is None or null.high is None:
         return shown(None)
@@ -95,10 +95,10 @@ def roles(summary: Summary) -> str:
     )
 
 
-def _by_role(found: Mapping[PartKey, Estimate], nulls: Mapping[PartKey, Estimate]) -> tuple[Row, ...]:
+def _by_role(found: Mapping[PartKey, Estimate], nulls: Mapping[PartKey, Estimate]) -> tuple[ForestRow, ...]:
     """A line for each role that has led, with its null."""
     marks = {key: null.value for key, null in nulls.items()}
-    return tuple(Row(str(key[0]), one, marks=(("D", marks.get(key)),)) for key, one in found.items())
+    return tuple(ForestRow(str(key[0]), one, marks=(("D", marks.get(key)),)) for key, one in found.items())
 
 
 def words(summary: Summary) -> str:

@@ -6,25 +6,25 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from ...metrics.measure import PartKey
-from ...metrics.shapes import Condition, Summary
+from ...metrics.shapes import ConditionResult, Summary
 from ...stats.intervals import Estimate
 
-Kind = str
+NumberKind = str
 """How a number is shown: "share" (percent), "points" (percentage points), "plain" (three decimals), "one"
 (two), "count", "large" (k, M), "usd"."""
 
 
-def name(one: Condition) -> str:
+def name(one: ConditionResult) -> str:
     """A condition's name as HTML."""
     return escape(one.name)
 
 
-def led_by_sheriff(summary: Summary) -> list[Condition]:
+def led_by_sheriff(summary: Summary) -> list[ConditionResult]:
     """The conditions that have a Sheriff."""
     return [one for one in summary.conditions if "ratio" in one.measures]
 
 
-def number(value: float, kind: Kind = "plain") -> str:
+def number(value: float, kind: NumberKind = "plain") -> str:
     """A number as text, with a true minus sign and no negative zero."""
     match kind:
         case "share":
@@ -54,7 +54,7 @@ def _large(value: float) -> str:
     return f"{value:.0f}"
 
 
-def shown(one: Estimate | None, kind: Kind = "plain", signed: bool = False) -> str:
+def shown(one: Estimate | None, kind: NumberKind = "plain", signed: bool = False) -> str:
     """An estimate: value, interval and n (with how many are missing); the note is the tooltip."""
     if one is None:
         return '<span class="none">–</span>'
@@ -75,7 +75,7 @@ def shown(one: Estimate | None, kind: Kind = "plain", signed: bool = False) -> s
     return f"<span{title}>{value}</span>{under}"
 
 
-def interval(one: Estimate, kind: Kind = "plain") -> str:
+def interval(one: Estimate, kind: NumberKind = "plain") -> str:
     """Both ends with the unit once, or that there is none."""
     if one.low is None or one.high is None:
         return "no interval"
@@ -92,7 +92,7 @@ def p_value(p: float | None) -> str:
     return "&lt; 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def table(
+def html_table(
     caption: str,
     heads: Sequence[str],
     rows: Sequence[Sequence[str]],

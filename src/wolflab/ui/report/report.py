@@ -42,11 +42,11 @@ def write_report(
     experiment: the file that was run. extras: see `lab.results.extras`.
     """
     target = Path(path)
-    target.write_text(render(summary, experiment, extras), encoding="utf-8")
+    target.write_text(render_report(summary, experiment, extras), encoding="utf-8")
     return target
 
 
-def render(
+def render_report(
     summary: Summary,
     experiment: str = "",
     extras: Extras = Extras(),  # noqa: B008 (frozen)
@@ -60,7 +60,7 @@ def render(
     parts = [
         (anchor, title, body)
         for anchor, title, make in (
-            ("main", "Results", sections.main),
+            ("main", "Results", sections.main_section),
             ("differs", "What differs", beside(extra.differs)),
             ("planted", "Planted effects", sections.planted),
             ("along", conducted.along_title(summary), conducted.along),
@@ -69,23 +69,23 @@ def render(
             ("roles", "By the Sheriff's role", led.roles),
             ("words", "What the Sheriff recommends", led.words),
             ("beliefs", "Who believes whom", led.beliefs),
-            ("play", "Winning and voting", sections.play),
-            ("chosen", "What was chosen", beside(choices.chosen)),
+            ("play", "Winning and voting", sections.play_section),
+            ("chosen", "What was chosen", beside(choices.chosen_section)),
             ("diversity", "How different candidates are", beside(choices.diverse)),
             ("deduction", "Guessing roles", sections.deduction),
-            ("reasonable", "Reasonable replies", conducted.reasonable),
+            ("reasonable", "Reasonable replies", conducted.reasonable_section),
             ("advice", "Advice from past games", conducted.advice),
             ("behaviours", "Behaviours", conducted.behaviours),
-            ("trust", "Trust", conducted.trust),
+            ("trust", "Trust", conducted.trust_section),
             ("interviews", "Interviews", beside(extra.interviews)),
             (
                 "contrasts",
                 "Differences between conditions",
-                lambda found: sections.contrasts(found) + extra.uncompared(extras),
+                lambda found: sections.contrasts(found) + extra.uncompared_section(extras),
             ),
             ("published", "Beside published figures", sections.beside),
             ("replies", "Replies, calls and cost", sections.replies),
-            ("reading", "How to read this page", sections.reading),
+            ("reading", "How to read this page", sections.reading_section),
         )
         if (body := make(summary))
     ]

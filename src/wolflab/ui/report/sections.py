@@ -9,10 +9,10 @@ from ...metrics.shapes import Beside, Summary
 from ..measures import (
     across,
     called,
-    cell,
     costs,
     difference_kind,
     headlines,
+    measure_cell,
     measure_kind,
     measure_name,
     panel,
@@ -21,11 +21,11 @@ from ..measures import (
     splits_in,
 )
 from . import prose as prose
-from .figures import Line, calibration, forest, on_page
-from .numbers import name, number, p_value, shown, table
+from .figures import ChartLine, calibration_chart, forest, on_page
+from .numbers import html_table, name, number, p_value, shown
 
 
-def main(summary: Summary) -> str:
+def main_section(summary: Summary) -> str:
     """One row a condition."""
     kept = headlines(summary)
     rows = []
@@ -37,16 +37,16 @@ def main(summary: Summary) -> str:
                 f'{name(one)}<span class="n">{escape(", ".join((*one.players, *whose)))}</span>',
                 f'{counts.done} of {counts.planned}<span class="n">{counts.void} void<br>'
                 f"{counts.unfinished} unfinished<br>{counts.failed} failed</span>",
-                *(cell(one, each) for each in kept),
+                *(measure_cell(one, each) for each in kept),
             ]
         )
     caption = "One row a condition. Under each number: 95 % interval, n."
     heads = ["condition", "games", *(escape(called(one, summary)) for one in kept)]
-    found = table(caption, heads, rows, instrument=summary.instrument)
+    found = html_table(caption, heads, rows, instrument=summary.instrument)
     found += across(summary, "What a finished game took", summary.conditions, costs(summary))
     errors = [(one.name, text, n) for one in summary.conditions for text, n in one.errors]
     if errors:
-        found += table(
+        found += html_table(
             "Games that did not finish",
             ["condition", "games", "why"],
             [[escape(where), str(n), escape(text)] for where, text, n in errors],
@@ -59,7 +59,7 @@ def main(summary: Summary) -> str:
 # -- play -----------------------------------------------------------------------------------------
 
 
-def play(summary: Summary) -> str:
+def play_section(summary: Summary) -> str:
     """Who wins, how the village votes, who lives."""
     kept = [one for one in summary.conditions if one.measures["village_win"].n]
     if not kept:
@@ -81,8 +81,8 @@ def deduction(summary: Summary) -> str:
     for one in kept:
         meant = one.split("stated")
         points = ((meant[key].value or 0.0, right) for key, right in one.split("calibration").items())
-        lines.append(Line(one.name, tuple(points)))
-    drawn = calibration("calibration", lines, "Stated probability against the share that was right")
+        lines.append(ChartLine(one.name, tuple(points)))
+    drawn = calibration_chart("calibration", lines, "Stated probability against the share that was right")
     by_confidence = [one for one in splits_in("deduction") if one.split == ("confidence",)]
     return (
         prose.DEDUCTION
@@ -111,7 +111,7 @@ def contrasts(summary: Summary) -> str:
         ]
         for one in summary.contrasts
     ]
-    return prose.CONTRASTS + table(
+    return prose.CONTRASTS + html_table(
         "Paired differences",
         ["conditions", "measure", "difference", "p", "p (Holm)"],
         rows,
@@ -147,7 +147,7 @@ def beside(summary: Summary) -> str:
         note = f'<p class="lead">{escape(first.note)}</p>' if first.note else ""
         caption = f"{escape(first.title)}. {escape(first.source)} ({escape(first.version)} version)"
         left = tuple(range(3, len(heads), 3))
-        parts.append(table(caption, heads, rows, instrument=summary.instrument, left=left) + note)
+        parts.append(html_table(caption, heads, rows, instrument=summary.instrument, left=left) + note)
     return prose.BESIDE + "".join(parts) if parts else ""
 
 
@@ -179,7 +179,7 @@ def planted(summary: Summary) -> str:
         for one in summary.planted
     ]
     heads = ["condition", "effect", "put in", "found", "recovered?"]
-    return prose.PLANTED + table("Planted effects", heads, rows, instrument=summary.instrument)
+    return prose.PLANTED + html_table("Planted effects", heads, rows, instrument=summary.instrument)
 
 
 def replies(summary: Summary) -> str:
@@ -210,11 +210,11 @@ def replies(summary: Summary) -> str:
     ]
     if calls:
         heads = ["condition", "model", "calls", "prompt tokens", "of them cached", "completion tokens", "USD"]
-        found += table("Calls over all games", heads, calls, instrument=summary.instrument, left=(1,))
+        found += html_table("Calls over all games", heads, calls, instrument=summary.instrument, left=(1,))
     return found
 
 
-def reading(summary: Summary) -> str:
+def reading_section(summary: Summary) -> str:
     """What the numbers mean."""
     notes = (
         *prose.READING,

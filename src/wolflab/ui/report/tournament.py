@@ -14,8 +14,8 @@ from ...metrics.tournament import SIDE_PARTS, CellRow, Standings
 from ...stats.intervals import Estimate
 from ..wording import cut
 from . import prose as prose
-from .figures import ACCENT, CARD, INK, MUTED, Panel, Row, drawing, forest, on_page
-from .numbers import interval, number, p_value, shown, table
+from .figures import ACCENT, CARD, INK, MUTED, ForestRow, Panel, drawing, forest, on_page
+from .numbers import html_table, interval, number, p_value, shown
 from .page import FOOTER, page, sections
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _BESIDE = """<p class="lead">A difference says that the numbers differ, not why:
 dates differ too.</p>"""
 
 
-def render(found: Standings) -> str:
+def render_standings(found: Standings) -> str:
     """The page as text."""
     parts = [
         (anchor, title, body)
@@ -81,7 +81,9 @@ def _matrix(found: Standings) -> str:
     nobody = sum(cell.nobody for cell in found.cells)
     note = f"<p>{nobody} games were won by neither side; they count as not won.</p>" if nobody else ""
     words = _MATRIX + (_SEQUENCES if found.level is not None else "")
-    return words + figure + table("The village's win rate", heads, rows, instrument=found.instrument) + note
+    return (
+        words + figure + html_table("The village's win rate", heads, rows, instrument=found.instrument) + note
+    )
 
 
 def _cell(cell: CellRow | None) -> str:
@@ -95,11 +97,11 @@ def _scores(found: Standings) -> str:
     ]
     panels = []
     for part in SIDE_PARTS:
-        lines = tuple(Row(one.name, getattr(one, part) or _NOTHING) for one in found.scores)
+        lines = tuple(ForestRow(one.name, getattr(one, part) or _NOTHING) for one in found.scores)
         panels.append(Panel(PART_NAMES[part], lines, percent=True))
     drawn = forest("scores", panels, "Mean win rate of each entrant on both sides and on each")
     heads = ["entrant", *(PART_NAMES[part] for part in SIDE_PARTS)]
-    made = table("Mean win rate", heads, rows, instrument=found.instrument)
+    made = html_table("Mean win rate", heads, rows, instrument=found.instrument)
     return f"{_SCORES}{on_page(drawn)}{made}"
 
 
@@ -124,7 +126,7 @@ def _ratings(found: Standings) -> str:
         )
     heads = ["entrant", "rank", *(PART_NAMES[part] for part in SIDE_PARTS)]
     heads += ["openskill, village", "openskill, Werewolves"]
-    made = table("Strengths", heads, rows, instrument=found.instrument)
+    made = html_table("Strengths", heads, rows, instrument=found.instrument)
     side = f"<p>Side: {shown(fit.side, 'one', True)}</p>" if fit.side is not None else ""
     cells = [
         [
@@ -134,7 +136,7 @@ def _ratings(found: Standings) -> str:
         ]
         for one in fit.residuals
     ]
-    rest = table(
+    rest = html_table(
         "What strengths do not explain",
         ["cell", "village wins by strengths", "observed − that"],
         cells,
@@ -158,7 +160,7 @@ def _differences(found: Standings) -> str:
         ]
         if rows:
             heads = ["", "difference", "p", "p (Holm)"]
-            made += table(PART_NAMES[part].capitalize(), heads, rows, instrument=found.instrument)
+            made += html_table(PART_NAMES[part].capitalize(), heads, rows, instrument=found.instrument)
     return _DIFFERENCES + made if made else ""
 
 
@@ -168,7 +170,7 @@ def _stopping(found: Standings) -> str:
     rows = [[escape(one.what), "early" if one.stopped else "at the last deal"] for one in found.decisions]
     level = f"{100 * (found.level or 0):g} %"
     caption = f"By confidence sequences at {level}"
-    return table(caption, ["what was decided", "stopped"], rows, instrument=found.instrument)
+    return html_table(caption, ["what was decided", "stopped"], rows, instrument=found.instrument)
 
 
 def _published(found: Standings) -> str:
@@ -187,7 +189,7 @@ def _published(found: Standings) -> str:
             for one in kept
         ]
         caption = f"{escape(first.title)} ({escape(first.source)}; {escape(first.version)} version)"
-        made += table(
+        made += html_table(
             caption, ["cell", "published", "ours", "verdict"], rows, instrument=found.instrument, left=(3,)
         )
     return _BESIDE + made if made else ""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ....rules import ROLES
 from ....text.asking.sentences import listed
-from ....text.reading import NAMED, ROLE, Accusation, Claim, Defence, Report, normal, read, seats_of
+from ....text.reading import NAMED, ROLE, Accusation, Claim, Defence, Report, normal, read, seats_named
 
 GRADES: tuple[tuple[int, str, int], ...] = (
     (0, "certainly not", 8),
@@ -105,7 +105,7 @@ def _sentence(raw: str, names: tuple[str, ...]) -> tuple[bool, Views]:
     views = Views({}, {}, {})
     for match in _GRADED.finditer(text):
         named, negated = NAMED[match["role"]], " not" if match["neg"] else ""
-        for seat in seats_of(match["who"]):
+        for seat in seats_named(match["who"]):
             if ROLES[named].wolf:
                 value = _VALUE.get(match["word"] + negated, _VALUE[match["word"]])
                 views.wolf.setdefault(seat, value)
@@ -113,7 +113,7 @@ def _sentence(raw: str, names: tuple[str, ...]) -> tuple[bool, Views]:
                 views.role.setdefault(seat, (named, _SURE[match["word"]]))
     graded = bool(views.wolf or views.role)
     for match in _CLAIMS.finditer(text):
-        for seat in seats_of(match["who"]):
+        for seat in seats_named(match["who"]):
             views.claims.setdefault(seat, NAMED[match["role"]])
     for match in _TOLD.finditer(text):
         views.claims.setdefault(_ME, NAMED[match["role"]])

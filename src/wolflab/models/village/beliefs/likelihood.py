@@ -41,7 +41,7 @@ Public = Said | Voted | DayBroke | NightFell | VoteCounted | SheriffNamed | Shot
 """The public events that bear on the roles, or on how later ones do: all by which somebody leaves among
 them."""
 
-Observation = tuple[str, int, int, int, int | None]
+TableObservation = tuple[str, int, int, int, int | None]
 """(table, context, outcome, actor, target); no target for a table of one player."""
 
 IGNORED = -1
@@ -147,7 +147,7 @@ class Fold:
         self.spared = not (poison or ruleset.wolves_may_target_pack or ruleset.wolves_may_target_self)
         self.tested_at_dawn = "departure" not in ruleset.due
         """Whether the win test comes with the announcement of the dead, before anybody is asked anything."""
-        self.observed: list[Observation] | None = None
+        self.observed: list[TableObservation] | None = None
         self.size = 0
         self.root = self._root()
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from ....rules import DUTIES, ROLES, Ask
 from ....text.asking.sentences import listed
 from ....text.questions import Pairs
-from ....text.reading import normal, seats_of
+from ....text.reading import normal, seats_named
 from ..beliefs.graded_words import SURE_WORDS, grade_word, graded_sentence
 from ..beliefs.likelihood import HOSTILE
 from ..beliefs.outlook import Outlook, outlook_with_texts
@@ -101,7 +101,7 @@ class Mind:
 
 @lru_cache(1 << 12)
 def _seats_in(question: str, names: tuple[str, ...]) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(seats_of(normal(question[:300], names))))
+    return tuple(dict.fromkeys(seats_named(normal(question[:300], names))))
 
 
 # -- answers ------------------------------------------------------------------------------------
