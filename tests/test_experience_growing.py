@@ -271,7 +271,7 @@ def dying(value):
 experience_growing.asdict, sqlite3.connect = dying, small
 path = Path(sys.argv[1])
 store = Store.resume(path) if path.exists() else Store.create(path, build(json.loads(sys.argv[2])))
-runner.run(store)
+runner.play_run(store)
 """
 
 

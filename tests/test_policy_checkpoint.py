@@ -453,12 +453,12 @@ def test_inference_needs_no_torch(file: Path) -> None:
         "import sys; sys.modules['torch'] = None\n"
         "import numpy as np\n"
         "from wolflab.agents.policy.base import Observation\n"
-        "from wolflab.agents.policy.checkpoint import NumpyPolicy, load\n"
-        "from wolflab.agents.policy.features import length\n"
+        "from wolflab.agents.policy.checkpoint import NumpyPolicy, load_policy\n"
+        "from wolflab.agents.policy.features import features_length\n"
         "from wolflab.match import run_now\n"
-        f"policy = NumpyPolicy(load({str(file)!r}))\n"
+        f"policy = NumpyPolicy(load_policy({str(file)!r}))\n"
         f"text = np.eye({DIMENSIONS}, dtype=np.float32)\n"
-        "player = np.zeros(length(7), np.float32)\n"
+        "player = np.zeros(features_length(7), np.float32)\n"
         "print(run_now(policy.weigh(Observation(player, text[0], text[1:3], 7))).probabilities.sum())\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)

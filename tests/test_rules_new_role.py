@@ -326,7 +326,7 @@ kinds = set()
 for seed in range(4):
     match = Match(rules, lambda dealing: seats, Draws(f"{seed}"), Draws(f"{seed}/0"), {"version": "test"})
     writer = run_now(play(match)).writer
-    record = read(writer.game.lines, writer.probes.lines)
+    record = read_record(writer.game.lines, writer.probes.lines)
     verify(record)
     kinds |= {turn.kind for turn in record.turns}
 
