@@ -6,10 +6,14 @@ error, because the attempt is also written down and looked at when the test ends
 
 Property tests try the same examples every time, so that a change is judged by itself and not by luck.
 `pytest --hypothesis-profile=default` looks for new ones.
+
+Linear algebra takes one thread: the threads of tests that run beside each other would wait for one another,
+which takes several times the processor's work.
 """
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Iterator
 from typing import Any
@@ -19,6 +23,9 @@ from hypothesis import settings
 
 from network_lock import NetworkLocked, is_local
 
+# Read when numpy and torch are first imported, here and in the processes that tests start.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 settings.register_profile("repeatable", derandomize=True)
 settings.load_profile("repeatable")
 

@@ -239,7 +239,8 @@ def test_every_entry_of_the_table_is_explained() -> None:
     calls = {"paid": CallTotals(1, Usage(10, 5, 0, 0.01))}
     played = [done(record, deal, calls=calls) for deal, _, record in records("one", 3, obey=0.5)]
     heads = {str(column.header) for column in main_table(summarise(played), width=400).columns}
-    assert heads == rows("docs/quickstart.md", "Run an experiment")
+    told = rows("docs/quickstart.md", "Run an experiment")
+    assert heads == told, f"a headline has a row in the Quickstart's table: {sorted(heads ^ told)}"
 
 
 def test_the_rooms_are_those_that_the_walls_enforce() -> None:

@@ -312,7 +312,8 @@ class LateVillage:
 
 @pytest.mark.parametrize("rules", RULES, ids=RULE_IDS)
 def test_village_gives_the_same_records_alone_and_in_a_crowd(rules: Ruleset) -> None:
-    """One game after another without an event loop, and sixteen at once with late replies."""
+    """One game after another without an event loop, and several at once with late replies."""
+    seeds = range(8 if rules.players < 9 else 3)
     agent = LanguageAgent(RECIPES["deductive"].with_(deduce={"calls": "each"}))
 
     def seated(model: Model) -> Casting:
@@ -320,11 +321,11 @@ def test_village_gives_the_same_records_alone_and_in_a_crowd(rules: Ruleset) -> 
 
     async def crowd() -> list[Played]:
         late = LateVillage()
-        games = (play(match(rules, seated(late), seed, PROBES)) for seed in range(16))
+        games = (play(match(rules, seated(late), seed, PROBES)) for seed in seeds)
         return list(await asyncio.gather(*games))
 
     together = [lines(played) for played in asyncio.run(crowd())]
     alone = Village(noise=0.1, invalid=0.05)
-    for seed in range(16):
+    for seed in seeds:
         assert lines(run_now(play(match(rules, seated(alone), seed, PROBES)))) == together[seed]
         assert lines(run_now(play(match(rules, seated(alone), seed))))[0] == together[seed][0]

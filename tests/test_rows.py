@@ -199,7 +199,8 @@ def test_a_measure_that_is_counted_otherwise_raises_the_count() -> None:
         assert not changed, f"counted otherwise: {changed}; raise COUNTED in metrics/rows.py"
     if os.environ.get("WOLFLAB_UPDATE_GOLDEN"):
         GOLDEN.write_text(text, encoding="utf-8")
-    assert GOLDEN.read_text(encoding="utf-8") == text
+    same = GOLDEN.read_text(encoding="utf-8") == text
+    assert same, "new or removed measures: WOLFLAB_UPDATE_GOLDEN=1 pytest tests/test_rows.py"
 
 
 def _short(sums: Sequence[float | None]) -> list[float | None]:

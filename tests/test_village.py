@@ -59,9 +59,11 @@ def _everyone(village: Village) -> Callable[[int, str], Village | None]:
 
 
 @cache
-def _games(rules: str, count: int = 60) -> tuple[Game, ...]:
-    one = preset(rules)
-    return tuple(play(one, f"kept|{rules}|{n}", _everyone(VILLAGE), keep=True) for n in range(count))
+def _games(name: str, count: int | None = None) -> tuple[Game, ...]:
+    """60 games if no `count` is given, 12 of the large casts."""
+    rules = preset(name)
+    seeds = range(count or (60 if rules.players < 9 else 12))
+    return tuple(play(rules, f"kept|{name}|{n}", _everyone(VILLAGE), keep=True) for n in seeds)
 
 
 def _situation(rules: Ruleset, seat: int, role: str, *events: Event, pack: tuple[int, ...] = ()) -> Situation:

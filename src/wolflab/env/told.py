@@ -18,6 +18,7 @@ from ..rules import (
     EVERYONE,
     MODERATOR,
     NO,
+    NOT_WOLF,
     PASS,
     YES,
     Ask,
@@ -33,7 +34,6 @@ from ..rules import (
     View,
     pick,
 )
-from ..rules.roles.seer import NOT_WOLF
 from ..text.asking.sentences import a_role, sentence
 from ..text.asking.wording import moderator_request, time_of
 from ..text.questions import Line, Situation

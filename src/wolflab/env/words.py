@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..models.village.speech.phrases import BANKS, Point, phrase
-from ..rules import ROLES, Ruleset
-from ..rules.roles.seer import NOT_WOLF
+from ..rules import NOT_WOLF, ROLES, Ruleset
 
 
 @dataclass(frozen=True, slots=True)

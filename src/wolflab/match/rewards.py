@@ -144,7 +144,7 @@ def _worth(event: Event, facts: Facts, night: _Night, worth: Worth) -> np.ndarra
         case Chose():
             night.chosen(event)
         case Learned(seat, target):
-            if wolf[target]:
+            if wolf[target] and not wolf[seat]:
                 return _alone(facts, seat, worth.found)
         case DayBroke(deaths=deaths):
             return _dawn(deaths, facts, night, worth)

@@ -63,8 +63,10 @@ SIGNED = (-1.0, 1.0)
 SIDE_NAMES: Mapping[SideName, str] = {"village": "village", "werewolves": "Werewolves"}
 """The sides as words, in the order of the tables."""
 
-_ENTRIES: dict[str, Measure] = {}
-
+MEASURES: dict[str, Measure] = {}
+"""Measures with one number a condition: what a contrast, a curve or a planted effect can name."""
+SPLITS: dict[str, Measure] = {}
+"""Measures with a number for each part."""
 
 _GROUPS: Mapping[Section, Group] = {
     "leadership": "sheriff",
@@ -91,11 +93,12 @@ def _enter(
     **fields: Any,
 ) -> None:
     """One more measure. fields: the others of `Measure`; group and needs, if not given, are the section's."""
-    if name in _ENTRIES:
+    if name in MEASURES or name in SPLITS:
         raise ValueError(f"two measures are called {name}")
     group = fields.pop("group", _GROUPS.get(section, "every"))
     needs = fields.pop("needs", _NEEDS.get(group))
-    _ENTRIES[name] = Measure(name, label, how, section, says, counts, group=group, needs=needs, **fields)
+    entry = Measure(name, label, how, section, says, counts, group=group, needs=needs, **fields)
+    (SPLITS if entry.split else MEASURES)[name] = entry
 
 
 def measure(
@@ -706,12 +709,6 @@ def completion_tokens(game: ObservedGame) -> Sums | None:
 def cost(game: ObservedGame) -> Sums | None:
     """What a finished game cost, by the prices given."""
     return _spent(game, lambda usage: usage.cost)
-
-
-MEASURES: Mapping[str, Measure] = {name: entry for name, entry in _ENTRIES.items() if not entry.split}
-"""Measures with one number a condition: what a contrast, a curve or a planted effect can name."""
-SPLITS: Mapping[str, Measure] = {name: entry for name, entry in _ENTRIES.items() if entry.split}
-"""Measures with a number for each part."""
 
 
 def unknown_measure(name: str) -> str | None:

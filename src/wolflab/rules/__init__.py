@@ -27,6 +27,7 @@ from .duties import Duty, Role
 from .events import (
     EVERYONE,
     MODERATOR,
+    NOT_WOLF,
     CandidatesNamed,
     Chose,
     DayBroke,
@@ -64,6 +65,7 @@ __all__ = [
     "MODERATOR",
     "NINE",
     "NO",
+    "NOT_WOLF",
     "PASS",
     "PRESETS",
     "RIGHT",

@@ -207,7 +207,10 @@ def _open_duties(s: State, events: list[Event]) -> None:
 def _take_duties(s: State, events: list[Event], replies: Sequence[Action], asks: tuple[Ask, ...]) -> None:
     for ask, reply in zip(asks, replies, strict=True):
         s.choices = (*s.choices, (ask.kind, ask.seat, reply))
-        events.extend(DUTIES[ask.kind].act(s, ask.seat, reply))
+        came = DUTIES[ask.kind].act(s, ask.seat, reply)
+        if not isinstance(came, tuple):
+            raise TypeError(f"duty {ask.kind!r}: act returned {came!r}; return a tuple of events")
+        events.extend(came)
 
 
 def _take_action(s: State, events: list[Event], replies: Sequence[Action], asks: tuple[Ask, ...]) -> None:

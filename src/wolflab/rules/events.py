@@ -81,9 +81,15 @@ class Chose:
     audience: int
 
 
+NOT_WOLF = "not a Werewolf"
+"""What a look shows of a player that is none, where it shows the side alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What the Seer's look at `target` showed: the role's name, or "Werewolf" / "not a Werewolf"."""
+    """What `seat` learned of `target` by a look. what: the name of a role, or "Werewolf" or `NOT_WOLF` where
+    the look shows the side alone. Other words are told to the seat, and nothing is concluded from them.
+    """
 
     seat: int
     target: int

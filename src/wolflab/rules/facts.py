@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, TypeVar, assert_never
 
 from .events import (
+    NOT_WOLF,
     CandidatesNamed,
     Chose,
     DayBroke,
@@ -123,9 +124,10 @@ class Facts(NamedTuple):
                 own = next((self.roles[seat] for seat in seats if self.roles[seat]), "")
                 return self._knowing(own, *seats) if own else self
             case Learned(_, target, what):
-                if self.ruleset.seer_learns == "role":
+                if what in ROLES and (not ROLES[what].wolf or self.ruleset.seer_learns == "role"):
                     return self._knowing(what, target)
-                return self._replace(sides=_put(self.sides, target, what in ROLES))
+                shows_side = what in ROLES or what == NOT_WOLF
+                return self._replace(sides=_put(self.sides, target, what in ROLES)) if shows_side else self
             case SheriffDrawn(seat):
                 return self._replace(intended=seat)
             case SheriffNamed(seat):

@@ -17,7 +17,9 @@ ROLES: dict[str, Role] = {}
 """Every role by name."""
 
 for _info in pkgutil.iter_modules(__path__):
-    _role: Role = importlib.import_module(f"{__name__}.{_info.name}").ROLE
+    _role: Role | None = getattr(importlib.import_module(f"{__name__}.{_info.name}"), "ROLE", None)
+    if _role is None:
+        raise ValueError(f"rules/roles/{_info.name}.py has no ROLE; see docs/rules.md, Adding a role")
     ROLES[_role.name] = _role
 
 

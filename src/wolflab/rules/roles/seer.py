@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from ..actions import Action, Pick
 from ..duties import Duty, DutyState, targets
-from ..events import Chose, Event, Learned, only
+from ..events import NOT_WOLF, Chose, Event, Learned, only
 from ..outcome import Side
 from ..switches import Switches
 from . import Role
-
-NOT_WOLF = "not a Werewolf"
 
 
 def options(state: DutyState, seat: int) -> tuple[Action, ...]:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....rules import (
+    NOT_WOLF,
     ROLES,
     SHIELDS,
     CandidatesNamed,
@@ -103,7 +104,8 @@ class Survey:
             case Dealt() | FirstSpeaker() | PackMet() | CandidatesNamed() | Reflected():
                 pass  # the situation says it, or the player's own texts, or it tells nothing of roles
             case Learned(_, target, what):
-                self.learned[target] = what
+                if what in ROLES or what == NOT_WOLF:
+                    self.learned[target] = what
                 return ((target, 10),)
             case VictimShown(_, victim):
                 if not self.rules.wolves_may_target_pack:
@@ -296,7 +298,7 @@ def _possible(
     """Which worlds certain knowledge leaves; None: all. revealed: roles by seat. harmless, lives: masks."""
     mask: Bools = np.ones(world.size, np.bool_)
     for target, what in learned:
-        if what in world.roles and rules.seer_learns == "role":
+        if what in world.roles and (what != "Werewolf" or rules.seer_learns == "role"):
             mask &= world.has(target, world.roles.index(what))
         else:
             mask &= world.wolf[:, target] == (what == "Werewolf")
