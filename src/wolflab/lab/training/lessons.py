@@ -48,9 +48,9 @@ class Lesson(LanguageAgent):
             seat = self.policy
             assert isinstance(seat, Seat)
             turn.policy = _Certain(seat, open_.index(meant))
-            told = tuple(Candidate(intent_in_words(intent, ruleset)) for intent in open_)
-            turn.notes.append(("propose", Proposed(told)))
-            await choose_among(turn, found, told, "policy")
+            candidates = tuple(Candidate(intent_in_words(intent, ruleset)) for intent in open_)
+            turn.notes.append(("propose", Proposed(candidates)))
+            await choose_among(turn, found, candidates, "policy")
         return replace(reply, notes=tuple(turn.notes))
 
 
