@@ -63,7 +63,7 @@ async def _judged(turn: Deliberation, stage: Deduction, group: tuple[int, ...]) 
     for notes, judged in await turn.io.gather(judge(some) for some in groups):
         turn.notes += notes
         if judged is not None:
-            beliefs += [_belief(one, stage, turn.memory, places) for one in judged.judgements]
+            beliefs += [_belief(judgement, stage, turn.memory, places) for judgement in judged.judgements]
     turn.notes.append(("deduce", Deduced(tuple(beliefs), final=turn.ask.kind == "vote")))
     return turn.memory.beliefs | {belief.target: belief for belief in beliefs}
 

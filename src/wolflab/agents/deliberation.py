@@ -100,11 +100,11 @@ class Deliberation:
             corrections = (*corrections, (response.text, answer.reason))
         return answer
 
-    async def respond(self, found: Found, task: Decide | None = None) -> Reply:
+    async def respond(self, findings: Found, task: Decide | None = None) -> Reply:
         """The last step of most recipes: the model's action or statement."""
         if task is None:
-            task = Decide(self.ask, found.aids, found.plan)
-        answer = await self.put("act", found.now, task, self.notes, found.beliefs)
+            task = Decide(self.ask, findings.aids, findings.plan)
+        answer = await self.put("act", findings.now, task, self.notes, findings.beliefs)
         if not isinstance(answer, Decided):
             return self.invalid(answer)
         if answer.reasoning:
