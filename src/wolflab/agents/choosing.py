@@ -13,7 +13,7 @@ from ..text.asking.candidates import candidate_text, observation_text
 from ..text.notes import Candidate, Chosen
 from ..text.questions import Choose
 from ..text.replies.parsed import Preferred
-from .deliberation import Deliberation, Found
+from .deliberation import Deliberation, Findings
 from .policy.base import Observation
 from .policy.features import player_vector
 
@@ -22,7 +22,7 @@ _FINE = 1 << 30
 
 
 async def choose_among(
-    turn: Deliberation, findings: Found, candidates: tuple[Candidate, ...], by: Literal["model", "policy"]
+    turn: Deliberation, findings: Findings, candidates: tuple[Candidate, ...], by: Literal["model", "policy"]
 ) -> int:
     """The number of the candidate taken (from 0). A model's unusable choice falls to the first."""
     if by == "policy":
@@ -36,7 +36,7 @@ async def choose_among(
     return number
 
 
-async def _weighed(turn: Deliberation, findings: Found, candidates: tuple[Candidate, ...]) -> int:
+async def _weighed(turn: Deliberation, findings: Findings, candidates: tuple[Candidate, ...]) -> int:
     """A draw from π at the recipe's temperature, keyed by the ask. What is noted is π itself."""
     policy, stage = turn.policy, turn.proposal
     assert policy is not None

@@ -19,7 +19,7 @@ from ..text.questions import Interview, Rate, Situation
 from ..text.replies.parsed import RatedReply, Written
 from .base import IO, Invalid, Reply
 from .deducing import deduce, situated
-from .deliberation import Deliberation, Found
+from .deliberation import Deliberation, Findings
 from .experience import Shelf
 from .memory import Memory
 from .planning import plan
@@ -70,14 +70,14 @@ class LanguageAgent:
         if recipe.reflect is not None:
             return await turn.respond(await reflect(turn, recipe.reflect))
         if recipe.deduce is None:
-            findings = Found(_situation(turn))
+            findings = Findings(_situation(turn))
         elif ask.kind == "succeed":
             return Reply(_most_trusted(ask, turn.memory))
         else:
             findings = await deduce(turn, recipe.deduce)
         return await self.answer(turn, findings)
 
-    async def answer(self, turn: Deliberation, findings: Found) -> Reply:
+    async def answer(self, turn: Deliberation, findings: Findings) -> Reply:
         """From what was found out to the reply."""
         if turn.proposal is not None:
             return await act(turn, findings, turn.proposal)

@@ -9,10 +9,10 @@ from dataclasses import replace
 from ..text.notes import Planned
 from ..text.questions import Plan
 from ..text.replies.parsed import Written
-from .deliberation import Deliberation, Found
+from .deliberation import Deliberation, Findings
 
 
-async def plan(turn: Deliberation, findings: Found) -> Found:
+async def plan(turn: Deliberation, findings: Findings) -> Findings:
     """What the turn has before it, with a plan if the recipe makes one for this ask.
 
     A plan that cannot be used is left out, and the action is reasoned about as without one.
@@ -26,7 +26,7 @@ async def plan(turn: Deliberation, findings: Found) -> Found:
     return replace(findings, plan=text)
 
 
-async def _look(turn: Deliberation, findings: Found, task: Plan) -> str:
+async def _look(turn: Deliberation, findings: Findings, task: Plan) -> str:
     step = f"plan/{task.perspective}"
     answer = await turn.put(step, findings.now, task, turn.notes, findings.beliefs)
     if not isinstance(answer, Written):

@@ -16,11 +16,11 @@ from ..text.questions import Decide, Propose
 from ..text.replies.parsed import Decided, Problem, Proposals
 from .base import Invalid, Reply
 from .choosing import choose_among
-from .deliberation import Deliberation, Found
+from .deliberation import Deliberation, Findings
 from .recipes import Proposal
 
 
-async def act(turn: Deliberation, findings: Found, stage: Proposal) -> Reply:
+async def act(turn: Deliberation, findings: Findings, stage: Proposal) -> Reply:
     """Propose, choose, and reply with the chosen candidate."""
     if stage.source == "intents":
         return await _intended(turn, findings)
@@ -41,7 +41,9 @@ async def act(turn: Deliberation, findings: Found, stage: Proposal) -> Reply:
     return Reply(taken.action, tuple(turn.notes))
 
 
-async def _proposals(turn: Deliberation, findings: Found, stage: Proposal) -> tuple[Decided, ...] | Problem:
+async def _proposals(
+    turn: Deliberation, findings: Findings, stage: Proposal
+) -> tuple[Decided, ...] | Problem:
     """The different candidates, at least one; a Problem where not even one is usable."""
     if turn.ask.options is not None:
         count = min(stage.candidates, len(turn.ask.options))
@@ -68,7 +70,7 @@ async def _proposals(turn: Deliberation, findings: Found, stage: Proposal) -> tu
     return tuple(made.values()) or problem
 
 
-async def _intended(turn: Deliberation, findings: Found) -> Reply:
+async def _intended(turn: Deliberation, findings: Findings) -> Reply:
     """004's Atomic agent: a policy picks an intent, and the model words it where words are needed."""
     ruleset, ask = findings.now.ruleset, turn.ask
     open_: list[Intent] = [intent for intent in intents(ruleset) if possible(intent, ask, findings.now.alive)]

@@ -26,13 +26,13 @@ from ..text.questions import (
     Situation,
 )
 from ..text.replies.parsed import Listed, Written
-from .deliberation import Deliberation, Found, Notes
+from .deliberation import Deliberation, Findings, Notes
 from .experience import choose, mask
 from .recall import Messages, messages_seen, retrieve
 from .recipes import Reflection
 
 
-async def reflect(turn: Deliberation, stage: Reflection) -> Found:
+async def reflect(turn: Deliberation, stage: Reflection) -> Findings:
     """All steps before the response: what the turn has before it, and what it made of it."""
     return await Reflecting(turn, stage).steps()
 
@@ -70,7 +70,7 @@ class Reflecting:
         """Whether the recipe has this component of 003 §4.4.1."""
         return component not in self.recipe.without
 
-    async def steps(self) -> Found:
+    async def steps(self) -> Findings:
         """See the module."""
         now = self.recall()
         answers: Pairs = ()
@@ -84,7 +84,7 @@ class Reflecting:
         if self.turn.shelf is not None and self.has("suggestion") and self.has("reflection"):
             suggestion = await self.suggestion(now, reflection)
         kept = () if self.has("reflection") else answers
-        return Found(now, aids=Aids(reflection, suggestion, kept, self.has("reasoning")))
+        return Findings(now, aids=Aids(reflection, suggestion, kept, self.has("reasoning")))
 
     def recall(self) -> Situation:
         """O and V (003 §3.3, freshness and informativeness) as the situation of all this turn's questions."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...agents.base import Invalid, Reply
 from ...agents.choosing import choose_among
-from ...agents.deliberation import Deliberation, Found
+from ...agents.deliberation import Deliberation, Findings
 from ...agents.language import LanguageAgent
 from ...agents.planning import plan
 from ...agents.policy.base import Observation, Policy, Weights
@@ -33,7 +33,7 @@ class Lesson(LanguageAgent):
     def __init__(self, recipe: Recipe, policy: Policy) -> None:
         super().__init__(recipe, policy=policy)
 
-    async def answer(self, turn: Deliberation, findings: Found) -> Reply:
+    async def answer(self, turn: Deliberation, findings: Findings) -> Reply:
         """Act first; then weigh the intents with all of π on the one that this was."""
         if turn.proposal is None:
             return await super().answer(turn, findings)
