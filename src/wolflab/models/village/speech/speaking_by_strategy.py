@@ -168,13 +168,13 @@ def _attack(scene: TableScene, target: int | None) -> MadeSpeech | None:
     return None if target is None else (_calls_against(scene, target, 3), scene.support_sentence(target))
 
 
-def false_check(scene: TableScene, what: str, target: int | None) -> list[Point]:
+def false_check(scene: TableScene, result: str, target: int | None) -> list[Point]:
     """A false Seer's report: the claim, the earlier checks, and one more where a night allows it."""
-    before = [(seat, told) for speaker, seat, told in scene.node.reports if speaker == scene.me]
+    before = [(seat, shown) for speaker, seat, shown in scene.node.reports if speaker == scene.me]
     points = [Point("claim", None, "Seer")]
     if target is not None and len(before) < scene.situation.round:
-        points.append(Point("saw", target, what))
-    return [*points, *(Point("saw before", seat, told) for seat, told in reversed(before))]
+        points.append(Point("saw", target, result))
+    return [*points, *(Point("saw before", seat, shown) for seat, shown in reversed(before))]
 
 
 def false_shield(scene: TableScene, role: str) -> list[Point]:
