@@ -68,9 +68,9 @@ def knowledge(scene: TableScene) -> list[Point]:
     role, shielded = scene.situation.role, scene.survey.shielded
     points = [Point("claim", None, role)]
     if role_class(ROLES[role]) == SEER:
-        learned = [(seat, what) for seat, what in scene.survey.learned.items() if seat != scene.me]
-        for number, (seat, what) in enumerate(reversed(learned)):
-            points.append(Point("saw" if number == 0 else "saw before", seat, what))
+        learned = [(seat, result) for seat, result in scene.survey.learned.items() if seat != scene.me]
+        for number, (seat, result) in enumerate(reversed(learned)):
+            points.append(Point("saw" if number == 0 else "saw before", seat, result))
     if role_class(ROLES[role]) == SHIELD and shielded is not None and shielded != scene.me:
         points.append(Point("protect", shielded))
     return points
@@ -79,7 +79,7 @@ def knowledge(scene: TableScene) -> list[Point]:
 def _open(scene: TableScene) -> MadeSpeech | None:
     role, points = scene.situation.role, knowledge(scene)
     learned = scene.survey.learned.items()
-    wolves = [seat for seat, what in learned if what == "Werewolf" and seat in scene.others()]
+    wolves = [seat for seat, result in learned if result == "Werewolf" and seat in scene.others()]
     target = wolves[-1] if wolves else scene.likeliest_wolf(scene.foes())
     if target is None:
         return points, f"I am the {role}."
