@@ -13,7 +13,7 @@ from ..text.asking.candidates import candidate_text, observation_text
 from ..text.notes import Candidate, Chosen
 from ..text.questions import Choose
 from ..text.replies.parsed import Preferred
-from .deliberation import Deliberation, Found
+from .deliberation import Deliberation, Findings
 from .policy.base import Observation
 from .policy.features import player_vector
 
@@ -22,35 +22,35 @@ _FINE = 1 << 30
 
 
 async def choose_among(
-    turn: Deliberation, found: Found, candidates: tuple[Candidate, ...], by: Literal["model", "policy"]
+    turn: Deliberation, findings: Findings, candidates: tuple[Candidate, ...], by: Literal["model", "policy"]
 ) -> int:
     """The number of the candidate taken (from 0). A model's unusable choice falls to the first."""
     if by == "policy":
-        return await _weighed(turn, found, candidates)
+        return await _weighed(turn, findings, candidates)
     number = 0
     if len(candidates) > 1:
         task = Choose(turn.ask, candidates)
-        answer = await turn.put("choose", found.now, task, turn.notes, found.beliefs)
+        answer = await turn.put("choose", findings.now, task, turn.notes, findings.beliefs)
         number = answer.number if isinstance(answer, Preferred) else 0
     turn.notes.append(("choose", Chosen(number)))
     return number
 
 
-async def _weighed(turn: Deliberation, found: Found, candidates: tuple[Candidate, ...]) -> int:
+async def _weighed(turn: Deliberation, findings: Findings, candidates: tuple[Candidate, ...]) -> int:
     """A draw from π at the recipe's temperature, keyed by the ask. What is noted is π itself."""
     policy, stage = turn.policy, turn.proposal
     assert policy is not None
     assert stage is not None
-    now = found.now
-    texts = [observation_text(now, found.judged)]
-    texts += [candidate_text(one, turn.ask, now.ruleset) for one in candidates]
+    now = findings.now
+    texts = [observation_text(now, findings.judged)]
+    texts += [candidate_text(candidate, turn.ask, now.ruleset) for candidate in candidates]
     vectors = await turn.io.embed("policy", texts)
-    player = player_vector(turn.view, turn.ask, turn.memory, found.judged)
+    player = player_vector(turn.view, turn.ask, turn.memory, findings.judged)
     weights = await policy.weigh(Observation(player, vectors[0], vectors[1:], now.ruleset.players))
     shares = tempered(weights.probabilities, stage.policy_temperature)
     number = drawn(shares, turn.io.draw("choose", _FINE))
-    told = tuple(round(float(p), 6) for p in weights.probabilities)
-    turn.notes.append(("choose", Chosen(number, told, round(float(weights.value), 4))))
+    rounded = tuple(round(float(p), 6) for p in weights.probabilities)
+    turn.notes.append(("choose", Chosen(number, rounded, round(float(weights.value), 4))))
     return number
 
 
@@ -62,12 +62,12 @@ def tempered(probabilities: NDArray[np.float64], temperature: float) -> NDArray[
     if temperature == 1:
         return probabilities
     if temperature == 0:
-        found = np.zeros(len(probabilities))
-        found[probabilities.argmax()] = 1.0
+        shares = np.zeros(len(probabilities))
+        shares[probabilities.argmax()] = 1.0
     else:
-        found = (probabilities / probabilities.max()) ** (1 / temperature)
-        found /= found.sum()
-    return found
+        shares = (probabilities / probabilities.max()) ** (1 / temperature)
+        shares /= shares.sum()
+    return shares
 
 
 def drawn(probabilities: np.ndarray, step: int) -> int:

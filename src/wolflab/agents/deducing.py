@@ -6,21 +6,21 @@ from ..rules import Pick
 from ..text.notes import UNCERTAIN, Belief, Deduced, trust
 from ..text.questions import Deduce, Situation, guessable
 from ..text.replies.parsed import Judged, Judgement
-from .deliberation import Deliberation, Found, Notes
+from .deliberation import Deliberation, Findings, Notes
 from .memory import Memory, situation
 from .recipes import Deduction
 
 
-async def deduce(turn: Deliberation, stage: Deduction) -> Found:
+async def deduce(turn: Deliberation, stage: Deduction) -> Findings:
     """Judge the others if this ask is an occasion for it, then see the record under the fresh beliefs."""
     group = deduction_targets(turn, stage)
     if not group:
         now = situated(turn, stage)
-        return Found(now, judged=_living(turn.memory.beliefs, now))
+        return Findings(now, judged=_living(turn.memory.beliefs, now))
     beliefs = await _judged(turn, stage, group)
     now = situated(turn, stage, beliefs)
     judged = _living(beliefs, now)
-    return Found(now, judged if stage.show else (), judged=judged)
+    return Findings(now, judged if stage.show else (), judged=judged)
 
 
 def situated(
@@ -63,7 +63,7 @@ async def _judged(turn: Deliberation, stage: Deduction, group: tuple[int, ...]) 
     for notes, judged in await turn.io.gather(judge(some) for some in groups):
         turn.notes += notes
         if judged is not None:
-            beliefs += [_belief(one, stage, turn.memory, places) for one in judged.judgements]
+            beliefs += [_belief(judgement, stage, turn.memory, places) for judgement in judged.judgements]
     turn.notes.append(("deduce", Deduced(tuple(beliefs), final=turn.ask.kind == "vote")))
     return turn.memory.beliefs | {belief.target: belief for belief in beliefs}
 

@@ -1,7 +1,7 @@
 """One seat's way from an ask to a reply: what the stages of a language agent work on, and hand on.
 
 Each stage is a function of a `Deliberation`, in a module of its own. What it found out reaches the next one
-as `Found`; what the seat is to remember goes into `notes`.
+as `Findings`; what the seat is to remember goes into `notes`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Findings:
     """What was worked out before the answer: the situation, the beliefs that are shown to the model, and what
     a reflective player's steps or a plan came to. judged: the latest belief about everybody living, shown or
     not.
@@ -100,11 +100,11 @@ class Deliberation:
             corrections = (*corrections, (response.text, answer.reason))
         return answer
 
-    async def respond(self, found: Found, task: Decide | None = None) -> Reply:
+    async def respond(self, findings: Findings, task: Decide | None = None) -> Reply:
         """The last step of most recipes: the model's action or statement."""
         if task is None:
-            task = Decide(self.ask, found.aids, found.plan)
-        answer = await self.put("act", found.now, task, self.notes, found.beliefs)
+            task = Decide(self.ask, findings.aids, findings.plan)
+        answer = await self.put("act", findings.now, task, self.notes, findings.beliefs)
         if not isinstance(answer, Decided):
             return self.invalid(answer)
         if answer.reasoning:

@@ -145,7 +145,7 @@ class Pool:
         embedder: Mapping[str, Any],
         dimensions: int,
         held: Mapping[DecisionKey, Held],
-        read: Callable[[DecisionKey], Block],
+        read_block: Callable[[DecisionKey], Block],
         nearness: Nearness,
     ) -> None:
         self.embedder = dict(embedder)
@@ -153,7 +153,7 @@ class Pool:
         self.nearness = nearness
         self.held = dict(sorted(held.items()))
         self.digest = pool_digest(self.embedder, self.held)
-        self._read = read
+        self._read = read_block
         self._blocks: dict[DecisionKey, Block] = {}
 
     @classmethod
@@ -301,8 +301,16 @@ def pool_digest(embedder: Mapping[str, Any], held: Mapping[DecisionKey, Held]) -
     return blake2b(json.dumps([embedder_digest(embedder), parts]).encode(), digest_size=16).hexdigest()
 
 
-def _entry(one: Experience) -> StoredExperience:
-    return StoredExperience(one.reflection, one.response, one.score, one.game, one.deal, one.seat, one.ask)
+def _entry(experience: Experience) -> StoredExperience:
+    return StoredExperience(
+        experience.reflection,
+        experience.response,
+        experience.score,
+        experience.game,
+        experience.deal,
+        experience.seat,
+        experience.ask,
+    )
 
 
 def _experience(key: DecisionKey, entry: StoredExperience) -> Experience:

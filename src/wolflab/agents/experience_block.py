@@ -93,11 +93,11 @@ class Block:
     @cached_property
     def digest(self) -> str:
         """32 hex digits of everything in it, on any machine."""
-        found = blake2b(np.ascontiguousarray(self.vectors, _LITTLE).data, digest_size=16)
-        found.update(np.ascontiguousarray(self.rows, _PLACES).data)
+        hashed = blake2b(np.ascontiguousarray(self.vectors, _LITTLE).data, digest_size=16)
+        hashed.update(np.ascontiguousarray(self.rows, _PLACES).data)
         for entry in self.entries:
-            found.update(_encode(entry))
-        return found.hexdigest()
+            hashed.update(_encode(entry))
+        return hashed.hexdigest()
 
     # -- leaving out ------------------------------------------------------------------------
 
@@ -111,12 +111,12 @@ class Block:
 
     def barred(self, deal: str | None, game: str | None) -> NDArray[np.bool_] | None:
         """(n,): the entries of that deal or that game; None where there are none."""
-        found: NDArray[np.bool_] | None = None
+        mask: NDArray[np.bool_] | None = None
         for name, (numbers, known) in ((deal, self._deals), (game, self._games)):
             if name is not None and name in known:
                 here = numbers == known[name]
-                found = here if found is None else found | here
-        return found
+                mask = here if mask is None else mask | here
+        return mask
 
     # -- finding ----------------------------------------------------------------------------
 
@@ -163,18 +163,18 @@ class Block:
         if 4 * len(rows) > len(self.vectors):
             all_of_them: NDArray[np.float32] = self.vectors @ query
             return all_of_them[rows]
-        found: NDArray[np.float32] = self.vectors[rows] @ query
-        return found
+        likeness: NDArray[np.float32] = self.vectors[rows] @ query
+        return likeness
 
     def _exact(self, query: Vectors, rows: NDArray[np.int32]) -> NDArray[np.float64]:
         """Similarities in double precision; the same vector gives the same number, wherever it stands."""
         distinct, back = np.unique(rows, return_inverse=True)
         wide = query.astype(np.float64)
-        found = np.empty(len(distinct))
+        likeness = np.empty(len(distinct))
         for start in range(0, len(distinct), _EXACT_AT_ONCE):
             part = self.vectors[distinct[start : start + _EXACT_AT_ONCE]].astype(np.float64)
-            found[start : start + len(part)] = np.einsum("nd,d->n", part, wide)
-        return found[back]
+            likeness[start : start + len(part)] = np.einsum("nd,d->n", part, wide)
+        return likeness[back]
 
 
 def _best(
@@ -213,12 +213,12 @@ class _Sketch:
         scale, error = np.empty(u, np.float32), np.empty(u, np.float32)
         for start in range(0, u, _SKETCHED_AT_ONCE):
             here = slice(start, start + _SKETCHED_AT_ONCE)
-            rest = vectors[here] - centre
-            widest = np.abs(rest).max(axis=1, keepdims=True)
+            residual = vectors[here] - centre
+            widest = np.abs(residual).max(axis=1, keepdims=True)
             step = np.where(widest > 0, widest / 127, 1).astype(np.float32)
-            whole = np.rint(rest / step)
+            whole = np.rint(residual / step)
             codes[here] = whole
-            missed = rest - whole * step
+            missed = residual - whole * step
             scale[here] = step[:, 0]
             error[here] = np.sqrt(np.einsum("nd,nd->n", missed, missed, dtype=np.float64)) + SLACK
         return cls(centre, codes, scale, error)

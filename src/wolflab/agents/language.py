@@ -19,7 +19,7 @@ from ..text.questions import Interview, Rate, Situation
 from ..text.replies.parsed import RatedReply, Written
 from .base import IO, Invalid, Reply
 from .deducing import deduce, situated
-from .deliberation import Deliberation, Found
+from .deliberation import Deliberation, Findings
 from .experience import Shelf
 from .memory import Memory
 from .planning import plan
@@ -70,18 +70,18 @@ class LanguageAgent:
         if recipe.reflect is not None:
             return await turn.respond(await reflect(turn, recipe.reflect))
         if recipe.deduce is None:
-            found = Found(_situation(turn))
+            findings = Findings(_situation(turn))
         elif ask.kind == "succeed":
             return Reply(_most_trusted(ask, turn.memory))
         else:
-            found = await deduce(turn, recipe.deduce)
-        return await self.answer(turn, found)
+            findings = await deduce(turn, recipe.deduce)
+        return await self.answer(turn, findings)
 
-    async def answer(self, turn: Deliberation, found: Found) -> Reply:
+    async def answer(self, turn: Deliberation, findings: Findings) -> Reply:
         """From what was found out to the reply."""
         if turn.proposal is not None:
-            return await act(turn, found, turn.proposal)
-        return await turn.respond(await plan(turn, found))
+            return await act(turn, findings, turn.proposal)
+        return await turn.respond(await plan(turn, findings))
 
 
 def _situation(turn: Deliberation) -> Situation:
@@ -103,7 +103,7 @@ async def _rate(turn: Deliberation) -> Reply:
 async def _interview(turn: Deliberation) -> Reply:
     """The probe of 003 A.4: why did you speak as if you had another role?"""
     view, seat = turn.view, turn.memory.seat
-    said = [one.text for one in view.events if isinstance(one, Said) and one.seat == seat]
+    said = [event.text for event in view.events if isinstance(event, Said) and event.seat == seat]
     claimed = claimed_against(said[-1], seat, turn.memory.role, view.ruleset) if said else None
     if claimed is None:
         return Reply(Invalid("the last statement claims no other role"), tuple(turn.notes))

@@ -51,16 +51,16 @@ class OwnAgent(ABC):
 
     def describe(self) -> dict[str, Any]:
         """For the header: the class, and all its settings. Its code is in no hash."""
-        told: dict[str, Any] = {"recipe": f"{type(self).__module__}:{type(self).__qualname__}"}
+        description: dict[str, Any] = {"recipe": f"{type(self).__module__}:{type(self).__qualname__}"}
         settings = msgspec.to_builtins(self, order="deterministic") if is_dataclass(self) else None
-        return {**told, "settings": settings} if settings else told
+        return {**description, "settings": settings} if settings else description
 
 
 @cache
 def _registered() -> dict[str, str]:
     from importlib.metadata import entry_points
 
-    return {one.name: one.value for one in entry_points(group=GROUP)}
+    return {entry.name: entry.value for entry in entry_points(group=GROUP)}
 
 
 def class_named(name: str) -> str | None:
@@ -98,24 +98,24 @@ def _class(name: str) -> type[OwnAgent]:
         sys.path.append(os.getcwd())
     try:
         with _telling(name, home):
-            found: Any = import_module(home)
+            reached: Any = import_module(home)
     except ModuleNotFoundError as error:
         raise ExperimentError(
             f"recipe {name}: there is no module {error.name!r}, neither in {os.getcwd()} nor installed; go "
             "to the folder of its file, or install its package"
         ) from None
     for part in attribute.split("."):
-        if not hasattr(found, part):
-            there = [one for one, value in vars(found).items() if _is_own(value)]
-            file = getattr(found, "__file__", None) or found.__name__
+        if not hasattr(reached, part):
+            there = [agent for agent, value in vars(reached).items() if _is_own(value)]
+            file = getattr(reached, "__file__", None) or reached.__name__
             known = nearest(part, there) if there else "there is no agent in it"
             raise ExperimentError(f"recipe {name}: {file} has no {part!r}; {known}")
-        found = getattr(found, part)
-    if not _is_own(found):
+        reached = getattr(reached, part)
+    if not _is_own(reached):
         raise ExperimentError(
             f"recipe {name}: {attribute} is no agent; write class {attribute}(OwnAgent), of wolflab.agents"
         )
-    kind: type[OwnAgent] = found
+    kind: type[OwnAgent] = reached
     if not iscoroutinefunction(kind.reply) or kind.__abstractmethods__:
         raise ExperimentError(f"recipe {name}: write its reply as: async def reply(self, view, ask, io)")
     return kind
@@ -164,6 +164,6 @@ def place_of(error: BaseException, home: str = "") -> str:
 
 
 def _kinds(kind: Any) -> Iterator[type]:
-    for one in kind.__subclasses__():
-        yield one
-        yield from _kinds(one)
+    for subclass in kind.__subclasses__():
+        yield subclass
+        yield from _kinds(subclass)

@@ -9,26 +9,26 @@ from dataclasses import replace
 from ..text.notes import Planned
 from ..text.questions import Plan
 from ..text.replies.parsed import Written
-from .deliberation import Deliberation, Found
+from .deliberation import Deliberation, Findings
 
 
-async def plan(turn: Deliberation, found: Found) -> Found:
+async def plan(turn: Deliberation, findings: Findings) -> Findings:
     """What the turn has before it, with a plan if the recipe makes one for this ask.
 
     A plan that cannot be used is left out, and the action is reasoned about as without one.
     """
     recipe, speaks = turn.recipe, turn.ask.options is None
     if recipe.think == "with" or (recipe.think == "before_statements" and not speaks):
-        return found
-    text = await _look(turn, found, Plan(turn.ask))
+        return findings
+    text = await _look(turn, findings, Plan(turn.ask))
     if recipe.refine and speaks and text:
-        text = await _look(turn, found, Plan(turn.ask, "others", text)) or text
-    return replace(found, plan=text)
+        text = await _look(turn, findings, Plan(turn.ask, "others", text)) or text
+    return replace(findings, plan=text)
 
 
-async def _look(turn: Deliberation, found: Found, task: Plan) -> str:
+async def _look(turn: Deliberation, findings: Findings, task: Plan) -> str:
     step = f"plan/{task.perspective}"
-    answer = await turn.put(step, found.now, task, turn.notes, found.beliefs)
+    answer = await turn.put(step, findings.now, task, turn.notes, findings.beliefs)
     if not isinstance(answer, Written):
         return ""
     turn.notes.append((step, Planned(task.perspective, answer.text)))

@@ -74,10 +74,10 @@ class Messages:
 
         What scores lowest tells nothing by the rules, and does not fill up the number.
         """
-        told = [place for place, score in enumerate(self.scores) if score > OTHER]
-        told.sort(key=lambda place: (-self.scores[place], place))
+        places = [place for place, score in enumerate(self.scores) if score > OTHER]
+        places.sort(key=lambda place: (-self.scores[place], place))
         older = len(self.lines) - recent
-        return [self.lines[place] for place in sorted(told[:n]) if place < older]
+        return [self.lines[place] for place in sorted(places[:n]) if place < older]
 
 
 def messages_seen(view: View) -> Messages:
@@ -105,12 +105,12 @@ async def retrieve(
     memory.keep(vectors[memory.embedded - known : len(fresh)])
     assert memory.vectors is not None
     asked, mine = vectors[len(fresh) :].astype(np.float64), memory.vectors.astype(np.float64)
-    found = []
+    recalled = []
     # Row by row in double precision: equal vectors get equal numbers, wherever they stand.
     for row in np.einsum("qd,nd->qn", asked, mine):
         best = np.argsort(-row, kind="stable")[:top]
-        found.append([memory.lines[place] for place in sorted(int(p) for p in best if row[p] > 0)])
-    return found
+        recalled.append([memory.lines[place] for place in sorted(int(p) for p in best if row[p] > 0)])
+    return recalled
 
 
 def _content(view: View, line: Line) -> str:

@@ -166,7 +166,7 @@ class Recipe:
     def embeds(self) -> tuple[str, ...]:
         """What its player needs an embedder for, experience apart: messages to recall, a policy's texts."""
         needed = {"messages": self.reflect is not None, "policy": self.weighs}
-        return tuple(what for what, is_needed in needed.items() if is_needed)
+        return tuple(use for use, is_needed in needed.items() if is_needed)
 
     # -- what is refused ------------------------------------------------------------------
 
@@ -219,10 +219,10 @@ class Recipe:
         return fields_stated(self)
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> Recipe:
+    def of(cls, stated: Mapping[str, Any]) -> Recipe:
         """The recipe that `fields_stated` tells of."""
-        bare = cls(told["name"])
-        return bare.with_(**{name: value for name, value in told.items() if name != "name"})
+        bare = cls(stated["name"])
+        return bare.with_(**{name: value for name, value in stated.items() if name != "name"})
 
 
 AS_WRITTEN: Mapping[str, Any] = MappingProxyType({"wording": "paper", "retries": 0})

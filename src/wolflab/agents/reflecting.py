@@ -26,13 +26,13 @@ from ..text.questions import (
     Situation,
 )
 from ..text.replies.parsed import Listed, Written
-from .deliberation import Deliberation, Found, Notes
+from .deliberation import Deliberation, Findings, Notes
 from .experience import choose, mask
 from .recall import Messages, messages_seen, retrieve
 from .recipes import Reflection
 
 
-async def reflect(turn: Deliberation, stage: Reflection) -> Found:
+async def reflect(turn: Deliberation, stage: Reflection) -> Findings:
     """All steps before the response: what the turn has before it, and what it made of it."""
     return await Reflecting(turn, stage).steps()
 
@@ -70,7 +70,7 @@ class Reflecting:
         """Whether the recipe has this component of 003 §4.4.1."""
         return component not in self.recipe.without
 
-    async def steps(self) -> Found:
+    async def steps(self) -> Findings:
         """See the module."""
         now = self.recall()
         answers: Pairs = ()
@@ -84,7 +84,7 @@ class Reflecting:
         if self.turn.shelf is not None and self.has("suggestion") and self.has("reflection"):
             suggestion = await self.suggestion(now, reflection)
         kept = () if self.has("reflection") else answers
-        return Found(now, aids=Aids(reflection, suggestion, kept, self.has("reasoning")))
+        return Findings(now, aids=Aids(reflection, suggestion, kept, self.has("reasoning")))
 
     def recall(self) -> Situation:
         """O and V (003 §3.3, freshness and informativeness) as the situation of all this turn's questions."""
@@ -116,16 +116,16 @@ class Reflecting:
         are left out. Together, unless the recipe shows the earlier answers to the later questions.
         """
         turn = self.turn
-        found = await retrieve(turn.view, self.memory, questions, self.stage.retrieve, turn.io)
+        messages = await retrieve(turn.view, self.memory, questions, self.stage.retrieve, turn.io)
         pairs: list[tuple[str, str]] = []
 
         async def answer(number: int, earlier: Pairs) -> tuple[Notes, str]:
             notes: Notes = []
-            task = AnswerQuestion(turn.ask, questions[number], tuple(found[number]), earlier)
+            task = AnswerQuestion(turn.ask, questions[number], tuple(messages[number]), earlier)
             step = f"answer/{number + 1}"
             given = await turn.put(step, now, task, notes, sampling=self.sampling)
             text = given.text if isinstance(given, Written) else ""
-            notes.append((step, Answered(questions[number], text, _places(found[number]))))
+            notes.append((step, Answered(questions[number], text, _places(messages[number]))))
             return notes, text
 
         if self.stage.in_turn:
@@ -163,27 +163,29 @@ class Reflecting:
             why = "fewer than two are near enough" if len(hits) < 2 else "no score among them is a good one"
             turn.notes.append(("suggest", Suggested("", len(hits), why=why)))
             return ""
-        task = Extract(turn.ask, masked, picked.bad.response, tuple(one.response for one in picked.good))
+        task = Extract(
+            turn.ask, masked, picked.bad.response, tuple(example.response for example in picked.good)
+        )
         answer = await turn.put("suggest", now, task, turn.notes, sampling=self.sampling)
         text = answer.text if isinstance(answer, Written) else ""
         if text and self.stage.advice == "random":
             text = self._random(len(text.split()))
-        good = tuple(one.id for one in picked.good)
+        good = tuple(example.id for example in picked.good)
         why = "" if text else "the reply could not be used"
         if isinstance(answer, Written) and not text:
             why = "the model found no useful one"
         turn.notes.append(("suggest", Suggested(text, len(hits), picked.bad.id, good, why)))
         return text
 
-    def _random(self, words: int) -> str:
+    def _random(self, count: int) -> str:
         """Advice that has nothing to do with the game, of that many words: the placebo of the study."""
         bank = [phrase.template for phrase in phrases("random_advice").values()]
         text: list[str] = ["The", "best", "way", "for", "you", "is", "to"]
         number = 0
-        while len(text) < words:
+        while len(text) < count:
             text += bank[self.turn.io.draw(f"suggest/random/{number}", len(bank))].split()
             number += 1
-        return " ".join(text[:words]).rstrip(",;.") + "."
+        return " ".join(text[:count]).rstrip(",;.") + "."
 
 
 def _places(lines: Sequence[Line]) -> tuple[int, ...]:

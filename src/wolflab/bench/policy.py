@@ -35,9 +35,9 @@ def policy_lines(rounds: int, games: int, seconds: float) -> list[tuple[str, flo
     rows = [("player vectors (004 Table 3), 7 players", vectors, "vectors/s")]
     for config in (small(512), paper(1536)):
         policy = _policy(config)
-        for size, told in ((1, "one by one"), (64, "64 at once")):
+        for size, batch in ((1, "one by one"), (64, "64 at once")):
             rate = _best(partial(_weighed, policy, size, seconds), rounds)
-            rows.append((f"network {config.name}, {CANDIDATES} candidates, {told}", rate, "decisions/s"))
+            rows.append((f"network {config.name}, {CANDIDATES} candidates, {batch}", rate, "decisions/s"))
     return rows
 
 
@@ -46,8 +46,10 @@ def _best(measure: Callable[[], float], rounds: int) -> float:
 
 
 def _policy(config: NetworkConfig) -> NumpyPolicy:
-    told: dict[str, Any] = {"name": "random", "dimensions": config.dimensions}
-    return NumpyPolicy(Checkpoint("bench", config, told, CANDIDATES, "model", "doctor", initial(config, 0)))
+    embedder: dict[str, Any] = {"name": "random", "dimensions": config.dimensions}
+    return NumpyPolicy(
+        Checkpoint("bench", config, embedder, CANDIDATES, "model", "doctor", initial(config, 0))
+    )
 
 
 def _weighed(policy: NumpyPolicy, size: int, seconds: float) -> float:

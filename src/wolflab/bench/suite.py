@@ -51,12 +51,12 @@ def bench(console: Console, only: str | None = None, share: float = 1.0) -> None
     table.add_row(
         "reference: build and hash small frozen objects in plain Python", f"{unit:,.0f}", "objects/s", "1"
     )
-    for name, measured, what in _lines(only, share):
+    for name, measured, per in _lines(only, share):
         table.add_row(
             name,
             f"{measured:,.2f}" if measured < 1000 else f"{measured:,.0f}",
-            what,
-            f"{measured / unit:.4f}" if what.endswith("/s") else "",
+            per,
+            f"{measured / unit:.4f}" if per.endswith("/s") else "",
         )
     console.print(table)
 
@@ -82,8 +82,8 @@ def _lines(only: str | None, share: float) -> list[tuple[str, float, str]]:
         lines += _latency(0.2 * share, _some(16, share), 0.5 * share)
     if only in (None, "prompts"):
         for layout in ("paper", "append"):
-            told = f"prompt text that extends an earlier prompt of the seat, layout {layout}"
-            lines.append((told, _extending(layout, _some(6, share)), "share"))
+            title = f"prompt text that extends an earlier prompt of the seat, layout {layout}"
+            lines.append((title, _extending(layout, _some(6, share)), "share"))
     if only in (None, "policy"):
         lines += policy_lines(_some(ROUNDS, share), _some(60, share), 0.5 * share)
     if only in (None, "training"):
@@ -188,7 +188,7 @@ def _latency(seconds: float, games: int, slower: float) -> list[tuple[str, float
     rules = SHERIFF.with_(sheriff="assigned", sheriff_death="stop", max_rounds=3)
     agent = LanguageAgent(RECIPES["deductive-002"])
 
-    async def one(model: _Late, number: int) -> GameRecord:
+    async def game(model: _Late, number: int) -> GameRecord:
         player = Player(agent, model)
         match = Match(
             rules,
@@ -203,7 +203,7 @@ def _latency(seconds: float, games: int, slower: float) -> list[tuple[str, float
         return read_record(writer.game.lines, writer.probes.lines)
 
     async def many(model: _Late, numbers: range) -> list[GameRecord]:
-        return list(await asyncio.gather(*(one(model, number) for number in numbers)))
+        return list(await asyncio.gather(*(game(model, number) for number in numbers)))
 
     def timed(model: _Late, numbers: range) -> tuple[list[GameRecord], float, float]:
         wall, cpu = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF).ru_utime
@@ -301,7 +301,7 @@ def longest_call_chain(record: GameRecord) -> int:
             return max((links for kind, links in turns if kind.rstrip("23456789") in kinds), default=0)
 
         def added(kind: str, turns: list[tuple[str, int]] = turns) -> int:
-            return sum(links for one, links in turns if one == kind)
+            return sum(links for other, links in turns if other == kind)
 
         pack = added("kill")
         witch = longest("antidote") + longest("poison")

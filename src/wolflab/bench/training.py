@@ -40,8 +40,8 @@ def training_lines(games: int, workers: int | None = None) -> list[tuple[str, fl
             if member.kind == "checkpoint":
                 save(learner, path.parent / POPULATION / (member.name + SUFFIX))
 
-        def jobs(what: str, number: int) -> list[Job]:
-            keys = [f"bench/{what}/{one}" for one in range(number)]
+        def jobs(purpose: str, number: int) -> list[Job]:
+            keys = [f"bench/{purpose}/{game}" for game in range(number)]
             return [Job(group, str(path), 0, pool) for group in grouped(keys, size)]
 
         list(workers_.do(jobs("warm", min(2 * size * count, games))))
@@ -50,7 +50,7 @@ def training_lines(games: int, workers: int | None = None) -> list[tuple[str, fl
         spent = time.perf_counter() - start
     made = sum(len(decisions_made.action) for each in done for decisions_made in each.decisions)
     seconds, shares = time_spent(done)
-    what = f"training rollouts, {count} processes, embedder hashing"
-    rows = [(what, made / spent, "decisions/s"), ("… of processor time", made / seconds, "decisions/s")]
-    ordered = sorted(shares.items(), key=lambda one: -one[1])
+    title = f"training rollouts, {count} processes, embedder hashing"
+    rows = [(title, made / spent, "decisions/s"), ("… of processor time", made / seconds, "decisions/s")]
+    ordered = sorted(shares.items(), key=lambda item: -item[1])
     return rows + [(f"… share of {part}", 100 * share, "%") for part, share in ordered]

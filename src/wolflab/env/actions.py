@@ -52,7 +52,7 @@ class ActionTable:
     def intents(self) -> tuple[SpokenIntent, ...]:
         """What answers an ask for a statement."""
         seats = range(self.ruleset.players)
-        told = [SpokenIntent("found", seat) for seat in seats] + [
+        results = [SpokenIntent("found", seat) for seat in seats] + [
             SpokenIntent("cleared", seat) for seat in seats
         ]
         return (
@@ -60,7 +60,7 @@ class ActionTable:
             *(SpokenIntent("accuse", seat) for seat in seats),
             *(SpokenIntent("defend", seat) for seat in seats),
             *(SpokenIntent("claim", None, role.name) for role in self.ruleset.cast),
-            *(told if self.ruleset.count("Seer") else ()),
+            *(results if self.ruleset.count("Seer") else ()),
         )
 
     @cached_property
@@ -102,14 +102,16 @@ class ActionTable:
         mask[-1] = words
         return mask
 
-    def meant(self, number: int, ask: Ask, words: str | None, bank: str, draws: Draws) -> Action:
+    def meant(self, number: int, ask: Ask, statement: str | None, bank: str, draws: Draws) -> Action:
         """The rules' action for a legal `number`; statements are worded from `bank` by keyed draws."""
         if ask.options is not None:
             return self.choices[number][1]
         if number == len(self) - 1:
-            assert words is not None
-            return Say(words)
+            assert statement is not None
+            return Say(statement)
         intent = self.intents[number - len(self.choices)]
         return Say(
-            intent_spoken(intent, self.ruleset, bank, lambda n, what: draws.below(n, f"{ask.id}|env|{what}"))
+            intent_spoken(
+                intent, self.ruleset, bank, lambda n, purpose: draws.below(n, f"{ask.id}|env|{purpose}")
+            )
         )

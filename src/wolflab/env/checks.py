@@ -20,12 +20,12 @@ def whole(value: Any) -> int | None:
 
 def checked_number(name: str, value: object, least: int | None = None, most: int | None = None) -> int:
     """A whole number, of `least` or more and of `most` or less where these are given."""
-    found = whole(value)
-    if found is None or (least is not None and found < least) or (most is not None and found > most):
+    number = whole(value)
+    if number is None or (least is not None and number < least) or (most is not None and number > most):
         bound = "" if least is None else f" of {least} or more"
         bound += "" if most is None else f", up to {most}"
         raise ExperimentError(f"{name}: got {value!r}; use a whole number{bound}")
-    return found
+    return number
 
 
 def one_of(name: str, value: object, known: tuple[object, ...]) -> None:

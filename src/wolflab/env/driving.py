@@ -79,9 +79,9 @@ class Stepwise:
         """Leave the game unfinished."""
         self._game.close()
 
-    def _send(self, what: Action | None) -> LearnerTurn | Played:
+    def _send(self, action: Action | None) -> LearnerTurn | Played:
         try:
-            moment: object = self._game.send(what)
+            moment: object = self._game.send(action)
         except StopIteration as done:
             played: Played = done.value
             return played

@@ -119,7 +119,7 @@ class Hall:
                 raise _Waits
             for player in players:
                 used = [player.model, *player.embedders.values()]
-                self._met |= {id(one): one for one in used if one is not None}
+                self._met |= {id(service): service for service in used if service is not None}
             game.learners = tuple(number for number, player in enumerate(players) if player is me)
             return players
 
@@ -136,8 +136,8 @@ class Hall:
         """Stop, and give back the connections of the models that played."""
         self.stop()
         if self._background is not None:
-            for one in self._met.values():
-                self._background.run(one.close())
+            for service in self._met.values():
+                self._background.run(service.close())
             self._background.close()
             self._background = None
         self._met = {}

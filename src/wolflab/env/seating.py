@@ -67,7 +67,7 @@ def player(
 
 
 def _embedders(made: Recipe, spec: str | Mapping[str, Any]) -> dict[str, Embedder]:
-    return {what: resolve_embedder(spec) for what in made.embeds}
+    return {use: resolve_embedder(spec) for use in made.embeds}
 
 
 def learning(learners: Seats, dealing: Dealing) -> frozenset[int]:
@@ -121,8 +121,8 @@ def _meant(learners: Any, agents: Sequence[str], places: Collection[str]) -> Sea
         return count if 1 <= count <= len(agents) else None
     if not isinstance(learners, Collection):
         return None
-    found = (agents.index(one) if one in agents else whole(one) for one in learners)
-    seats = [seat for seat in found if seat is not None and 0 <= seat < len(agents)]
+    named = (agents.index(learner) if learner in agents else whole(learner) for learner in learners)
+    seats = [seat for seat in named if seat is not None and 0 <= seat < len(agents)]
     return seats if seats and len(seats) == len(learners) else None
 
 
@@ -148,8 +148,8 @@ def the_rest(others: Others, ruleset: Ruleset) -> Rest:
     if others is None:
         return lambda dealing: lambda seat: Player(Random())  # everybody learns (`checked_seats`)
     if isinstance(others, str | Player):
-        one = _player(others, ruleset)
-        return lambda dealing: lambda seat: one
+        holder = _player(others, ruleset)
+        return lambda dealing: lambda seat: holder
     if isinstance(others, Mapping):
         _check_places(others, (*_SIDES, *(role.name for role in ruleset.cast), "others"))
         by_place = {place: _player(who, ruleset) for place, who in others.items()}

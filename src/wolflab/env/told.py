@@ -142,8 +142,8 @@ def _told_alone(role: Role, ruleset: Ruleset) -> int:
         chosen = [Chose(who, duty.kind, action, MODERATOR) for action in (pick(last), PASS, YES, NO)]
         a_round = len(pack) * longest(*chosen)
         if duty.reads:
-            shown = (*(one.name for one in ruleset.cast), NOT_WOLF)
-            a_round += longest(*(Learned(me, last, what, MODERATOR) for what in shown))
+            shown = (*(card.name for card in ruleset.cast), NOT_WOLF)
+            a_round += longest(*(Learned(me, last, result, MODERATOR) for result in shown))
         if duty.prelude is not None:
             a_round += longest(VictimShown(me, last, MODERATOR))
         size += ruleset.max_rounds * a_round

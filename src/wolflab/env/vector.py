@@ -63,17 +63,17 @@ def phases(ruleset: Ruleset) -> tuple[str, ...]:
 @lru_cache(64)
 def kinds(ruleset: Ruleset) -> tuple[str, ...]:
     """Every kind of question that a seat can be asked under these rules."""
-    found = [duty.kind for role in ruleset.cast for duty in role.duties]
-    found += _SPEECH if ruleset.discussion else ("vote",)
+    asked = [duty.kind for role in ruleset.cast for duty in role.duties]
+    asked += _SPEECH if ruleset.discussion else ("vote",)
     if ruleset.sheriff in ("elected", "contested"):
-        found += ("campaign", "elect")
+        asked += ("campaign", "elect")
     if ruleset.sheriff != "none" and ruleset.sheriff_death == "succession":
-        found.append("succeed")
+        asked.append("succeed")
     if ruleset.speaking_order == "sheriff_side":
-        found.append("lead")
+        asked.append("lead")
     if ruleset.last_words != "none":
-        found.append("last-words")
-    return tuple(found)
+        asked.append("last-words")
+    return tuple(asked)
 
 
 @dataclass(frozen=True)
@@ -91,21 +91,21 @@ class VectorLayout:
     def sections(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
         """(name, shape) of each part."""
         seats, roles = self.ruleset.players, len(self.ruleset.cast)
-        one, pairs = (seats,), (seats, seats)
+        by_seat, pairs = (seats,), (seats, seats)
         fixed: list[tuple[str, tuple[int, ...]]] = [
-            ("me", one),
+            ("me", by_seat),
             ("role", (roles,)),
             ("phase", (len(phases(self.ruleset)),)),
             ("ask", (len(kinds(self.ruleset)),)),
             ("round", (1,)),
             ("over", (1,)),
-            ("alive", one),
-            ("sheriff", one),
-            ("candidates", one),
-            ("victim", one),
+            ("alive", by_seat),
+            ("sheriff", by_seat),
+            ("candidates", by_seat),
+            ("victim", by_seat),
             ("potions", (2,)),
             ("known role", (seats, roles)),
-            ("known side", one),
+            ("known side", by_seat),
             ("claims", (seats, roles)),
             ("reports", pairs),
         ]
@@ -113,12 +113,12 @@ class VectorLayout:
             fixed += [
                 (f"{name} {ago}", shape)
                 for name, shape in (
-                    ("chose", one),
-                    ("pack chose", one),
-                    ("died", one),
-                    ("out", one),
-                    *((("shot", one),) if _shoots(self.ruleset) else ()),
-                    ("spoke", one),
+                    ("chose", by_seat),
+                    ("pack chose", by_seat),
+                    ("died", by_seat),
+                    ("out", by_seat),
+                    *((("shot", by_seat),) if _shoots(self.ruleset) else ()),
+                    ("spoke", by_seat),
                     ("stance", pairs),
                     ("votes", pairs),
                 )
@@ -270,8 +270,8 @@ def encode(view: View, ask: Ask | None, layout: VectorLayout) -> Vector:
         fold.claims.ravel(),
         fold.reports.ravel(),
     ]
-    for ago, one in enumerate(fold.recent):
-        parts += one.parts(_gone(facts, facts.round - ago))
+    for ago, past in enumerate(fold.recent):
+        parts += past.parts(_gone(facts, facts.round - ago))
     vector = np.zeros(layout.size, np.float32)
     flat = np.concatenate(parts)
     vector[: len(flat)] = flat

@@ -132,6 +132,6 @@ def compare_with_published(ours: Estimate, theirs: PublishedFigure) -> Published
     low = difference - math.hypot(ours.value - ours.low, above) - theirs.half_digit
     high = difference + math.hypot(ours.high - ours.value, below) + theirs.half_digit
     resolved = not low <= 0 <= high
-    words = "differs" if resolved else "cannot be told apart"
-    words += f" ({difference:+.3f}, {low:+.3f} to {high:+.3f})"
-    return PublishedComparison(difference, low, high, resolved, words)
+    sentence = "differs" if resolved else "cannot be told apart"
+    sentence += f" ({difference:+.3f}, {low:+.3f} to {high:+.3f})"
+    return PublishedComparison(difference, low, high, resolved, sentence)

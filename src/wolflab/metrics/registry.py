@@ -569,11 +569,11 @@ def _behaviour(name: str, side: SideName) -> None:
     def ever(game: ObservedGame) -> Sums:
         return float(times(game)[0] > 0), 1.0
 
-    words, whose = behaviour_name(name), SIDE_NAMES[side]
-    label, shows = f"{words}, {whose}", "show" if side == "werewolves" else "shows"
-    says = f"How often a game the {whose} {shows} {words}."
+    behaviour, whose = behaviour_name(name), SIDE_NAMES[side]
+    label, shows = f"{behaviour}, {whose}", "show" if side == "werewolves" else "shows"
+    says = f"How often a game the {whose} {shows} {behaviour}."
     _enter(f"{name}_{side}", label, MEAN, "behaviours", says, times, unit="plain")
-    says = f"Share of games in which the {whose} {shows} {words} at all."
+    says = f"Share of games in which the {whose} {shows} {behaviour} at all."
     _enter(f"{name}_{side}_seen", f"games with {label}", MEAN, "behaviours", says, ever, bounds=UNIT)
 
 

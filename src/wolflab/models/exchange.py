@@ -64,8 +64,8 @@ async def post(
     except openai.APIStatusError as error:
         return classify(error.status_code, error.body, error.response.headers)
     except (openai.APIConnectionError, aiohttp.ClientError, OSError) as error:
-        words = str(error.__cause__ or error)
-        return Fault("retry", shorten(words.replace(secret, "…") if secret else words))
+        message = str(error.__cause__ or error)
+        return Fault("retry", shorten(message.replace(secret, "…") if secret else message))
     latency = perf_counter() - started
     reply = decoded(raw.content)
     if reply is NOT_JSON:

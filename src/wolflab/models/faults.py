@@ -73,9 +73,9 @@ def of_status(
     filtered: error codes that mean the content filter at this provider. secret: the key, which some
     servers repeat; it is taken out before the words are cut, so that no half of it stays.
     """
-    code, param, words = _parts(body)
-    words = words[:_READ].replace(secret, "…") if secret else words[:_READ]
-    shown = shorten(words) or f"HTTP status {status}"
+    code, param, message = _parts(body)
+    message = message[:_READ].replace(secret, "…") if secret else message[:_READ]
+    shown = shorten(message) or f"HTTP status {status}"
 
     def fault(kind: FaultKind, **more: Any) -> Fault:
         return Fault(kind, shown, status, **more)
@@ -87,16 +87,16 @@ def of_status(
     if status in _RETRIED:
         return fault("retry", wait=retry_after(headers))
     # A few servers answer 500 where they mean 400; only words that name the cause are believed there.
-    if code in filtered or (status < 500 and _FILTER.search(words)):
+    if code in filtered or (status < 500 and _FILTER.search(message)):
         return fault("filter")
-    if status == 413 or code in _CONTEXT_CODES or _CONTEXT.search(words):
+    if status == 413 or code in _CONTEXT_CODES or _CONTEXT.search(message):
         return fault("context")
-    setting = _refused(param, words, sent)
+    setting = _refused(param, message, sent)
     if setting:
         return fault("setting", setting=setting)
     if status >= 500:
         return fault("retry", wait=retry_after(headers))
-    if status == 404 or code in ("model_not_found", "1211") or _MODEL.search(words):
+    if status == 404 or code in ("model_not_found", "1211") or _MODEL.search(message):
         return fault("model")
     return fault("request")
 
@@ -106,19 +106,19 @@ def _parts(body: object) -> tuple[str, str, str]:
     if isinstance(body, Mapping):
         inner = body.get("error", body)
         if isinstance(inner, Mapping):
-            words = inner.get("message") or inner.get("detail") or inner.get("msg") or inner
-            return str(inner.get("code") or ""), str(inner.get("param") or ""), str(words)
+            message = inner.get("message") or inner.get("detail") or inner.get("msg") or inner
+            return str(inner.get("code") or ""), str(inner.get("param") or ""), str(message)
         return "", "", str(inner)
     return "", "", "" if body is None else str(body)
 
 
-def _refused(param: str, words: str, sent: Collection[str]) -> str:
+def _refused(param: str, message: str, sent: Collection[str]) -> str:
     """Which of the settings sent the error is about; empty when it names none."""
     root = param.partition(".")[0]
     if root in sent:
         return root
-    named = [(match.start(), name) for name in sent if (match := re.search(rf"\b{name}\b", words))]
-    if "response_format" in sent and (match := _FORMAT.search(words)):
+    named = [(match.start(), name) for name in sent if (match := re.search(rf"\b{name}\b", message))]
+    if "response_format" in sent and (match := _FORMAT.search(message)):
         named.append((match.start(), "response_format"))
     return min(named)[1] if named else ""
 
@@ -147,7 +147,7 @@ def _seconds(date: str) -> float | None:
         return None
 
 
-def shorten(words: str) -> str:
+def shorten(message: str) -> str:
     """One line of at most SHOWN characters."""
-    line = " ".join(words.split())
+    line = " ".join(message.split())
     return line if len(line) <= SHOWN else line[: SHOWN - 1] + "…"

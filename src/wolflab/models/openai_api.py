@@ -224,8 +224,8 @@ class OpenAIModel:
     async def _attempt(self, client: AsyncOpenAI, body: dict[str, Any]) -> Response | Fault:
         """One HTTP exchange. Everything that can go wrong in it comes back as a Fault."""
 
-        def classify(status: int, words: object, headers: Mapping[str, str]) -> Fault:
-            return self._fault(status, words, headers, body)
+        def classify(status: int, error: object, headers: Mapping[str, str]) -> Fault:
+            return self._fault(status, error, headers, body)
 
         sent = {name: value for name, value in body.items() if name != "extra_body"}
         answer = await post(
@@ -321,8 +321,8 @@ class OpenAIModel:
             return True
         return False
 
-    def _log(self, what: str) -> bool:
-        self._learned.log.append(f"{self.name}: the server {what}")
+    def _log(self, message: str) -> bool:
+        self._learned.log.append(f"{self.name}: the server {message}")
         return True
 
     def _at(self) -> str:

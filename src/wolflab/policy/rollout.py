@@ -60,11 +60,11 @@ def population_members(settings: Population, updates: int) -> tuple[Member, ...]
     """The population after so many updates, oldest first; nobody in self-play."""
     if settings.learners == "all":
         return ()
-    found = list(styled()) if settings.styles else []
+    members = list(styled()) if settings.styles else []
     if settings.checkpoints and settings.side is None:
         made = range(settings.checkpoints, updates + 1, settings.checkpoints)
-        found += map(checkpoint_of, list(made)[-settings.keep :])
-    return tuple(found)
+        members += map(checkpoint_of, list(made)[-settings.keep :])
+    return tuple(members)
 
 
 def checkpoint_of(update: int) -> Member:
@@ -82,12 +82,12 @@ def seat_holders(settings: Population, pool: Sequence[Member], dealing: Dealing)
     count = len(dealing.roles)
     sides = [ROLES[role].side for role in dealing.roles]
     learning = _learning(settings, sides, draws)
-    found: list[Member | None] = []
+    holders: list[Member | None] = []
     for seat in range(count):
         mine = [member for member in pool if member.side in (None, sides[seat])]
         fixed = seat not in learning and mine
-        found.append(mine[draws.below(len(mine), f"member of {seat}")] if fixed else None)
-    return tuple(found)
+        holders.append(mine[draws.below(len(mine), f"member of {seat}")] if fixed else None)
+    return tuple(holders)
 
 
 def _learning(settings: Population, sides: Sequence[Side], draws: Draws) -> set[int]:
@@ -276,9 +276,9 @@ async def play_episode(
                 _keep(learning[turn.ask.seat], turn, before)
 
     played = await play(unread_match(ruleset, cast, key, watch))
-    found = gains(ruleset, played.log.events, D2)
+    gained = gains(ruleset, played.log.events, D2)
     kept = [
-        (seat, credited(found, number, seat.decided))
+        (seat, credited(gained, number, seat.decided))
         for number, seat in sorted(learning.items())
         if seat.decided
     ]
@@ -286,13 +286,13 @@ async def play_episode(
     return _Taken(Ended(played.outcome.village_won, (counts[0], counts[1]), tuple(others)), kept)
 
 
-def credited(found: Sequence[Gain], seat: int, decided: Sequence[int]) -> NDArray[np.float32]:
+def credited(gained: Sequence[Gain], seat: int, decided: Sequence[int]) -> NDArray[np.float32]:
     """What each decision of a seat has earned: float32 (T,).
 
     decided: for each of its T decisions, in order, how many events had happened when it was made.
     """
     earned = np.zeros(len(decided), np.float32)
-    for gain in found:
+    for gain in gained:
         number = bisect_left(decided, gain.position + 1) - 1
         if number >= 0:
             earned[number] += gain.seats[seat]
@@ -338,7 +338,7 @@ def decisions_of_seats(
     action = [action for seat, _ in kept for action in seat.actions]
     weights = [weighed for seat, _ in kept for weighed in seat.weights]
     assert len(action) == len(weights) == len(batch.text)
-    taken = [one.probabilities[number] for one, number in zip(weights, action, strict=True)]
+    taken = [weight.probabilities[number] for weight, number in zip(weights, action, strict=True)]
     lengths = [len(seat.actions) for seat, _ in kept]
     last = np.zeros(len(action), np.bool_)
     last[np.cumsum(lengths) - 1] = True

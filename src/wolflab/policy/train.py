@@ -53,15 +53,15 @@ def gae(
     reward, value: float32 (T,), in the same units. last: bool (T,), where a seat's episode ends; nothing
     flows across it.
     """
-    found = np.zeros(len(reward), np.float32)
+    advantage = np.zeros(len(reward), np.float32)
     after = following = 0.0
     for t in range(len(reward) - 1, -1, -1):
         if last[t]:
             after = following = 0.0
         delta = reward[t] + gamma * following - value[t]
-        found[t] = after = delta + gamma * lam * after
+        advantage[t] = after = delta + gamma * lam * after
         following = value[t]
-    return found
+    return advantage
 
 
 def returns_of(reward: Float32s, last: NDArray[np.bool_], gamma: float) -> NDArray[np.float32]:
@@ -184,10 +184,10 @@ class Learner:
             epochs = epoch + 1
             if ppo.stop_kl is not None and np.mean([log["ppo/kl"] for log in made]) > ppo.stop_kl:
                 break
-        found = {name: float(np.mean([log[name] for log in logs])) for name in logs[0]}
-        found["ppo/kl"] = float(np.mean([log["ppo/kl"] for log in logs[-ppo.minibatches :]]))
-        found |= self._entropies(samples, decisions.kind)
-        return found | {
+        means = {name: float(np.mean([log[name] for log in logs])) for name in logs[0]}
+        means["ppo/kl"] = float(np.mean([log["ppo/kl"] for log in logs[-ppo.minibatches :]]))
+        means |= self._entropies(samples, decisions.kind)
+        return means | {
             "ppo/epochs": float(epochs),
             "value/explained": explained(decisions.value, returns),
             "value/mean": float(returns.mean()),
@@ -244,12 +244,12 @@ class Learner:
         """Mean entropy by kind of decision, with the network as it now is."""
         import torch
 
-        found: list[Tensor] = []
+        parts: list[Tensor] = []
         with torch.no_grad():
             for index in _split(torch.arange(len(kind), device=self.device), 4096):
                 logits, _ = self.network(*samples.rows(index))
-                found.append(entropies(logits.log_softmax(1)))
-        each = torch.cat(found).cpu().numpy()
+                parts.append(entropies(logits.log_softmax(1)))
+        each = torch.cat(parts).cpu().numpy()
         free = (samples.mask.sum(1) > 1).cpu().numpy()
         chosen = {name: free & (kind == number) for number, name in enumerate(KINDS)}
         return {f"entropy/{name}": float(each[rows].mean()) for name, rows in chosen.items() if rows.any()}
@@ -303,12 +303,12 @@ class Learner:
 
     def state(self) -> dict[str, np.ndarray]:
         """Everything that the next update depends on beside its decisions, as arrays by name."""
-        found: dict[str, np.ndarray] = {f"network.{name}": array for name, array in self.arrays().items()}
+        arrays: dict[str, np.ndarray] = {f"network.{name}": array for name, array in self.arrays().items()}
         names = [name for name, _ in self.network.named_parameters()]
         for number, kept in self.optimiser.state_dict()["state"].items():
-            for what, tensor in kept.items():
-                found[f"adam.{names[number]}.{what}"] = tensor.detach().cpu().numpy().copy()
-        return found | {"returns": np.array(self.returns.told(), np.float64)}
+            for part, tensor in kept.items():
+                arrays[f"adam.{names[number]}.{part}"] = tensor.detach().cpu().numpy().copy()
+        return arrays | {"returns": np.array(self.returns.told(), np.float64)}
 
     def resume(self, state: Mapping[str, np.ndarray]) -> None:
         """Go on from a `state` of a learner with the same settings; ModelError where it does not fit."""
@@ -322,8 +322,8 @@ class Learner:
                 kept = {w: state.get(f"adam.{name}.{w}") for w in ("step", "exp_avg", "exp_avg_sq")}
                 if any(array is not None for array in kept.values()):
                     adam[number] = {w: torch.from_numpy(np.array(array)) for w, array in kept.items()}
-            told = self.optimiser.state_dict() | {"state": adam}
-            self.optimiser.load_state_dict(told)
+            restored = self.optimiser.state_dict() | {"state": adam}
+            self.optimiser.load_state_dict(restored)
             self.returns = ReturnMoments(*(float(value) for value in state["returns"]))
         except (KeyError, RuntimeError, TypeError, ValueError) as error:
             raise ModelError(f"the learner's state does not fit its settings ({error}); start anew") from None

@@ -472,9 +472,11 @@ def _take_voting(s: State, events: list[Event], replies: Sequence[Action], asks:
         _voted_out(s, events)
 
 
-def _announce_votes(events: list[Event], asks: tuple[Ask, ...], replies: Sequence[Action], what: str) -> None:
+def _announce_votes(
+    events: list[Event], asks: tuple[Ask, ...], replies: Sequence[Action], purpose: str
+) -> None:
     for ask, reply in zip(asks, replies, strict=True):
-        events.append(voted(ask.seat, reply.seat if isinstance(reply, Pick) else None, what))
+        events.append(voted(ask.seat, reply.seat if isinstance(reply, Pick) else None, purpose))
 
 
 def _leaders(replies: Sequence[Action], pass_competes: bool) -> tuple[int, ...]:

@@ -164,12 +164,12 @@ def told(ruleset: Ruleset, events: Sequence[Event], known: list[Told] | None = N
     """Every event with the facts once it has happened. known: those of the first events, to which the rest is
     added.
     """
-    found = [] if known is None else known
-    facts = found[-1][1] if found else facts_of(ruleset)
-    for event in events[len(found) :]:
+    history = [] if known is None else known
+    facts = history[-1][1] if history else facts_of(ruleset)
+    for event in events[len(history) :]:
         facts = facts.then(event)
-        found.append((event, facts))
-    return found
+        history.append((event, facts))
+    return history
 
 
 def facts_of(ruleset: Ruleset, events: Iterable[Event] = ()) -> Facts:

@@ -110,7 +110,7 @@ def own_words(key: str) -> Words:
     singular = {role.name.lower(), *aliases - plurals}
     return Words(
         frozenset(singular),
-        frozenset({role.plural.lower(), *(form for one in singular for form in _plurals(one))}),
+        frozenset({role.plural.lower(), *(form for word in singular for form in _plurals(word))}),
     )
 
 
@@ -222,8 +222,8 @@ def _words_of_roles() -> frozenset[str]:
 
 
 def _quoted(given: object) -> str:
-    words = repr(given)
-    return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"
+    text = repr(given)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 def _check_owner(key: str, name: str, shown: Mapping[str, str]) -> None:

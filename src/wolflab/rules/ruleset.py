@@ -103,8 +103,8 @@ class Ruleset(Switches):
     @cached_property
     def shooter(self) -> Role | None:
         """Whose card a shot gives away: the one role in the cast that shoots, where it is one."""
-        found = [role for role in self.cast if role.shoots]
-        return found[0] if len(found) == 1 else None
+        shooters = [role for role in self.cast if role.shoots]
+        return shooters[0] if len(shooters) == 1 else None
 
     @cached_property
     def wolves(self) -> int:

@@ -51,13 +51,13 @@ def question_digest(
     own_fields, task_fields = fields_said(question), fields_said(question.task)
     now, seen = _situation(question.situation)
     key = _key(question, own_fields, task_fields, seen), bool(corrections)
-    words = _WORDS.get(key)
-    if words is None:
-        words = _WORDS[key] = _words(outline(question), bool(corrections))
+    worded = _WORDS.get(key)
+    if worded is None:
+        worded = _WORDS[key] = _words(outline(question), bool(corrections))
     asked = [question.task.__class__.__name__, *[_encodable(*field) for field in task_fields]]
     parts = [field for field in own_fields if field[0] not in ("situation", "task")]
     return _hex(
-        b"\0".join((now, _ask(question.task.ask), _encode((asked, parts, corrections, settings)), words))
+        b"\0".join((now, _ask(question.task.ask), _encode((asked, parts, corrections, settings)), worded))
     )
 
 
@@ -69,9 +69,9 @@ def shape(question: Question) -> QuestionShape:
 
 
 def _key(question: Question, own_fields: Fields, task_fields: Fields, seen: QuestionShape) -> QuestionShape:
-    rest = [field for field in own_fields if field[0] not in ("situation", "task", "beliefs")]
+    others = [field for field in own_fields if field[0] not in ("situation", "task", "beliefs")]
     parts = [_shape(name, value) for name, value in task_fields]
-    return seen, question.task.__class__.__name__, *parts, bool(question.beliefs), *rest
+    return seen, question.task.__class__.__name__, *parts, bool(question.beliefs), *others
 
 
 def outline(question: Question) -> Question:
@@ -123,7 +123,7 @@ class _Last:
     """The situation hashed last: one seat asks many questions about one situation in a row."""
 
     situation: Situation | None = None
-    told = b""
+    digest = b""
     shape: QuestionShape = ()
 
 
@@ -135,9 +135,9 @@ def _situation(s: Situation) -> tuple[bytes, QuestionShape]:
     if _Last.situation is not s:
         fields_told = [(n, v) for n, v in fields_said(s) if n not in _BLOCKS and n != "ruleset"]
         blocks = (_ruleset(s.ruleset), _encode(fields_told), *(_lines(getattr(s, name)) for name in _BLOCKS))
-        _Last.told = blake2b(b"\0".join(blocks), digest_size=16).digest()
+        _Last.digest = blake2b(b"\0".join(blocks), digest_size=16).digest()
         _Last.shape, _Last.situation = (s.ruleset, *_standing(s), *(bool(getattr(s, n)) for n in _BLOCKS)), s
-    return _Last.told, _Last.shape
+    return _Last.digest, _Last.shape
 
 
 _ASKS: dict[int, tuple[Ask, bytes]] = {}

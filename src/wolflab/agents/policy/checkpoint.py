@@ -99,9 +99,9 @@ class Checkpoint:
     @property
     def reads(self) -> dict[str, Any]:
         """The embedder that it reads with, as an experiment writes it."""
-        told = self.embedder
-        settings = {name: told[name] for name in ("dimensions", "extra") if name in told}
-        return {"embedder": str(told.get("name", "")), **settings}
+        embedder = self.embedder
+        settings = {name: embedder[name] for name in ("dimensions", "extra") if name in embedder}
+        return {"embedder": str(embedder.get("name", "")), **settings}
 
     @cached_property
     def digest(self) -> str:
@@ -109,7 +109,7 @@ class Checkpoint:
         return _digest(self._told(), self.arrays)
 
     def _told(self) -> str:
-        told = {
+        stated = {
             "format": FORMAT,
             "network": asdict(self.network),
             "embedder": dict(self.embedder),
@@ -121,7 +121,7 @@ class Checkpoint:
         }
         try:
             return json.dumps(
-                told, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
+                stated, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
             )
         except (TypeError, ValueError) as error:
             raise ModelError(
@@ -148,21 +148,21 @@ class Checkpoint:
         embedder: the player's. candidates: the most that its recipe puts before the policy. source: who
         proposes them. players: at the table.
         """
-        what = f"policy {self.name!r}"
+        named = f"policy {self.name!r}"
         if self.inputs != INPUTS:
             raise ModelError(
-                f"{what} learned to read inputs of version {self.inputs}, and this Wolflab gives version "
+                f"{named} learned to read inputs of version {self.inputs}, and this Wolflab gives version "
                 f"{INPUTS}; train it anew, or use the Wolflab that made it"
             )
         try:
-            require_same(self.embedder, embedder, what)
+            require_same(self.embedder, embedder, named)
         except ModelError as error:
             raise ModelError(
                 f"{error}; a player reads with the `embedder` beside its policy: embedder: {self.reads}"
             ) from None
         if source != self.source:
             raise ModelError(
-                f"{what} was trained on candidates from {self.source!r}, and this recipe's are from "
+                f"{named} was trained on candidates from {self.source!r}, and this recipe's are from "
                 f"{source!r}; use it with the recipe {RECIPE_FOR[self.source]}, or name another policy "
                 f"beside this recipe ({BY_DEFAULT[source]} is the one that ships)"
             )
@@ -172,12 +172,12 @@ class Checkpoint:
                 "intents": "use it at a table of as many players and roles, or train one for these rules",
             }
             raise ModelError(
-                f"{what} was trained to weigh {self.candidates} candidates, and this player has up to "
+                f"{named} was trained to weigh {self.candidates} candidates, and this player has up to "
                 f"{candidates}; {remedy[source]}"
             )
         if players > self.network.capacity:
             raise ModelError(
-                f"{what} has room for {self.network.capacity} players, and the table has {players}; "
+                f"{named} has room for {self.network.capacity} players, and the table has {players}; "
                 f"use a smaller table, or train one with a larger capacity"
             )
 
@@ -191,7 +191,7 @@ def save(checkpoint: Checkpoint, path: Path, half: bool = False) -> Checkpoint:
     from safetensors.numpy import save as packed
 
     stored = {name: _stored(name, array, half) for name, array in sorted(checkpoint.arrays.items())}
-    kept = replace(checkpoint, arrays={name: one.astype(np.float32) for name, one in stored.items()})
+    kept = replace(checkpoint, arrays={name: array.astype(np.float32) for name, array in stored.items()})
     data = packed(stored, metadata={_KEY: kept._told(), _DIGEST: kept.digest})
     write(path, data)
     return kept
@@ -212,7 +212,7 @@ def _stored(name: str, array: Float32s, half: bool) -> np.ndarray:
 def shipped_policies() -> tuple[str, ...]:
     """The names of the policies that come with Wolflab."""
     folder = _folder()
-    return tuple(sorted(one.stem for one in folder.glob("*" + SUFFIX))) if folder.is_dir() else ()
+    return tuple(sorted(file.stem for file in folder.glob("*" + SUFFIX))) if folder.is_dir() else ()
 
 
 def _folder() -> Path:
@@ -250,7 +250,7 @@ def _read(path: Path) -> Checkpoint:
             raise FileNotFoundError
         with safe_open(str(path), framework="np") as file:
             metadata = file.metadata() or {}
-            told = _metadata(path, metadata)
+            stated = _metadata(path, metadata)
             kept = {name: str(file.get_slice(name).get_dtype()) for name in file.keys()}  # noqa: SIM118
             strange = sorted({dtype for dtype in kept.values() if dtype not in ("F16", "F32")})
             if strange:
@@ -266,16 +266,16 @@ def _read(path: Path) -> Checkpoint:
     except OSError as error:
         _refuse(path, f"it cannot be read ({error.strerror or error})")
     try:
-        found = Checkpoint(
+        checkpoint = Checkpoint(
             path.stem,
-            told.network,
-            told.embedder,
-            told.candidates,
-            told.source,
-            told.rules,
+            stated.network,
+            stated.embedder,
+            stated.candidates,
+            stated.source,
+            stated.rules,
             arrays,
-            told.training,
-            told.inputs,
+            stated.training,
+            stated.inputs,
         )
     except ModelError as error:
         _refuse(path, str(error))
@@ -283,34 +283,34 @@ def _read(path: Path) -> Checkpoint:
         _refuse(path, "it holds no digest of itself, so an earlier Wolflab wrote it; train it anew")
     if metadata[_DIGEST] != _digest(metadata[_KEY], arrays):
         _refuse(path, "it is damaged: what it holds is not what was written")
-    return found
+    return checkpoint
 
 
-def _digest(told: str, arrays: Mapping[str, Float32s]) -> str:
-    found = blake2b(told.encode(), digest_size=8)
+def _digest(stated: str, arrays: Mapping[str, Float32s]) -> str:
+    digest = blake2b(stated.encode(), digest_size=8)
     for name in sorted(arrays):
-        found.update(name.encode())
-        found.update(np.asarray(arrays[name], "<f4").tobytes())
-    return found.hexdigest()
+        digest.update(name.encode())
+        digest.update(np.asarray(arrays[name], "<f4").tobytes())
+    return digest.hexdigest()
 
 
 def _metadata(path: Path, metadata: Mapping[str, str]) -> _Told:
     if _KEY not in metadata:
         _refuse(path, "it is a safetensors file of somebody else's: it does not say what it is")
     try:
-        told = msgspec.json.decode(metadata[_KEY], type=dict[str, Any])
+        stated = msgspec.json.decode(metadata[_KEY], type=dict[str, Any])
     except msgspec.DecodeError as error:
         _refuse(path, f"what it says of itself cannot be read ({error})")
-    if told.get("format") != FORMAT:
-        _refuse(path, f"its format is {told.get('format')!r}, and this version reads format {FORMAT}")
+    if stated.get("format") != FORMAT:
+        _refuse(path, f"its format is {stated.get('format')!r}, and this version reads format {FORMAT}")
     try:
-        found = msgspec.convert(told, _Told)
+        typed = msgspec.convert(stated, _Told)
     except (msgspec.ValidationError, ModelError) as error:
         _refuse(path, f"what it says of itself is wrong: {error}")
-    strange = sorted(told["network"].keys() - asdict(found.network))
+    strange = sorted(stated["network"].keys() - asdict(typed.network))
     if strange:
         _refuse(path, f"what it says of itself is wrong: there is no field network.{strange[0]}")
-    return found
+    return typed
 
 
 def _refuse(path: Path, why: str) -> NoReturn:
@@ -350,16 +350,17 @@ class NumpyPolicy:
         if not observations:
             return []
         dimensions = self.checkpoint.network.dimensions
-        for one in observations:
-            if one.text.shape != (dimensions,) or one.candidates.shape[1:] != (dimensions,):
+        for observation in observations:
+            if observation.text.shape != (dimensions,) or observation.candidates.shape[1:] != (dimensions,):
                 raise ModelError(
                     f"policy {self.name!r} reads vectors of {dimensions} numbers, and was given a text of "
-                    f"{one.text.shape} and candidates of {one.candidates.shape}; use its own embedder"
+                    f"{observation.text.shape} and candidates of {observation.candidates.shape}; "
+                    "use its own embedder"
                 )
         shares, values = self.weigh_batch(self.lay_out(observations))
         return [
-            Weights(share[: len(one.candidates)], float(value))
-            for one, share, value in zip(observations, shares, values, strict=True)
+            Weights(share[: len(observation.candidates)], float(value))
+            for observation, share, value in zip(observations, shares, values, strict=True)
         ]
 
     def lay_out(self, observations: Sequence[Observation]) -> Batch:

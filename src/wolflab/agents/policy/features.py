@@ -93,12 +93,12 @@ def _block(players: int) -> int:
 
 
 def _class_of(name: str) -> int:
-    one = ROLES[name]
-    if one.wolf:
+    role = ROLES[name]
+    if role.wolf:
         return _WOLF
-    if one.plain:
+    if role.plain:
         return _VILLAGER
-    return _SEER if all(duty.reads for duty in one.duties) else _DOCTOR
+    return _SEER if all(duty.reads for duty in role.duties) else _DOCTOR
 
 
 CLASS_OF = {name: _class_of(name) for name in ROLES}
@@ -303,12 +303,12 @@ def _places(players: int, capacity: int) -> NDArray[np.intp]:
     parts = [(seats, capacity), (fixed, len(fixed)), (seats, capacity)]
     parts += [(seats, capacity), (seats, capacity), (pairs, capacity**2)] * ROUNDS
     parts.append((slots, capacity * (len(CLASSES) + 1)))
-    found, start = [], 0
+    shifted, start = [], 0
     for places, size in parts:
-        found.append(start + places)
+        shifted.append(start + places)
         start += size
     assert start == features_length(capacity)
-    return np.concatenate(found)
+    return np.concatenate(shifted)
 
 
 def stack(observations: Sequence[Observation], capacity: int, most: int) -> Batch:
@@ -321,12 +321,12 @@ def stack(observations: Sequence[Observation], capacity: int, most: int) -> Batc
     text = np.zeros((rows, dimensions), np.float32)
     candidates = np.zeros((rows, most, dimensions), np.float32)
     mask = np.zeros((rows, most), np.bool_)
-    for row, one in enumerate(observations):
-        n = len(one.candidates)
+    for row, observation in enumerate(observations):
+        n = len(observation.candidates)
         if not 1 <= n <= most:
             raise ModelError(f"a decision among {n} candidates was given to a policy that weighs 1 to {most}")
-        player[row] = lay_out(one.player, one.players, capacity)
-        text[row] = one.text
-        candidates[row, :n] = one.candidates
+        player[row] = lay_out(observation.player, observation.players, capacity)
+        text[row] = observation.text
+        candidates[row, :n] = observation.candidates
         mask[row, :n] = True
     return Batch(player, text, candidates, mask)

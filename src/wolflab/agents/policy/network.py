@@ -100,13 +100,13 @@ NETWORKS = {"small": small, "paper": paper}
 def shapes(config: NetworkConfig) -> dict[str, tuple[int, ...]]:
     """The shape of every parameter by its name; weights are (out, in), as in torch."""
     width = config.width
-    found: dict[str, tuple[int, ...]] = {}
+    by_name: dict[str, tuple[int, ...]] = {}
 
     def linear(name: str, inputs: int, outputs: int) -> None:
-        found[f"{name}.weight"], found[f"{name}.bias"] = (outputs, inputs), (outputs,)
+        by_name[f"{name}.weight"], by_name[f"{name}.bias"] = (outputs, inputs), (outputs,)
 
     def norm(name: str, size: int) -> None:
-        found[f"{name}.weight"] = found[f"{name}.bias"] = (size,)
+        by_name[f"{name}.weight"] = by_name[f"{name}.bias"] = (size,)
 
     sizes = [config.values, *[config.mlp_width] * (config.mlp_layers - 1), width]
     for number, (inputs, outputs) in enumerate(pairwise(sizes)):
@@ -123,8 +123,8 @@ def shapes(config: NetworkConfig) -> dict[str, tuple[int, ...]]:
     norm("norm", width)
     linear("critic.0", width, width)
     linear("critic.1", width, 1)
-    found["value_mean"] = found["value_scale"] = ()
-    return found
+    by_name["value_mean"] = by_name["value_scale"] = ()
+    return by_name
 
 
 def parameters(config: NetworkConfig) -> int:
@@ -231,8 +231,8 @@ def check_arrays(config: NetworkConfig, arrays: Mapping[str, Float32s]) -> None:
     missing = sorted(wanted.keys() - arrays.keys())
     strange = sorted(arrays.keys() - wanted.keys())
     if missing or strange:
-        what = f"lacks {missing[0]!r}" if missing else f"has {strange[0]!r}, which it should not"
-        raise ModelError(f"a network {config.name!r} of these sizes {what}")
+        problem = f"lacks {missing[0]!r}" if missing else f"has {strange[0]!r}, which it should not"
+        raise ModelError(f"a network {config.name!r} of these sizes {problem}")
     for name, shape in wanted.items():
         if arrays[name].shape != shape:
             raise ModelError(
@@ -258,7 +258,7 @@ def initial(config: NetworkConfig, seed: int) -> dict[str, Float32s]:
     width, so that no candidate is far likelier than another before anything was learned.
     """
     random = np.random.default_rng(seed)
-    found: dict[str, Float32s] = {}
+    arrays: dict[str, Float32s] = {}
     for name, shape in shapes(config).items():
         if name == "norm.weight":
             array = np.full(shape, config.width**-0.25)
@@ -269,6 +269,6 @@ def initial(config: NetworkConfig, seed: int) -> dict[str, Float32s]:
         elif len(shape) == 2:
             array = random.uniform(-1, 1, shape) / sqrt(shape[1])
         else:
-            array = random.uniform(-1, 1, shape) / sqrt(found[name[: -len("bias")] + "weight"].shape[1])
-        found[name] = array.astype(np.float32)
-    return found
+            array = random.uniform(-1, 1, shape) / sqrt(arrays[name[: -len("bias")] + "weight"].shape[1])
+        arrays[name] = array.astype(np.float32)
+    return arrays

@@ -76,14 +76,14 @@ def experiences_of(record: GameRecord) -> list[Experience]:
         return []
     outcome, roles, day = record.outcome, record.roles, last_day(record)
     wolves_won = outcome is not None and outcome.winner is Winner.WEREWOLVES
-    found = []
+    experiences = []
     for turn in record.turns:
         reflection = _reflection(turn)
         if turn.seat < 0 or turn.invalid is not None or turn.action is None or not reflection:
             continue
         role = roles[turn.seat]
         response = decision_in_words(turn.kind, turn.action, turn.seat, record.ruleset)
-        found.append(
+        experiences.append(
             Experience(
                 *mask_pair(reflection, response, record.ruleset.names),
                 score(ROLES[role].wolf == wolves_won, day),
@@ -95,7 +95,7 @@ def experiences_of(record: GameRecord) -> list[Experience]:
                 turn.ask,
             )
         )
-    return found
+    return experiences
 
 
 def game_key(record: GameRecord) -> str:
@@ -177,7 +177,7 @@ def gather(sources: Iterable[GamesFrom], selection: Selection = EVERYTHING) -> G
     met: set[str] = set()
     runs: dict[str, None] = {}
     used = usable = 0
-    found: list[Experience] = []
+    experiences: list[Experience] = []
     for condition, record, why in _games(sources):
         met.add(condition)
         if selection.conditions and condition not in selection.conditions:
@@ -195,11 +195,11 @@ def gather(sources: Iterable[GamesFrom], selection: Selection = EVERYTHING) -> G
             continue
         used += 1
         runs[f"{record.header.get('experiment', 'a game')}, {condition or 'without condition'}"] = None
-        found += _of_side(experiences_of(record), selection.side)
+        experiences += _of_side(experiences_of(record), selection.side)
     _check(selection, met, usable)
     if selection.shuffle is not None:
-        found = shuffled(found, selection.shuffle)
-    return Gathered(tuple(found), used, dict(sorted(missing.items())), tuple(runs))
+        experiences = shuffled(experiences, selection.shuffle)
+    return Gathered(tuple(experiences), used, dict(sorted(missing.items())), tuple(runs))
 
 
 def _games(sources: Iterable[GamesFrom]) -> Iterator[tuple[str, GameRecord | None, str | None]]:
@@ -217,10 +217,10 @@ def _games(sources: Iterable[GamesFrom]) -> Iterator[tuple[str, GameRecord | Non
                 yield row.condition, None, "failed" if row.status == "failed" else "unfinished"
 
 
-def _of_side(found: list[Experience], side: str) -> list[Experience]:
+def _of_side(experiences: list[Experience], side: str) -> list[Experience]:
     if side == "all":
-        return found
-    return [experience for experience in found if (experience.score > WON // 2) == (side == "winners")]
+        return experiences
+    return [experience for experience in experiences if (experience.score > WON // 2) == (side == "winners")]
 
 
 def _check(selection: Selection, met: set[str], usable: int) -> None:

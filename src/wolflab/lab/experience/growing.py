@@ -139,7 +139,7 @@ class Growing:
         state = self.state(deals)
         self._read_to(state)
         known = self._experiences[: state.n]
-        return {one.reflection: place for one, place in zip(known, self._places, strict=False)}
+        return {experience.reflection: place for experience, place in zip(known, self._places, strict=False)}
 
     def _read_to(self, state: PoolState) -> None:
         have, held = len(self._experiences), len(self._vectors)
@@ -155,8 +155,8 @@ class Growing:
             ).fetchall()
             if len(rows) != state.n - have or len(blobs) != state.vectors - held:
                 raise ValueError("some of its experiences are missing")
-            found = np.frombuffer(b"".join(blob for (blob,) in blobs), _LITTLE)
-            vectors = found.reshape(len(blobs), self.dimensions).astype(np.float32)
+            numbers = np.frombuffer(b"".join(blob for (blob,) in blobs), _LITTLE)
+            vectors = numbers.reshape(len(blobs), self.dimensions).astype(np.float32)
             self._keep([Experience(*row[1:]) for row in rows], [int(row[0]) for row in rows], vectors)
 
     def _keep(self, experiences: Sequence[Experience], places: Sequence[int], vectors: Vectors) -> None:
@@ -236,8 +236,8 @@ class Growing:
             db.executemany(
                 f"INSERT INTO experiences (id, vector, {_FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    (have + number, place, *_values(one))
-                    for number, (one, place) in enumerate(zip(experiences, places, strict=True), 1)
+                    (have + number, place, *_values(experience))
+                    for number, (experience, place) in enumerate(zip(experiences, places, strict=True), 1)
                 ),
             )
             db.execute(
@@ -246,8 +246,8 @@ class Growing:
             )
 
 
-def _values(one: Experience) -> tuple[Any, ...]:
-    return tuple(getattr(one, name) for name in _FIELDS.split(", "))
+def _values(experience: Experience) -> tuple[Any, ...]:
+    return tuple(getattr(experience, name) for name in _FIELDS.split(", "))
 
 
 def _text(value: Any) -> str:

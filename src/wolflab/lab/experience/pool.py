@@ -75,26 +75,26 @@ async def make_pool(
     every other what `SHARE` leads to. Raises NothingToLearn if no decision was reflected on, and whatever
     `gather` and the embedder raise.
     """
-    found = gather(sources, selection)
-    if not found.experiences:
-        missing = ", ".join(f"{n} {why}" for why, n in found.left_out.items())
+    gathered = gather(sources, selection)
+    if not gathered.experiences:
+        missing = ", ".join(f"{n} {why}" for why, n in gathered.left_out.items())
         raise NothingToLearn(
-            f"there is no experience in {found.games} games{f' ({missing} left out)' if missing else ''}: it "
-            "comes from players who reflect, in games that somebody won; use runs of the recipe reflective"
+            f"there is no experience in {gathered.games} games{f' ({missing} left out)' if missing else ''}: "
+            "it comes from players who reflect, in games that somebody won; use runs of the recipe reflective"
         )
     vectors = await embed_distinct(
-        [experience.reflection for experience in found.experiences], embedder, progress
+        [experience.reflection for experience in gathered.experiences], embedder, progress
     )
-    pool = Pool.of(found.experiences, vectors, embedder.describe(), Nearness(PAPER_EPSILON))
-    return MadePool(pool.tuned(_nearness(pool, share, epsilon)), (_origin(found, selection),))
+    pool = Pool.of(gathered.experiences, vectors, embedder.describe(), Nearness(PAPER_EPSILON))
+    return MadePool(pool.tuned(_nearness(pool, share, epsilon)), (_origin(gathered, selection),))
 
 
-def _origin(found: Gathered, selection: Selection) -> dict[str, Any]:
+def _origin(gathered: Gathered, selection: Selection) -> dict[str, Any]:
     return {
         "version": __version__,
-        "runs": list(found.runs),
-        "games": found.games,
-        "left_out": dict(found.left_out),
+        "runs": list(gathered.runs),
+        "games": gathered.games,
+        "left_out": dict(gathered.left_out),
         "selection": selection.as_dict(),
     }
 
@@ -115,25 +115,25 @@ async def extend_pool(
     been learned so far. Raises ModelError if another embedder made the file.
     """
     require_same(growing.embedder, embedder, f"the pool {growing.path}")
-    found = gather(sources, replace(selection, shuffle=None))
+    gathered = gather(sources, replace(selection, shuffle=None))
     known = growing.places(growing.deals[-1]) if growing.deals else {}
     before = growing.state(growing.deals[-1]).vectors if growing.deals else 0
     fresh = list(
         dict.fromkeys(
-            experience.reflection for experience in found.experiences if experience.reflection not in known
+            experience.reflection for experience in gathered.experiences if experience.reflection not in known
         )
     )
     known |= {text: before + number for number, text in enumerate(fresh)}
-    places = [known[experience.reflection] for experience in found.experiences]
+    places = [known[experience.reflection] for experience in gathered.experiences]
     vectors = await embed_distinct(fresh, embedder) if fresh else np.empty((0, 0), np.float32)
     return growing.add(
         deals,
-        found.experiences,
+        gathered.experiences,
         places,
         vectors,
         selection.shuffle,
         lambda pool: _nearness(pool, share, None),
-        _origin(found, selection),
+        _origin(gathered, selection),
     )
 
 
@@ -195,9 +195,9 @@ def load_pool(path: Path, embedder: Embedder) -> Pool:
 def merge(paths: Sequence[Path], to: Path, *, overwrite: bool = False) -> Pool:
     """Join the pools of several files into one file; see `merged` and `write_pool`."""
     must_be_free(to, overwrite)
-    found = merged([open_pool(path) for path in paths], [str(path) for path in paths])
-    write_pool(found.pool, to, found.origins, overwrite=overwrite)
-    return found.pool
+    made = merged([open_pool(path) for path in paths], [str(path) for path in paths])
+    write_pool(made.pool, to, made.origins, overwrite=overwrite)
+    return made.pool
 
 
 def merged(pools: Sequence[MadePool], names: Sequence[str] = ()) -> MadePool:
@@ -288,12 +288,12 @@ def _pairs(pool: Pool) -> NDArray[np.float32]:
     chosen: dict[DecisionKey, list[int]] = {}
     for _, key, place in ranked:
         chosen.setdefault(key, []).append(place)
-    found = [np.empty(0, np.float32)]
+    similarities = [np.empty(0, np.float32)]
     for key, places in chosen.items():
         block = pool.block(*key)
         assert block is not None
         vectors = block.vectors[block.rows[places]]
         deals = np.array([block.entries[place].deal for place in places])
         apart = np.triu(deals[:, None] != deals[None, :], 1)
-        found.append((vectors @ vectors.T)[apart])
-    return np.concatenate(found)
+        similarities.append((vectors @ vectors.T)[apart])
+    return np.concatenate(similarities)

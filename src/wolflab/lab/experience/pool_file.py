@@ -220,7 +220,7 @@ def _read_block(path: Path, place: _Place, dimensions: int, digest: str) -> Bloc
         ):
             rows.append(row)
             # Keys and short answers come again and again: each is kept once.
-            response, game, deal, ask = (known.setdefault(one, one) for one in (response, game, deal, ask))
+            response, game, deal, ask = (known.setdefault(text, text) for text in (response, game, deal, ask))
             entries.append(StoredExperience(reflection, response, score, game, deal, seat, ask))
         vectors = np.empty((place.vectors, dimensions), np.float32)
         at = 0
@@ -258,11 +258,11 @@ def check_format(db: sqlite3.Connection, path: Path, wanted: int) -> None:
     """StoreError for what is no pool, or one of another format than `wanted`."""
     if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
         raise StoreError(f"{path} is no pool of experience; make one with: wolflab experience build")
-    found = db.execute("PRAGMA user_version").fetchone()[0]
-    if found != wanted:
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version != wanted:
         raise StoreError(
-            f"{path} is a pool of format {found}, and this wolflab reads {FORMAT} and {FORMAT_GROWING}; use "
-            "the version that made it, or build it anew"
+            f"{path} is a pool of format {version}, and this wolflab reads {FORMAT} and {FORMAT_GROWING}; "
+            "use the version that made it, or build it anew"
         )
 
 

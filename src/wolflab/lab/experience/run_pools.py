@@ -97,7 +97,7 @@ class Pools:
         else:
             growing = self.growing(at.path)
             require_same(growing.embedder, embedder, f"the pool {at.path}")
-            for other in [one for one in self._open if one.path == at.path]:
+            for other in [opened for opened in self._open if opened.path == at.path]:
                 del self._open[other]  # games go on from state to state: the one before is not needed again
             pool = growing.pool(at.deals)
         if pool is not None:
@@ -132,18 +132,18 @@ class Pools:
             if at is not None and not _empty(at.path).exists():
                 here.append((spec, at, content_of_pool(at) if at.path.is_file() else None))
         for player in players:
-            told = player.get("experience")
-            if told is None or any(_same(told, spec, found) for spec, _, found in here):
+            stated = player.get("experience")
+            if stated is None or any(_same(stated, spec, content) for spec, _, content in here):
                 continue
             missing = [str(at.path) for _, at, _ in here if not at.path.is_file()]
             if missing:
                 raise RecordError(
                     f"{where}: {', '.join(missing)} is missing, a pool that its players learned from (digest "
-                    f"{str(told.get('digest'))[:40]}): copy it back"
+                    f"{str(stated.get('digest'))[:40]}): copy it back"
                 )
-            lies = "; ".join(f"{at.path} holds {found or 'nothing'}" for _, at, found in here)
+            lies = "; ".join(f"{at.path} holds {content or 'nothing'}" for _, at, content in here)
             raise RecordError(
-                f"{where}: its players had the pool {str(told.get('digest'))[:40]}, and "
+                f"{where}: its players had the pool {str(stated.get('digest'))[:40]}, and "
                 f"{lies or 'the run has none for them'}: the file was changed or swapped after the game; "
                 "copy the right one back"
             )
@@ -180,7 +180,7 @@ class Pools:
         if spec.grow is None:
             return [row for row in rows if row.condition == spec.games_of and not row.branch]
         mine = [row for row in rows if row.condition == place.condition and not row.branch]
-        return [one for one in mine if one.deal < self._end(spec.grow, place)]
+        return [row for row in mine if row.deal < self._end(spec.grow, place)]
 
     def sources(self, rows: Sequence[GameRow], spec: ExperienceSpec, place: Place) -> list[GameRow]:
         """The games that a pool is made of, in game order.
@@ -188,7 +188,7 @@ class Pools:
         Draws part the source's games among them, game by game; a smaller pool is the beginning of a larger.
         """
         done = [row for row in self._needed(rows, spec, place) if row.status == "done"]
-        done.sort(key=lambda one: (one.deal, one.repeat))
+        done.sort(key=lambda row: (row.deal, row.repeat))
         if spec.grow is not None:
             return done
         return done[draw_of(spec, place.repeat) :: spec.draws][: spec.games]
@@ -259,11 +259,11 @@ class PoolContent(NamedTuple):
         return f"the pool {self.digest} (ε {self.epsilon:.4f})"
 
 
-def _same(told: Mapping[str, Any], spec: ExperienceSpec, found: PoolContent | None) -> bool:
+def _same(stated: Mapping[str, Any], spec: ExperienceSpec, content: PoolContent | None) -> bool:
     """Whether a header's words are true of what lies there."""
-    if found is None or (told.get("digest"), told.get("experiences")) != (found.digest, found.n):
+    if content is None or (stated.get("digest"), stated.get("experiences")) != (content.digest, content.n):
         return False
-    return spec.epsilon is not None or told.get("epsilon") == found.epsilon
+    return spec.epsilon is not None or stated.get("epsilon") == content.epsilon
 
 
 def content_of_pool(at: At) -> PoolContent | None:

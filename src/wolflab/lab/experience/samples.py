@@ -77,7 +77,7 @@ def inspect(path: Path, sample: int = 3) -> Inspected:
         assert block is not None
         mine = sorted(entry.score for entry in block.entries)
         here = {entry.game for entry in block.entries}
-        winners = sum(one > WON // 2 for one in mine)
+        winners = sum(score > WON // 2 for score in mine)
         rows.append(
             SampleRow(
                 role,

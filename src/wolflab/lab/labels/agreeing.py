@@ -115,8 +115,8 @@ def agree(directory: Path, files: Sequence[Path], store: Store, seed: int = 0) -
     moments = sampled_moments(key, store)
     judges = [read_judge(path.parent, key, moments) for path in sorted(directory.glob("judge-*/run.sqlite"))]
     seen = seen_by_rule(key, store)
-    found = agreement(key, labels, judges, rule_labels(seen, moments), seen, seed)
-    return replace(found, unfilled=tuple(str(path) for path in files if not read_labels(path, key)))
+    agreed = agreement(key, labels, judges, rule_labels(seen, moments), seen, seed)
+    return replace(agreed, unfilled=tuple(str(path) for path in files if not read_labels(path, key)))
 
 
 def agreement(
@@ -142,12 +142,12 @@ def agreement(
         add(name, "person", given)
     if verdicts := _majority(list(people.values())):
         add(PEOPLE, "people", verdicts)
-    for one in judges:
-        given = {v.item: v.labels[REASONABLE] for v in one.verdicts if v.labels is not None}
-        add(_judge_name(one, judges), "judge", given)
+    for judge in judges:
+        given = {v.item: v.labels[REASONABLE] for v in judge.verdicts if v.labels is not None}
+        add(_judge_name(judge, judges), "judge", given)
     if rule is not None:
         add(RULE, "rule", rule)
-    files = {_judge_name(one, judges): one for one in judges}
+    files = {_judge_name(judge, judges): judge for judge in judges}
     pairs = [(a, b) for a, b in combinations(said, 2) if not _contained(kinds[a], kinds[b])]
     return SampleAgreement(
         items=len(rows),
@@ -157,7 +157,10 @@ def agreement(
         alpha=_alpha(rows, list(people.values()), seed) if len(people) > 1 else None,
         shares=tuple(row for name in said for row in _shares(key, name, said[name], labels, seed)),
         behaviours=tuple(
-            row for one in judges if seen is not None for row in _behaviours(rows, one, judges, seen, seed)
+            row
+            for judge in judges
+            if seen is not None
+            for row in _behaviours(rows, judge, judges, seen, seed)
         ),
     )
 
@@ -166,10 +169,10 @@ def agreement(
 
 
 def _people(labels: Sequence[Label]) -> dict[str, dict[str, bool]]:
-    found: dict[str, dict[str, bool]] = {}
+    by_rater: dict[str, dict[str, bool]] = {}
     for label in labels:
-        found.setdefault(label.rater, {})[label.item] = label.reasonable
-    return found
+        by_rater.setdefault(label.rater, {})[label.item] = label.reasonable
+    return by_rater
 
 
 def _majority(people: Sequence[Mapping[str, bool]]) -> dict[str, bool]:
@@ -188,10 +191,10 @@ def _majority(people: Sequence[Mapping[str, bool]]) -> dict[str, bool]:
     }
 
 
-def _judge_name(one: JudgeFile, judges: Sequence[JudgeFile]) -> str:
+def _judge_name(judge: JudgeFile, judges: Sequence[JudgeFile]) -> str:
     """ "judge MODEL", with the directory's name where one model judged twice (other criteria)."""
-    twice = sum(other.rater == one.rater for other in judges) > 1
-    return f"{one.rater} ({one.path.name})" if twice else one.rater
+    twice = sum(other.rater == judge.rater for other in judges) > 1
+    return f"{judge.rater} ({judge.path.name})" if twice else judge.rater
 
 
 def _rater(name: str, kind: RaterKind, given: Mapping[str, bool], file: JudgeFile | None) -> Rater:
@@ -200,21 +203,21 @@ def _rater(name: str, kind: RaterKind, given: Mapping[str, bool], file: JudgeFil
     return Rater(name, kind, len(given), file.invalid, file.instrument)
 
 
-def _contained(one: RaterKind, other: RaterKind) -> bool:
+def _contained(kind: RaterKind, other: RaterKind) -> bool:
     """Whether comparing the two would compare a person with itself among the people."""
-    return {one, other} == {"person", "people"}
+    return {kind, other} == {"person", "people"}
 
 
 # -- numbers ----------------------------------------------------------------------------------
 
 
 def _compared(
-    rows: Mapping[str, KeyRow], one: Mapping[str, bool], other: Mapping[str, bool], seed: int
+    rows: Mapping[str, KeyRow], first: Mapping[str, bool], second: Mapping[str, bool], seed: int
 ) -> TwoRaters:
-    common = [item for item in rows if item in one and item in other]
-    missing = len(one.keys() | other.keys()) - len(common)
+    common = [item for item in rows if item in first and item in second]
+    missing = len(first.keys() | second.keys()) - len(common)
     return two_raters(
-        [(rows[item].deal, one[item], other[item]) for item in common], missing=missing, seed=seed
+        [(rows[item].deal, first[item], second[item]) for item in common], missing=missing, seed=seed
     )
 
 
@@ -249,21 +252,21 @@ def _shares(
 
 def _behaviours(
     rows: Mapping[str, KeyRow],
-    one: JudgeFile,
+    judge: JudgeFile,
     judges: Sequence[JudgeFile],
     seen: Mapping[str, frozenset[str]],
     seed: int,
 ) -> list[BehaviourRow]:
-    found = []
-    for name, _ in one.criteria:
+    sighted_rows = []
+    for name, _ in judge.criteria:
         if name == REASONABLE:
             continue
-        judged = {v.item: v.labels[name] for v in one.verdicts if v.labels is not None}
+        judged = {v.item: v.labels[name] for v in judge.verdicts if v.labels is not None}
         sighted = {item: name in seen[item] for item in judged}
         compared = _compared(rows, judged, sighted, seed)
-        found.append(
+        sighted_rows.append(
             BehaviourRow(
-                name, _judge_name(one, judges), sum(judged.values()), sum(sighted.values()), compared
+                name, _judge_name(judge, judges), sum(judged.values()), sum(sighted.values()), compared
             )
         )
-    return found
+    return sighted_rows

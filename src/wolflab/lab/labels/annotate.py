@@ -112,10 +112,10 @@ def sample(
     short = []
     for condition in store.experiment.conditions:
         rows = [row for row in store.games() if row.condition == condition and row.over and not row.branch]
-        found = _drawn(store, rows, per_condition, seed, kinds, recipes)
-        if len(found) < per_condition:
-            short.append((condition, len(found)))
-        chosen += found
+        drawn = _drawn(store, rows, per_condition, seed, kinds, recipes)
+        if len(drawn) < per_condition:
+            short.append((condition, len(drawn)))
+        chosen += drawn
     if not chosen:
         raise WolflabError(_nothing(store, kinds, recipes))
     made = [
@@ -143,9 +143,9 @@ def _drawn(
     """Up to `wanted` replies, the games taking turns. Only as many records are read as are needed."""
     queue = sorted(rows, key=lambda row: _rank(seed, row.deal, row.repeat))
     pools: dict[int, list[tuple[PastTurn, GameRecord]]] = {}
-    found: list[tuple[GameRow, PastTurn, GameRecord]] = []
+    drawn: list[tuple[GameRow, PastTurn, GameRecord]] = []
     turn = 0
-    while queue and len(found) < wanted:
+    while queue and len(drawn) < wanted:
         for row in queue[:]:
             if row.id not in pools:
                 record = store.record(row.id)
@@ -157,11 +157,11 @@ def _drawn(
             if turn >= len(pools[row.id]):
                 queue.remove(row)
                 continue
-            found.append((row, *pools[row.id][turn]))
-            if len(found) == wanted:
+            drawn.append((row, *pools[row.id][turn]))
+            if len(drawn) == wanted:
                 break
         turn += 1
-    return found
+    return drawn
 
 
 def _candidates(
@@ -178,7 +178,7 @@ def _candidates(
 def _by_game(
     chosen: Sequence[tuple[GameRow, PastTurn, GameRecord]],
 ) -> Iterator[tuple[GameRow, GameRecord, set[str]]]:
-    for _, group in groupby(sorted(chosen, key=lambda one: one[0].id), key=lambda one: one[0].id):
+    for _, group in groupby(sorted(chosen, key=lambda drawn: drawn[0].id), key=lambda drawn: drawn[0].id):
         these = list(group)
         yield these[0][0], these[0][2], {turn.ask for _, turn, _ in these}
 
@@ -192,20 +192,20 @@ def _nothing(store: Store, kinds: Collection[str] | None, recipes: Collection[st
         return f"{store.path}: no model played here, so there is no reply to label"
     asked = f"of kind {', '.join(sorted(kinds))}" if kinds else ""
     played = f"by {', '.join(sorted(recipes))}" if recipes else ""
-    what = " ".join(word for word in (asked, played) if word)
+    wanted = " ".join(word for word in (asked, played) if word)
     known = []
     if kinds:
         known.append(f"its replies are of the kinds {', '.join(sorted({turn.kind for turn in turns}))}")
     if recipes:
         known.append(f"those who play are {', '.join(sorted(_recipes(store, rows)))}")
-    return f"{store.path}: there is no reply {what}; {'; '.join(known)}"
+    return f"{store.path}: there is no reply {wanted}; {'; '.join(known)}"
 
 
 def _recipes(store: Store, rows: Sequence[GameRow]) -> set[str]:
     """The recipes of a model's players."""
     records = [store.record(row.id) for row in rows[:_LOOKED_AT]]
-    seats = [one for record in records for one in record.header.get("players", ())]
-    return {one.recipe for one in map(player_label, seats) if one.model}
+    seats = [seat for record in records for seat in record.header.get("players", ())]
+    return {label.recipe for label in map(player_label, seats) if label.model}
 
 
 def _rank(*purpose: object) -> bytes:
@@ -214,11 +214,11 @@ def _rank(*purpose: object) -> bytes:
 
 def _letters(text: str, length: int = _ID_LETTERS) -> str:
     number = int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
-    found = ""
+    letters = ""
     for _ in range(length):
         number, place = divmod(number, len(_LETTERS))
-        found += _LETTERS[place]
-    return found
+        letters += _LETTERS[place]
+    return letters
 
 
 def _key_row(store: Store, row: GameRow, moment: Moment, record: GameRecord, seed: int) -> KeyRow:
@@ -236,11 +236,11 @@ def _key_row(store: Store, row: GameRow, moment: Moment, record: GameRecord, see
 def sampled_moments(key: AnswerKey, store: Store) -> dict[str, Moment]:
     """Item id → its moment, rebuilt from the run. StoreError when this is not the run it was drawn from."""
     games = {row.id: row for row in store.games()}
-    found: dict[str, Moment] = {}
+    sampled: dict[str, Moment] = {}
     for game, group in groupby(sorted(key.rows, key=lambda row: row.game), key=lambda row: row.game):
         wanted = {row.ask: row for row in group}
-        told = next(iter(wanted.values()))
-        place = (told.variant, told.deal, told.repeat)
+        first = next(iter(wanted.values()))
+        place = (first.variant, first.deal, first.repeat)
         row = games.get(game)
         if row is None or (row.condition, row.deal, row.repeat) != place:
             raise StoreError(
@@ -248,21 +248,21 @@ def sampled_moments(key: AnswerKey, store: Store) -> dict[str, Moment]:
                 "name the right one with --run"
             )
         record = store.record(game)
-        if told.head not in ("", hash_of(record.lines[-1])):
+        if first.head not in ("", hash_of(record.lines[-1])):
             raise StoreError(
                 f"{store.path} is not the run that this sample was drawn from: its game {game} was played "
                 "otherwise (the same experiment, run anew?); name the right one with --run"
             )
         for moment in moments(record, f"{store.path.name}, game {game}"):
             if moment.ask.id in wanted:
-                found[wanted[moment.ask.id].id] = moment
-    lost = next((row for row in key.rows if row.id not in found), None)
+                sampled[wanted[moment.ask.id].id] = moment
+    lost = next((row for row in key.rows if row.id not in sampled), None)
     if lost is not None:
         raise StoreError(
             f"{store.path}, game {lost.game}: there is no reply to {lost.ask}; the run has been changed "
             "since the sample was drawn; draw a new one"
         )
-    return found
+    return sampled
 
 
 # -- the key's file ---------------------------------------------------------------------------

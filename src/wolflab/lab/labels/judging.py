@@ -186,23 +186,23 @@ async def judge(
     """
     moments = sampled_moments(key, store)
     items = [_Judged(row.id, moments[row.id], model, home, asked, retries) for row in key.rows]
-    if not all(one.answered for one in items):
+    if not all(item.answered for item in items):
         await check_models([model])
 
     def over() -> None:
-        watch(sum(one.verdict is not None for one in items), len(items))
+        watch(sum(item.verdict is not None for item in items), len(items))
 
     watch(0, len(items))
     await work(items, at_once, over)
     home.adapted([model])
-    failed = next((one for one in items if one.how == "failed"), None)
+    failed = next((item for item in items if item.how == "failed"), None)
     if failed is not None:
         raise WolflabError(failed.why)
-    found = _found(home, model.name, asked, [one.verdict for one in items])
-    found = replace(found, why=next((one.why for one in items if one.why), ""))
-    lines = [msgspec.json.encode(_line(one)) + b"\n" for one in found.verdicts]
+    judged = _found(home, model.name, asked, [item.verdict for item in items])
+    judged = replace(judged, why=next((item.why for item in items if item.why), ""))
+    lines = [msgspec.json.encode(_line(verdict)) + b"\n" for verdict in judged.verdicts]
     write(home.path / FILE, b"".join(lines))
-    return found
+    return judged
 
 
 class _Judged:
@@ -244,10 +244,10 @@ async def _ask(
     for attempt in range(retries + 1):
         place = f"judge/{item}|{moment.ask.id}|judge|{attempt}"
         _, response = await answer(file, model, Request(question, place, Sampling(), corrections))
-        found = parse(question, response.text)
-        if isinstance(found, Verdict):
-            return JudgedItem(item, dict(found.labels), found.reasoning, "", attempt + 1)
-        reason = found.reason if isinstance(found, Problem) else "the reply is no verdict"
+        reply = parse(question, response.text)
+        if isinstance(reply, Verdict):
+            return JudgedItem(item, dict(reply.labels), reply.reasoning, "", attempt + 1)
+        reason = reply.reason if isinstance(reply, Problem) else "the reply is no verdict"
         corrections = (*corrections, (response.text, reason))
     return JudgedItem(item, None, "", reason, retries + 1)
 
@@ -274,14 +274,14 @@ def reply_in_words(moment: Moment) -> str:
 def _found(
     home: CallStore, model: str, asked: tuple[Criterion, ...], verdicts: Sequence[JudgedItem | None]
 ) -> JudgeFile:
-    usage = sum((one.usage for by in home.spent_by().values() for one in by.values()), Usage())
-    given = tuple(one for one in verdicts if one is not None)
+    usage = sum((totals.usage for by in home.spent_by().values() for totals in by.values()), Usage())
+    given = tuple(verdict for verdict in verdicts if verdict is not None)
     return JudgeFile(home.path, model, asked, given, usage, len(verdicts) - len(given))
 
 
 def _line(verdict: JudgedItem) -> dict[str, Any]:
-    value = msgspec.to_builtins(verdict)
-    return {name: one for name, one in value.items() if one or name in ("item", "labels")}
+    fields = msgspec.to_builtins(verdict)
+    return {name: value for name, value in fields.items() if value or name in ("item", "labels")}
 
 
 def read_judge(path: Path, key: AnswerKey, moments: Mapping[str, Moment]) -> JudgeFile:
@@ -290,22 +290,22 @@ def read_judge(path: Path, key: AnswerKey, moments: Mapping[str, Moment]) -> Jud
     StoreError for a judging of another sample, CassetteMismatch for calls of other prompts.
     """
     with CallStore.open_for_reading(path) as home:
-        told = {name: home.meta(name) or "" for name in ("sample", "model", "criteria", "retries", "typed")}
-        if not all(told.values()):
+        meta = {name: home.meta(name) or "" for name in ("sample", "model", "criteria", "retries", "typed")}
+        if not all(meta.values()):
             raise StoreError(f"{path} is no judge's directory; move it out of the sample's")
-        if told["sample"] != key.code:
+        if meta["sample"] != key.code:
             raise StoreError(f"{path}: these are verdicts on another sample; move it to that one's directory")
-        asked = msgspec.json.decode(told["criteria"], type=tuple[Criterion, ...])
-        silent = Silent(told["model"], msgspec.json.decode(told["typed"]), {})
+        asked = msgspec.json.decode(meta["criteria"], type=tuple[Criterion, ...])
+        silent = Silent(meta["model"], msgspec.json.decode(meta["typed"]), {})
 
         def verdict(item: str) -> JudgedItem | None:
             tape = Cassette(home.filed(_ASKER + item))
             try:
-                return run_now(_ask(item, moments[item], tape, silent, asked, int(told["retries"])))
+                return run_now(_ask(item, moments[item], tape, silent, asked, int(meta["retries"])))
             except NotFiled:
                 return None
 
-        return _found(home, told["model"], asked, [verdict(row.id) for row in key.rows])
+        return _found(home, meta["model"], asked, [verdict(row.id) for row in key.rows])
 
 
 # -- the rule ---------------------------------------------------------------------------------
@@ -316,15 +316,15 @@ def seen_by_rule(key: AnswerKey, store: Store) -> dict[str, frozenset[str]]:
 
     Those that only show in what the player noted for itself are left out: raters are not shown that.
     """
-    found: dict[str, frozenset[str]] = {}
+    behaviours: dict[str, frozenset[str]] = {}
     for game, group in groupby(sorted(key.rows, key=lambda row: row.game), key=lambda row: row.game):
         seen: dict[str, set[str]] = {}
-        for one in sightings(store.record(game)):
-            if one.by != "thought":
-                seen.setdefault(one.ask, set()).add(one.behaviour)
+        for sighting in sightings(store.record(game)):
+            if sighting.by != "thought":
+                seen.setdefault(sighting.ask, set()).add(sighting.behaviour)
         for row in group:
-            found[row.id] = frozenset(seen.get(row.ask, ()))
-    return found
+            behaviours[row.id] = frozenset(seen.get(row.ask, ()))
+    return behaviours
 
 
 def rule_labels(seen: Mapping[str, frozenset[str]], moments: Mapping[str, Moment]) -> dict[str, bool]:

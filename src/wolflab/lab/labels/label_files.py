@@ -71,16 +71,16 @@ def read_labels(path: Path, key: AnswerKey) -> tuple[Label, ...]:
     seen: dict[tuple[str, str], int] = {}
     wrong: list[str] = []
     for number, cells in _rows(path):
-        found = _label(cells, ids, path.stem)
-        if isinstance(found, str):
-            wrong.append(f"row {number}: {found}")
-        elif found is not None:
-            before = seen.setdefault((found.rater, found.item), number)
+        label = _label(cells, ids, path.stem)
+        if isinstance(label, str):
+            wrong.append(f"row {number}: {label}")
+        elif label is not None:
+            before = seen.setdefault((label.rater, label.item), number)
             if before != number:
                 wrong.append(
-                    f"row {number}: {found.rater} labelled {found.item} before, in row {before}; keep one"
+                    f"row {number}: {label.rater} labelled {label.item} before, in row {before}; keep one"
                 )
-            labels.append(found)
+            labels.append(label)
     if wrong:
         more = f" (and {len(wrong) - 1} more rows)" if len(wrong) > 1 else ""
         raise WolflabError(f"{path}, {wrong[0]}{more}")
@@ -89,11 +89,11 @@ def read_labels(path: Path, key: AnswerKey) -> tuple[Label, ...]:
 
 def read_all(paths: Sequence[Path], key: AnswerKey) -> tuple[Label, ...]:
     """The labels of several files. WolflabError where two files hold the same rater's word on an item."""
-    found: dict[tuple[str, str], Path] = {}
+    labelled_in: dict[tuple[str, str], Path] = {}
     labels: list[Label] = []
     for path in paths:
         for label in read_labels(path, key):
-            other = found.setdefault((label.rater, label.item), path)
+            other = labelled_in.setdefault((label.rater, label.item), path)
             if other != path:
                 raise WolflabError(
                     f"{path}: {label.rater} labelled {label.item} in {other} too; keep one of the files, "

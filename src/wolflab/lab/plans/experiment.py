@@ -165,9 +165,9 @@ class Experiment(Part):
                 needed = MEASURES[measure].needs
                 if needed is not None and not needed.met_by(self):
                     lacking.setdefault(needed.words, []).append(measure)
-            for line, them in lacking.items():
+            for line, unmet in lacking.items():
                 raise ValueError(
-                    f"{where}: {', '.join(them)}: counted only with {line}; add that line, or take this out"
+                    f"{where}: {', '.join(unmet)}: counted only with {line}; add that line, or take this out"
                 )
 
     def _check_experience(self, name: str) -> None:
@@ -217,13 +217,13 @@ class Experiment(Part):
     def proposers(self, condition: str) -> list[PlayerSpec]:
         """The players of a condition whose model proposes two candidates or more."""
         stages = [(spec, spec.language and spec.language.propose) for spec in self.cast(condition).values()]
-        return [one for one, made in stages if made and made.source == "model" and made.candidates > 1]
+        return [spec for spec, made in stages if made and made.source == "model" and made.candidates > 1]
 
     def places(self, condition: str) -> list[tuple[int, int]]:
         """(deal, repeat) of a condition's planned games, deal by deal."""
-        one = self.conditions[condition]
-        deals = range(one.first_deal, one.first_deal + (one.deals or self.deals))
-        return [(deal, repeat) for deal in deals for repeat in range(one.repeats or self.repeats)]
+        arm = self.conditions[condition]
+        deals = range(arm.first_deal, arm.first_deal + (arm.deals or self.deals))
+        return [(deal, repeat) for deal in deals for repeat in range(arm.repeats or self.repeats)]
 
     @property
     def built_in(self) -> bool:
@@ -258,7 +258,7 @@ class Experiment(Part):
         for spec in players.values():
             if isinstance(spec.get("model"), dict):
                 spec["model"] = {k: v for k, v in spec["model"].items() if k not in _REACHED_BY}
-        what = {
+        settings = {
             "rules": self.ruleset(condition).stated(),
             "players": players,
             **self.model_dump(include=_DECIDES, exclude_defaults=True),
@@ -268,7 +268,7 @@ class Experiment(Part):
                 if spec.games_of
             ],
         }
-        return blake2b(msgspec.json.encode(what, order="sorted"), digest_size=16).hexdigest()
+        return blake2b(msgspec.json.encode(settings, order="sorted"), digest_size=16).hexdigest()
 
     def _check_names(self, condition: str) -> None:
         """What the players are called must not be what roles are called, or what the prompts say."""
@@ -279,8 +279,8 @@ class Experiment(Part):
                 f"rules.player_name: scene {self.scene} calls the players otherwise in every deal; leave out "
                 "one of the two"
             )
-        for one in rulesets_of_deals(self.scene, rules):
-            check_disguise(one)
+        for ruleset in rulesets_of_deals(self.scene, rules):
+            check_disguise(ruleset)
 
     def _own(self, condition: str, place: str) -> Mapping[str, Any]:
         """What is written for a place itself, here or in a condition."""
@@ -308,14 +308,14 @@ class Experiment(Part):
                 )
         if "sheriff" in merged and rules.sheriff == "none":
             raise ValueError("players.sheriff: these rules have no Sheriff; set rules.sheriff")
-        found = {}
+        players = {}
         for place, spec in merged.items():
             try:
-                found[place] = PlayerSpec(**spec)
+                players[place] = PlayerSpec(**spec)
             except ValidationError as error:
-                words = validation_sentence(error, PlayerSpec)
-                raise ValueError(f"condition {condition!r}, player {place!r}: {words}") from None
-        return found
+                sentence = validation_sentence(error, PlayerSpec)
+                raise ValueError(f"condition {condition!r}, player {place!r}: {sentence}") from None
+        return players
 
 
 def _chooses(spec: Mapping[str, Any]) -> str | None:

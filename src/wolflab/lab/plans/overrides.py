@@ -82,9 +82,9 @@ def _meant(spec: type[BaseModel], name: str, change: str) -> str:
 
 def _homes(spec: type[BaseModel], name: str, under: str = "") -> Iterator[str]:
     """Where parts of it have a field of that name."""
-    for field, one in spec.model_fields.items():
-        if isinstance(one.annotation, type) and issubclass(one.annotation, BaseModel):
-            yield from _homes(one.annotation, name, f"{under}{field}.")
+    for field, part in spec.model_fields.items():
+        if isinstance(part.annotation, type) and issubclass(part.annotation, BaseModel):
+            yield from _homes(part.annotation, name, f"{under}{field}.")
         if under and field == name:
             yield under + field
 
@@ -132,8 +132,8 @@ def _filled(value: Any) -> Any:
     """`value` without mappings that hold nothing (an arm's `false` and `0` are something)."""
     if not isinstance(value, dict):
         return value
-    inner = {key: _filled(one) for key, one in value.items()}
-    return {key: one for key, one in inner.items() if one not in ({}, None)}
+    inner = {key: _filled(part) for key, part in value.items()}
+    return {key: part for key, part in inner.items() if part not in ({}, None)}
 
 
 def collapse(data: dict[str, Any], written: Mapping[str, Any]) -> None:
@@ -147,7 +147,7 @@ def collapse(data: dict[str, Any], written: Mapping[str, Any]) -> None:
     now = arms(data)
     kept: list[str] = []
     for name in conditions:
-        if not any(now[one] == now[name] and written[one] != written[name] for one in kept):
+        if not any(now[other] == now[name] and written[other] != written[name] for other in kept):
             kept.append(name)
     planted = data.get("planted")
     if (

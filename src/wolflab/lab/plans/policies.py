@@ -110,11 +110,11 @@ class Policies:
             return require_policy(own, digests[own.name])
         if own.exists() and ((there := policy_digest(own)) is None or there != policy_digest(name)):
             raise lost_file(own.parent / DIGESTS, f"it does not tell of {own.name}")
-        found = load_policy(name)  # what cannot be read is refused under the name that was given
+        policy = load_policy(name)  # what cannot be read is refused under the name that was given
         if not self._reading:
-            found = keep_policy(name, own)
-            write_digests(own.parent, {**digests, own.name: found.digest})
-        return found
+            policy = keep_policy(name, own)
+            write_digests(own.parent, {**digests, own.name: policy.digest})
+        return policy
 
 
 def keep_policy(name: str, own: Path) -> Checkpoint:
@@ -128,12 +128,12 @@ def require_policy(own: Path, digest: str | None, or_else: str = ANEW) -> Checkp
     if not own.is_file():
         raise lost_file(own, "it is missing", or_else)
     try:
-        found = load_policy(own)
+        policy = load_policy(own)
     except ModelError as error:
         raise lost_file(own, f"it cannot be played ({error})", or_else) from None
-    if found.digest != digest:
+    if policy.digest != digest:
         raise lost_file(own, "it is another policy than the one that was written", or_else)
-    return found
+    return policy
 
 
 def policy_digest(policy: str | Path) -> str | None:
@@ -160,6 +160,6 @@ def digests_in(folder: Path) -> dict[str, str]:
         raise lost_file(file, "it is damaged") from None
 
 
-def lost_file(file: Path, what: str, or_else: str = ANEW) -> StoreError:
+def lost_file(file: Path, problem: str, or_else: str = ANEW) -> StoreError:
     """A file that a run cannot go on without, with what can be done about it."""
-    return StoreError(f"{file}: {what}; copy it back from where it is whole, or {or_else}")
+    return StoreError(f"{file}: {problem}; copy it back from where it is whole, or {or_else}")

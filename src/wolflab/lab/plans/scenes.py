@@ -112,8 +112,8 @@ def _line(part: str, name: str, draws: Draws, seat: int) -> str:
 @cache
 def _bank() -> Mapping[str, tuple[Template, ...]]:
     """The wordings of `text/scenes.txt` by part ("seer", "counter", "other")."""
-    found: dict[str, list[Template]] = {}
+    wordings: dict[str, list[Template]] = {}
     for line in (files("wolflab.text") / "scenes.txt").read_text(encoding="utf-8").splitlines():
         key, _, said = line.partition(":")
-        found.setdefault(key.split()[0], []).append(Template(said.strip()))
-    return {part: tuple(bank) for part, bank in found.items()}
+        wordings.setdefault(key.split()[0], []).append(Template(said.strip()))
+    return {part: tuple(bank) for part, bank in wordings.items()}

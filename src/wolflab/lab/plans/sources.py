@@ -22,10 +22,10 @@ def shipped_files(folder: str = "") -> dict[str, str]:
         place = resources.files("wolflab").joinpath(f"../../experiments{inside}")
     if not place.is_dir():
         return {}
-    found = sorted(place.iterdir(), key=lambda entry: entry.name)
+    entries = sorted(place.iterdir(), key=lambda entry: entry.name)
     return {
         entry.name.removesuffix(".yaml"): entry.read_text(encoding="utf-8")
-        for entry in found
+        for entry in entries
         if entry.name.endswith(".yaml")
     }
 
@@ -34,47 +34,47 @@ _KINDS = (("experiment", "", "run"), ("tournament", "", "tournament"), ("trainin
 """What ships, in which folder, and the command that runs it."""
 
 
-def read_fields(source: str | Path, what: str, folder: str = "") -> tuple[dict[str, Any], str]:
+def read_fields(source: str | Path, kind: str, folder: str = "") -> tuple[dict[str, Any], str]:
     """The fields of a file, or of a shipped one, and what to call it in messages.
 
     what: "experiment", "tournament", "training". A key that stands twice is an error.
     """
-    text, where = _text(source, what, folder)
+    text, where = _text(source, kind, folder)
     try:
         data = yaml.load(text, _Strict)
     except (yaml.YAMLError, ValueError) as error:  # ValueError: a date or a number that is none
-        words = " ".join(str(error).split()).replace("<unicode string>", where)
-        raise ExperimentError(f"{where}: not YAML: {words}") from None
+        message = " ".join(str(error).split()).replace("<unicode string>", where)
+        raise ExperimentError(f"{where}: not YAML: {message}") from None
     except ExperimentError as error:
         raise ExperimentError(f"{where}: {error}") from None
     except RecursionError:
-        raise ExperimentError(f"{where}: nested too deeply for {_a(what)}") from None
+        raise ExperimentError(f"{where}: nested too deeply for {_a(kind)}") from None
     if not isinstance(data, dict):
-        raise ExperimentError(f"{where}: {_a(what)} is a mapping of fields, starting with name:")
+        raise ExperimentError(f"{where}: {_a(kind)} is a mapping of fields, starting with name:")
     return data, where
 
 
-def _text(source: str | Path, what: str, folder: str) -> tuple[str, str]:
+def _text(source: str | Path, kind: str, folder: str) -> tuple[str, str]:
     path = Path(source)
     if path.is_file():
         try:
             return path.read_text(encoding="utf-8"), str(source)
         except UnicodeDecodeError:
-            raise ExperimentError(f"{source}: not a text in UTF-8; {_a(what)} is a YAML file") from None
+            raise ExperimentError(f"{source}: not a text in UTF-8; {_a(kind)} is a YAML file") from None
     known = shipped_files(folder)
     name = path.name.removesuffix(".yaml")
     if name in known and (str(source) == name or path.parent.name in ("experiments", folder)):
-        return known[name], f"{what} {name}"
+        return known[name], f"{kind} {name}"
     for other, place, command in _KINDS:
         if (
-            other != what
+            other != kind
             and name in shipped_files(place)
             and has_entrants(shipped_files(place)[name]) == (other == "tournament")
         ):
             raise ExperimentError(f"{name} is a shipped {other}; it is run by: wolflab {command} {name}")
-    alike = [name for name, text in known.items() if has_entrants(text) == (what == "tournament")]
+    alike = [name for name, text in known.items() if has_entrants(text) == (kind == "tournament")]
     raise ExperimentError(
-        f"there is no file {str(source)!r} and no shipped {what} of that name; shipped are {', '.join(alike)}"
+        f"there is no file {str(source)!r} and no shipped {kind} of that name; shipped are {', '.join(alike)}"
     )
 
 
@@ -83,8 +83,8 @@ def has_entrants(text: str) -> bool:
     return "\nentrants:" in text
 
 
-def _a(what: str) -> str:
-    return f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
+def _a(kind: str) -> str:
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
 class _Strict(yaml.SafeLoader):

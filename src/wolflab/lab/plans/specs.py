@@ -249,12 +249,12 @@ class PlayerSpec(Part):
         """What is not at its default, as plain values; the recipe with its fields, for what a name stands for
         may change.
         """
-        told: Any = self.recipe
+        stated: Any = self.recipe
         if self.own is not None:
-            told = {"name": self.own.name, **self.own.settings}
+            stated = {"name": self.own.name, **self.own.settings}
         elif self.language is not None:
-            told = self.language.stated()
-        return {**self.model_dump(mode="json", exclude_defaults=True), "recipe": told}
+            stated = self.language.stated()
+        return {**self.model_dump(mode="json", exclude_defaults=True), "recipe": stated}
 
 
 MOST = 10_000_000

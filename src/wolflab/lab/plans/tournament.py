@@ -101,10 +101,14 @@ class Tournament(Part):
             return data
         made = {}
         for name, given in data["entrants"].items():
-            one: Any = {"recipe": given} if isinstance(given, str) else given
-            if isinstance(one, dict) and one.get("model") is None and one.get("recipe") != MODEL_FREE:
-                one = {**one, "model": data.get("model")}
-            made[name] = one
+            entrant: Any = {"recipe": given} if isinstance(given, str) else given
+            if (
+                isinstance(entrant, dict)
+                and entrant.get("model") is None
+                and entrant.get("recipe") != MODEL_FREE
+            ):
+                entrant = {**entrant, "model": data.get("model")}
+            made[name] = entrant
         return {**data, "entrants": made}
 
     @model_validator(mode="after")
@@ -147,7 +151,9 @@ class Tournament(Part):
 
     def _check_stop(self, stop: Stop) -> None:
         self._check_names("stop.decide", stop.decide)
-        learning = [n for n, one in self.entrants.items() if one.experience and one.experience.games_of]
+        learning = [
+            n for n, entrant in self.entrants.items() if entrant.experience and entrant.experience.games_of
+        ]
         if learning:
             raise ValueError(
                 f"stop: {learning[0]} learns from games that an early stop might leave unplayed; give it a "
@@ -175,7 +181,8 @@ class Tournament(Part):
     def experiment(self, where: str = "tournament") -> Experiment:
         """The experiment that plays it: a condition a cell. where: named in an error."""
         players = {
-            name: one.model_dump(mode="json", exclude_unset=True) for name, one in self.entrants.items()
+            name: entrant.model_dump(mode="json", exclude_unset=True)
+            for name, entrant in self.entrants.items()
         }
         same = ("name", "title", "source", "rules", "seed", "deals", "repeats", "concurrency", "workers")
         data: dict[str, Any] = {name: getattr(self, name) for name in same}
@@ -255,7 +262,7 @@ def from_flags(
     entrants: Sequence[str], model: str | None, rules: str | None, deals: int | None
 ) -> dict[str, Any]:
     """Plain values of a tournament written as flags. entrants: ``[NAME=]PLAYER`` each (see `by_name`)."""
-    found: dict[str, Any] = {}
+    players: dict[str, Any] = {}
     for given in entrants:
         name, named, player = given.rpartition("=")
         if player.startswith("@") or not player or player.endswith("@") or (named and not name):
@@ -264,10 +271,10 @@ def from_flags(
                 "or with a policy's name or file in the recipe's place"
             )
         called = name or player
-        if called in found:
+        if called in players:
             raise ExperimentError(
                 f"--entrant {given}: {called} is there already; give this one another name: NAME={player}"
             )
-        found[called] = by_name(player)
-    data: dict[str, Any] = {"name": "tournament", "entrants": found, "model": model or "village"}
+        players[called] = by_name(player)
+    data: dict[str, Any] = {"name": "tournament", "entrants": players, "model": model or "village"}
     return data | ({} if rules is None else {"rules": rules}) | ({} if deals is None else {"deals": deals})

@@ -60,7 +60,7 @@ class Differs:
 
 def sources(experiment: Experiment) -> tuple[str, ...]:
     """The conditions that are there for others to learn from and for nothing else."""
-    lent = {one.games_of for name in experiment.conditions for one in experiment.experience(name)}
+    lent = {spec.games_of for name in experiment.conditions for spec in experiment.experience(name)}
     drawn = [*experiment.curve.points, experiment.curve.baseline] if experiment.curve else []
     wanted = {experiment.baseline, *drawn, *(experiment.planted.conditions if experiment.planted else ())}
     return tuple(name for name in experiment.conditions if name in lent and name not in wanted)
@@ -80,20 +80,23 @@ def differences(arms: Sequence[Arm], baseline: str) -> tuple[Differs, ...]:
 
 
 def _between(arm: Arm, base: Arm) -> list[SettingsPlace]:
-    rules, others = (_less(one.experiment.ruleset(one.condition).as_dict(), ("name",)) for one in (arm, base))
-    found = [SettingsPlace(("rules",), _changes(rules, others))]
-    found += _players(arm.experiment.cast(arm.condition), base.experiment.cast(base.condition))
-    found += [SettingsPlace((), _changes(_amount(arm), _amount(base)))]
-    return [one for one in found if one.settings]
+    rules, others = (
+        _less(compared.experiment.ruleset(compared.condition).as_dict(), ("name",))
+        for compared in (arm, base)
+    )
+    places = [SettingsPlace(("rules",), _changes(rules, others))]
+    places += _players(arm.experiment.cast(arm.condition), base.experiment.cast(base.condition))
+    places += [SettingsPlace((), _changes(_amount(arm), _amount(base)))]
+    return [place for place in places if place.settings]
 
 
 def _amount(arm: Arm) -> PlainSettings:
     """How much is played, of which deals, and what is asked beside the game."""
-    one = arm.experiment.conditions[arm.condition]
+    condition = arm.experiment.conditions[arm.condition]
     return {
-        "deals": one.deals or arm.experiment.deals,
-        "repeats": one.repeats or arm.experiment.repeats,
-        "first deal": one.first_deal,
+        "deals": condition.deals or arm.experiment.deals,
+        "repeats": condition.repeats or arm.experiment.repeats,
+        "first deal": condition.first_deal,
     } | {name.replace("_", " "): getattr(arm.experiment, name) for name in _PROBES}
 
 
@@ -111,15 +114,15 @@ def _changes(mine: PlainSettings, theirs: PlainSettings) -> tuple[Setting, ...]:
 
 def _players(mine: Mapping[str, PlayerSpec], theirs: Mapping[str, PlayerSpec]) -> list[SettingsPlace]:
     """What differs, place by place; places that differ alike stand together."""
-    found: list[SettingsPlace] = []
+    places: list[SettingsPlace] = []
     for place in sorted(dict.fromkeys((*mine, *theirs)), key=lambda place: place != "others"):
         settings = tuple(_player(_at(mine, place), _at(theirs, place)))
-        alike = next((k for k, one in enumerate(found) if one.settings == settings), None)
+        alike = next((k for k, known in enumerate(places) if known.settings == settings), None)
         if alike is None:
-            found.append(SettingsPlace((place,), settings))
+            places.append(SettingsPlace((place,), settings))
         else:
-            found[alike] = SettingsPlace((*found[alike].where, place), settings)
-    return found
+            places[alike] = SettingsPlace((*places[alike].where, place), settings)
+    return places
 
 
 def _at(cast: Mapping[str, PlayerSpec], place: str) -> PlayerSpec | None:
@@ -127,20 +130,20 @@ def _at(cast: Mapping[str, PlayerSpec], place: str) -> PlayerSpec | None:
     wider = [place]
     if place in ROLES:
         wider.append("werewolves" if ROLES[place].wolf else "village")
-    return next((cast[one] for one in (*wider, "others") if one in cast), None)
+    return next((cast[name] for name in (*wider, "others") if name in cast), None)
 
 
 def _player(mine: PlayerSpec | None, theirs: PlayerSpec | None) -> list[Setting]:
     if mine is None or theirs is None:
         return [Setting("played by", None if mine is None else _who(mine), alone=True)]
-    found = [*_changes(_model(mine), _model(theirs)), *_recipe(mine, theirs)]
+    settings = [*_changes(_model(mine), _model(theirs)), *_recipe(mine, theirs)]
     others = ("model", "recipe", "experience")
     # A policy that is not named is the one that ships for the recipe.
     ours, base = (
-        {**_less(one.model_dump(), others), "policy": policy_name_of(one)} for one in (mine, theirs)
+        {**_less(spec.model_dump(), others), "policy": policy_name_of(spec)} for spec in (mine, theirs)
     )
-    found += _changes(ours, base)
-    return found + _experience(mine.experience, theirs.experience)
+    settings += _changes(ours, base)
+    return settings + _experience(mine.experience, theirs.experience)
 
 
 def _who(spec: PlayerSpec) -> tuple[str, ...]:
@@ -157,23 +160,23 @@ def _model(spec: PlayerSpec) -> PlainSettings:
 def _recipe(mine: PlayerSpec, theirs: PlayerSpec) -> list[Setting]:
     if mine.recipe == theirs.recipe:
         return []
-    one, other = _fields(mine), _fields(theirs)
-    found: list[Setting] = []
-    if one["name"] != other["name"]:
-        found.append(Setting("recipe", one["name"], other["name"]))
+    ours, base = _fields(mine), _fields(theirs)
+    settings: list[Setting] = []
+    if ours["name"] != base["name"]:
+        settings.append(Setting("recipe", ours["name"], base["name"]))
         # Beside another recipe, only what was changed in either is a setting of somebody's.
         changed = {
             name for spec in (mine, theirs) if isinstance(spec.recipe, dict) for name in _flat(spec.recipe)
         }
-        one, other = ({n: v for n, v in each.items() if n in changed} for each in (one, other))
-    less, more = set(one.get("without", ())), set(other.get("without", ()))
-    for what, names in (("without", less - more), ("with", more - less)):
+        ours, base = ({n: v for n, v in each.items() if n in changed} for each in (ours, base))
+    less, more = set(ours.get("without", ())), set(base.get("without", ()))
+    for change, names in (("without", less - more), ("with", more - less)):
         if names:
-            found.append(Setting(what, tuple(sorted(names)), alone=True))
+            settings.append(Setting(change, tuple(sorted(names)), alone=True))
     # A field of a stage says nothing where the other has no such stage: that it has none is told.
-    one_sided = [name for name in {*one, *other} if "." in name and (name not in one or name not in other)]
-    told = ("name", "without", *one_sided)
-    return [*found, *_changes(_less(one, told), _less(other, told))]
+    one_sided = [name for name in {*ours, *base} if "." in name and (name not in ours or name not in base)]
+    left_out = ("name", "without", *one_sided)
+    return [*settings, *_changes(_less(ours, left_out), _less(base, left_out))]
 
 
 def _less(values: PlainSettings, names: Sequence[str]) -> PlainSettings:
@@ -189,13 +192,13 @@ def _fields(spec: PlayerSpec) -> dict[str, Any]:
 
 def _flat(values: PlainSettings) -> dict[str, Any]:
     """Stages laid out: {deduce: {alpha: 6}} is {deduce: yes, deduce.alpha: 6}."""
-    found: dict[str, Any] = {}
+    flat: dict[str, Any] = {}
     for name, value in values.items():
         if isinstance(value, Mapping):
-            found |= {name: True} | {f"{name}.{inner}": each for inner, each in value.items()}
+            flat |= {name: True} | {f"{name}.{inner}": each for inner, each in value.items()}
         else:
-            found[name] = value
-    return found
+            flat[name] = value
+    return flat
 
 
 def _experience(mine: ExperienceSpec | None, theirs: ExperienceSpec | None) -> list[Setting]:
@@ -203,12 +206,12 @@ def _experience(mine: ExperienceSpec | None, theirs: ExperienceSpec | None) -> l
         return []
     if mine is None:
         return [Setting("experience", None, alone=True)]
-    found = []
+    settings = []
     base = ExperienceSpec(grow=1) if theirs is None else theirs
     if theirs is None or any(getattr(mine, name) != getattr(theirs, name) for name in _POOL):
-        found.append(Setting("experience", mine, theirs, alone=True))
+        settings.append(Setting("experience", mine, theirs, alone=True))
     rest = _changes(_less(mine.model_dump(), _POOL), _less(base.model_dump(), _POOL))
-    return found + [replace(one, alone=theirs is None) for one in rest]
+    return settings + [replace(setting, alone=theirs is None) for setting in rest]
 
 
 __all__ = ["Arm", "Differs", "Setting", "SettingsPlace", "baseline_of", "differences", "sources"]

@@ -64,22 +64,22 @@ class Extras:
     uncompared: Uncompared | None = None
 
 
-def extras(store: Store, found: Summary) -> Extras:
-    """Of one run. found: its summary, which tells whether replies have to be looked at."""
+def extras(store: Store, summary: Summary) -> Extras:
+    """Of one run. summary: it tells whether replies have to be looked at."""
     experiment = store.experiment
     arms = [Arm(name, experiment, name) for name in experiment.conditions]
     return replace(
-        _read(store, found),
+        _read(store, summary),
         differs=differences(arms, baseline_of(experiment)),
-        uncompared=uncompared(experiment, found),
+        uncompared=uncompared(experiment, summary),
     )
 
 
-def extras_of_all(stores: Sequence[Store], found: Summary) -> Extras:
+def extras_of_all(stores: Sequence[Store], summary: Summary) -> Extras:
     """Of several runs side by side; conditions are named as in `results.compared`."""
-    each = [_under(store.path.name, _read(store, found)) for store in stores]
+    each = [_under(store.path.name, _read(store, summary)) for store in stores]
     all_of: dict[str, Any] = {
-        name: tuple(one for extra in each for one in getattr(extra, name)) for name in _READ
+        name: tuple(row for extra in each for row in getattr(extra, name)) for name in _READ
     }
     arms = [
         Arm(f"{store.path.name}: {name}", store.experiment, name)
@@ -87,7 +87,9 @@ def extras_of_all(stores: Sequence[Store], found: Summary) -> Extras:
         for name in store.experiment.conditions
     ]
     first = f"{stores[0].path.name}: {baseline_of(stores[0].experiment)}"
-    compared = (one.baseline for one in found.contrasts if one.baseline not in all_of["sources"])
+    compared = (
+        contrast.baseline for contrast in summary.contrasts if contrast.baseline not in all_of["sources"]
+    )
     return Extras(**all_of, differs=differences(arms, next(compared, first)))
 
 
@@ -95,14 +97,14 @@ _READ = ("sources", "interviews", "growth", "troubled", "choices", "diversity")
 """What is read of each run by itself."""
 
 
-def _read(store: Store, found: Summary) -> Extras:
+def _read(store: Store, summary: Summary) -> Extras:
     chosen, diverse = studied(store)
     return Extras(
         sources=sources(store.experiment),
         # Read from records, and none where nothing of it was asked for.
         interviews=_interviews(store) if store.experiment.interview else (),
         growth=_growths(store),
-        troubled=_troubled(store, found),
+        troubled=_troubled(store, summary),
         choices=chosen,
         diversity=diverse,
     )
@@ -111,11 +113,11 @@ def _read(store: Store, found: Summary) -> Extras:
 def _under(run: str, extras: Extras) -> Extras:
     """The same with the run's name before every condition's."""
 
-    def named(one: Any) -> Any:
-        if isinstance(one, str):
-            return f"{run}: {one}"
-        names = {name: getattr(one, name, None) for name in ("condition", "baseline", "beside", "model")}
-        return replace(one, **{name: f"{run}: {value}" for name, value in names.items() if value is not None})
+    def named(row: Any) -> Any:
+        if isinstance(row, str):
+            return f"{run}: {row}"
+        names = {name: getattr(row, name, None) for name in ("condition", "baseline", "beside", "model")}
+        return replace(row, **{name: f"{run}: {value}" for name, value in names.items() if value is not None})
 
     changed: dict[str, Any] = {name: tuple(map(named, getattr(extras, name))) for name in _READ}
     return replace(extras, **changed)
@@ -127,8 +129,10 @@ def _under(run: str, extras: Extras) -> Extras:
 def _interviews(store: Store) -> tuple[InterviewRows, ...]:
     """Read from records: what players said stands in no row."""
     asked: dict[str, list[tuple[int, int, Sequence[InterviewGiven]]]] = {}
-    for one in _finished(store):
-        asked.setdefault(one.condition, []).append((one.deal, one.id, interviews_of(store.record(one.id))))
+    for game in _finished(store):
+        asked.setdefault(game.condition, []).append(
+            (game.deal, game.id, interviews_of(store.record(game.id)))
+        )
     return tuple(interview_rows(name, asked[name]) for name in store.experiment.conditions if name in asked)
 
 
@@ -144,11 +148,11 @@ def _growths(store: Store) -> tuple[Growth, ...]:
         for name in experiment.conditions
     }
     growing = {name: who for name, who in growing.items() if who}
-    over = [one for one in _finished(store) if growing and one.condition in {*growing, baseline}]
+    over = [game for game in _finished(store) if growing and game.condition in {*growing, baseline}]
     won: dict[str, list[DealWon]] = {}
-    for one, row in zip(over, rows_of(store, over), strict=True):
+    for game, row in zip(over, rows_of(store, over), strict=True):
         assert row is not None
-        won.setdefault(one.condition, []).append((one.deal, row.winner is True))
+        won.setdefault(game.condition, []).append((game.deal, row.winner is True))
     return tuple(
         growth_curve(
             name,
@@ -166,16 +170,20 @@ def _growths(store: Store) -> tuple[Growth, ...]:
 
 def _finished(store: Store) -> list[GameRow]:
     """Games that count, forks left out."""
-    return [one for one in store.games("done") if not one.branch]
+    return [game for game in store.games("done") if not game.branch]
 
 
 # -- comparisons ------------------------------------------------------------------------------------
 
 
-def uncompared(experiment: Experiment, found: Summary) -> Uncompared | None:
+def uncompared(experiment: Experiment, summary: Summary) -> Uncompared | None:
     """The measures named in `contrasts` that are not compared, and why."""
     lent = sources(experiment)
-    there = {one.metric for one in found.contrasts if not {one.condition, one.baseline} & set(lent)}
+    there = {
+        contrast.metric
+        for contrast in summary.contrasts
+        if not {contrast.condition, contrast.baseline} & set(lent)
+    }
     missing = tuple(name for name in dict.fromkeys(experiment.contrasts) if name not in there)
     return Uncompared(missing, len(experiment.conditions) - len(lent) < 2) if missing else None
 
@@ -183,13 +191,13 @@ def uncompared(experiment: Experiment, found: Summary) -> Uncompared | None:
 # -- replies ----------------------------------------------------------------------------------------
 
 
-def _troubled(store: Store, found: Summary) -> tuple[Troubled, ...]:
+def _troubled(store: Store, summary: Summary) -> tuple[Troubled, ...]:
     """Only where somebody's replies in finished games look bad, or games are not over, are they counted."""
     bad = any(
         (estimate.value or 0.0) > 0.5
-        for one in found.conditions
+        for condition in summary.conditions
         for name in ("invalid_by_player", "fallback_by_player")
-        for estimate in one.split(name).values()
+        for estimate in condition.split(name).values()
     )
     if not bad and all(row.over for row in store.games()):
         return ()
@@ -200,13 +208,16 @@ def _troubled(store: Store, found: Summary) -> tuple[Troubled, ...]:
 def troubled(ledger: Ledger) -> tuple[Troubled, ...]:
     """The models that mostly cannot be used so far, then players of the others who mostly decide nothing."""
     tallies = ledger.tally()
-    models = {model: one for model, one in sorted(by_model(tallies).items()) if one.mostly_unusable}
-    found = [Troubled(model, one.replies, one.unusable, *_most(one.reasons)) for model, one in models.items()]
-    for player, one in sorted(tallies.items()):
-        if player.model not in models and one.mostly_stood_in_for:
-            total = one.stand_ins.total()
-            found.append(Troubled(str(player), one.decisions, total, *_most(one.stand_ins), True))
-    return tuple(found)
+    models = {model: tally for model, tally in sorted(by_model(tallies).items()) if tally.mostly_unusable}
+    rows = [
+        Troubled(model, tally.replies, tally.unusable, *_most(tally.reasons))
+        for model, tally in models.items()
+    ]
+    for player, tally in sorted(tallies.items()):
+        if player.model not in models and tally.mostly_stood_in_for:
+            total = tally.stand_ins.total()
+            rows.append(Troubled(str(player), tally.decisions, total, *_most(tally.stand_ins), True))
+    return tuple(rows)
 
 
 def _most(reasons: Counter[str]) -> tuple[str, int]:

@@ -108,7 +108,7 @@ class Overheard:
     @property
     def read(self) -> int:
         """How many replies were read."""
-        return sum(one.replies for one in self.tallies.values())
+        return sum(tally.replies for tally in self.tallies.values())
 
 
 class Ledger:
@@ -131,13 +131,13 @@ class Ledger:
 
     def tally(self) -> dict[PlayerLabel, Tally]:
         """By player, over all games with calls on file, forks left out."""
-        found: dict[PlayerLabel, Tally] = {}
+        tallies: dict[PlayerLabel, Tally] = {}
         for row in self._store.games():
             if row.branch:
                 continue
-            for player, one in self._game(row).items():
-                found.setdefault(player, Tally()).add(one)
-        return found
+            for player, tally in self._game(row).items():
+                tallies.setdefault(player, Tally()).add(tally)
+        return tallies
 
     def _game(self, row: GameRow) -> Mapping[PlayerLabel, Tally]:
         if row.id in self._over:
@@ -156,7 +156,7 @@ class Ledger:
         filed = self._store.calls(row.id)
         ear = _Ear(filed)
         cast = self._store.experiment.cast(row.condition).values()
-        if filed and all(one.own is None for one in cast):
+        if filed and all(spec.own is None for spec in cast):
             try:
                 match = prepare(self._company, Place.of(row), ear)
                 heard = replace(match, casting=ear.casting(match.casting), watch=ear.watch, write=False)
@@ -168,23 +168,23 @@ class Ledger:
 
 def by_model(tallies: Mapping[PlayerLabel, Tally]) -> dict[str, Tally]:
     """The tallies of each model, however its players think."""
-    found: dict[str, Tally] = {}
-    for player, one in tallies.items():
-        found.setdefault(player.model, Tally()).add(one)
-    return found
+    models: dict[str, Tally] = {}
+    for player, tally in tallies.items():
+        models.setdefault(player.model, Tally()).add(tally)
+    return models
 
 
 def of_record(record: GameRecord) -> dict[PlayerLabel, Tally]:
     """A finished game's replies by player, as its record tells them. Agents without a model have none."""
-    found: dict[PlayerLabel, Tally] = {}
+    tallies: dict[PlayerLabel, Tally] = {}
     for turn in (*record.turns, *record.probes):
         if turn.seat < 0 or not turn.made:
             continue
-        one = found.setdefault(player_label(record.player(turn.seat, turn.at)), Tally())
-        one.replies += turn.made
-        one.decided(turn.invalid)
-        one.reasons.update(content.reason for _, content in turn.notes if isinstance(content, Mistake))
-    return found
+        tally = tallies.setdefault(player_label(record.player(turn.seat, turn.at)), Tally())
+        tally.replies += turn.made
+        tally.decided(turn.invalid)
+        tally.reasons.update(content.reason for _, content in turn.notes if isinstance(content, Mistake))
+    return tallies
 
 
 class _EndOfCalls(Exception):
@@ -226,15 +226,15 @@ class _Ear:
 
         def seat(dealing: Dealing) -> Sequence[Player]:
             players = casting(dealing)
-            self._labels = [player_label(one.describe()) for one in players]
+            self._labels = [player_label(player.describe()) for player in players]
             return [
                 replace(
-                    one,
-                    agent=_Stopping(one.agent, self),
-                    model=None if one.model is None else Silent.of(one.model),
-                    embedders={what: _Kept(each) for what, each in one.embedders.items()},
+                    player,
+                    agent=_Stopping(player.agent, self),
+                    model=None if player.model is None else Silent.of(player.model),
+                    embedders={use: _Kept(embedder) for use, embedder in player.embedders.items()},
                 )
-                for one in players
+                for player in players
             ]
 
         return seat
@@ -243,7 +243,7 @@ class _Ear:
         """`match.Match.watch`: with the batch over in which calls ended, so is the game."""
         if self.ended:
             raise _EndOfCalls
-        self._decided += [(self._labels[one.ask.seat], one.invalid) for one in turns if one.calls]
+        self._decided += [(self._labels[turn.ask.seat], turn.invalid) for turn in turns if turn.calls]
 
     def forget(self) -> None:
         """The call read last answered another request than the one it was read for."""
@@ -253,14 +253,16 @@ class _Ear:
         """What was read, in the order of the game."""
         tallies: dict[PlayerLabel, Tally] = {}
         for player, unusable in self._heard.values():
-            one = tallies.setdefault(player, Tally())
-            one.replies += 1
+            tally = tallies.setdefault(player, Tally())
+            tally.replies += 1
             if unusable is not None:
-                one.reasons[unusable.reason] += 1
+                tally.reasons[unusable.reason] += 1
         for player, invalid in self._decided:
             tallies.setdefault(player, Tally()).decided(invalid)
         return Overheard(
-            tallies, tuple(one for _, one in self._heard.values() if one is not None), len(self._filed)
+            tallies,
+            tuple(unusable for _, unusable in self._heard.values() if unusable is not None),
+            len(self._filed),
         )
 
 
@@ -307,10 +309,10 @@ class _Kept:
         return self._embedder.describe()
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        one = self._embedder
-        if isinstance(one, CachedEmbedder) and not _all_kept(one, texts):
+        embedder = self._embedder
+        if isinstance(embedder, CachedEmbedder) and not _all_kept(embedder, texts):
             raise _EndOfCalls
-        return await one.embed(texts)
+        return await embedder.embed(texts)
 
     async def close(self) -> None:
         pass

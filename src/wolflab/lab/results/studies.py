@@ -34,28 +34,28 @@ def studied(store: Store) -> tuple[tuple[Choices, ...], tuple[Diversity, ...]]:
         s: {} for s in experiment.choices
     }
     if experiment.choices:
-        for one, row in zip(games, rows_of(store, games), strict=True):
+        for game, row in zip(games, rows_of(store, games), strict=True):
             assert row is not None
             for study in experiment.choices:
-                decided[study].setdefault(one.condition, []).append((one.deal, row.choices[study]))
+                decided[study].setdefault(game.condition, []).append((game.deal, row.choices[study]))
     offered: dict[str, list[tuple[int, Offer]]] = {}
     if experiment.diversity:  # read from records: what players offered stands in no row
-        for one in games:
-            told = offers_of(store.record(one.id), candidates_of)
-            offered.setdefault(one.condition, []).extend((one.deal, offer) for offer in told)
+        for game in games:
+            offers = offers_of(store.record(game.id), candidates_of)
+            offered.setdefault(game.condition, []).extend((game.deal, offer) for offer in offers)
     baseline = baseline_of(experiment)
     chosen = tuple(
-        one
-        for study, found in decided.items()
-        for one in choice_rows(study, found, baseline=baseline, tables=experiment.published)
+        choices
+        for study, by_condition in decided.items()
+        for choices in choice_rows(study, by_condition, baseline=baseline, tables=experiment.published)
     )
     return chosen, asyncio.run(_diverse(store, offered)) if offered else ()
 
 
 def candidates_of(player: Mapping[str, Any]) -> int:
     """For how many candidates the model of a player, as a header describes it, is asked. Fixed intents: 0."""
-    told = player.get("recipe")
-    stage = Recipe.of(told).propose if isinstance(told, Mapping) else None
+    recipe = player.get("recipe")
+    stage = Recipe.of(recipe).propose if isinstance(recipe, Mapping) else None
     return 0 if stage is None or stage.source != "model" else stage.candidates
 
 
@@ -70,11 +70,11 @@ async def _diverse(store: Store, offered: dict[str, list[tuple[int, Offer]]]) ->
     company = Company(store.experiment, store.path)
     rows: list[Diversity] = []
     try:
-        for condition, found in offered.items():
-            if found:
-                texts = [text for _, one in found for text in (*one.texts, *one.actions)]
+        for condition, offers in offered.items():
+            if offers:
+                texts = [text for _, offer in offers for text in (*offer.texts, *offer.actions)]
                 embedder = company.embedder(store.experiment.proposers(condition)[0].embedder)
-                rows += diversity_rows(condition, found, await _vectors(embedder, texts))
+                rows += diversity_rows(condition, offers, await _vectors(embedder, texts))
     finally:
         await company.close()
     return tuple(rows)
@@ -83,11 +83,11 @@ async def _diverse(store: Store, offered: dict[str, list[tuple[int, Offer]]]) ->
 async def _vectors(embedder: Embedder, texts: Sequence[str]) -> dict[str, Vectors]:
     """A vector for each different text."""
     different = list(dict.fromkeys(texts))
-    found: dict[str, Vectors] = {}
+    vectors: dict[str, Vectors] = {}
     for at in range(0, len(different), _AT_ONCE):
         part = different[at : at + _AT_ONCE]
-        found |= zip(part, await embedder.embed(part), strict=True)
-    return found
+        vectors |= zip(part, await embedder.embed(part), strict=True)
+    return vectors
 
 
 __all__ = ["studied"]

@@ -22,28 +22,28 @@ def games(store: Store) -> Iterator[GameResult]:
     """
     experiment = store.experiment
     drawn = {
-        name: next((one for one in experiment.experience(name) if one.draws > 1), None)
+        name: next((spec for spec in experiment.experience(name) if spec.draws > 1), None)
         for name in experiment.conditions
     }
-    planned = [one for one in store.games() if not one.branch]
-    for one, row in zip(planned, rows_of(store, planned), strict=True):
-        spec = drawn[one.condition]
+    planned = [game for game in store.games() if not game.branch]
+    for game, row in zip(planned, rows_of(store, planned), strict=True):
+        spec = drawn[game.condition]
         yield GameResult(
-            one.condition,
-            one.deal,
-            one.repeat,
-            one.status,
-            one.error or None,
+            game.condition,
+            game.deal,
+            game.repeat,
+            game.status,
+            game.error or None,
             row,
-            store.came_to(one.id),
-            0 if spec is None else draw_of(spec, one.repeat),
+            store.came_to(game.id),
+            0 if spec is None else draw_of(spec, game.repeat),
             experiment.watched or "",
         )
 
 
 def _instrument(store: Store) -> bool | None:
     """As the games say (None), or, while none is over, as the experiment says."""
-    over = any(one.over for one in store.games())
+    over = any(game.over for game in store.games())
     return None if over else store.experiment.built_in
 
 
@@ -94,14 +94,14 @@ def compared(stores: Sequence[Store]) -> Summary:
                 "so that their games cannot be paired; run one again with the other's seed and rules"
             )
     titles = dict.fromkeys(store.experiment.title or store.experiment.name for store in stores)
-    found = (
+    results = (
         replace(game, condition=f"{store.path.name}: {game.condition}")
         for store in stores
         for game in games(store)
     )
     contrasts = dict.fromkeys(name for store in stores for name in store.experiment.contrasts)
     description = " · ".join(titles)
-    return summarise(found, title="Runs compared", description=description, contrasts=tuple(contrasts))
+    return summarise(results, title="Runs compared", description=description, contrasts=tuple(contrasts))
 
 
 def _cards(store: Store) -> tuple[int, list[tuple[str, int]]]:

@@ -44,21 +44,21 @@ NEAR = 8
 
 def moment_of(record: GameRecord, turn: str, where: str) -> Moment:
     """The recorded turn of that ask ("2/vote/3"); RecordError lists those that are most like it."""
-    found = {moment.ask.id: moment for moment in moments(record, where)}
-    if turn not in found:
+    by_ask = {moment.ask.id: moment for moment in moments(record, where)}
+    if turn not in by_ask:
         given = turn.split("/")
 
         def unlike(ask: str) -> int:
             round, kind = ask.split("/")[:2]
             return 2 * (kind not in given) + (round != given[0])
 
-        near = sorted(found, key=unlike)
+        near = sorted(by_ask, key=unlike)
         more = f" (and {len(near) - NEAR} more)" if len(near) > NEAR else ""
         raise RecordError(
             f"{where}: there is no turn {turn!r}; a turn is round/kind/seat, seats from 0, such as "
             f"{', '.join(near[:NEAR])}{more}"
         )
-    return found[turn]
+    return by_ask[turn]
 
 
 def again(store: Store, row: GameRow, turn: str, without: Sequence[str] = ()) -> Again:
@@ -79,9 +79,9 @@ def again(store: Store, row: GameRow, turn: str, without: Sequence[str] = ()) ->
             first = first.exceptions[0]
         if not isinstance(first, ServerError):
             raise
-        words = _RESUME.sub("", str(first))
+        reason = _RESUME.sub("", str(first))
         raise ServerError(
-            f"{words}; the turn was not taken again, and the run is as it was: try when the model answers"
+            f"{reason}; the turn was not taken again, and the run is as it was: try when the model answers"
         ) from None
     if isinstance(reply.action, Invalid):
         return Again(moment, None, reply.action.reason, reply.notes)

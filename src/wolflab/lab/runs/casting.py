@@ -66,7 +66,7 @@ class Players:
         if recipe is None:
             return Player(Random()) if spec.own is None else self._own(*spec.own, spec.model)
         assert spec.model is not None
-        embedders = {what: self.embedder(spec.embedder) for what in recipe.embeds}
+        embedders = {use: self.embedder(spec.embedder) for use in recipe.embeds}
         if policy is None and name is not None:
             policy = self._policy(name)
         return Player(LanguageAgent(recipe, policy=policy), self._model(spec.model), embedders)
@@ -213,15 +213,15 @@ class Company(Players):
     def cast(self, condition: str) -> dict[str, _Role]:
         """The players of a condition by place, built on first use."""
         if condition not in self._casts:
-            found = {}
+            roles = {}
             for place, spec in self.experiment.cast(condition).items():
                 try:
                     player = self.player(spec)
                     check_policy(player.agent, player.embedders, self.experiment.ruleset(condition))
                 except (ModelError, ExperimentError) as error:
                     raise type(error)(f"{place} in {condition}: {error}") from None
-                found[place] = _Role(player, spec.experience)
-            self._casts[condition] = found
+                roles[place] = _Role(player, spec.experience)
+            self._casts[condition] = roles
         return self._casts[condition]
 
     def _taught(self, role: _Role, place: Place, deal: str) -> Player:

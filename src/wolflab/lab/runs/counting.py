@@ -74,8 +74,8 @@ def rows_of(store: Store, which: Sequence[GameRow]) -> Iterator[MeasureRow | Non
     """The row of each of these games; None for one that is not over."""
     experiment = store.experiment
     needed = {name: row_version(asked_of(experiment, name)) for name in experiment.conditions}
-    found = store.versions()
-    stale = [row.id for row in which if row.over and found.get(row.id) != needed[row.condition]]
+    versions = store.versions()
+    stale = [row.id for row in which if row.over and versions.get(row.id) != needed[row.condition]]
     fresh = _counted_again(store, stale)
     for row in which:
         if not row.over:
@@ -119,11 +119,11 @@ def _counted_again(store: Store, ids: Sequence[int]) -> Mapping[int, KeptRow]:
     if workers > 1 and len(ids) > 2 * _CHUNK:
         chunks = [ids[at : at + _CHUNK] for at in range(0, len(ids), _CHUNK)]
         with ProcessPoolExecutor(workers, get_context("spawn"), _open, (store.path,)) as pool:
-            found = {number: row for part in pool.map(_there, chunks) for number, row in part.items()}
+            counted = {number: row for part in pool.map(_there, chunks) for number, row in part.items()}
     else:
-        found = _count(store, ids)
-    store.keep_rows(found)
-    return found
+        counted = _count(store, ids)
+    store.keep_rows(counted)
+    return counted
 
 
 _opened: Store | None = None
@@ -141,10 +141,10 @@ def _there(ids: Sequence[int]) -> dict[int, KeptRow]:
 
 
 def _count(store: Store, ids: Sequence[int]) -> dict[int, KeptRow]:
-    found = {}
+    counted = {}
     for number in ids:
         calls = summed_totals(store.came_to(number))
-        found[number] = row_from_record(
+        counted[number] = row_from_record(
             store.experiment, store.game(number).condition, store.record(number), calls
         )
-    return found
+    return counted

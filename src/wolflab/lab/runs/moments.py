@@ -38,8 +38,8 @@ class Moment:
         bare = self.view._replace(
             ruleset=rules.with_(role_names={}) if rules.role_names else rules, notes=(), cache={}
         )
-        found = situation(bare, remember(bare, prune=False), self.ask, "append")
-        return replace(found, facts=found.lines, pending=())
+        now = situation(bare, remember(bare, prune=False), self.ask, "append")
+        return replace(now, facts=now.lines, pending=())
 
 
 class _Playback:

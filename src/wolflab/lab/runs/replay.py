@@ -54,7 +54,7 @@ class _Listening:
 
 
 def _silenced(player: Player) -> Player:
-    embedders: dict[str, Embedder] = {what: _Kept(one) for what, one in player.embedders.items()}
+    embedders: dict[str, Embedder] = {use: _Kept(embedder) for use, embedder in player.embedders.items()}
     model = None if player.model is None else Silent.of(player.model)
     return replace(player, model=model, embedders=embedders)
 
@@ -95,9 +95,9 @@ def _check_place(store: Store, row: GameRow, record: GameRecord, where: str) -> 
     if row.status != ("void" if record.outcome.void else "done"):
         raise RecordError(f"{where}: stored as {row.status}, but the record ends with {record.outcome}")
     place = row.condition, *keys(store.experiment, Place.of(row))
-    told = tuple(record.header.get(name) for name in ("condition", "deal", "play"))
-    if told != place:
-        raise RecordError(f"{where}: the record is that of {told}, the game is {place}")
+    stated = tuple(record.header.get(name) for name in ("condition", "deal", "play"))
+    if stated != place:
+        raise RecordError(f"{where}: the record is that of {stated}, the game is {place}")
 
 
 def verify_game(store: Store, row: GameRow, agents: bool) -> None:

@@ -143,8 +143,8 @@ class _Playing:
         start = time.perf_counter()
         played = await play(prepare(self._company, Place.of(row), file))
         spent = store.came_to(row.id)
-        found = finished(self._company.experiment, row.condition, played, file.held, spent)
-        store.keep(row.id, *found, time.perf_counter() - start)
+        result = finished(self._company.experiment, row.condition, played, file.held, spent)
+        store.keep(row.id, *result, time.perf_counter() - start)
         self._over()
 
     def stop(self, how: How, why: str) -> None:
@@ -241,10 +241,10 @@ def _play_one(company: Company, row: GameRow) -> _Result:
     start = time.perf_counter()
     try:
         played = run_now(play(prepare(company, Place.of(row), file)))
-        found = finished(company.experiment, row.condition, played, file.held, {})
+        result = finished(company.experiment, row.condition, played, file.held, {})
     except Exception as error:  # noqa: BLE001 (as `work` does: kept with its game)
         return _Result(row.id, None, error_sentence(error), time.perf_counter() - start)
-    return _Result(row.id, found, "", time.perf_counter() - start)
+    return _Result(row.id, result, "", time.perf_counter() - start)
 
 
 _worker: Company | None = None

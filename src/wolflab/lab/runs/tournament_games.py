@@ -215,15 +215,15 @@ def progress_of_tournament(
 
 def _complete(over: set[tuple[int, int]], repeats: int, barriers: Sequence[int]) -> list[int]:
     """The barriers up to which every game of a cell is over."""
-    found: list[int] = []
+    complete: list[int] = []
     deal = 0
     for barrier in barriers:
         while deal < barrier and all((deal, repeat) in over for repeat in range(repeats)):
             deal += 1
         if deal < barrier:
             break
-        found.append(barrier)
-    return found
+        complete.append(barrier)
+    return complete
 
 
 def _looks(
@@ -243,13 +243,13 @@ def _settled(
     assert stop.decide is not None
     first, second = stop.decide
     values = differences_by_deal(results, plan.pairs, first, second, stop.part)
-    for barrier, one in _looks(values, barriers, stop, -1.0):
-        settled = one.excludes(0.0)
+    for barrier, look in _looks(values, barriers, stop, -1.0):
+        settled = look.excludes(0.0)
         if settled or barrier == most:
             how = "settled" if settled else "not settled"
-            shown = f"{one.mean:+.3f}, {one.low:+.3f} to {one.high:+.3f}".replace("-", "−")
-            what = f"{how} after {barrier} deals ({first} − {second}: {shown})"
-            return StopReason(what, barrier, settled and barrier < most)
+            shown = f"{look.mean:+.3f}, {look.low:+.3f} to {look.high:+.3f}".replace("-", "−")
+            reason = f"{how} after {barrier} deals ({first} − {second}: {shown})"
+            return StopReason(reason, barrier, settled and barrier < most)
     return None
 
 
@@ -258,29 +258,29 @@ def _narrow(
 ) -> StopReason | None:
     """Where a cell ends because its interval is narrow enough, or all is played; None so far nowhere."""
     assert stop.width is not None
-    for barrier, one in _looks(deal_means(results, pair), barriers, stop, 0.0):
-        narrow = one.width <= stop.width
+    for barrier, look in _looks(deal_means(results, pair), barriers, stop, 0.0):
+        narrow = look.width <= stop.width
         if narrow or barrier == most:
-            how = f"{one.width:.3f} wide" + ("" if narrow else f", not the {stop.width:g} asked for")
-            what = f"{VERSUS.join(pair)}: {barrier} deals, interval {how}"
-            return StopReason(what, barrier, narrow and barrier < most)
+            how = f"{look.width:.3f} wide" + ("" if narrow else f", not the {stop.width:g} asked for")
+            reason = f"{VERSUS.join(pair)}: {barrier} deals, interval {how}"
+            return StopReason(reason, barrier, narrow and barrier < most)
     return None
 
 
 def _over(rows: Sequence[GameRow]) -> dict[Matchup, set[tuple[int, int]]]:
     """(deal, repeat) of each cell's games that are over."""
-    found: dict[Matchup, set[tuple[int, int]]] = {}
+    over: dict[Matchup, set[tuple[int, int]]] = {}
     for row in rows:
         if row.over and not row.branch:
-            found.setdefault(_pair(row.condition), set()).add((row.deal, row.repeat))
-    return found
+            over.setdefault(_pair(row.condition), set()).add((row.deal, row.repeat))
+    return over
 
 
 def _up_to(experiment: Experiment, deals: Mapping[Matchup, int]) -> Experiment:
     """The experiment with so many deals in each cell."""
     conditions = {
-        name: one.model_copy(update={"deals": deals[_pair(name)]})
-        for name, one in experiment.conditions.items()
+        name: condition.model_copy(update={"deals": deals[_pair(name)]})
+        for name, condition in experiment.conditions.items()
     }
     return experiment.model_copy(update={"conditions": conditions})
 
@@ -305,9 +305,9 @@ class _Reader:
         """Every finished game of every cell."""
         over = [row for row in self._store.games("done") if not row.branch]
         fresh = [row for row in over if row.id not in self._won]
-        for one, row in zip(fresh, rows_of(self._store, fresh), strict=True):
+        for game, row in zip(fresh, rows_of(self._store, fresh), strict=True):
             assert row is not None
-            self._won[one.id] = row.winner
+            self._won[game.id] = row.winner
         return [
             CellGame(*_pair(row.condition), row.deal, row.repeat, _SIDE[self._won[row.id]]) for row in over
         ]

@@ -44,7 +44,7 @@ async def work(askers: Sequence[Asker], at_once: int, over: Callable[[], None]) 
     limit = asyncio.Semaphore(at_once)
     spent: list[str] = []  # in whose words the budget stops all
 
-    async def one(asker: Asker) -> None:
+    async def go(asker: Asker) -> None:
         async with limit:
             if spent:
                 asker.stop("unfinished", spent[0])
@@ -66,7 +66,7 @@ async def work(askers: Sequence[Asker], at_once: int, over: Callable[[], None]) 
 
     async with asyncio.TaskGroup() as group:
         for asker in askers:
-            group.create_task(one(asker))
+            group.create_task(go(asker))
 
 
 def error_sentence(error: BaseException) -> str:

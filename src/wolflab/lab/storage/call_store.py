@@ -147,12 +147,12 @@ class CallStore:
                 f"{self.path} holds no run yet, only the beginning of one; unless that is being started just "
                 "now, remove the directory and start the run again"
             )
-        found = self.meta("version")
-        if found != VERSION:
+        version = self.meta("version")
+        if version != VERSION:
             made_by = self.meta("wolflab") or _UNNAMED
             raise StoreError(
-                f"{self.path}: this run was begun by wolflab {made_by}, its file is of version {found}; this "
-                f"wolflab ({__version__}) reads version {VERSION} alone: use wolflab {made_by} for it"
+                f"{self.path}: this run was begun by wolflab {made_by}, its file is of version {version}; "
+                f"this wolflab ({__version__}) reads version {VERSION} alone: use wolflab {made_by} for it"
             )
 
     def _check_begun(self) -> None:
@@ -192,14 +192,14 @@ class CallStore:
         """
         cursor = self._db.execute("SELECT * FROM calls WHERE asker = ?", (asker,))
         names = [column[0] for column in cursor.description]
-        found = {row[1]: dict(zip(names, row, strict=True)) for row in cursor}
+        by_key = {row[1]: dict(zip(names, row, strict=True)) for row in cursor}
         for call in packed:
             response = call.response
             values = asker, call.key, call.request, call.model, None, response.text, response.finish
-            found.setdefault(
+            by_key.setdefault(
                 call.key, dict(zip(names, (*values, *response.usage.figures, response.latency), strict=True))
             )
-        for _, value in sorted(found.items()):
+        for _, value in sorted(by_key.items()):
             if value["blocks"]:
                 named = msgspec.json.decode(value["blocks"])
                 value["messages"] = [(role, self._block(name)) for role, name in named]
@@ -242,8 +242,8 @@ class CallStore:
 
     def _add(self, asker: str, totals: Mapping[str, CallTotals]) -> None:
         """Add to what an asker's calls come to."""
-        for model, one in totals.items():
-            self._db.execute(_ADD, (asker, model, one.calls, *one.usage.figures, one.latency))
+        for model, total in totals.items():
+            self._db.execute(_ADD, (asker, model, total.calls, *total.usage.figures, total.latency))
 
     def spent(self) -> tuple[int, Decimal]:
         """Tokens (prompt and completion) and USD of all committed calls."""
@@ -255,18 +255,20 @@ class CallStore:
     def spent_by(self, asker: str | None = None) -> dict[str, dict[str, CallTotals]]:
         """What each asker's calls come to (None), or one's, by model."""
         where, values = ("", ()) if asker is None else (" WHERE asker = ?", (asker,))
-        found: dict[str, dict[str, CallTotals]] = {}
+        spent: dict[str, dict[str, CallTotals]] = {}
         for who, model, n, *usage, latency in self._db.execute(f"SELECT * FROM totals{where}", values):
-            found.setdefault(who, {})[model] = CallTotals(n, Usage(*usage), latency)
-        return found
+            spent.setdefault(who, {})[model] = CallTotals(n, Usage(*usage), latency)
+        return spent
 
     # -- small facts ----------------------------------------------------------------------
 
     def adapted(self, models: Iterable[Model]) -> None:
         """Keep what their endpoints forced us to change (no part of any hash)."""
         for model in models:
-            for what in getattr(model, "adaptations", ()):
-                self._db.execute("INSERT OR IGNORE INTO adaptations VALUES (?, ?)", (model.name, str(what)))
+            for adaptation in getattr(model, "adaptations", ()):
+                self._db.execute(
+                    "INSERT OR IGNORE INTO adaptations VALUES (?, ?)", (model.name, str(adaptation))
+                )
 
     def adaptations(self) -> list[tuple[str, str]]:
         """All adaptations: (endpoint, what)."""

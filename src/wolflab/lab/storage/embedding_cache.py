@@ -84,11 +84,11 @@ class EmbeddingCache:
 
     def get(self, digest: str, hashes: Sequence[bytes]) -> dict[bytes, Vectors]:
         """What is there of `hashes` under an embedder's digest: hash → float32 (d,)."""
-        found: dict[bytes, Vectors] = {}
+        vectors: dict[bytes, Vectors] = {}
         with _usable(self.path):
             row = self._embedder(digest)
             if row is None:
-                return found
+                return vectors
             number, dimensions = row
             for start in range(0, len(hashes), _AT_ONCE):
                 part = hashes[start : start + _AT_ONCE]
@@ -98,8 +98,8 @@ class EmbeddingCache:
                     (number, *part),
                 )
                 for text, blob in rows:
-                    found[text] = self._vector(blob, dimensions)
-        return found
+                    vectors[text] = self._vector(blob, dimensions)
+        return vectors
 
     def put(
         self,
@@ -157,10 +157,10 @@ class EmbeddingCache:
         """The embedder's row, made if it is new. dimensions: 0 where no vector has come."""
         row = self._embedder(embedder.digest)
         if row is None:
-            words = json.dumps(embedder.describe(), sort_keys=True, ensure_ascii=False)
+            description = json.dumps(embedder.describe(), sort_keys=True, ensure_ascii=False)
             done = self._db.execute(
                 "INSERT INTO embedders (digest, description, dimensions) VALUES (?, ?, ?)",
-                (embedder.digest, words, dimensions),
+                (embedder.digest, description, dimensions),
             )
             assert done.lastrowid is not None
             return done.lastrowid
@@ -230,19 +230,19 @@ class CachedEmbedder(WrappedEmbedder):
         if not texts or isinstance(texts, str):
             return await self.inner.embed(texts)
         hashes = [text_hash(text) for text in texts]
-        words = dict(zip(hashes, texts, strict=True))
-        found: dict[bytes, Vectors] = {}
-        while missing := [text_id for text_id in words if text_id not in found]:
+        distinct = dict(zip(hashes, texts, strict=True))
+        vectors: dict[bytes, Vectors] = {}
+        while missing := [text_id for text_id in distinct if text_id not in vectors]:
             # Looked up anew at every turn: what was in hand elsewhere may have come since.
-            found |= self.cache.get(self.digest, missing)
-            missing = [text_id for text_id in missing if text_id not in found]
+            vectors |= self.cache.get(self.digest, missing)
+            missing = [text_id for text_id in missing if text_id not in vectors]
             mine = [text_id for text_id in missing if text_id not in self._pending]
             if mine:
-                found |= await self._embed_anew(mine, [words[one] for one in mine])
+                vectors |= await self._embed_anew(mine, [distinct[text_id] for text_id in mine])
             elif missing:
                 # Somebody else has asked for the rest; should that fail, the next turn asks itself.
                 await self._pending[missing[0]].wait()
-        return np.stack([found[text_id] for text_id in hashes])
+        return np.stack([vectors[text_id] for text_id in hashes])
 
     async def _embed_anew(self, hashes: list[bytes], texts: list[str]) -> dict[bytes, Vectors]:
         done = asyncio.Event()
@@ -261,8 +261,8 @@ class CachedEmbedder(WrappedEmbedder):
             # Another process may have been quicker: what is stored counts.
             return fresh | self.cache.get(self.digest, hashes)
         finally:
-            for one in hashes:
-                del self._pending[one]
+            for text_id in hashes:
+                del self._pending[text_id]
             done.set()
 
     def _spent(self) -> Usage:

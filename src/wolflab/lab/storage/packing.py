@@ -142,8 +142,8 @@ def _named_in(line: bytes, sign: bytes, play: str) -> Sequence[_Named]:
             for step, attempt, request, response in probe.calls
         ]
     if begins_with(line, "call"):
-        told = _game_line(line)
-        return (_Named(f"{play}|{told.ask}|{told.call}|{told.attempt}", told.request, told.response),)
+        call = _game_line(line)
+        return (_Named(f"{play}|{call.ask}|{call.call}|{call.attempt}", call.request, call.response),)
     return ()
 
 
@@ -168,11 +168,11 @@ class Unpacked:
         try:
             play = _play(self.lines)
             return {
-                told.key: unusual.get(told.key, usual).call(told.key, told.request, texts[told.response])
+                named.key: unusual.get(named.key, usual).call(named.key, named.request, texts[named.response])
                 for sign, chain in ((_IN_GAME, self.lines), (_IN_PROBES, self.probes))
                 for line in chain
-                for told in _named_in(line, sign, play)
-                if told.response in texts
+                for named in _named_in(line, sign, play)
+                if named.response in texts
             }
         except msgspec.MsgspecError as error:
             raise RecordError(f"record: a line that names calls makes no sense ({error})") from None
@@ -191,23 +191,27 @@ def pack(lines: Sequence[bytes], probes: Sequence[bytes], calls: Sequence[CallRo
     left = {call.key: call for call in calls if not call.response.prompt}
     rest = [call for call in calls if call.response.prompt]
     held: list[CallRow] = []
-    words = [b""]
+    pieces = [b""]
     hashes = _Hashes([hash_of(chain[-1]) if chain else ROOT for chain in (lines, probes)])
     play = _play(lines)
     for sign, chain in ((_IN_GAME, lines), (_IN_PROBES, probes)):
         for line in chain:
             texts = []
-            for told in _named_in(line, sign, play):
-                call = left.get(told.key)
-                if call and call.request == told.request and response_digest(call.response) == told.response:
-                    texts.append((told, call.response.text))
-                    held.append(left.pop(told.key))
-            words.append(hashes.leave(line[_HEAD:], sign, texts))
-        words.append(b"")
+            for named in _named_in(line, sign, play):
+                call = left.get(named.key)
+                if (
+                    call
+                    and call.request == named.request
+                    and response_digest(call.response) == named.response
+                ):
+                    texts.append((named, call.response.text))
+                    held.append(left.pop(named.key))
+            pieces.append(hashes.leave(line[_HEAD:], sign, texts))
+        pieces.append(b"")
     about = {call.key: _About.of(call) for call in held}
     usual = Counter(about.values()).most_common(1)[0][0] if about else None
-    words[0] = msgspec.json.encode(_Head(usual, {k: one for k, one in about.items() if one != usual}))
-    data = zlib.compress(b"\n".join(words), LEVEL) + bytes.fromhex("".join(hashes.raw))
+    pieces[0] = msgspec.json.encode(_Head(usual, {k: own for k, own in about.items() if own != usual}))
+    data = zlib.compress(b"\n".join(pieces), LEVEL) + bytes.fromhex("".join(hashes.raw))
     return Packed(data, totals_by_model(held), (*rest, *left.values()))
 
 
@@ -221,19 +225,19 @@ class _Hashes:
     def leave(self, body: bytes, sign: bytes, texts: Sequence[tuple[_Named, str]]) -> bytes:
         """The body of a line without its hashes, with `texts` in place of those of their calls."""
         parts, rest = [], body
-        for told, text in texts:  # what was put in is not searched again: it may say anything
-            hashes = b'"%b"%b"%b"' % (told.request.encode(), _BETWEEN[sign], told.response.encode())
+        for named, text in texts:  # what was put in is not searched again: it may say anything
+            hashes = b'"%b"%b"%b"' % (named.request.encode(), _BETWEEN[sign], named.response.encode())
             before, _, rest = rest.partition(hashes)
             parts += [_QUOTED_HASH.sub(self._take, before), sign, _escaped(text), _END]
-            self.raw.append(told.request)
+            self.raw.append(named.request)
         return b"".join((*parts, _QUOTED_HASH.sub(self._take, rest)))
 
-    def _take(self, found: re.Match[bytes]) -> bytes:
-        number = self._numbers.get(found[1])
+    def _take(self, match: re.Match[bytes]) -> bytes:
+        number = self._numbers.get(match[1])
         if number is not None:
             return b"%b%d%b" % (_AGAIN, number, _END)
-        self._numbers[found[1]] = len(self.raw)
-        self.raw.append(found[1].decode())
+        self._numbers[match[1]] = len(self.raw)
+        self.raw.append(match[1].decode())
         return _HASH + _END
 
 
@@ -241,16 +245,16 @@ def _escaped(text: str) -> bytes:
     data = text.encode()
     if text.isprintable():
         return data
-    return _CONTROL.sub(lambda found: _ESCAPE + bytes([found[0][0] + 64]), data)
+    return _CONTROL.sub(lambda match: _ESCAPE + bytes([match[0][0] + 64]), data)
 
 
 def totals_by_model(calls: Iterable[CallRow]) -> dict[str, CallTotals]:
     """What calls come to, model by model, in order of name."""
-    found: dict[str, CallTotals] = {}
+    totals: dict[str, CallTotals] = {}
     for call in calls:
         fresh = CallTotals(1, call.response.usage, call.response.latency)
-        found[call.model] = found.get(call.model, CallTotals()) + fresh
-    return dict(sorted(found.items()))
+        totals[call.model] = totals.get(call.model, CallTotals()) + fresh
+    return dict(sorted(totals.items()))
 
 
 # -- unpacking --------------------------------------------------------------------------------
@@ -268,41 +272,41 @@ def unpack(data: object, where: str = "record") -> Unpacked:
 
 def _unpack(data: bytes) -> Unpacked:
     reader = zlib.decompressobj()
-    words = reader.decompress(data)
+    body = reader.decompress(data)
     raw = reader.unused_data
     if not reader.eof or len(raw) % 16:
         raise ValueError("it is cut short")
     hashes = [raw[at : at + 16].hex() for at in range(0, len(raw), 16)]
     if len(hashes) < _LASTS:
         raise ValueError("hashes are missing at its end")
-    words, texts = _filled(words, hashes)
-    head, *bodies = words.split(b"\n")
+    body, texts = _filled(body, hashes)
+    head, *bodies = body.split(b"\n")
     between = bodies.index(b"")
     lines = _chained(bodies[:between], hashes[0])
     probes = _chained(bodies[between + 1 : -1], hashes[1])
     return Unpacked(lines, probes, _head(head), texts)
 
 
-def _filled(words: bytes, hashes: Sequence[str]) -> tuple[bytes, dict[str, str]]:
+def _filled(body: bytes, hashes: Sequence[str]) -> tuple[bytes, dict[str, str]]:
     """(words with their hashes again, the texts that stood there by their hash)."""
     texts: dict[str, str] = {}
     fresh = iter(hashes[_LASTS:])
 
-    def replace(found: re.Match[bytes]) -> bytes:
-        sign, said = found.groups()
+    def replace(match: re.Match[bytes]) -> bytes:
+        sign, said = match.groups()
         if sign == _AGAIN:
             return b'"%b"' % hashes[int(said)].encode()
-        one = next(fresh, None)
-        if one is None:
+        taken = next(fresh, None)
+        if taken is None:
             raise ValueError("hashes are missing at its end")
         if sign == _HASH:
-            return b'"%b"' % one.encode()
+            return b'"%b"' % taken.encode()
         text = _plain(said)
         response = response_digest(Response(text))
         texts[response] = text
-        return b'"%b"%b"%b"' % (one.encode(), _BETWEEN[sign], response.encode())
+        return b'"%b"%b"%b"' % (taken.encode(), _BETWEEN[sign], response.encode())
 
-    filled = _SIGNED.sub(replace, words)
+    filled = _SIGNED.sub(replace, body)
     if next(fresh, None) is not None:
         raise ValueError("there is more at its end than was written")
     return filled, texts
@@ -311,7 +315,7 @@ def _filled(words: bytes, hashes: Sequence[str]) -> tuple[bytes, dict[str, str]]
 def _plain(escaped: bytes) -> str:
     if _ESCAPE not in escaped:
         return escaped.decode()
-    return _ESCAPED.sub(lambda found: bytes([found[1][0] - 64]), escaped).decode()
+    return _ESCAPED.sub(lambda match: bytes([match[1][0] - 64]), escaped).decode()
 
 
 def _chained(bodies: Sequence[bytes], last: str) -> list[bytes]:

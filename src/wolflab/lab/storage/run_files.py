@@ -142,10 +142,10 @@ def readable(path: Path) -> Iterator[None]:
 
 def must_be_new(path: Path) -> None:
     """StoreError where a run or a training stands already."""
-    for file, what in (("run.sqlite", "run"), (TRAINING, "training")):
+    for file, kind in (("run.sqlite", "run"), (TRAINING, "training")):
         if (path / file).exists():
             raise StoreError(
-                f"{path} already holds a {what}; resume it with --resume, or name another directory"
+                f"{path} already holds a {kind}; resume it with --resume, or name another directory"
             )
 
 

@@ -166,13 +166,13 @@ class Store(CallStore):
         """The record of a finished game, its chains checked."""
         unpacked = self._unpacked(game)
         if unpacked is None:
-            found = self.game(game)
-            if found.over:
+            row = self.game(game)
+            if row.over:
                 raise StoreError(
                     f"{self._where(game)}: its record is missing from run.sqlite; copy the run back"
                 )
             raise StoreError(
-                f"game {game} of {self.path} is {found.status} and has no record yet; "
+                f"game {game} of {self.path} is {row.status} and has no record yet; "
                 f"go on with: wolflab run --resume {self.path}"
             )
         return read_record(unpacked.lines, unpacked.probes, where=self._where(game))
@@ -192,14 +192,14 @@ class Store(CallStore):
 
     def row(self, game: int) -> KeptRow | None:
         """The row of a game; None where it has none."""
-        found = self._db.execute("SELECT version, data FROM rows WHERE game = ?", (game,)).fetchone()
-        return None if found is None else KeptRow(*found)
+        kept = self._db.execute("SELECT version, data FROM rows WHERE game = ?", (game,)).fetchone()
+        return None if kept is None else KeptRow(*kept)
 
-    def keep_rows(self, found: Mapping[int, KeptRow]) -> None:
+    def keep_rows(self, rows: Mapping[int, KeptRow]) -> None:
         """Keep rows that were counted again. Where the run cannot be written, they are counted each time."""
         try:
             with closing(writer(self.path / "run.sqlite")) as db, transaction(db):
-                db.executemany(_KEEP_ROW, [(game, *row) for game, row in found.items()])
+                db.executemany(_KEEP_ROW, [(game, *row) for game, row in rows.items()])
         except sqlite3.Error:
             pass
 

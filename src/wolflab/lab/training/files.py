@@ -49,7 +49,7 @@ def log_of(folder: Path) -> list[dict[str, float]]:
         return []
     with reading_file(file):
         whole = file.read_bytes().rpartition(b"\n")[0]
-    found = []
+    log = []
     for number, line in enumerate(whole.splitlines(), 1):
         try:
             made = json.loads(line)
@@ -57,8 +57,8 @@ def log_of(folder: Path) -> list[dict[str, float]]:
             made = None
         if not isinstance(made, dict) or "update" not in made or not all(map(_number, made.values())):
             raise lost_seed_file(file, f"line {number} is not one that a training wrote")
-        found.append(made)
-    return found
+        log.append(made)
+    return log
 
 
 def _number(value: object) -> bool:
@@ -67,10 +67,10 @@ def _number(value: object) -> bool:
 
 def append_log_line(folder: Path, line: CurveLine) -> None:
     """One line more."""
-    told = json.dumps({name: round(value, 6) for name, value in line.items()})
+    text = json.dumps({name: round(value, 6) for name, value in line.items()})
     file = folder / LOG
     with writing(file), file.open("a", encoding="utf-8") as log:
-        log.write(told + "\n")
+        log.write(text + "\n")
         log.flush()
         os.fsync(log.fileno())
 
@@ -88,12 +88,12 @@ def drop_log_after(folder: Path, last: int) -> None:
 # -- the state ------------------------------------------------------------------------------------
 
 
-def write_state(folder: Path, arrays: Mapping[str, np.ndarray], told: Mapping[str, str]) -> None:
+def write_state(folder: Path, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> None:
     """What the next update depends on."""
     from safetensors.numpy import save
 
     packed = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    write(folder / STATE, save(packed, metadata=dict(told)))
+    write(folder / STATE, save(packed, metadata=dict(metadata)))
 
 
 def read_state(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, str]] | None:
@@ -105,8 +105,8 @@ def read_state(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, str]] | N
         return None
     try:
         with reading_file(file), safe_open(str(file), framework="np") as there:
-            told = dict(there.metadata() or {})
-            return {name: there.get_tensor(name) for name in there.keys()}, told  # noqa: SIM118
+            metadata = dict(there.metadata() or {})
+            return {name: there.get_tensor(name) for name in there.keys()}, metadata  # noqa: SIM118
     except SafetensorError as error:
         raise lost_seed_file(file, f"it is damaged ({error})") from None
 
@@ -144,9 +144,9 @@ class SideVerdict(SideResult):
 Result = dict[SideName, SideVerdict]
 
 
-def judged(one: SideVerdict) -> dict[str, SideResult]:
+def judged(verdict: SideVerdict) -> dict[str, SideResult]:
     """The verdicts on the learner, by how it picks a candidate."""
-    return {"sampled": one, **({"likeliest": one["likeliest"]} if "likeliest" in one else {})}
+    return {"sampled": verdict, **({"likeliest": verdict["likeliest"]} if "likeliest" in verdict else {})}
 
 
 def write_result(folder: Path, result: Result) -> None:
@@ -183,9 +183,9 @@ def frozen(name: str) -> str:
 def _frozen(experiment: TrainingSpec) -> dict[str, str]:
     """What is kept: for whom → the policy's name or file, as it was given."""
     judged = experiment.judged()
-    found = {name: kept.policy_name_of(one) for name, one in judged.items() if name != "learner"}
-    found[START] = experiment.start
-    return {name: policy for name, policy in found.items() if policy is not None}
+    policies = {name: kept.policy_name_of(spec) for name, spec in judged.items() if name != "learner"}
+    policies[START] = experiment.start
+    return {name: policy for name, policy in policies.items() if policy is not None}
 
 
 def keep_frozen(experiment: TrainingSpec, folder: Path) -> None:
@@ -252,9 +252,9 @@ class Board:
 # -- what is lost -----------------------------------------------------------------------------------
 
 
-def lost_seed_file(file: Path, what: str) -> StoreError:
+def lost_seed_file(file: Path, problem: str) -> StoreError:
     """A file of a seed that cannot be gone on from, with what can be done about it."""
-    return kept.lost_file(file, what, anew(file.parent))
+    return kept.lost_file(file, problem, anew(file.parent))
 
 
 def anew(folder: Path) -> str:

@@ -83,8 +83,8 @@ def grouped(keys: Sequence[str], size: int) -> list[tuple[str, ...]]:
 def time_spent(jobs: Iterable[Done]) -> tuple[float, dict[str, float]]:
     """Seconds of processor time that jobs took, and the share of each part of the program in them."""
     spent: defaultdict[str, float] = defaultdict(float)
-    for one in jobs:
-        for part, seconds in one.seconds.items():
+    for job in jobs:
+        for part, seconds in job.seconds.items():
             spent[part] += seconds
     total = spent.pop("all")
     looked = sum(spent.values())  # a very short job may never have been looked at
@@ -258,7 +258,7 @@ class TrainingPlayers(Players):
         """The episodes by the number of players at their tables, drawn by key."""
         sizes = self.experiment.training.rollouts.sizes
         usual = self.experiment.ruleset().players
-        found: dict[int, list[str]] = {}
+        by_size: dict[int, list[str]] = {}
         for key in keys:
             point, drawn = Draws(key).share("size"), usual
             for size, share in sorted(sizes.items()):
@@ -266,8 +266,8 @@ class TrainingPlayers(Players):
                 if point < 0:
                     drawn = size
                     break
-            found.setdefault(drawn, []).append(key)
-        return found
+            by_size.setdefault(drawn, []).append(key)
+        return by_size
 
     def _evaluate(self, job: Job) -> Done:
         """One arm of an evaluation."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...agents.base import Invalid, Reply
 from ...agents.choosing import choose_among
-from ...agents.deliberation import Deliberation, Found
+from ...agents.deliberation import Deliberation, Findings
 from ...agents.language import LanguageAgent
 from ...agents.planning import plan
 from ...agents.policy.base import Observation, Policy, Weights
@@ -33,24 +33,24 @@ class Lesson(LanguageAgent):
     def __init__(self, recipe: Recipe, policy: Policy) -> None:
         super().__init__(recipe, policy=policy)
 
-    async def answer(self, turn: Deliberation, found: Found) -> Reply:
+    async def answer(self, turn: Deliberation, findings: Findings) -> Reply:
         """Act first; then weigh the intents with all of π on the one that this was."""
         if turn.proposal is None:
-            return await super().answer(turn, found)
-        found = await plan(turn, found)
-        reply = await turn.respond(found)
+            return await super().answer(turn, findings)
+        findings = await plan(turn, findings)
+        reply = await turn.respond(findings)
         if isinstance(reply.action, Invalid):
             return reply
         ask, ruleset = turn.ask, turn.view.ruleset
-        open_ = [intent for intent in intents(ruleset) if possible(intent, ask, found.now.alive)]
+        open_ = [intent for intent in intents(ruleset) if possible(intent, ask, findings.now.alive)]
         meant = intent_of(reply.action, ask, ruleset)
         if meant in open_:
             seat = self.policy
             assert isinstance(seat, Seat)
             turn.policy = _Certain(seat, open_.index(meant))
-            told = tuple(Candidate(intent_in_words(intent, ruleset)) for intent in open_)
-            turn.notes.append(("propose", Proposed(told)))
-            await choose_among(turn, found, told, "policy")
+            candidates = tuple(Candidate(intent_in_words(intent, ruleset)) for intent in open_)
+            turn.notes.append(("propose", Proposed(candidates)))
+            await choose_among(turn, findings, candidates, "policy")
         return replace(reply, notes=tuple(turn.notes))
 
 

@@ -197,14 +197,14 @@ class TrainingSpec(Part):
         fixed = "model" if self.fixed_model is None else "fixed_model"
         judged = "model" if self.evaluation.model is None else "evaluation.model"
         opponent = self.opponent
-        found: list[tuple[str, str, Callable[[], PlayerSpec]]] = [
+        players: list[tuple[str, str, Callable[[], PlayerSpec]]] = [
             ("recipe", "model", self.learner),
             ("fixed", fixed, lambda: self.styled("default")),
             ("recipe", judged, lambda: self.learner(self.evaluation.model)),
         ]
         if opponent is not None:
-            found.append(("opponent.recipe", "opponent.model", lambda: opponent))
-        return [*found, ("evaluation.baseline", judged, self._baseline)]
+            players.append(("opponent.recipe", "opponent.model", lambda: opponent))
+        return [*players, ("evaluation.baseline", judged, self._baseline)]
 
     @property
     def sides(self) -> tuple[Side, ...]:
@@ -285,16 +285,16 @@ class TrainingSpec(Part):
 def _check_player(recipe: str, model: str, make: Callable[[], PlayerSpec]) -> None:
     """ValueError that names the field where somebody cannot be made, or waits for a network."""
     try:
-        one = make()
+        spec = make()
     except ValidationError as error:
         raise ValueError(f"{recipe}: {validation_sentence(error, PlayerSpec, 'docs/training.md')}") from None
     try:
-        instant = one.model is None or resolve(one.model).instant
+        instant = spec.model is None or resolve(spec.model).instant
     except ModelError as error:
         raise ValueError(f"{model}: {error}") from None
     if not instant:
         raise ValueError(
-            f"{model}: {one.model!r} answers over a network, and training plays tens of thousands of games; "
+            f"{model}: {spec.model!r} answers over a network, and training plays tens of thousands of games; "
             "train on the built-in player and use the policy with this model"
         )
 
@@ -338,10 +338,10 @@ def load_training(source: str | Path, overrides: Sequence[str] = ()) -> Training
     data, where = read_fields(source, "training", FOLDER)
     made = make_training(data, overrides, where)
     fields = {change: change.partition("=")[0].partition(".")[0] for change in overrides}
-    told = ", ".join(change for change, field in fields.items() if field not in APART)
-    if not told or "title" in fields.values():
+    changes = ", ".join(change for change, field in fields.items() if field not in APART)
+    if not changes or "title" in fields.values():
         return made
-    return made.model_copy(update={"title": f"{made.title or made.name}, changed: {told}"})
+    return made.model_copy(update={"title": f"{made.title or made.name}, changed: {changes}"})
 
 
 def make_training(

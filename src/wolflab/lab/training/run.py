@@ -182,14 +182,14 @@ class _Run:
         return log | {"time/learning": time.perf_counter() - start}
 
     def _episodes(
-        self, what: str, count: int, updates: int, cloning: bool = False
+        self, phase: str, count: int, updates: int, cloning: bool = False
     ) -> tuple[Decisions, TrainLog]:
         """Play episodes with the current policy; returns their decisions, and how the games went."""
         start = time.perf_counter()
         pool = (
             (TARGET,) if self.experiment.opponent else population_members(self.settings.population, updates)
         )
-        keys = [f"train/{self.seed}/{what}/{number}" for number in range(count)]
+        keys = [f"train/{self.seed}/{phase}/{number}" for number in range(count)]
         groups = grouped(keys, self.settings.rollouts.group)
         jobs = [Job(group, str(self._current()), updates, pool, cloning) for group in groups]
         made = list(self.crew.do(jobs))
@@ -200,13 +200,13 @@ class _Run:
                 "more of them are needed (training.rollouts.episodes, training.cloning.episodes), or the "
                 "model's replies cannot be used"
             )
-        found = join_decisions(decisions)
+        joined = join_decisions(decisions)
         spent = time.perf_counter() - start
         seconds, shares = time_spent(made)
-        log = {"time/playing": spent, "rate/decisions": len(found.action) / spent}
-        log["rate/decisions_per_cpu"] = len(found.action) / seconds
+        log = {"time/playing": spent, "rate/decisions": len(joined.action) / spent}
+        log["rate/decisions_per_cpu"] = len(joined.action) / seconds
         log |= {f"share/{part}": share for part, share in shares.items()}
-        return found, log | _wins([episode for done in made for episode in done.ended])
+        return joined, log | _wins([episode for done in made for episode in done.ended])
 
     # -- looks --------------------------------------------------------------------------------
 
@@ -215,22 +215,22 @@ class _Run:
         log: TrainLog = {}
         for side, verdict in self._judge("look", self.experiment.evaluation.deals).items():
             log[f"look/{side}/baseline"] = verdict["baseline"]
-            for how, one in files.judged(verdict).items():
+            for how, result in files.judged(verdict).items():
                 name = f"look/{side}" if how == "sampled" else f"look/{side}/{how}"
-                gain = one["gain"]
+                gain = result["gain"]
                 ends = {"value": gain["value"], "low": gain["low"], "high": gain["high"]}
-                log[name] = one["learner"]
-                log |= {f"{name}/gain/{what}": found for what, found in ends.items() if found is not None}
+                log[name] = result["learner"]
+                log |= {f"{name}/gain/{end}": value for end, value in ends.items() if value is not None}
         return log
 
     def _final(self) -> None:
         files.write_result(self.folder, self._judge("final", self.experiment.evaluation.final))
         self.watch(TrainingStep(self.seed, "final", self.update, self.settings.updates, {}))
 
-    def _judge(self, what: str, deals: int) -> files.Result:
-        keys = [f"held out/{what}/{number}" for number in range(deals)]
-        experiment, found = self.experiment, files.Result()
-        won = self._won(what, keys)
+    def _judge(self, look: str, deals: int) -> files.Result:
+        keys = [f"held out/{look}/{number}" for number in range(deals)]
+        experiment, result = self.experiment, files.Result()
+        won = self._won(look, keys)
         for side in experiment.sides:
             village = side is Side.VILLAGE
             rows = {
@@ -239,22 +239,25 @@ class _Run:
             }
             sampled, likeliest = (_judged(rows[who], rows["baseline"]) for who in LEARNERS)
             beside = float(np.mean(rows["baseline"]))
-            found[side.value] = files.SideVerdict(**sampled, baseline=beside, likeliest=likeliest)
-        return found
+            result[side.value] = files.SideVerdict(**sampled, baseline=beside, likeliest=likeliest)
+        return result
 
-    def _won(self, what: str, keys: Sequence[str]) -> dict[Matchup, list[bool | None]]:
+    def _won(self, look: str, keys: Sequence[str]) -> dict[Matchup, list[bool | None]]:
         """Whether the village won, game by game, of every arm."""
         arm, sides = self.experiment.arm, self.experiment.sides
-        idle = {(what, arm(side, "baseline")) for side in sides} - self.baseline.keys()
-        arms = [*(arm(side, who) for side in sides for who in LEARNERS), *(one for _, one in sorted(idle))]
+        idle = {(look, arm(side, "baseline")) for side in sides} - self.baseline.keys()
+        arms = [
+            *(arm(side, who) for side in sides for who in LEARNERS),
+            *(matchup for _, matchup in sorted(idle)),
+        ]
         groups = grouped(keys, self.settings.rollouts.group)
         jobs = [Job(group, str(self._current()), self.written, arm=pair) for pair in arms for group in groups]
-        found: dict[Matchup, list[bool | None]] = {pair: [] for pair in arms}
+        won: dict[Matchup, list[bool | None]] = {pair: [] for pair in arms}
         for job, done in zip(jobs, self.crew.do(jobs), strict=True):
             assert job.arm is not None
-            found[job.arm] += done.won
-        self.baseline |= {key: found[key[1]] for key in idle}
-        return found | {one: rows for (look, one), rows in self.baseline.items() if look == what}
+            won[job.arm] += done.won
+        self.baseline |= {key: won[key[1]] for key in idle}
+        return won | {matchup: rows for (when, matchup), rows in self.baseline.items() if when == look}
 
     # -- files --------------------------------------------------------------------------------
 
@@ -263,15 +266,15 @@ class _Run:
 
     def _keep(self, number: int) -> None:
         """Write the learner down, and its copy for the population."""
-        told = {"seed": self.seed, "update": number, "version": __version__}
-        told |= {"settings": self.settings.model_dump(mode="json")}
+        training = {"seed": self.seed, "update": number, "version": __version__}
+        training |= {"settings": self.settings.model_dump(mode="json")}
         try:
-            now = replace(self.blank, arrays=self.learner.arrays(), training=told)
+            now = replace(self.blank, arrays=self.learner.arrays(), training=training)
         except ModelError as error:
-            what = "ppo" if number else "cloning"
+            section = "ppo" if number else "cloning"
             raise ModelError(
                 f"update {number} of seed {self.seed} diverged ({error}); start again with a lower "
-                f"training.{what}.learning_rate"
+                f"training.{section}.learning_rate"
             ) from None
         save(now, self._current())
         self.written = number
@@ -281,18 +284,18 @@ class _Run:
             save(now, self.policies / (copy.name + SUFFIX))
             self.digests[copy.name] = now.digest
         names = {member.name for member in population}
-        self.digests = {name: one for name, one in self.digests.items() if name in names}
+        self.digests = {name: digest for name, digest in self.digests.items() if name in names}
         self.digests[files.POLICY] = now.digest
 
     def _save_state(self, number: int) -> None:
-        told = {"update": str(number), "seed": str(self.seed), "training": _identity(self.experiment)}
-        told["digests"] = json.dumps(self.digests)
-        files.write_state(self.folder, self.learner.state(), told)
+        metadata = {"update": str(number), "seed": str(self.seed), "training": _identity(self.experiment)}
+        metadata["digests"] = json.dumps(self.digests)
+        files.write_state(self.folder, self.learner.state(), metadata)
 
     def _restore(self) -> int:
         """Take up the last state; returns its update, −1 where there is none."""
-        found = files.read_state(self.folder)
-        if found is None:
+        state = files.read_state(self.folder)
+        if state is None:
             # Cut before the first state, the run begins again; later its state cannot be made anew.
             if (self.folder / files.RESULT).exists() or len(files.log_of(self.folder)) > 1:
                 raise files.lost_seed_file(
@@ -300,24 +303,27 @@ class _Run:
                 )
             (self.folder / files.LOG).unlink(missing_ok=True)
             return -1
-        arrays, told = found
-        if not told.get("update", "").isdecimal() or not {"training", "seed", "digests"} <= told.keys():
+        arrays, metadata = state
+        if (
+            not metadata.get("update", "").isdecimal()
+            or not {"training", "seed", "digests"} <= metadata.keys()
+        ):
             raise StoreError(
                 f"{self.folder / files.STATE} is no state of a training, or another version's; "
                 f"{files.anew(self.folder)}"
             )
-        if told["training"] != _identity(self.experiment):
+        if metadata["training"] != _identity(self.experiment):
             raise StoreError(
                 f"{self.folder.parent / FILE} was changed since seed {self.seed} began; what was learned "
                 "before and after would be of two kinds; undo the change, or start a new run"
             )
-        if told["seed"] != str(self.seed):
+        if metadata["seed"] != str(self.seed):
             raise files.lost_seed_file(self.folder / files.STATE, f"it is not of seed {self.seed}")
-        number = int(told["update"])
-        self.digests = json.loads(told["digests"])
+        number = int(metadata["update"])
+        self.digests = json.loads(metadata["digests"])
         self.learner.resume(arrays)
         files.drop_log_after(self.folder, number)
-        earlier = {name: one for name, one in self.digests.items() if name != files.POLICY}
+        earlier = {name: digest for name, digest in self.digests.items() if name != files.POLICY}
         for name, digest in earlier.items() if number < self.settings.updates else ():
             require_policy(self.policies / (name + SUFFIX), digest, files.anew(self.folder))
         # A finished policy stays byte for byte as it is.
@@ -330,29 +336,29 @@ class _Run:
 def _judged(ours: Sequence[float], theirs: Sequence[float]) -> files.SideResult:
     """Wins of the learner and of the baseline, deal by deal, compared in pairs."""
     test = paired(list(enumerate(ours)), list(enumerate(theirs)), bounds=(-1.0, 1.0))
-    found = test.difference
-    gain = files.RateGain(value=found.value, low=found.low, high=found.high, n=found.n)
+    difference = test.difference
+    gain = files.RateGain(value=difference.value, low=difference.low, high=difference.high, n=difference.n)
     return files.SideResult(learner=float(np.mean(ours)), gain=gain, p=test.p)
 
 
 def _identity(training: TrainingSpec) -> str:
     """All that decides what is learned and how it is judged, and is not at its default, as a digest."""
-    told = training.model_dump(mode="json", exclude=set(APART), exclude_defaults=True)
-    told["players"] = {name: one.told() for name, one in training.players().items()}
-    return blake2b(json.dumps(told, sort_keys=True).encode(), digest_size=8).hexdigest()
+    fields = training.model_dump(mode="json", exclude=set(APART), exclude_defaults=True)
+    fields["players"] = {name: spec.told() for name, spec in training.players().items()}
+    return blake2b(json.dumps(fields, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
 def _wins(ended: Sequence[Ended]) -> TrainLog:
     """Win rates of the learning seats by side, and of their side against each member of the population."""
     counts: dict[str, list[float]] = {}
-    for one in ended:
-        if one.village is None:
+    for episode in ended:
+        if episode.village is None:
             continue
         for side, name in enumerate(one_side.value for one_side in SIDES):
-            won = float(one.village == (side == 0))
-            if one.learners[side]:
-                counts.setdefault(f"win/{name}", []).extend([won] * one.learners[side])
-                for other, where in one.others:
+            won = float(episode.village == (side == 0))
+            if episode.learners[side]:
+                counts.setdefault(f"win/{name}", []).extend([won] * episode.learners[side])
+                for other, where in episode.others:
                     if where != side:
                         counts.setdefault(f"win/{name}/against {other}", []).append(won)
     log = {name: float(np.mean(values)) for name, values in sorted(counts.items())}

@@ -40,9 +40,9 @@ def find_future_citations(view: DetectorView) -> Iterator[Evidence]:
             if cited == statement.seat or cited not in statement.alive or sign.when == "last night":
                 continue
             if sign.when == "today" and cited not in statement.asked_today:
-                what = "words" if sign.what == "words" else "silence"
+                kind = "words" if sign.what == "words" else "silence"
                 yield Evidence(
-                    statement, f"cites {view.name(cited)}'s {what} of today, before its turn", cited
+                    statement, f"cites {view.name(cited)}'s {kind} of today, before its turn", cited
                 )
             elif sign.what != "words" and cited not in statement.asked_before and sign.when != "yesterday":
                 why = f"speaks of {view.name(cited)}'s silence before its turn to speak"

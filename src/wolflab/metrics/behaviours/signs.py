@@ -82,8 +82,8 @@ def _dated(time: re.Match[str]) -> str:
     return f"{unit} {w.NUMBERS.get(number, number)}" if number else ""
 
 
-def _people(words: str) -> tuple[int, ...]:
-    return (ME,) if words in ("i", "my") else seats_named(words) or (NOBODY,)
+def _people(who: str) -> tuple[int, ...]:
+    return (ME,) if who in ("i", "my") else seats_named(who) or (NOBODY,)
 
 
 def _facts(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:

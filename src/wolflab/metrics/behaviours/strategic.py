@@ -23,8 +23,8 @@ def find_concealment(view: DetectorView) -> Iterator[Evidence]:
             if _plain_face(statement):
                 yield Evidence(statement, "poses as a Villager, being a Werewolf")
         elif own in SPECIAL:
-            told = any(own in HOLDERS[report.kind] for report in statement.reports)
-            if told or own in statement.roles_claimed:
+            revealed = any(own in HOLDERS[report.kind] for report in statement.reports)
+            if revealed or own in statement.roles_claimed:
                 out.add(statement.seat)
             elif statement.seat not in out and statement.where == "discussion":
                 yield Evidence(statement, f"speaks without uncovering that it is the {own}")

@@ -74,8 +74,8 @@ def embedder_digest(description: Mapping[str, Any]) -> str:
     return blake2b(text.encode(), digest_size=8).hexdigest()
 
 
-def require_same(made_with: Mapping[str, Any], embedder: Embedder, what: str) -> None:
-    """Raise ModelError if `what` ("pool village-40") was made with another embedder than `embedder`.
+def require_same(made_with: Mapping[str, Any], embedder: Embedder, subject: str) -> None:
+    """Raise ModelError if `subject` ("pool village-40") was made with another embedder than `embedder`.
 
     made_with: the `describe()` of the embedder that made it.
     """
@@ -85,7 +85,7 @@ def require_same(made_with: Mapping[str, Any], embedder: Embedder, what: str) ->
     name = str(made_with.get("name") or "an embedder without a name")
     if name != embedder.name:
         raise ModelError(
-            f"{what} was made with the embedder {name!r}, and {embedder.name!r} was given: "
+            f"{subject} was made with the embedder {name!r}, and {embedder.name!r} was given: "
             f"vectors of two embedders cannot be compared; use {name!r}, or make it anew"
         )
     differing = sorted(key for key in made_with.keys() | given.keys() if made_with.get(key) != given.get(key))
@@ -93,7 +93,7 @@ def require_same(made_with: Mapping[str, Any], embedder: Embedder, what: str) ->
         f"{key} {made_with.get(key)!r} there and {given.get(key)!r} here" for key in differing
     )
     raise ModelError(
-        f"{what} was made with another {name!r} ({differences}): use the same settings and version, "
+        f"{subject} was made with another {name!r} ({differences}): use the same settings and version, "
         "or make it anew"
     )
 

@@ -149,8 +149,8 @@ class EndpointEmbedder(Embedder):
         if self._asked is not None:
             body["dimensions"] = self._asked
 
-        def classify(status: int, words: object, headers: Mapping[str, str]) -> Fault:
-            return of_status(status, words, headers, sent=("dimensions",), secret=self.endpoint.key())
+        def classify(status: int, error: object, headers: Mapping[str, str]) -> Fault:
+            return of_status(status, error, headers, sent=("dimensions",), secret=self.endpoint.key())
 
         answer = await post(
             client,

@@ -131,9 +131,9 @@ class SentenceEmbedder(Embedder):
         try:
             return library.SentenceTransformer(self._source(), device=self._device, **more)
         except (OSError, ValueError, RuntimeError) as error:
-            words = " ".join(str(error).split())[:200]
+            reason = " ".join(str(error).split())[:200]
             raise ModelError(
-                f"embedder {self.name!r}: its weights cannot be loaded ({words}); download them where there "
+                f"embedder {self.name!r}: its weights cannot be loaded ({reason}); download them where there "
                 "is a network, or set path to a directory that holds them"
             ) from None
 

@@ -147,9 +147,9 @@ def _bluffs(now: Situation, acts: list[Act], text: str) -> bool:
 
 
 def _exposes(now: Situation, acts: list[Act], text: str) -> bool:
-    told = any(isinstance(act, Claim) and not act.denied and ROLES[act.role].wolf for act in acts)
+    confessed = any(isinstance(act, Claim) and not act.denied and ROLES[act.role].wolf for act in acts)
     return ROLES[now.role].wolf and (
-        told or bool(re.search(r"\b(?:we|my fellow|our) (?:were)?wol", text, re.IGNORECASE))
+        confessed or bool(re.search(r"\b(?:we|my fellow|our) (?:were)?wol", text, re.IGNORECASE))
     )
 
 

@@ -159,7 +159,7 @@ class TableScene:
             score = max(score, (85 if role_class(ROLES[believed]) == SEER else 60) * self.sure[seat])
         if self.situation.ruleset.wolves_win == "no_villager":
             score = score // 2 + self._plain(seat)
-        if any(a == seat and b in self.pack for a, b, what in node.reports if what == "Werewolf"):
+        if any(a == seat and b in self.pack for a, b, result in node.reports if result == "Werewolf"):
             score += 400
         if any(a == seat and b in self.pack and s in HOSTILE for (a, b), s in node.stances.items()):
             score += 150
@@ -188,11 +188,11 @@ class TableScene:
 
     def reported_good(self) -> set[int]:
         """Whom the player has itself reported to be no Werewolf."""
-        return {b for a, b, what in self.node.reports if a == self.me and what != "Werewolf"}
+        return {b for a, b, result in self.node.reports if a == self.me and result != "Werewolf"}
 
     def reported_wolves(self) -> set[int]:
         """Whom the player has itself reported to be a Werewolf."""
-        return {b for a, b, what in self.node.reports if a == self.me and what == "Werewolf"}
+        return {b for a, b, result in self.node.reports if a == self.me and result == "Werewolf"}
 
     def may_claim(self, role: str) -> bool:
         """Whether `role` goes with what the player has claimed so far; a villager's truth always does."""
@@ -243,10 +243,10 @@ def table_scene(question: Question, survey: Survey, parameters: Parameters, key:
                 thought[belief.target], sure[belief.target] = role, level
     else:
         _first_impressions(situation, node, suspicion)
-    for seat, what in survey.learned.items():
-        suspicion[seat] = 1000 if what == "Werewolf" else 0
-        if what in ROLES:
-            thought[seat], sure[seat] = what, 10
+    for seat, result in survey.learned.items():
+        suspicion[seat] = 1000 if result == "Werewolf" else 0
+        if result in ROLES:
+            thought[seat], sure[seat] = result, 10
     for seat in situation.pack:
         suspicion[seat] = 1000
     wolf = ROLES[situation.role].wolf

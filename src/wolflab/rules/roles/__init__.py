@@ -24,13 +24,13 @@ for _info in pkgutil.iter_modules(__path__):
 
 
 def _duties() -> dict[str, Duty]:
-    found: dict[str, tuple[Role, Duty]] = {}
-    for one in ROLES.values():
-        for duty in one.duties:
-            other, first = found.setdefault(duty.kind, (one, duty))
+    holders: dict[str, tuple[Role, Duty]] = {}
+    for card in ROLES.values():
+        for duty in card.duties:
+            other, first = holders.setdefault(duty.kind, (card, duty))
             if first is not duty:
-                raise ValueError(f"there are two duties {duty.kind!r}: of {other.name} and of {one.name}")
-    return {kind: duty for kind, (_, duty) in found.items()}
+                raise ValueError(f"there are two duties {duty.kind!r}: of {other.name} and of {card.name}")
+    return {kind: duty for kind, (_, duty) in holders.items()}
 
 
 DUTIES: dict[str, Duty] = _duties()
@@ -45,6 +45,6 @@ def role(name: str) -> Role:
     return ROLES[name]
 
 
-copyreg.pickle(Role, lambda one: (role, (one.name,)))  # another process has its own
+copyreg.pickle(Role, lambda card: (role, (card.name,)))  # another process has its own
 
 __all__ = ["DUTIES", "ROLES", "SHIELDS", "Role", "role"]

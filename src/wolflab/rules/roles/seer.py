@@ -25,8 +25,8 @@ def act(state: DutyState, seat: int, action: Action) -> tuple[Event, ...]:
         return (chose,)
     role = state.roles[action.seat]
     verdict = "Werewolf" if role.wolf else NOT_WOLF
-    what = role.name if state.ruleset.seer_learns == "role" else verdict
-    return chose, Learned(seat, action.seat, what, me)
+    result = role.name if state.ruleset.seer_learns == "role" else verdict
+    return chose, Learned(seat, action.seat, result, me)
 
 
 def card(rules: Switches) -> str:

@@ -51,13 +51,13 @@ def reply_form(wording: Wording, fields: Sequence[str], close: str) -> str:
 
 def reply_fields(now: Situation, ask: Ask, wording: Wording, reasoning: bool = True) -> list[str]:
     """The fields of a reply that acts: reasoning if it is wanted, then the action or the statement."""
-    words = phrases(f"{wording}/phrases")
+    templates = phrases(f"{wording}/phrases")
     if ask.options is None:
         of_campaign = "_campaign" if ask.kind == "campaign" else ""
         fields = ["reply_reasoning_speech"] * reasoning + [f"reply_statement{of_campaign}"]
-        return [words[name].template for name in fields]
-    action = words["reply_action"].substitute(options=", ".join(_ordered(now, ask, wording)))
-    return [*([words["reply_reasoning"].template] * reasoning), action]
+        return [templates[name].template for name in fields]
+    action = templates["reply_action"].substitute(options=", ".join(_ordered(now, ask, wording)))
+    return [*([templates["reply_reasoning"].template] * reasoning), action]
 
 
 def closing_of(ask: Ask, wording: Wording) -> str:
@@ -67,8 +67,8 @@ def closing_of(ask: Ask, wording: Wording) -> str:
 
 def _ordered(now: Situation, ask: Ask, wording: Wording) -> tuple[str, ...]:
     """The options in words; the paper's wording has the refusal first (004 C.4)."""
-    words = labels(ask, now.ruleset)
+    options = labels(ask, now.ruleset)
     if wording != "paper" or ask.options is None or PASS not in ask.options:
-        return words
+        return options
     at = ask.options.index(PASS)
-    return (words[at], *words[:at], *words[at + 1 :])
+    return (options[at], *options[:at], *options[at + 1 :])

@@ -59,10 +59,8 @@ def _labels(ask: Ask, ruleset: Ruleset) -> dict[str, str]:
     """Each option's label with the words for an embedder."""
     labels = {}
     for option in ask.options or ():
-        words = label(option, ask.kind, ruleset)
-        labels[words] = (
-            f"{ask.kind}: {words}" if isinstance(option, Answer | Lead) or words == "pass" else words
-        )
+        text = label(option, ask.kind, ruleset)
+        labels[text] = f"{ask.kind}: {text}" if isinstance(option, Answer | Lead) or text == "pass" else text
     return labels
 
 
@@ -107,9 +105,9 @@ def _record(now: Situation) -> list[str]:
     for _, group in groupby(prefixed, _occasion):
         entries = list(group)
         line, prefix = entries[-1]
-        words = _event_text([one.event for one, _ in entries], now)
+        text = _event_text([entry.event for entry, _ in entries], now)
         night = "Night: " if line.phase == "night" else ""
-        rounds.setdefault(line.round, []).append(night + prefix + words)
+        rounds.setdefault(line.round, []).append(night + prefix + text)
     pieces: list[str] = []
     for round in sorted(rounds, reverse=True):
         pieces += [f"Round {round}:", *rounds[round]] if round else rounds[round]

@@ -265,12 +265,12 @@ _ALSO_SAID = (
 def _check_words(out: _Pass, back: _Pass, ruleset: Ruleset) -> None:
     """Look for shown names among what is left of the prompts' words without the roles' own, and in talk."""
     said = (_ALSO_SAID, rules_text(ruleset, "own"), rules_text(ruleset, "paper"), *template_texts())
-    rest = [out.pattern.sub("\n", text) for text in said]
-    for text in rest:
+    stripped = [out.pattern.sub("\n", text) for text in said]
+    for text in stripped:
         taken = back.pattern.search(text)
         if taken:
             _refuse(taken["word"], "a word that the prompts use for something else")
-    prompts, talk = forms_of(rest), words_of_talk()
+    prompts, talk = forms_of(stripped), words_of_talk()
     for form in back.targets:
         if _letters(form) in prompts:
             _refuse(form, "a form of a word that the prompts use for something else")

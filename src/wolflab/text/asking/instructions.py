@@ -38,13 +38,13 @@ def instruction(question: Question) -> str:
 
 
 def _deduce(now: Situation, task: Deduce, wording: str, common: dict[str, str]) -> str:
-    words = phrases(f"{wording}/phrases")
+    templates = phrases(f"{wording}/phrases")
     asked = [name for name in ("reasoning", "confidence", "evidence") if name in task.attributes]
-    wishes = [words[f"wish_{name}"].template for name in asked]
+    wishes = [templates[f"wish_{name}"].template for name in asked]
     if wording == "own" or not wishes:
-        wishes.insert(0, words["wish_role"].template)
+        wishes.insert(0, templates["wish_role"].template)
     guesses = ", ".join(f'"{guess}"' for guess in task.guesses)
-    fields = [words[f"field_{name}"].substitute(guesses=guesses) for name in ("role", *asked)]
+    fields = [templates[f"field_{name}"].substitute(guesses=guesses) for name in ("role", *asked)]
     names = names_of(now, task.targets)
     several = len(names) > 1
     return without_blank_lines(
@@ -55,6 +55,6 @@ def _deduce(now: Situation, task: Deduce, wording: str, common: dict[str, str]) 
             wishes=listed(wishes),
             key=names[0] if names else "",
             fields=",\n".join(fields),
-            each=words["each"].template if several else "",
+            each=templates["each"].template if several else "",
         )
     )

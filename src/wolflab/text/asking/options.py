@@ -92,8 +92,8 @@ def read_action(text: str, ask: Ask, ruleset: Ruleset) -> Action | str:
     if ask.options is None:
         return Say(clean(text))
     flat = _flat(text)
-    for option, words in zip(ask.options, labels(ask, ruleset), strict=True):
-        if flat.strip(" .!'") == _flat(words):
+    for option, labelled in zip(ask.options, labels(ask, ruleset), strict=True):
+        if flat.strip(" .!'") == _flat(labelled):
             return option
     choice = _understand(flat, ask, ruleset)
     if choice is None:

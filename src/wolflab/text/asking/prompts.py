@@ -90,10 +90,10 @@ def blocks(question: Question) -> tuple[str, str, str]:
 
 def _rules(question: Question) -> str:
     """The rules as far as the player is told them, and hints at strategy."""
-    words = phrases(f"{question.wording}/reflective")
+    templates = phrases(f"{question.wording}/reflective")
     rules = rules_text(question.situation.ruleset, question.wording)
-    text = rules if question.rules else words["no_rules"].template
-    return f"{text}\n\n{words['tips'].template}" if question.tips else text
+    text = rules if question.rules else templates["no_rules"].template
+    return f"{text}\n\n{templates['tips'].template}" if question.tips else text
 
 
 # -- context ----------------------------------------------------------------------------------
@@ -105,15 +105,15 @@ def _alive(now: Situation) -> str:
 
 def _standing(now: Situation, with_pack: bool) -> str:
     """Who is Sheriff, where there is one; the pack, for its members."""
-    words = phrases("sections")
+    templates = phrases("sections")
     sentences = []
     if now.sheriff is not None:
         gone = "" if now.sheriff in now.alive else " (out of the game)"
-        sentences.append(words["sheriff"].substitute(name=now.ruleset.names[now.sheriff] + gone))
+        sentences.append(templates["sheriff"].substitute(name=now.ruleset.names[now.sheriff] + gone))
     elif now.ruleset.sheriff != "none":
-        sentences.append(words["no_sheriff"].template)
+        sentences.append(templates["no_sheriff"].template)
     if with_pack and now.pack:
-        sentences.append(words["pack"].substitute(names=", ".join(names_of(now, now.pack))))
+        sentences.append(templates["pack"].substitute(names=", ".join(names_of(now, now.pack))))
     return "\n".join(sentences)
 
 
@@ -125,9 +125,9 @@ def _pack(now: Situation) -> str:
 
 
 def _context_paper(now: Situation) -> str:
-    words = phrases("sections")
+    templates = phrases("sections")
     sections = [
-        f"{words[name].template}\n{numbered(now, lines)}"
+        f"{templates[name].template}\n{numbered(now, lines)}"
         for name, lines in (
             ("facts", now.facts),
             ("truths", now.truths),
@@ -157,12 +157,12 @@ def _context_recall(now: Situation, wording: Wording) -> str:
 
     The paper's wording has the latest first.
     """
-    words = phrases(f"{wording}/reflective")
+    templates = phrases(f"{wording}/reflective")
     older = ""
     if now.informative:
-        older = f"{words['informative'].template}\n{numbered(now, now.informative)}"
+        older = f"{templates['informative'].template}\n{numbered(now, now.informative)}"
     latest = [*now.facts, *now.truths, *now.falsehoods, *now.pending]
-    recent = f"{words['recent'].template}\n{numbered(now, latest)}" if latest else ""
+    recent = f"{templates['recent'].template}\n{numbered(now, latest)}" if latest else ""
     first, second = (recent, older) if wording == "paper" else (older, recent)
     text = render_template(
         "context_recall",
@@ -178,13 +178,13 @@ def _context_recall(now: Situation, wording: Wording) -> str:
 
 
 def _now_append(now: Situation) -> str:
-    words = phrases("sections")
+    templates = phrases("sections")
     text = render_template("now_append", alive=_alive(now), standing=_standing(now, False))
     for name, lines in (("truths", now.truths), ("falsehoods", now.falsehoods), ("pending", now.pending)):
         if lines:
             ordered = sorted(lines, key=lambda line: line.position)
             numbers = ", ".join(f"[{line.number}]" for line in ordered)
-            text += "\n" + words[f"{name}_append"].substitute(numbers=numbers)
+            text += "\n" + templates[f"{name}_append"].substitute(numbers=numbers)
     return without_blank_lines(text)
 
 

@@ -76,11 +76,11 @@ def _step(
     wording: Wording,
     common: dict[str, str],
 ) -> str:
-    words = phrases(f"{wording}/reflective")
+    templates = phrases(f"{wording}/reflective")
     asked = moderator_request(now, task.ask)
     match task:
         case ChooseQuestions(_, candidates, count):
-            listing = "\n".join(f"{number}. {one}" for number, one in enumerate(candidates, 1))
+            listing = "\n".join(f"{number}. {candidate}" for number, candidate in enumerate(candidates, 1))
             return render_template(
                 f"{wording}/choose_questions",
                 **common,
@@ -89,25 +89,25 @@ def _step(
                 count=number_in_words(count),
             )
         case AskQuestions(_, chosen, count):
-            listing = "\n".join([words["chosen"].template, *(f"- {one}" for one in chosen)])
+            listing = "\n".join([templates["chosen"].template, *(f"- {question}" for question in chosen)])
             text = render_template(
                 f"{wording}/ask_questions",
                 **common,
                 request=asked,
                 chosen=listing if chosen else "",
-                more=words["more" if chosen else "more_free"].template,
+                more=templates["more" if chosen else "more_free"].template,
                 count=number_in_words(count),
                 questions="question" if count == 1 else "questions",
             )
         case AnswerQuestion(_, question, messages, earlier):
-            found = words["messages"].substitute(count=number_in_words(len(messages)))
+            heading = templates["messages"].substitute(count=number_in_words(len(messages)))
             text = render_template(
                 f"{wording}/answer",
                 **common,
                 request=asked,
                 question=question,
-                earlier=_pairs(words["earlier"].template, earlier),
-                messages=f"{found}\n{numbered(now, messages)}" if messages else "",
+                earlier=_pairs(templates["earlier"].template, earlier),
+                messages=f"{heading}\n{numbered(now, messages)}" if messages else "",
             )
         case Reflect(_, answers):
             text = render_template(
@@ -116,10 +116,10 @@ def _step(
                 request=asked,
                 role=now.role,
                 in_heart=" and the following in heart" if answers else "",
-                answers=_pairs(words["reflect_answers"].template, answers),
+                answers=_pairs(templates["reflect_answers"].template, answers),
             )
         case Extract(_, reflection, bad, good):
-            listing = "\n".join(f"- {one}" for one in good)
+            listing = "\n".join(f"- {response}" for response in good)
             text = render_template(
                 f"{wording}/extract", **common, request=asked, reflection=reflection, bad=bad, good=listing
             )
@@ -134,20 +134,20 @@ def _pairs(heading: str, pairs: Pairs) -> str:
 
 def _respond(now: Situation, task: Decide, wording: Wording, common: dict[str, str]) -> str:
     ask, aids, thinks = task.ask, task.aids or Aids(), wants_reasoning(task)
-    words = phrases(f"{wording}/reflective")
-    fields = [words["field_reasoning"].template] if thinks else []
+    templates = phrases(f"{wording}/reflective")
+    fields = [templates["field_reasoning"].template] if thinks else []
     if ask.options is None:
-        fields.append(words["field_statement"].template)
+        fields.append(templates["field_statement"].template)
     else:
-        fields.append(words["field_action"].substitute(options=", ".join(labels(ask, now.ruleset))))
+        fields.append(templates["field_action"].substitute(options=", ".join(labels(ask, now.ruleset))))
     values = {
         **common,
         "request": moderator_request(now, ask),
         "note": pack_note(now, ask.kind, wording),
-        "answers": _pairs(words["answers"].template, aids.answers),
-        "reflection": words["reflection"].substitute(text=aids.reflection) if aids.reflection else "",
-        "suggestion": words["suggestion"].substitute(text=aids.suggestion) if aids.suggestion else "",
-        "think": words["think" if thinks else "no_think"].template,
+        "answers": _pairs(templates["answers"].template, aids.answers),
+        "reflection": templates["reflection"].substitute(text=aids.reflection) if aids.reflection else "",
+        "suggestion": templates["suggestion"].substitute(text=aids.suggestion) if aids.suggestion else "",
+        "think": templates["think" if thinks else "no_think"].template,
         "considered": considered(now, task, wording),
     }
     if wording == "own":

@@ -135,11 +135,11 @@ def _announcement(rules: Ruleset) -> str:
     }[rules.reveal]
     if rules.shooter is not None and rules.reveal == "never":
         reveal += ", except that a shot tells who shot"
-    rest = ", but for what some may do as they leave" if "departure" in rules.due else ""
+    exception = ", but for what some may do as they leave" if "departure" in rules.due else ""
     return (
         f"The day round has phases. In the announcement phase all players hear who died in the night: "
         f'"{example} was killed.", or "No player was killed." when nobody died. {reveal}. Dead players take '
-        f"no further part{rest}."
+        f"no further part{exception}."
     )
 
 
@@ -215,11 +215,11 @@ def _voting(rules: Ruleset) -> str:
             if rules.pass_competes
             else " Not voting counts for nobody."
         )
-    words = {
+    last_words = {
         "none": "No one says last words.",
         "voted_out": "The player voted out says last words to all before leaving.",
     }[rules.last_words]
-    return f"{text} {words}"
+    return f"{text} {last_words}"
 
 
 def _winning(rules: Ruleset) -> str:

@@ -77,12 +77,12 @@ def sentence(
     round, phase: when it happened, named in front unless `round` is 0 (before the first night) or the
     event names its own time. Statements are cleaned (idempotent), so the result is always one line.
     """
-    words = _words(event, seat, ruleset)
+    text = _words(event, seat, ruleset)
     if isinstance(event, DayBroke):
-        return f"Day {event.round} announcement: {words}"
+        return f"Day {event.round} announcement: {text}"
     if isinstance(event, (NightFell, GameEnded)) or not round:
-        return words[0].upper() + words[1:] if words[:3] in ("you", "the") else words
-    return f"In {when(round, phase)}, {words}"
+        return text[0].upper() + text[1:] if text[:3] in ("you", "the") else text
+    return f"In {when(round, phase)}, {text}"
 
 
 def line_sentence(line: Line, seat: int | None, ruleset: Ruleset) -> str:
@@ -95,10 +95,10 @@ def moderator_sentence(event: Event, round: int, ruleset: Ruleset) -> str:
 
     round: the round in which it happened; only events before the first night (0) are worded apart.
     """
-    words = sentence(event, None, ruleset)
+    text = sentence(event, None, ruleset)
     if round or isinstance(event, (Dealt, PackMet)):
-        return words
-    return f"Before the first night, {words[0].lower() + words[1:] if words.startswith('The ') else words}"
+        return text
+    return f"Before the first night, {text[0].lower() + text[1:] if text.startswith('The ') else text}"
 
 
 def _words(event: Event | Reflected, seat: int | None, ruleset: Ruleset) -> str:

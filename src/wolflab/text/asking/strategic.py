@@ -42,12 +42,12 @@ def strategic_instruction(question: Question, common: dict[str, str]) -> str:
 
 def considered(now: Situation, task: Decide, wording: Wording) -> str:
     """What a decision is to follow: the seat's plan, the intent it has picked; empty for neither."""
-    words = phrases(f"{wording}/strategic")
+    templates = phrases(f"{wording}/strategic")
     sentences = []
     if task.plan:
-        sentences.append(words["plan"].substitute(text=_quoted(task.plan)))
+        sentences.append(templates["plan"].substitute(text=_quoted(task.plan)))
     if task.intent is not None:
-        sentences.append(words["intent"].substitute(intent=_intent(now, task.intent, wording)))
+        sentences.append(templates["intent"].substitute(intent=_intent(now, task.intent, wording)))
     return "\n".join(sentences)
 
 
@@ -60,29 +60,29 @@ def _intent(now: Situation, intent: Intent, wording: Wording) -> str:
 
 
 def _plan(now: Situation, task: Plan, wording: Wording, common: dict[str, str]) -> str:
-    words = phrases(f"{wording}/strategic")
+    templates = phrases(f"{wording}/strategic")
     text = render_template(
         f"{wording}/plan",
         **common,
         request=moderator_request(now, task.ask),
         note=pack_note(now, task.ask.kind, wording),
-        earlier=words["plan_earlier"].substitute(text=_quoted(task.earlier)) if task.earlier else "",
-        task=words[f"plan_{task.perspective}"].template,
+        earlier=templates["plan_earlier"].substitute(text=_quoted(task.earlier)) if task.earlier else "",
+        task=templates[f"plan_{task.perspective}"].template,
     )
     return without_blank_lines(text)
 
 
 def _propose(now: Situation, task: Propose, wording: Wording, common: dict[str, str]) -> str:
     """One candidate, the first, is asked for as an action is; the others by how they are to differ."""
-    words, ask = phrases(f"{wording}/strategic"), task.ask
+    templates, ask = phrases(f"{wording}/strategic"), task.ask
     parts = [request_to_act(now, ask, wording, common)]
     if task.earlier:
-        parts += [words["earlier"].template, _listed(task.earlier, ask, wording)]
+        parts += [templates["earlier"].template, _listed(task.earlier, ask, wording)]
         differ = "differ" if task.count > 1 else "differ_one"
-        parts.append(words[differ].substitute(count=number_in_words(task.count)))
+        parts.append(templates[differ].substitute(count=number_in_words(task.count)))
     elif task.count > 1:
         things = "statements" if ask.options is None else "actions"
-        parts.append(words[f"propose_{things}"].substitute(count=number_in_words(task.count)))
+        parts.append(templates[f"propose_{things}"].substitute(count=number_in_words(task.count)))
     fields, close = reply_fields(now, ask, wording), closing_of(ask, wording)
     if task.count > 1:
         entry = ",\n".join(fields)
@@ -93,8 +93,8 @@ def _propose(now: Situation, task: Propose, wording: Wording, common: dict[str, 
 
 
 def _choose(now: Situation, task: Choose, wording: Wording, common: dict[str, str]) -> str:
-    words, count = phrases(f"{wording}/phrases"), len(task.candidates)
-    fields = [words["reply_reasoning"].template, words["reply_choice"].substitute(count=count)]
+    templates, count = phrases(f"{wording}/phrases"), len(task.candidates)
+    fields = [templates["reply_reasoning"].template, templates["reply_choice"].substitute(count=count)]
     return without_blank_lines(
         render_template(
             f"{wording}/choose",
@@ -102,7 +102,7 @@ def _choose(now: Situation, task: Choose, wording: Wording, common: dict[str, st
             request=moderator_request(now, _open(task, now)),
             note=pack_note(now, task.ask.kind, wording),
             candidates=_listed(task.candidates, task.ask, wording),
-            form=reply_form(wording, fields, words["close_choice"].template),
+            form=reply_form(wording, fields, templates["close_choice"].template),
         )
     )
 
@@ -123,15 +123,15 @@ def _open(task: Choose, now: Situation) -> Ask:
 
 def _listed(candidates: tuple[Candidate, ...], ask: Ask, wording: Wording) -> str:
     """Candidates by number, each with its reasoning; a statement stands in quotation marks."""
-    words = phrases(f"{wording}/strategic")
+    templates = phrases(f"{wording}/strategic")
     lines = []
     for number, candidate in enumerate(candidates, 1):
         action = _quoted(candidate.action)
         if ask.options is None:
-            action = f'"{action}"' if action else words["silence"].template
-        lines.append(words["candidate"].substitute(number=number, action=action))
+            action = f'"{action}"' if action else templates["silence"].template
+        lines.append(templates["candidate"].substitute(number=number, action=action))
         if candidate.reasoning:
-            lines.append(words["why"].substitute(text=_quoted(candidate.reasoning)))
+            lines.append(templates["why"].substitute(text=_quoted(candidate.reasoning)))
     return "\n".join(lines)
 
 

@@ -53,11 +53,11 @@ def without_blank_lines(text: str) -> str:
 
 def moderator_request(now: Situation, ask: Ask) -> str:
     """What the moderator asks of the player, as "vote for …", with the options there are."""
-    words = phrases("requests")
+    templates = phrases("requests")
     duty = DUTIES.get(ask.kind)
     left, right = neighbours(now)
     due = "night" if duty is None or duty.when == "night" else "now"
-    return words[ask.kind if ask.kind in words else due].substitute(
+    return templates[ask.kind if ask.kind in templates else due].substitute(
         options=", ".join(labels(ask, now.ruleset)) if ask.options is not None else "",
         verb=duty.verb if duty else ask.kind,
         victim=victim_shown(now),

@@ -32,17 +32,17 @@ def results_told(acts: list[Act], text: str) -> list[Act]:
     """The acts of a sentence in which the speaker comes out as the Seer: a flat verdict is a result."""
     if _REASONED.search(text):
         return acts
-    told = list(acts)
-    for index, act in enumerate(told):
+    results = list(acts)
+    for index, act in enumerate(results):
         if isinstance(act, Accusation | Defence) and act.speaker == ME and act.strength == 3:
-            what = WEREWOLF if isinstance(act, Accusation) else act.role or GOOD
-            told[index] = Report(ME, "see", act.target, what, act.by)
-    return told
+            result = WEREWOLF if isinstance(act, Accusation) else act.role or GOOD
+            results[index] = Report(ME, "see", act.target, result, act.by)
+    return results
 
 
-def as_results(found: Iterable[Act], me: int) -> Iterator[Act]:
+def as_results(heard: Iterable[Act], me: int) -> Iterator[Act]:
     """What somebody who claims to be the Seer says flatly of a card is the result of a check."""
-    acts = list(found)
+    acts = list(heard)
     seers = {act.speaker for act in acts if isinstance(act, Claim) and act.role == "Seer" and not act.denied}
     for act in acts:
         if (
@@ -50,23 +50,23 @@ def as_results(found: Iterable[Act], me: int) -> Iterator[Act]:
             and act.speaker in seers - {me}
             and act.target != act.speaker
         ):
-            what = WEREWOLF if isinstance(act, Accusation) else act.role or GOOD
-            acts.append(Report(act.speaker, "see", act.target, what, act.by))
+            result = WEREWOLF if isinstance(act, Accusation) else act.role or GOOD
+            acts.append(Report(act.speaker, "see", act.target, result, act.by))
             yield acts[-1]
         else:
             yield act
     yield from _gone_along_with(acts, me)
 
 
-def contested(told: list[Act]) -> Iterator[Act]:
+def contested(acts: list[Act]) -> Iterator[Act]:
     """The acts of a sentence; who claims in it what the speaker claims too is held to be lying."""
-    yield from told
-    own = {act.role for act in told if isinstance(act, Claim) and act.speaker == ME and not act.denied}
+    yield from acts
+    own = {act.role for act in acts if isinstance(act, Claim) and act.speaker == ME and not act.denied}
     own -= {"Villager", WEREWOLF}
     if not own:
         return
-    judged = {act.target for act in told if isinstance(act, Accusation | Defence) and act.speaker == ME}
-    for act in told:
+    judged = {act.target for act in acts if isinstance(act, Accusation | Defence) and act.speaker == ME}
+    for act in acts:
         if isinstance(act, Claim) and act.speaker not in judged | {ME} and act.role in own and not act.denied:
             judged.add(act.speaker)
             yield Accusation(ME, act.speaker, 2, ME)

@@ -149,15 +149,15 @@ def checks(sentence: Sentence) -> None:
     if check is not None:
         who = me if check["who"] in ("i", None) else int(check["who"][1:])
         whom = seats_named(check["whom"] or check["mine"]) or (who,)
-        told = _results(sentence, who, whom, check.end(), check)
-        sentence.checking = () if told or who != me else whom
-    elif "@" in sentence.text and (found := _FIND.search(sentence.text)):
-        start = found.end()
-        _results(sentence, me, seats_named(sentence.text[start : start + 60]), start, found)
-    elif them := _CHECKED_THEM.search(sentence.text):
-        whom = sentence.named_before(them.start())
-        told = _results(sentence, me, whom, 0, None)
-        sentence.checking = () if told else whom
+        has_result = _results(sentence, who, whom, check.end(), check)
+        sentence.checking = () if has_result or who != me else whom
+    elif "@" in sentence.text and (finding := _FIND.search(sentence.text)):
+        start = finding.end()
+        _results(sentence, me, seats_named(sentence.text[start : start + 60]), start, finding)
+    elif checked := _CHECKED_THEM.search(sentence.text):
+        whom = sentence.named_before(checked.start())
+        has_result = _results(sentence, me, whom, 0, None)
+        sentence.checking = () if has_result else whom
     elif sentence.was and sentence.was != _SOMEBODY:
         _results(sentence, me, sentence.was, 0, None)
     if not any(isinstance(act, Report) and act.kind == "see" for act in sentence.acts):
@@ -168,44 +168,44 @@ def _results(
     sentence: Sentence, who: int, whom: tuple[int, ...], start: int, head: re.Match[str] | None
 ) -> bool:
     """Read what a check showed from `start` on; True when a result was told."""
-    rest, told = sentence.text[start:], False
+    tail, has_result = sentence.text[start:], False
     if head is not None and head.re is _CHECK:
-        rest = (f"@{whom[-1]}" if whom[-1] != ME else "they") + rest
+        tail = (f"@{whom[-1]}" if whom[-1] != ME else "they") + tail
     elif head is None:
-        rest = " " + rest
-    for match in STATE.finditer(rest):
+        tail = " " + tail
+    for match in STATE.finditer(tail):
         seats = meant(match["subj"], whom or sentence.last)
         seats = tuple(seat for seat in seats if head is not None or not whom or seat in whom)
         sentence.see(who, seats, check_result_of(match))
-        told = told or bool(seats)
-    result = None if told else _RESULT.search(rest)
+        has_result = has_result or bool(seats)
+    result = None if has_result else _RESULT.search(tail)
     if result is not None:
         sentence.see(who, whom, check_result_of(result))
-        told = True
-    if told:
+        has_result = True
+    if has_result:
         sentence.strike(head.start() if head is not None else 0, len(sentence.text))
-    return told
+    return has_result
 
 
 def _free_results(sentence: Sentence) -> None:
     """Read the results that the exact patterns leave."""
-    told = False
+    has_result = False
     by = _whose(sentence.text)
     if by is None and sentence.was == _SOMEBODY:
         by = ""
     if by is not None:
-        for them, what, start, end in list(_verdicts(sentence.text)):
-            sentence.see(int(by[1:]) if by else sentence.me, seats_named(them), what)
+        for players, result, start, end in list(_verdicts(sentence.text)):
+            sentence.see(int(by[1:]) if by else sentence.me, seats_named(players), result)
             sentence.strike(start, end)
-            told = True
-    if by == "" and not told and "@" not in sentence.full:
+            has_result = True
+    if by == "" and not has_result and "@" not in sentence.full:
         sentence.checking = sentence.checking or _SOMEBODY  # "I have checked two players": who comes next
     whom = sentence.checking or sentence.was
-    if not told and whom and whom != _SOMEBODY and (what := _lone(sentence.text)):
-        sentence.see(sentence.me, whom, what)
+    if not has_result and whom and whom != _SOMEBODY and (result := _lone(sentence.text)):
+        sentence.see(sentence.me, whom, result)
         sentence.strike(0, len(sentence.text))
-        told = True
-    if told:
+        has_result = True
+    if has_result:
         sentence.checking = ()
 
 
@@ -231,7 +231,7 @@ def _whose(text: str) -> str | None:
 
 
 def _verdicts(text: str) -> Iterator[tuple[str, str, int, int]]:
-    """(players, what, start, end) for every result in `text`; what: as in `Report`."""
+    """(players, result, start, end) for every result in `text`; result: `what` of a `Report`."""
     cut = _CUT.search(text)
     text = text[: cut.start()] if cut else text
     taken = 0
@@ -242,9 +242,9 @@ def _verdicts(text: str) -> Iterator[tuple[str, str, int, int]]:
         if match.start() < taken:
             continue
         before = match["link"] if match.re is _PAIR else text[max(0, match.start() - 12) : match.start()]
-        if what := _verdict(match, before):
+        if result := _verdict(match, before):
             taken = match.end()
-            yield match["whom"], what, match.start(), match.end()
+            yield match["whom"], result, match.start(), match.end()
 
 
 def _lone(text: str) -> str:

@@ -267,12 +267,12 @@ def others_claims(sentence: Sentence) -> None:
 
 def free_claims(sentence: Sentence) -> None:
     """Read the claims that the exact patterns leave."""
-    told = {(act.speaker, act.role) for act in sentence.acts if isinstance(act, Claim)}
+    claimed = {(act.speaker, act.role) for act in sentence.acts if isinstance(act, Claim)}
 
     def tell(who: int, word: str, denied: bool) -> None:
-        if (who, NAMED[word]) not in told:
+        if (who, NAMED[word]) not in claimed:
             sentence.acts.append(Claim(who, NAMED[word], denied, sentence.me))
-            told.add((who, NAMED[word]))
+            claimed.add((who, NAMED[word]))
 
     if not _ANY.search(text := sentence.text):
         return

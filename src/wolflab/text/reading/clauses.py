@@ -50,15 +50,17 @@ class Clause:
 def clauses(text: str, full: str) -> Iterator[Clause]:
     """Cut a sentence into clauses; a list of players is one token. What other patterns have taken is a
     clause without tokens that tells only of whom it spoke."""
-    found = list(_TOKEN.finditer(text))
-    tokens = [match[0] for match in found]
+    matches = list(_TOKEN.finditer(text))
+    tokens = [match[0] for match in matches]
     now = Clause([], {})
     for at, token in enumerate(tokens):
         if token[0] == "~" or (token in _BOUNDARY and _cuts(tokens, at, now)):
             if now.tokens:
                 yield now
             now = Clause([], {})
-            struck = re.findall(MANY, full[found[at].start() : found[at].end()]) if token[0] == "~" else ()
+            struck = (
+                re.findall(MANY, full[matches[at].start() : matches[at].end()]) if token[0] == "~" else ()
+            )
             if struck:
                 yield Clause([], {0: seats_named(struck[0])})
         elif token[0] == "@":

@@ -339,7 +339,7 @@ def _subject_of(scope: _Scope, at: int, end: int) -> tuple[int, ...]:
     clause, last, you = scope.clause, scope.last, scope.you
     tokens = clause.tokens
     fallback: tuple[int, ...] = ()
-    it = False
+    standing_in = False
     for index in range(at - 1, -1, -1):
         token = tokens[index]
         if token == "@":
@@ -352,7 +352,7 @@ def _subject_of(scope: _Scope, at: int, end: int) -> tuple[int, ...]:
         elif token in _YOURS and not fallback:
             return you
         elif token in _STANDING_FOR:
-            it = True
+            standing_in = True
         elif token in ("i", "we") and tokens[index + 1] in ("am", "was", "are"):
             return fallback
     if fallback:
@@ -370,6 +370,6 @@ def _subject_of(scope: _Scope, at: int, end: int) -> tuple[int, ...]:
             return you
     if tokens[0] in ("i", "we") and not clause.groups and {"find", "found", "consider"} & {*tokens[1:2]}:
         return last  # "…, which I find strange"
-    if clause.groups or (not it and {"my", "our"}.intersection(tokens[:at])):
+    if clause.groups or (not standing_in and {"my", "our"}.intersection(tokens[:at])):
         return ()
-    return last if it or at == 0 or len(tokens) < 5 or tokens[0] in _CARRIES else ()
+    return last if standing_in or at == 0 or len(tokens) < 5 or tokens[0] in _CARRIES else ()

@@ -355,27 +355,27 @@ _TABLES = (
 def _entries() -> Iterator[LexiconEntry]:
     for table, bad, kind, negated, strength in _TABLES:
         for row in re.sub(r"(?<=\|)\s+", "", table).split(";"):
-            words = []
+            slots = []
             for word in row.split():
                 optional, word = word.endswith("?"), word.rstrip("?")
                 options: set[str] = set()
                 inflected = word.startswith("^")
                 for option in word.lstrip("^").split("|"):
                     options.update(forms(option) if inflected else (option,))
-                words.append((frozenset(options), optional))
-            if words:
-                yield LexiconEntry(tuple(words), bad, kind, negated, strength)
+                slots.append((frozenset(options), optional))
+            if slots:
+                yield LexiconEntry(tuple(slots), bad, kind, negated, strength)
 
 
 def _index() -> dict[str, tuple[LexiconEntry, ...]]:
-    found: dict[str, list[LexiconEntry]] = {}
+    by_word: dict[str, list[LexiconEntry]] = {}
     for entry in _entries():
         for options, optional in entry.words:
             for word in options:
-                found.setdefault(word, []).append(entry)
+                by_word.setdefault(word, []).append(entry)
             if not optional:
                 break
-    return {word: tuple(sorted(rows, key=lambda e: -len(e.words))) for word, rows in found.items()}
+    return {word: tuple(sorted(rows, key=lambda e: -len(e.words))) for word, rows in by_word.items()}
 
 
 LEXICON = _index()

@@ -195,10 +195,10 @@ def stances(sentence: Sentence) -> None:
         head = sentence.text[max(0, match.start() - 30) : match.start()]
         bad = bool(match["neg"]) or _DISTRUSTING.search(head) is not None
         sentence.judge(seats_named(match["whom"]), bad, 1 if bad else 2)
-    told = {getattr(act, "target", None) for act in sentence.acts if not isinstance(act, Suggestion)}
+    judged = {getattr(act, "target", None) for act in sentence.acts if not isinstance(act, Suggestion)}
     last = sentence.last or last_named(sentence.full, ())
     for cue in cues(_NOSAY.sub(struck, sentence.text), sentence.full, last):
         for seat in cue.seats:
-            if seat not in told:
+            if seat not in judged:
                 sentence.judge((seat,), cue.bad, cue.strength)
-                told.add(seat)
+                judged.add(seat)

@@ -84,13 +84,13 @@ def quoted(sentence: Sentence) -> Iterator[tuple[int, str]]:
             yield seat, match["what"]
 
 
-def in_first_person(words: str) -> str:
+def in_first_person(quote: str) -> str:
     """Quoted words as that player would say them; empty where they are about the one who quotes."""
-    if _MINE.match(words):
+    if _MINE.match(quote):
         return ""
     for pattern, by in _IN_FIRST_PERSON:
-        words = pattern.sub(by, words)
-    return "i am " + words if _ROLE_ALONE.match(words) else words
+        quote = pattern.sub(by, quote)
+    return "i am " + quote if _ROLE_ALONE.match(quote) else quote
 
 
 def between(sentence: Sentence) -> None:

@@ -61,5 +61,5 @@ def _spoken_to(text: str) -> str:
     if called is None or len(set(seats_named(text))) != 1:
         return text
     name = called[1]
-    told = _YOU.sub(lambda match: name + _FORMS[match.lastgroup or "you"], text)
-    return told if told == text else re.sub(rf"^{name}, ", f"{name} ; ", told)
+    rewritten = _YOU.sub(lambda match: name + _FORMS[match.lastgroup or "you"], text)
+    return rewritten if rewritten == text else re.sub(rf"^{name}, ", f"{name} ; ", rewritten)

@@ -65,8 +65,8 @@ def asked_plainly(text: str) -> str:
     match = _STATING.match(text)
     if match is None:
         return ""
-    what = match["what"].rstrip("?!. ")
-    return f"i {what}" if match["mine"] is not None else what
+    clause = match["what"].rstrip("?!. ")
+    return f"i {clause}" if match["mine"] is not None else clause
 
 
 def rhetoric(sentence: Sentence) -> None:

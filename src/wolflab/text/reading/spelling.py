@@ -153,10 +153,10 @@ def _namer(names: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int], dic
         digits = re.search(r"(\d+)\D*$", name)
         if digits:
             numbers[digits[1]] = seat
-    words = "|".join(re.escape(name) for name in sorted(exact, key=len, reverse=True))
+    spelt = "|".join(re.escape(name) for name in sorted(exact, key=len, reverse=True))
     pattern = re.compile(
         r"(?<!\w)(?!(?<=my )number one\b|(?<=the )number one\b|(?<=seer )number "
-        rf")(?:(?P<name>{words})(?!\w)|(?:players?|numbers?|seat|no\.|p|#)[ _#]?(?P<number>\d+|"
+        rf")(?:(?P<name>{spelt})(?!\w)|(?:players?|numbers?|seat|no\.|p|#)[ _#]?(?P<number>\d+|"
         rf"{'|'.join(_SPELT)})(?!\w))"
     )
     return pattern, exact, numbers
@@ -188,9 +188,9 @@ def normal(raw: str, names: tuple[str, ...]) -> str:
 
 def _rewritten(text: str) -> str:
     """`text` with contractions and habits of typing spelt out."""
-    for needed, what, by in _REWRITES:
+    for needed, pattern, by in _REWRITES:
         if needed in text:
-            text = what.sub(by, text)
+            text = pattern.sub(by, text)
     return _ASIDE.sub(r"\1 ; ", text).strip()
 
 

@@ -84,7 +84,7 @@ _AHEAD = re.compile(r"\b(?:he|she|him|her|his)\b", re.IGNORECASE)
 
 @lru_cache(1 << 14)
 def _read(text: str, names: tuple[str, ...], speaker: int) -> tuple[Act, ...]:
-    found: dict[Act, None] = {}
+    distinct: dict[Act, None] = {}
     last: tuple[int, ...] = ()
     checking: tuple[int, ...] = ()
     pair: tuple[int, ...] = ()
@@ -96,20 +96,21 @@ def _read(text: str, names: tuple[str, ...], speaker: int) -> tuple[Act, ...]:
         before = pair if STANDING_IN.search(raw) else ()
         acts, last, checking, named = _sentence(raw, names, last, checking, before)
         pair = spoken(named, pair)
-        told = seer and card_told(raw)
+        flat = seer and card_told(raw)
         seer = seer or Claim(ME, "Seer", False, ME) in acts
         for act in acts:
-            if told and isinstance(act, Defence) and act.speaker == ME and act.strength == 3 and not act.role:
+            if flat and isinstance(act, Defence) and act.speaker == ME and act.strength == 3 and not act.role:
                 act = Report(ME, "see", act.target, GOOD, act.by)
-            one = replace(act, speaker=speaker if act.speaker == ME else act.speaker, by=speaker)
-            if isinstance(one, Report) and one.target == ME:
-                one = replace(one, target=speaker)
-            if isinstance(one, Defence) and one.speaker == one.target and one.role:
-                one = Claim(one.speaker, one.role, False, speaker)  # "player_3 is the Seer", says player_3
-            if isinstance(one, Claim | Report) or one.target != one.speaker:
-                found[one] = None
-    told_of_others = any(isinstance(act, Claim | Report) and act.speaker != speaker for act in found)
-    return tuple(as_results(found, speaker) if told_of_others else found)
+            heard = replace(act, speaker=speaker if act.speaker == ME else act.speaker, by=speaker)
+            if isinstance(heard, Report) and heard.target == ME:
+                heard = replace(heard, target=speaker)
+            if isinstance(heard, Defence) and heard.speaker == heard.target and heard.role:
+                # "player_3 is the Seer", says player_3
+                heard = Claim(heard.speaker, heard.role, False, speaker)
+            if isinstance(heard, Claim | Report) or heard.target != heard.speaker:
+                distinct[heard] = None
+    told_of_others = any(isinstance(act, Claim | Report) and act.speaker != speaker for act in distinct)
+    return tuple(as_results(distinct, speaker) if told_of_others else distinct)
 
 
 # -- sentences -------------------------------------------------------------------------------------
@@ -168,9 +169,9 @@ def _tell(sentence: Sentence) -> None:
     """Read a sentence by all patterns, from the most specific to the most general."""
     sentence.text = sentence.full = _VOTE_OF.sub(r"\1's vote", sentence.text)
     pretended(sentence)
-    for who, words in quoted(sentence):
-        if words := in_first_person(words):
-            inner = Sentence(words, sentence.last, me=who)
+    for who, quote in quoted(sentence):
+        if quote := in_first_person(quote):
+            inner = Sentence(quote, sentence.last, me=who)
             _tell(inner)
             sentence.acts.extend(act for act in inner.acts if act.speaker == who)
     between(sentence)

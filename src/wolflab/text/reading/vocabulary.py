@@ -27,11 +27,11 @@ SLANG = {
 
 def role_words() -> dict[str, str]:
     """Words for roles, in lower case, to the roles' names."""
-    words = dict(SLANG)
+    by_word = dict(SLANG)
     for role in ROLES.values():
         for word in (role.name, role.plural, *role.aliases):
-            words[word.lower()] = role.name
-    return words
+            by_word[word.lower()] = role.name
+    return by_word
 
 
 NAMED = role_words()

@@ -216,14 +216,14 @@ def read_role(text: str, guesses: tuple[str, ...]) -> str | None:
 def _role_words(guess: str, guesses: tuple[str, ...]) -> set[str]:
     if guess == UNCERTAIN:
         return {"uncertain", "unknown", "unsure", "undecided"}
-    words = {guess}
+    names = {guess}
     if guess in ROLES:
-        words |= {ROLES[guess].plural, *ROLES[guess].aliases}
+        names |= {ROLES[guess].plural, *ROLES[guess].aliases}
         shields = {"Guard", "Doctor"}
         if guess in shields and not shields <= set(guesses):
             for other in shields & set(ROLES):
-                words |= {other, ROLES[other].plural, *ROLES[other].aliases}
-    return {word.casefold() for word in words}
+                names |= {other, ROLES[other].plural, *ROLES[other].aliases}
+    return {word.casefold() for word in names}
 
 
 def _evidence(value: Any) -> tuple[int, ...]:

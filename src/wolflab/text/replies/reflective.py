@@ -169,10 +169,10 @@ def _candidates_in(text: str) -> list[str]:
 
 def _like(piece: str, candidates: tuple[str, ...]) -> int | None:
     """The number, from 1, of the candidate that `piece` repeats."""
-    words = _words(piece)
-    if not words:
+    flat = _words(piece)
+    if not flat:
         return None
-    ratios = [SequenceMatcher(None, words, _words(text), autojunk=False).ratio() for text in candidates]
+    ratios = [SequenceMatcher(None, flat, _words(text), autojunk=False).ratio() for text in candidates]
     best = max(range(len(ratios)), key=ratios.__getitem__)
     return best + 1 if ratios[best] >= _ALIKE else None
 

@@ -321,30 +321,32 @@ def _preferred(said: str, task: Choose, ruleset: Ruleset) -> int | Problem:
         if 1 <= number <= count:
             return number - 1
         return Problem(f"there is no candidate {number}; choose a number from 1 to {count}")
-    words = [_words(candidate.action) for candidate in task.candidates]
-    if said and _words(said) in words:
-        return words.index(_words(said))
+    actions = [_words(candidate.action) for candidate in task.candidates]
+    if said and _words(said) in actions:
+        return actions.index(_words(said))
     led = _LED.match(said)
     cited = {int(led[1])} if led else {int(digits) for digits in _CITED.findall(said[:REASONING_LIMIT])}
     if len(cited) == 1 and 1 <= min(cited) <= count:
         return min(cited) - 1
-    return _in_words(said, words, task, ruleset)
+    return _in_words(said, actions, task, ruleset)
 
 
-def _in_words(said: str, words: list[str], task: Choose, ruleset: Ruleset) -> int | Problem:
+def _in_words(said: str, actions: list[str], task: Choose, ruleset: Ruleset) -> int | Problem:
     """The one candidate whose action `said` tells in words of its own, or whose statement it repeats."""
-    problem = Problem(f'the reply has no "choice"; choose a number from 1 to {len(words)}')
+    problem = Problem(f'the reply has no "choice"; choose a number from 1 to {len(actions)}')
     if not any(char.isalnum() for char in said):
         return problem
     if task.ask.options is None:
         flat = _words(said)
-        near = [n for n, text in enumerate(words) if len(text) > 20 and (text in flat or flat in text)]
-        silent = is_silence(clean(said)) and "" in words
+        near = [n for n, text in enumerate(actions) if len(text) > 20 and (text in flat or flat in text)]
+        silent = is_silence(clean(said)) and "" in actions
         if silent:
-            return words.index("")
+            return actions.index("")
         return near[0] if len(near) == 1 and len(flat) > 20 else problem
     action = read_action(said, task.ask, ruleset)
     if isinstance(action, str):
         return problem
     flat = _words(label(action, task.ask.kind, ruleset))
-    return words.index(flat) if flat in words else Problem(f'"{clean(said, 80)}" is none of the candidates')
+    return (
+        actions.index(flat) if flat in actions else Problem(f'"{clean(said, 80)}" is none of the candidates')
+    )

@@ -94,7 +94,7 @@ def views_of(text: str, names: tuple[str, ...], me: int) -> Views:
     for _, views in sorted(sentences, key=lambda sentence: not sentence[0]):
         wolf = views.wolf | wolf
         role = views.role | role
-        claims = {me if seat == _ME else seat: told for seat, told in views.claims.items()} | claims
+        claims = {me if seat == _ME else seat: claim for seat, claim in views.claims.items()} | claims
     return Views(wolf, role, claims)
 
 

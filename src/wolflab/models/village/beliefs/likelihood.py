@@ -102,8 +102,8 @@ class Node:
     @cached_property
     def contexts(self) -> tuple[int, ...]:
         """By seat, what is publicly known of it (see `parameters.CONTEXTS`)."""
-        reported = {target for _, target, what in self.reports if what == "Werewolf"}
-        cleared = {target for _, target, what in self.reports if what != "Werewolf"}
+        reported = {target for _, target, result in self.reports if result == "Werewolf"}
+        cleared = {target for _, target, result in self.reports if result != "Werewolf"}
         accused = {target for _, target, stance in self.today if stance in HOSTILE}
         contexts = []
         for seat, claim in enumerate(self.claims):

@@ -297,11 +297,11 @@ def _possible(
 ) -> Bools | None:  # fmt: skip
     """Which worlds certain knowledge leaves; None: all. revealed: roles by seat. harmless, lives: masks."""
     mask: Bools = np.ones(world.size, np.bool_)
-    for target, what in learned:
-        if what in world.roles and (what != "Werewolf" or rules.seer_learns == "role"):
-            mask &= world.has(target, world.roles.index(what))
+    for target, result in learned:
+        if result in world.roles and (result != "Werewolf" or rules.seer_learns == "role"):
+            mask &= world.has(target, world.roles.index(result))
         else:
-            mask &= world.wolf[:, target] == (what == "Werewolf")
+            mask &= world.wolf[:, target] == (result == "Werewolf")
     for seat, role in enumerate(revealed):
         if role:
             mask &= world.has(seat, world.roles.index(role))

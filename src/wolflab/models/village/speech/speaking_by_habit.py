@@ -64,8 +64,10 @@ def _own_claims(scene: TableScene, kind: str) -> list[Point]:
 
 def _seer(scene: TableScene, pressed: bool, claimed: bool) -> list[Point]:
     """Tell of a Werewolf found, answer a false Seer, or wait."""
-    learned = [(seat, what) for seat, what in scene.survey.learned.items() if seat != scene.me]
-    living_wolves = [seat for seat, what in learned if what == "Werewolf" and seat in scene.situation.alive]
+    learned = [(seat, result) for seat, result in scene.survey.learned.items() if seat != scene.me]
+    living_wolves = [
+        seat for seat, result in learned if result == "Werewolf" and seat in scene.situation.alive
+    ]
     rival = any(seat != scene.me for seat in scene.node.claimants(AS_SEER))
     style, draws = scene.style, scene.draws
     speaks = pressed or claimed or rival or len(learned) >= 3
@@ -74,10 +76,10 @@ def _seer(scene: TableScene, pressed: bool, claimed: bool) -> list[Point]:
     if not speaks:
         return []
     points = [] if claimed and draws.chance("repeat", 600) else [Point("claim", None, "Seer")]
-    before = {(seat, what) for speaker, seat, what in scene.node.reports if speaker == scene.me}
-    for number, (seat, what) in enumerate(reversed(learned)):
-        if (seat, what) not in before or seat in living_wolves:
-            points.append(Point("saw" if number == 0 else "saw before", seat, what))
+    before = {(seat, result) for speaker, seat, result in scene.node.reports if speaker == scene.me}
+    for number, (seat, result) in enumerate(reversed(learned)):
+        if (seat, result) not in before or seat in living_wolves:
+            points.append(Point("saw" if number == 0 else "saw before", seat, result))
     return points
 
 
@@ -89,7 +91,7 @@ def _wolf_claims(scene: TableScene) -> list[Point]:
     claim = node.claims[scene.me]
     if claim == AS_SEER:
         return _false_report(scene)
-    exposed = [seat for _, seat, what in node.reports if what == "Werewolf" and seat in scene.pack]
+    exposed = [seat for _, seat, result in node.reports if result == "Werewolf" and seat in scene.pack]
     seers = node.claimants(AS_SEER)
     if rules.count("Seer") and not any(seat in scene.pack for seat in seers):
         rate = 500 if scene.me in exposed else 80 if exposed else 2 * style.bluff if seers else style.bluff
@@ -138,7 +140,7 @@ def suspects(scene: TableScene) -> list[tuple[int, int]]:
 
 def _reported(scene: TableScene, seat: int) -> bool:
     """Whether anybody told of a check that showed `seat` to be a Werewolf."""
-    return any(target == seat and what == "Werewolf" for _, target, what in scene.node.reports)
+    return any(target == seat and result == "Werewolf" for _, target, result in scene.node.reports)
 
 
 def pushed(scene: TableScene, seat: int) -> int:

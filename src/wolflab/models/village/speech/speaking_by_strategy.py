@@ -68,9 +68,9 @@ def knowledge(scene: TableScene) -> list[Point]:
     role, shielded = scene.situation.role, scene.survey.shielded
     points = [Point("claim", None, role)]
     if role_class(ROLES[role]) == SEER:
-        learned = [(seat, what) for seat, what in scene.survey.learned.items() if seat != scene.me]
-        for number, (seat, what) in enumerate(reversed(learned)):
-            points.append(Point("saw" if number == 0 else "saw before", seat, what))
+        learned = [(seat, result) for seat, result in scene.survey.learned.items() if seat != scene.me]
+        for number, (seat, result) in enumerate(reversed(learned)):
+            points.append(Point("saw" if number == 0 else "saw before", seat, result))
     if role_class(ROLES[role]) == SHIELD and shielded is not None and shielded != scene.me:
         points.append(Point("protect", shielded))
     return points
@@ -79,7 +79,7 @@ def knowledge(scene: TableScene) -> list[Point]:
 def _open(scene: TableScene) -> MadeSpeech | None:
     role, points = scene.situation.role, knowledge(scene)
     learned = scene.survey.learned.items()
-    wolves = [seat for seat, what in learned if what == "Werewolf" and seat in scene.others()]
+    wolves = [seat for seat, result in learned if result == "Werewolf" and seat in scene.others()]
     target = wolves[-1] if wolves else scene.likeliest_wolf(scene.foes())
     if target is None:
         return points, f"I am the {role}."
@@ -168,13 +168,13 @@ def _attack(scene: TableScene, target: int | None) -> MadeSpeech | None:
     return None if target is None else (_calls_against(scene, target, 3), scene.support_sentence(target))
 
 
-def false_check(scene: TableScene, what: str, target: int | None) -> list[Point]:
+def false_check(scene: TableScene, result: str, target: int | None) -> list[Point]:
     """A false Seer's report: the claim, the earlier checks, and one more where a night allows it."""
-    before = [(seat, told) for speaker, seat, told in scene.node.reports if speaker == scene.me]
+    before = [(seat, shown) for speaker, seat, shown in scene.node.reports if speaker == scene.me]
     points = [Point("claim", None, "Seer")]
     if target is not None and len(before) < scene.situation.round:
-        points.append(Point("saw", target, what))
-    return [*points, *(Point("saw before", seat, told) for seat, told in reversed(before))]
+        points.append(Point("saw", target, result))
+    return [*points, *(Point("saw before", seat, shown) for seat, shown in reversed(before))]
 
 
 def false_shield(scene: TableScene, role: str) -> list[Point]:

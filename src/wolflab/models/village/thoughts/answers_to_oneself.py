@@ -214,10 +214,10 @@ def _look(mind: Mind) -> list[str]:
 
 
 def _found(mind: Mind) -> list[str]:
-    learned = {seat: what for seat, what in mind.survey.learned.items() if seat != mind.me}
+    learned = {seat: result for seat, result in mind.survey.learned.items() if seat != mind.me}
     if not learned:
         return ["I have looked at nobody yet.", *mind.suspicions(1)]
-    wolves = [seat for seat, what in learned.items() if what == "Werewolf"]
+    wolves = [seat for seat, result in learned.items() if result == "Werewolf"]
     good = [seat for seat in learned if seat not in wolves]
     sides = (("certainly", wolves), ("certainly not", good))
     return [mind.graded(word, seats) for word, seats in sides if seats]
@@ -227,7 +227,7 @@ def _tell_now(mind: Mind) -> list[str]:
     if mind.wolf:
         return ["No, nobody may learn what I am."]
     learned = mind.survey.learned.items()
-    wolves = [seat for seat, what in learned if what == "Werewolf" and seat in mind.now.alive]
+    wolves = [seat for seat, result in learned if result == "Werewolf" and seat in mind.now.alive]
     if mind.role == SEER and wolves:
         return ["Yes, the village must hear of it.", mind.graded("certainly", wolves)]
     if mind.accusers([mind.me]):

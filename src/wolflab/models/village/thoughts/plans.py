@@ -151,10 +151,12 @@ def _patterns(ruleset: Ruleset) -> tuple[tuple[str, re.Pattern[str]], ...]:
         (
             kind,
             re.compile(
-                re.escape(words).replace(r"\{who\}", f"(?P<who>{who})").replace(r"\{what\}", "(?P<what>.+)")
+                re.escape(template)
+                .replace(r"\{who\}", f"(?P<who>{who})")
+                .replace(r"\{what\}", "(?P<what>.+)")
             ),
         )
-        for kind, words in _AIMS.items()
+        for kind, template in _AIMS.items()
     )
 
 

@@ -103,7 +103,7 @@ _TOPICS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("roles", ("roles?",)),
 )
 _COMPILED = tuple(
-    (name, re.compile("|".join(rf"\b{words}\b" for words in patterns))) for name, patterns in _TOPICS
+    (name, re.compile("|".join(rf"\b{pattern}\b" for pattern in patterns))) for name, patterns in _TOPICS
 )
 
 
