@@ -47,10 +47,10 @@ def main() -> None:
     try:
         app()
     except (WolflabError, OSError, ExceptionGroup) as error:
-        words = _words(error)
-        if words is None:
+        text = _words(error)
+        if text is None:
             raise
-        console(stderr=True).print(f"[bold red]wolflab:[/] {_plain(words)}", highlight=False, soft_wrap=True)
+        console(stderr=True).print(f"[bold red]wolflab:[/] {_plain(text)}", highlight=False, soft_wrap=True)
         sys.exit(2)
     except SystemExit as end:
         if end.code == INTERRUPTED:
@@ -375,10 +375,10 @@ def annotate_judge(
     from .lab.plans.overrides import with_settings
     from .ui.annotating import judge_sample
 
-    found = judge_sample(
+    judged = judge_sample(
         console(), sample, with_settings(model, set_), behaviours, run=run, limits=(tokens, usd)
     )
-    raise typer.Exit(1 if found.waiting else 0)
+    raise typer.Exit(1 if judged.waiting else 0)
 
 
 @annotate.command("agree", epilog="Example:  `wolflab annotate agree labels anna.csv ben.csv`")
@@ -492,8 +492,8 @@ def exploit(
 
 def _check_alone(context: typer.Context) -> None:
     """Refuse flags beside --resume or --show: they would be left out without a word."""
-    sources = {one: context.get_parameter_source(one) for one in context.params}
-    given = [one for one, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    given = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
     if len(given) > 1:
         flag = "--show" if "show" in given else "--resume"
         raise typer.BadParameter(f"{flag} takes a run as it is; the other flags are for new ones")

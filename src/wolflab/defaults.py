@@ -15,11 +15,11 @@ from typing import Any
 @cache
 def _defaults(kind: type) -> tuple[tuple[str, Any], ...]:
     """(field, its default) of a dataclass; MISSING where it has none."""
-    found = []
-    for one in fields(kind):
-        made = one.default_factory() if one.default_factory is not MISSING else one.default
-        found.append((one.name, made))
-    return tuple(found)
+    defaults = []
+    for field in fields(kind):
+        default = field.default_factory() if field.default_factory is not MISSING else field.default
+        defaults.append((field.name, default))
+    return tuple(defaults)
 
 
 def fields_said(value: Any) -> list[tuple[str, Any]]:

@@ -36,8 +36,8 @@ class Part(BaseModel):
 
     def written(self) -> str:
         """As a file: what was set, in YAML."""
-        told = self.model_dump(mode="json", exclude_unset=True)
-        return yaml.safe_dump(told, sort_keys=False, allow_unicode=True)
+        settings = self.model_dump(mode="json", exclude_unset=True)
+        return yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
 
 
 class Misfit(ValueError):
@@ -117,7 +117,7 @@ _USE = {
 def misfit(error: ValidationError, kind: type, page: str = "") -> Misfit:
     """The first thing that is wrong. page: where the fields are explained."""
     # An unknown field comes first: the field that it was meant for is then only missing.
-    first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+    first = min(error.errors(), key=lambda detail: detail["type"] != "extra_forbidden")
     place = [part for part in first["loc"] if part not in _TAGS]
     while place and isinstance(place[-1], int):
         place.pop()
@@ -128,18 +128,18 @@ def misfit(error: ValidationError, kind: type, page: str = "") -> Misfit:
 
 
 def _words(error: Any, place: Sequence[str | int], kind: type, page: str) -> str:
-    what: str = error["type"]
-    if what == "extra_forbidden":
+    error_type: str = error["type"]
+    if error_type == "extra_forbidden":
         near = nearest(str(place[-1]), _known(kind, place[:-1]))
         return f"there is no such field; {f'see {page}' if page and near.startswith('known') else near}"
-    if what == "missing":
+    if error_type == "missing":
         return "this field is needed"
-    if what == "value_error":
+    if error_type == "value_error":
         return str(error["msg"].removeprefix("Value error, "))
-    use = next((use for begins, use in _USE.items() if what.startswith(begins)), "")
-    if what in ("dataclass_type", "model_type"):
+    use = next((use for begins, use in _USE.items() if error_type.startswith(begins)), "")
+    if error_type in ("dataclass_type", "model_type"):
         use = f"a mapping of {', '.join(_known(kind, place))}"
-    if what.endswith("_type") and error["loc"]:
+    if error_type.endswith("_type") and error["loc"]:
         use = _TAGS.get(error["loc"][-1]) or use
     said = str(error["msg"])
     instead = f"use {use.format(**error.get('ctx', {}))}" if use else said[:1].lower() + said[1:]
@@ -155,7 +155,7 @@ def _known(kind: type, place: Iterable[str | int]) -> list[str]:
 
 
 def _names(kind: Any) -> list[str]:
-    return list(kind.model_fields) if issubclass(kind, BaseModel) else [one.name for one in fields(kind)]
+    return list(kind.model_fields) if issubclass(kind, BaseModel) else [field.name for field in fields(kind)]
 
 
 @lru_cache(256)

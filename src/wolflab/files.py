@@ -56,11 +56,11 @@ def writing(path: Path) -> AbstractContextManager[None]:
 
 
 @contextmanager
-def _told(path: Path, words: str) -> Iterator[None]:
+def _told(path: Path, sentence: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         why = error.strerror or str(error)
         if error.filename is not None and Path(error.filename) == path.parent:
             why += f": {path.parent}"
-        raise StoreError(f"{path}: {words.format(why)}") from None
+        raise StoreError(f"{path}: {sentence.format(why)}") from None

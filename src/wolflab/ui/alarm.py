@@ -25,15 +25,15 @@ _GAMES = 64
 
 
 class HeardStore(Store):
-    """A store that tells of each call once it is committed. told: the name of the model that answered."""
+    """A store that tells of each call once it is committed. on_call: gets the name of its model."""
 
-    told: Callable[[str], None] | None = None
+    on_call: Callable[[str], None] | None = None
 
     def commit(self, asker: str, call: Any) -> None:
         """See `CallStore.commit`."""
         super().commit(asker, call)
-        if self.told is not None:
-            self.told(call.model)
+        if self.on_call is not None:
+            self.on_call(call.model)
 
 
 class Alarm:
@@ -48,11 +48,11 @@ class Alarm:
         self._warned: set[str] = set()
 
     def __enter__(self) -> Alarm:
-        self._store.told = self.called
+        self._store.on_call = self.called
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._store.told = None
+        self._store.on_call = None
         self._ledger.close()
 
     def beside(self, watch: ProgressWatch) -> ProgressWatch:
@@ -68,8 +68,8 @@ class Alarm:
     def called(self, model: str) -> None:
         """A call was committed."""
         self._calls[model] += 1
-        times, rest = divmod(self._calls[model], MANY)
-        if not rest and times & (times - 1) == 0 and model not in self._warned:
+        times, remainder = divmod(self._calls[model], MANY)
+        if not remainder and times & (times - 1) == 0 and model not in self._warned:
             self._look()
 
     def _game_over(self) -> None:
@@ -80,8 +80,8 @@ class Alarm:
             self._look()
 
     def _look(self) -> None:
-        for one in troubled(self._ledger):
-            if one.model not in self._warned:
-                self._warned.add(one.model)
-                told = f"{trouble_in_words(one)} The run goes on; see: wolflab errors {self._store.path}"
-                say(self._console, told, "yellow")
+        for trouble in troubled(self._ledger):
+            if trouble.model not in self._warned:
+                self._warned.add(trouble.model)
+                text = f"{trouble_in_words(trouble)} The run goes on; see: wolflab errors {self._store.path}"
+                say(self._console, text, "yellow")

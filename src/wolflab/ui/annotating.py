@@ -42,19 +42,19 @@ def draw_sample(
 ) -> Sample:
     """`wolflab annotate sample`: draw items from a run and write the table, the page and the key."""
     with Store.open_for_reading(run) as store:
-        found = sample(store, per_condition, seed, kinds, recipes)
-    items = items_of(found, reasoning)
+        drawn = sample(store, per_condition, seed, kinds, recipes)
+    items = items_of(drawn, reasoning)
     directory.mkdir(parents=True, exist_ok=True)
-    key = write_key(found.key, directory)
+    key = write_key(drawn.key, directory)
     table = write_table(items, directory / TABLE)
-    page = write_page(items, found.key.code, directory / PAGE)
-    conditions = counted(len(found.key.variants), "condition")
+    page = write_page(items, drawn.key.code, directory / PAGE)
+    conditions = counted(len(drawn.key.variants), "condition")
     say(console, f"{counted(len(items), 'reply', 'replies')} of {conditions}, shuffled.")
-    for condition, given in found.short:
+    for condition, given in drawn.short:
         say(console, f"{condition} has only {counted(given, 'such reply', 'such replies')}.", "yellow")
     say(console, f"For raters:  {page}  or  {table}")
     say(console, f"Keep away from them:  {key}")
-    return found
+    return drawn
 
 
 def judge_sample(
@@ -79,16 +79,16 @@ def judge_sample(
         shown.update(task, completed=over, total=planned)
 
     with Store.open_for_reading(run_of(key, directory, run)) as store, shown:
-        found = asyncio.run(judge_by_name(key, store, model, directory, asked, retries, limits, watch))
-    tokens = found.usage.prompt_tokens + found.usage.completion_tokens
-    told = f"{counted(len(found.verdicts), 'verdict')}, {found.invalid} of them unusable"
-    told += f", {tokens:,} tokens" if tokens else ""
-    told += f", {number(found.usage.cost, 'usd')}" if found.usage.cost else ""
-    say(console, f"{told}:  {found.path / FILE}")
-    if found.waiting:
-        left = counted(found.waiting, "reply is", "replies are")
-        say(console, f"{left} not judged yet ({found.why}). Go on with the same command.", "yellow")
-    return found
+        judged = asyncio.run(judge_by_name(key, store, model, directory, asked, retries, limits, watch))
+    tokens = judged.usage.prompt_tokens + judged.usage.completion_tokens
+    sentence = f"{counted(len(judged.verdicts), 'verdict')}, {judged.invalid} of them unusable"
+    sentence += f", {tokens:,} tokens" if tokens else ""
+    sentence += f", {number(judged.usage.cost, 'usd')}" if judged.usage.cost else ""
+    say(console, f"{sentence}:  {judged.path / FILE}")
+    if judged.waiting:
+        left = counted(judged.waiting, "reply is", "replies are")
+        say(console, f"{left} not judged yet ({judged.why}). Go on with the same command.", "yellow")
+    return judged
 
 
 def show_agreement(
@@ -97,12 +97,12 @@ def show_agreement(
     """`wolflab annotate agree`: print how far raters agree and what they say of each variant."""
     key = read_key(directory)
     with Store.open_for_reading(run_of(key, directory, run)) as store:
-        found = agree(directory, files, store)
+        agreement = agree(directory, files, store)
     path = directory / RESULT
-    write_numbers(path, found.as_dict())
-    print_agreement(console, found)
+    write_numbers(path, agreement.as_dict())
+    print_agreement(console, agreement)
     say(console, f"all numbers: {path}")
-    return found
+    return agreement
 
 
 def run_of(key: AnswerKey, directory: Path, run: Path | None = None) -> Path:
@@ -115,52 +115,57 @@ def run_of(key: AnswerKey, directory: Path, run: Path | None = None) -> Path:
     return next((place for place in places if (place / "run.sqlite").is_file()), there)
 
 
-def print_agreement(console: Console, found: SampleAgreement) -> None:
+def print_agreement(console: Console, agreement: SampleAgreement) -> None:
     """The tables: shares by variant and rater, agreement by pair, behaviours where a judge was asked."""
-    _shares(console, found)
-    if found.pairs:
-        _pairs(console, found)
-    if found.alpha is not None:
-        alpha = in_line(found.alpha, "plain")
-        say(console, f"Krippendorff's alpha of all people: {alpha}, n {found.alpha.n}")
-    kinds = {rater.kind for rater in found.raters}
+    _shares(console, agreement)
+    if agreement.pairs:
+        _pairs(console, agreement)
+    if agreement.alpha is not None:
+        alpha = in_line(agreement.alpha, "plain")
+        say(console, f"Krippendorff's alpha of all people: {alpha}, n {agreement.alpha.n}")
+    kinds = {rater.kind for rater in agreement.raters}
     if "person" in kinds and "people" not in kinds:
         say(
             console,
             f"No reply was labelled by {MAJORITY} people or more: no majority can be told, and each rater's "
             "share stands for itself.",
         )
-    if found.behaviours:
-        _behaviours(console, found)
-    for name in found.unfilled:
-        say(console, f"{name}: 0 of {found.items} labelled; fill in its column reasonable", "yellow")
-    for rater in found.raters:
+    if agreement.behaviours:
+        _behaviours(console, agreement)
+    for name in agreement.unfilled:
+        say(console, f"{name}: 0 of {agreement.items} labelled; fill in its column reasonable", "yellow")
+    for rater in agreement.raters:
         if rater.invalid:
             unusable = counted(rater.invalid, "verdict was", "verdicts were")
             say(console, f"{rater.name}: {unusable} unusable", "yellow")
         if rater.instrument:
             say(console, f"{rater.name} is no language model: an instrument check.", "yellow")
-    if any(rater.name == RULE for rater in found.raters):
+    if any(rater.name == RULE for rater in agreement.raters):
         say(console, "The rule calls reasonable whatever its detectors find nothing in.")
 
 
 _CAPTION = "value, 95 % interval (deals resampled), n"
 
 
-def _shares(console: Console, found: SampleAgreement) -> None:
-    rows = {(row.variant, row.rater): row for row in found.shares}
-    heads = (f"{escape(rater.name)}\n[dim]{rater.labelled} of {found.items}[/]" for rater in found.raters)
+def _shares(console: Console, agreement: SampleAgreement) -> None:
+    rows = {(row.variant, row.rater): row for row in agreement.shares}
+    heads = (
+        f"{escape(rater.name)}\n[dim]{rater.labelled} of {agreement.items}[/]" for rater in agreement.raters
+    )
     cells = [
         [
             escape(variant),
-            *(estimate_cell(rows[variant, rater.name].reasonable, kind="share") for rater in found.raters),
+            *(
+                estimate_cell(rows[variant, rater.name].reasonable, kind="share")
+                for rater in agreement.raters
+            ),
         ]
-        for variant in found.variants
+        for variant in agreement.variants
     ]
     print_fitted(console, "Reasonable replies", ["variant", *heads], cells, _CAPTION)
 
 
-def _pairs(console: Console, found: SampleAgreement) -> None:
+def _pairs(console: Console, agreement: SampleAgreement) -> None:
     between = " " if console.width >= _WIDE else "\n"
     heads = ("raters", "equal\nlabels", "Cohen's\nkappa", "on\nreasonable", "on not\nreasonable")
     cells = [
@@ -171,12 +176,12 @@ def _pairs(console: Console, found: SampleAgreement) -> None:
             estimate_cell(row.found.yes, kind="share"),
             estimate_cell(row.found.no, kind="share"),
         ]
-        for row in found.pairs
+        for row in agreement.pairs
     ]
     print_fitted(console, "Agreement between raters", heads, cells, _CAPTION)
 
 
-def _behaviours(console: Console, found: SampleAgreement) -> None:
+def _behaviours(console: Console, agreement: SampleAgreement) -> None:
     heads = ("behaviour", "judge", "seen by\njudge", "seen by\nrule", "equal\nlabels", "Cohen's\nkappa")
     cells = [
         [
@@ -187,12 +192,12 @@ def _behaviours(console: Console, found: SampleAgreement) -> None:
             estimate_cell(row.found.agreed, kind="share"),
             _noted(row.found.kappa),
         ]
-        for row in found.behaviours
+        for row in agreement.behaviours
     ]
     print_fitted(console, "Behaviours: judge and rule", heads, cells, _CAPTION)
 
 
-def _noted(one: Estimate) -> str:
+def _noted(estimate: Estimate) -> str:
     """An estimate, and under it why it has no interval."""
-    why = "\n".join(f"[dim]{escape(line)}[/]" for line in wrap(one.note, _NOTE))
-    return estimate_cell(one, "plain") + (f"\n{why}" if why and one.low is None else "")
+    why = "\n".join(f"[dim]{escape(line)}[/]" for line in wrap(estimate.note, _NOTE))
+    return estimate_cell(estimate, "plain") + (f"\n{why}" if why and estimate.low is None else "")

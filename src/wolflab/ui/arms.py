@@ -17,15 +17,19 @@ SOURCE = "(source of the pools)"
 
 def with_contrasts(summary: Summary, sources: Collection[str]) -> Summary:
     """The summary without contrasts of such conditions; p-values are corrected over those that are left."""
-    kept = [one for one in summary.contrasts if not {one.condition, one.baseline} & set(sources)]
+    kept = [
+        contrast
+        for contrast in summary.contrasts
+        if not {contrast.condition, contrast.baseline} & set(sources)
+    ]
     if len(kept) == len(summary.contrasts):
         return summary
-    found: list[Contrast] = []
-    for metric in dict.fromkeys(one.metric for one in kept):
-        mine = [one for one in kept if one.metric == metric]
-        adjusted = holm([one.p for one in mine])
-        found += [replace(one, p_holm=p) for one, p in zip(mine, adjusted, strict=True)]
-    return replace(summary, contrasts=tuple(found))
+    corrected: list[Contrast] = []
+    for metric in dict.fromkeys(contrast.metric for contrast in kept):
+        mine = [contrast for contrast in kept if contrast.metric == metric]
+        adjusted = holm([contrast.p for contrast in mine])
+        corrected += [replace(contrast, p_holm=p) for contrast, p in zip(mine, adjusted, strict=True)]
+    return replace(summary, contrasts=tuple(corrected))
 
 
 def marked(summary: Summary, extras: Extras) -> tuple[Summary, Extras]:
@@ -39,15 +43,19 @@ def marked(summary: Summary, extras: Extras) -> tuple[Summary, Extras]:
 
     summary = replace(
         with_contrasts(summary, sources),
-        conditions=tuple(replace(one, name=shown(one.name)) for one in summary.conditions),
+        conditions=tuple(replace(condition, name=shown(condition.name)) for condition in summary.conditions),
         beside=tuple(
-            replace(one, condition=None if one.condition is None else shown(one.condition))
-            for one in summary.beside
+            replace(figure, condition=None if figure.condition is None else shown(figure.condition))
+            for figure in summary.beside
         ),
     )
     extras = replace(
         extras,
-        differs=tuple(replace(one, condition=shown(one.condition)) for one in extras.differs),
-        interviews=tuple(replace(one, condition=shown(one.condition)) for one in extras.interviews),
+        differs=tuple(
+            replace(difference, condition=shown(difference.condition)) for difference in extras.differs
+        ),
+        interviews=tuple(
+            replace(interviewed, condition=shown(interviewed.condition)) for interviewed in extras.interviews
+        ),
     )
     return summary, extras

@@ -106,8 +106,8 @@ def tell_why(console: Console, rows: Sequence[GameRow]) -> None:
     for row in rows:
         reasons.setdefault(f"{row.status}: {row.error}" if row.error else row.status, []).append(row)
     for why, alike in reasons.items():
-        one = alike[0]
-        which = f"[red]game {one.id}[/] ({escape(one.condition)}, deal {one.deal}) is"
+        first = alike[0]
+        which = f"[red]game {first.id}[/] ({escape(first.condition)}, deal {first.deal}) is"
         if len(alike) > 1:
             which = f"[red]{len(alike):,} games[/] are"
         console.print(f"{which} {escape(why)}", highlight=False)

@@ -72,16 +72,16 @@ def merge_pools(console: Console, paths: Sequence[Path], to: Path, overwrite: bo
 
 def inspect_pool(console: Console, path: Path, sample: int) -> None:
     """`wolflab experience inspect`: what a pool holds, and some of it."""
-    found = experience.inspect(path, sample)
-    console.print(f"[bold]{escape(found.path)}[/]", highlight=False, soft_wrap=True)
-    for line in _about(found):
+    pool = experience.inspect(path, sample)
+    console.print(f"[bold]{escape(pool.path)}[/]", highlight=False, soft_wrap=True)
+    for line in _about(pool):
         console.print(line, highlight=False, markup=False)
     table = Table()
     for title in ("role", "decision"):
         table.add_column(title)
     for title in ("experiences", "of winners", "games", "scores"):
         table.add_column(title, justify="right")
-    for row in found.rows:
+    for row in pool.rows:
         table.add_row(
             row.role,
             row.kind,
@@ -91,24 +91,24 @@ def inspect_pool(console: Console, path: Path, sample: int) -> None:
             f"{row.lowest} to {row.highest}, median {row.median:g}",
         )
     console.print(table)
-    for one in found.sample:
-        say(console, f"\n{one.role}, {one.kind}, score {one.score} ({one.id})")
-        say(console, f"  thought: {one.reflection}\n  did: {one.response}")
+    for example in pool.sample:
+        say(console, f"\n{example.role}, {example.kind}, score {example.score} ({example.id})")
+        say(console, f"  thought: {example.reflection}\n  did: {example.response}")
 
 
-def _about(found: Inspected) -> list[str]:
-    name = found.embedder.get("name")
-    near = f"ε = {found.epsilon:.3f}"
-    if found.share is not None:
-        near += f", set so that at most {found.share:.1%} of pairs from different deals are above it"
-        near += "" if found.reached is None else f" ({found.reached:.1%} are)"
-    elif found.reached is not None:
-        near += f", as given; {found.reached:.1%} of pairs from different deals are above it"
+def _about(pool: Inspected) -> list[str]:
+    name = pool.embedder.get("name")
+    near = f"ε = {pool.epsilon:.3f}"
+    if pool.share is not None:
+        near += f", set so that at most {pool.share:.1%} of pairs from different deals are above it"
+        near += "" if pool.reached is None else f" ({pool.reached:.1%} are)"
+    elif pool.reached is not None:
+        near += f", as given; {pool.reached:.1%} of pairs from different deals are above it"
     else:
         near += "; there are no pairs from different deals to try it on"
     return [
-        f"{counted(found.experiences, 'experience')} from {counted(found.games, 'game')} of "
-        f"{counted(found.deals, 'deal')}, {found.bytes / 1e6:.1f} MB",
-        f"embedder {name}, {found.dimensions} numbers; {near}",
-        f"digest {found.digest}",
+        f"{counted(pool.experiences, 'experience')} from {counted(pool.games, 'game')} of "
+        f"{counted(pool.deals, 'deal')}, {pool.bytes / 1e6:.1f} MB",
+        f"embedder {name}, {pool.dimensions} numbers; {near}",
+        f"digest {pool.digest}",
     ]

@@ -50,32 +50,41 @@ def is_percent(measure: Measure) -> bool:
 
 def measures_in(section: Section, *besides: str) -> list[Measure]:
     """The measures of a section, without `besides`, which something else shows."""
-    return [one for one in MEASURES.values() if one.section == section and one.name not in besides]
+    return [
+        measure for measure in MEASURES.values() if measure.section == section and measure.name not in besides
+    ]
 
 
 def splits_in(section: Section, *besides: str) -> list[Measure]:
     """The same of those with parts."""
-    return [one for one in SPLITS.values() if one.section == section and one.name not in besides]
+    return [
+        measure for measure in SPLITS.values() if measure.section == section and measure.name not in besides
+    ]
 
 
 def measured(conditions: Iterable[ConditionResult], measures: Iterable[Measure]) -> list[Measure]:
     """Those of which any condition has anything."""
-    there = {name for one in conditions for name, found in one.measures.items() if found.n}
-    return [one for one in measures if one.name in there]
+    there = {name for condition in conditions for name, estimate in condition.measures.items() if estimate.n}
+    return [measure for measure in measures if measure.name in there]
 
 
 def headlines(summary: Summary) -> list[Measure]:
     """The measures of the main table; what a finished game took is `costs`."""
     there = measured(summary.conditions, MEASURES.values())
-    kept = [one for one in MEASURES.values() if one.headline and one.section != "cost"]
-    return [one for one in kept if one.group == "every" or one in there]
+    kept = [measure for measure in MEASURES.values() if measure.headline and measure.section != "cost"]
+    return [measure for measure in kept if measure.group == "every" or measure in there]
 
 
 def costs(summary: Summary) -> list[Measure]:
     """What a finished game took, as far as it took any of it: what no server counts is not shown as zero."""
     every = measures_in("cost")
-    spent = {n for one in summary.conditions for n, found in one.measures.items() if found.value}
-    return [one for one in every if one.name in spent] or every[:1]
+    spent = {
+        name
+        for condition in summary.conditions
+        for name, estimate in condition.measures.items()
+        if estimate.value
+    }
+    return [measure for measure in every if measure.name in spent] or every[:1]
 
 
 def called(measure: Measure, summary: Summary) -> str:
@@ -95,11 +104,9 @@ def list_measures(console: Console) -> None:
     shown = Table(box=None, padding=(0, 2, 0, 0))
     shown.add_column("name", no_wrap=True)
     shown.add_column("what it is", overflow="fold")
-    for one in (*MEASURES.values(), *SPLITS.values()):
-        shown.add_row(
-            one.name,
-            f"[bold]{rich_escape(one.label)}.[/] {rich_escape(measure_in_words(one).replace('`', ''))}",
-        )
+    for measure in (*MEASURES.values(), *SPLITS.values()):
+        sentence = rich_escape(measure_in_words(measure).replace("`", ""))
+        shown.add_row(measure.name, f"[bold]{rich_escape(measure.label)}.[/] {sentence}")
     console.print(shown)
     console.print("contrasts, curve and planted take all that have no “By …”; see also docs/metrics.md.")
 
@@ -107,9 +114,9 @@ def list_measures(console: Console) -> None:
 # -- tables -----------------------------------------------------------------------------------------
 
 
-def measure_cell(one: ConditionResult, measure: Measure) -> str:
+def measure_cell(condition: ConditionResult, measure: Measure) -> str:
     """A condition's value of a measure, as HTML."""
-    return shown(one.measures.get(measure.name), measure.unit, measure.signed)
+    return shown(condition.measures.get(measure.name), measure.unit, measure.signed)
 
 
 def _head(measure: Measure, summary: Summary) -> str:
@@ -126,8 +133,11 @@ def across(
         return ""
     return html_table(
         caption,
-        ["condition", *(_head(one, summary) for one in kept)],
-        [[name(one), *(measure_cell(one, each) for each in kept)] for one in conditions],
+        ["condition", *(_head(measure, summary) for measure in kept)],
+        [
+            [name(condition), *(measure_cell(condition, measure) for measure in kept)]
+            for condition in conditions
+        ],
         instrument=summary.instrument,
     )
 
@@ -143,10 +153,13 @@ def down(
     after the first.
     """
     kept = measured(conditions, which)
-    rows = [[_head(one, summary), *(measure_cell(each, one) for each in conditions)] for one in kept]
+    rows = [
+        [_head(measure, summary), *(measure_cell(condition, measure) for condition in conditions)]
+        for measure in kept
+    ]
     if not rows:
         return ""
-    heads = ["", *(name(one) for one in conditions)]
+    heads = ["", *(name(condition) for condition in conditions)]
     return html_table(caption, heads, [*rows[:1], *more, *rows[1:]], instrument=summary.instrument)
 
 
@@ -154,18 +167,21 @@ def parts(
     summary: Summary, caption: str, conditions: Sequence[ConditionResult], which: Iterable[Measure]
 ) -> str:
     """Measures with parts of the same kind: a row for each condition and part, a column for each measure."""
-    kept = [one for one in which if any(each.split(one.name) for each in conditions)]
+    kept = [measure for measure in which if any(condition.split(measure.name) for condition in conditions)]
     rows = [
         [
-            f'{name(one)}<span class="n">{_key(key)}</span>',
-            *(shown(one.split(each.name).get(key), each.unit, each.signed) for each in kept),
+            f'{name(condition)}<span class="n">{_key(key)}</span>',
+            *(
+                shown(condition.split(measure.name).get(key), measure.unit, measure.signed)
+                for measure in kept
+            ),
         ]
-        for one in conditions
-        for key in _keys([one], kept)
+        for condition in conditions
+        for key in _keys([condition], kept)
     ]
     if not rows:
         return ""
-    heads = [f"condition, {kept[0].split[-1]}", *(_head(one, summary) for one in kept)]
+    heads = [f"condition, {kept[0].split[-1]}", *(_head(measure, summary) for measure in kept)]
     return html_table(caption, heads, rows, instrument=summary.instrument)
 
 
@@ -175,16 +191,19 @@ def spread(summary: Summary, conditions: Sequence[ConditionResult], which: Measu
     if not keys:
         return ""
     rows = [
-        [name(one), *(shown(one.split(which.name).get(key), which.unit, which.signed) for key in keys)]
-        for one in conditions
+        [
+            name(condition),
+            *(shown(condition.split(which.name).get(key), which.unit, which.signed) for key in keys),
+        ]
+        for condition in conditions
     ]
     caption = f"{escape(which.label[0].upper() + which.label[1:])}, by {' and '.join(which.split)}"
     return html_table(caption, ["condition", *map(_key, keys)], rows, instrument=summary.instrument)
 
 
 def _keys(conditions: Iterable[ConditionResult], which: Iterable[Measure]) -> list[PartKey]:
-    found = (key for one in conditions for each in which for key in one.split(each.name))
-    return list(dict.fromkeys(found))
+    keys = (key for condition in conditions for measure in which for key in condition.split(measure.name))
+    return list(dict.fromkeys(keys))
 
 
 def _key(key: PartKey) -> str:
@@ -197,7 +216,7 @@ def section(
     """All of a section's measures as tables, without `besides`, which its figures or other tables show."""
     kept = measured(conditions, measures_in(which, *besides))
     lay = across if len(kept) <= _COLUMNS else down
-    alone = "".join(spread(summary, conditions, one) for one in splits_in(which, *besides))
+    alone = "".join(spread(summary, conditions, measure) for measure in splits_in(which, *besides))
     return lay(summary, caption, conditions, kept) + alone
 
 
@@ -208,12 +227,15 @@ def panel(
     bounds: tuple[float, float] | None = None,
 ) -> Panel:
     """A measure's forest plot, a line for each condition. title: for its label."""
-    rows = tuple(ForestRow(one.name, one.measures[measure.name]) for one in conditions)
+    rows = tuple(ForestRow(condition.name, condition.measures[measure.name]) for condition in conditions)
     return Panel(title or measure.label, rows, measure.reference, is_percent(measure), bounds)
 
 
 def from_zero(every: Sequence[Estimate]) -> tuple[float, float]:
     """Limits of an axis that hold all of these and 0."""
-    ends = [0.0, *(x for one in every for x in (one.low, one.value, one.high) if x is not None)]
+    ends = [
+        0.0,
+        *(x for estimate in every for x in (estimate.low, estimate.value, estimate.high) if x is not None),
+    ]
     margin = 0.05 * (max(ends) - min(ends) or 1.0)
     return min(ends) - margin, max(ends) + margin

@@ -62,16 +62,16 @@ def note_lines(step: str, content: Content, names: Sequence[str]) -> list[str]:
         case Asked(chosen, free):
             return [f"asks itself {len(chosen)} of the predefined questions and {len(free)} of its own"]
         case Answered(question, answer, retrieved):
-            found = f" [from {message_numbers(retrieved)}]" if retrieved else ""
-            return [f"{question} → {answer or '(no usable answer)'}{found}"]
+            source = f" [from {message_numbers(retrieved)}]" if retrieved else ""
+            return [f"{question} → {answer or '(no usable answer)'}{source}"]
         case Reflected(text):
             return [f"reflects: {text}"]
-        case Suggested(text, found, bad, good, why):
-            read = f", {1 + len(good)} read" if good else ""
+        case Suggested(text, alike, bad, good, why):
+            and_read = f", {1 + len(good)} read" if good else ""
             shown = [f"read as bad: {bad}", f"read as good: {', '.join(good)}"] if good else []
             if not text:
-                return [f"finds no advice in past games: {why} ({found} alike{read})", *shown]
-            return [f"past games advise ({found} alike{read}): {text}", *shown]
+                return [f"finds no advice in past games: {why} ({alike} alike{and_read})", *shown]
+            return [f"past games advise ({alike} alike{and_read}): {text}", *shown]
         case Interviewed(claimed, text):
             return [f"on having spoken as {a_role(claimed)}: {text}"]
         case Planned(perspective, text):
@@ -80,8 +80,9 @@ def note_lines(step: str, content: Content, names: Sequence[str]) -> list[str]:
             ]
         case Proposed(candidates):
             return [
-                f"could {number}. {one.action}" + (f": {one.reasoning}" if one.reasoning else "")
-                for number, one in enumerate(candidates, 1)
+                f"could {number}. {candidate.action}"
+                + (f": {candidate.reasoning}" if candidate.reasoning else "")
+                for number, candidate in enumerate(candidates, 1)
             ]
         case Chosen(number, probabilities, value):
             odds = ", ".join(f"{100 * p:.0f} %" for p in probabilities)

@@ -61,8 +61,8 @@ def run_experiment(
             raise ExperimentError(
                 "--resume takes up a run as it is; -o, --village and --out belong to a new run"
             )
-        with Store.open_for_reading(resume) as found:
-            tournament = is_tournament(found)
+        with Store.open_for_reading(resume) as stopped_run:
+            tournament = is_tournament(stopped_run)
         if tournament:
             return resume_tournament(console, resume)
         store = HeardStore.resume(resume)
@@ -90,22 +90,22 @@ def run_experiment(
 
 def report_run(console: Console, store: Store, out: Path | None) -> None:
     """Print the main table and write the report."""
-    found = summary(store)
-    extra = extras(store, found)
-    found = with_contrasts(found, extra.sources)
-    print_summary(console, found, extra)
+    results = summary(store)
+    extra = extras(store, results)
+    results = with_contrasts(results, extra.sources)
+    print_summary(console, results, extra)
     experiment = (store.path / "experiment.yaml").read_text(encoding="utf-8")
-    page = render_report(found, experiment, extra)
-    numbers = found.as_dict() | {"extras": as_data(extra)}
+    page = render_report(results, experiment, extra)
+    numbers = results.as_dict() | {"extras": as_data(extra)}
     leave(console, store, "report", out or store.path / "report.html", page, numbers)
 
 
 def compare_runs(console: Console, stores: Sequence[Store], out: Path) -> None:
     """Print several runs' conditions side by side and write one report for them."""
-    found = compared_runs(stores)
-    extra = extras_of_all(stores, found)
-    print_summary(console, found, extra)
-    write_report(found, out, extras=extra)
+    results = compared_runs(stores)
+    extra = extras_of_all(stores, results)
+    print_summary(console, results, extra)
+    write_report(results, out, extras=extra)
     say(console, f"report: {out}")
 
 
@@ -206,8 +206,8 @@ def list_errors(console: Console, store: Store) -> None:
             count += len(heard.unusable)
             unread += heard.filed - heard.read
     tell_why(console, [row for row in store.games() if row.error and not row.over])
-    for endpoint, what in store.adaptations():
-        say(console, f"{endpoint}: {what}")
+    for endpoint, adaptation in store.adaptations():
+        say(console, f"{endpoint}: {adaptation}")
     console.print(counted(count, "unusable reply", "unusable replies"))
     if unread:
         others = counted(unread, "reply", "replies")
@@ -228,8 +228,8 @@ def verify_run(console: Console, store: Store, agents: bool) -> bool:
             console.print(f"[red]game {row.id}[/]: {escape(str(error))}", highlight=False)
     if good + bad == 0:
         raise RecordError(f"{store.path} has no finished game to verify")
-    what = "hashes, rules, pools, prompts and notes" if agents else "hashes, rules and pools"
-    console.print(f"{good} of {good + bad} records hold ({what})")
+    checked = "hashes, rules, pools, prompts and notes" if agents else "hashes, rules and pools"
+    console.print(f"{good} of {good + bad} records hold ({checked})")
     return bad == 0
 
 
@@ -242,8 +242,8 @@ def list_models(console: Console, wanted: str | None) -> None:
     table = Table("model", "key", "key found")
     table.add_column("where", overflow="fold")
     for row in listing():
-        found = ("yes" if row.configured else "no") if row.key else "–"
-        table.add_row(escape(row.pattern), row.key or "none needed", found, escape(row.base_url))
+        key_found = ("yes" if row.configured else "no") if row.key else "–"
+        table.add_row(escape(row.pattern), row.key or "none needed", key_found, escape(row.base_url))
     console.print(table)
 
 

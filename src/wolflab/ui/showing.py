@@ -106,20 +106,21 @@ def _past(store: Store, row: GameRow) -> Callable[[str], str]:
 
     A pool taken in from a file may hold games of any run, and of theirs only their own names are known.
     """
-    if any(one.pool is not None for one in store.experiment.experience(row.condition)):
+    if any(spec.pool is not None for spec in store.experiment.experience(row.condition)):
         games: dict[str, int] = {}
     else:
         games = {
-            f"{one.condition}|{keys(store.experiment, Place.of(one))[1]}": one.id for one in store.games()
+            f"{other.condition}|{keys(store.experiment, Place.of(other))[1]}": other.id
+            for other in store.games()
         }
 
-    def told(experience: str) -> str:
+    def where_to_look(experience: str) -> str:
         game, _, ask = experience.rpartition("|")
         if game in games:
             return f"game {games[game]}, {ask}: wolflab show {store.path} {games[game]} --turn {ask}"
         return f"game {game} of the runs that the pool was made of, {ask}"
 
-    return told
+    return where_to_look
 
 
 def seat_of(names: Sequence[str], name: str, flag: str) -> int:
@@ -152,10 +153,10 @@ def _show_prompts(
     steps: dict[str, None] = {}
 
     def asked(key: str) -> bool:
-        _, ask, rest = key.split("|", 2)
+        _, ask, step_and_attempt = key.split("|", 2)
         if not wanted(ask):
             return False
-        mine = rest.rpartition("|")[0]
+        mine = step_and_attempt.rpartition("|")[0]
         steps[mine] = None
         return step is None or step == mine or mine.startswith(f"{step}/")
 
@@ -226,9 +227,9 @@ def _steps(
     shown = (Answered, Reflected, Suggested, Thought, Asked)
     others = [
         line
-        for step, one in notes
-        if not isinstance(one, shown)
-        for line in note_lines(step, one, ruleset.names)
+        for step, content in notes
+        if not isinstance(content, shown)
+        for line in note_lines(step, content, ruleset.names)
     ]
     rows += [Text(line, style="dim") for line in others]
     for heading, kinds in (
@@ -244,8 +245,8 @@ def _steps(
             if isinstance(content, Answered):
                 number += 1
                 rows.append(Text(f"{number}. {content.question}", style="cyan"))
-                found = f"  [from {message_numbers(content.retrieved)}]" if content.retrieved else ""
-                rows.append(Text(f"   {content.answer or '(no usable answer)'}{found}"))
+                source = f"  [from {message_numbers(content.retrieved)}]" if content.retrieved else ""
+                rows.append(Text(f"   {content.answer or '(no usable answer)'}{source}"))
             elif isinstance(content, Reflected | Thought):
                 rows.append(Text(content.text))
             elif isinstance(content, Suggested):
@@ -261,8 +262,8 @@ def _read(suggested: Suggested, past: Callable[[str], str]) -> list[Text]:
     """The experiences that a suggestion was drawn from (003 Eq. 7), so that each can be looked at."""
     if not suggested.good:
         return []
-    told = [("bad", suggested.bad), *(("good", one) for one in suggested.good)]
-    return [Text(f"  {how}: {past(one)}", style="dim") for how, one in told]
+    experiences = [("bad", suggested.bad), *(("good", experience) for experience in suggested.good)]
+    return [Text(f"  {how}: {past(experience)}", style="dim") for how, experience in experiences]
 
 
 # -- trust -------------------------------------------------------------------------------------------

@@ -47,19 +47,19 @@ def print_summary(
     if summary.instrument:
         say(console, INSTRUMENT, "yellow")
     _print_differs(console, extras)
-    for one in summary.contrasts:
-        if one.p_holm is not None and one.p_holm < 0.05:
-            chance = "< 0.001" if one.p_holm < 0.001 else f"{one.p_holm:.3f}"
-            found = in_line(one.difference, difference_kind(one.metric), signed=True)
-            which = f"{measure_name(one.metric)}: {one.condition} − {one.baseline}"
-            say(console, f"{which} = {found}, p (Holm) {chance}")
-    silent = sum(one.p_holm is None or one.p_holm >= 0.05 for one in summary.contrasts)
+    for contrast in summary.contrasts:
+        if contrast.p_holm is not None and contrast.p_holm < 0.05:
+            chance = "< 0.001" if contrast.p_holm < 0.001 else f"{contrast.p_holm:.3f}"
+            difference = in_line(contrast.difference, difference_kind(contrast.metric), signed=True)
+            which = f"{measure_name(contrast.metric)}: {contrast.condition} − {contrast.baseline}"
+            say(console, f"{which} = {difference}, p (Holm) {chance}")
+    silent = sum(contrast.p_holm is None or contrast.p_holm >= 0.05 for contrast in summary.contrasts)
     if silent:
         many = "difference that is not told" if silent == 1 else "differences that are not told"
         console.print(f"[dim]{silent} {many} apart from 0 (p, Holm): see the report[/]", highlight=False)
     if extras.uncompared is not None:
         say(console, uncompared_in_words(extras.uncompared), "yellow")
-    if any("reasonable" in one.measures for one in summary.conditions):
+    if any("reasonable" in condition.measures for condition in summary.conditions):
         console.print("[dim]behaviours, trust and advice: see the report[/]")
     for row in summary.conditions:
         for error, n in row.errors:
@@ -71,12 +71,14 @@ def print_summary(
 
 def _print_differs(console: Console, extras: Extras) -> None:
     """A line for each condition whose settings are not the baseline's."""
-    kept = [one for one in extras.differs if one.places]
+    kept = [difference for difference in extras.differs if difference.places]
     if kept:
         say(console, f"What differs from {kept[0].baseline}:")
-    for one in kept:
-        told = f"  [bold]{escape(one.condition)}[/]: {escape('; '.join(settings_in_words(one)))}"
-        console.print(told, highlight=False, soft_wrap=True)
+    for difference in kept:
+        settings = escape("; ".join(settings_in_words(difference)))
+        console.print(
+            f"  [bold]{escape(difference.condition)}[/]: {settings}", highlight=False, soft_wrap=True
+        )
 
 
 def main_table(summary: Summary, width: int | None = None) -> Table:
@@ -85,26 +87,29 @@ def main_table(summary: Summary, width: int | None = None) -> Table:
     On a terminal narrower than 130 columns (width; None: as wide as this one) conditions are columns, so
     that nothing is cut.
     """
-    found = framed(summary.title, summary.instrument, "value, 95 % interval, n")
+    table = framed(summary.title, summary.instrument, "value, 95 % interval, n")
     measures = [*headlines(summary), *costs(summary)]
-    heads = ["games", *(escape(called(one, summary)) for one in measures)]
+    heads = ["games", *(escape(called(measure, summary)) for measure in measures)]
     columns = [
-        [_games(one), *(estimate_cell(one.measures.get(each.name), each.unit) for each in measures)]
-        for one in summary.conditions
+        [
+            _games(condition),
+            *(estimate_cell(condition.measures.get(measure.name), measure.unit) for measure in measures),
+        ]
+        for condition in summary.conditions
     ]
     if (get_console().width if width is None else width) >= _WIDE:
-        found.add_column("condition", style="bold")
+        table.add_column("condition", style="bold")
         for head in heads:
-            found.add_column(head, justify="right")
-        for one, cells in zip(summary.conditions, columns, strict=True):
-            found.add_row(escape(one.name), *cells)
-        return found
-    found.add_column("")
-    for one in summary.conditions:
-        found.add_column(escape(one.name), justify="right", overflow="fold")
+            table.add_column(head, justify="right")
+        for condition, cells in zip(summary.conditions, columns, strict=True):
+            table.add_row(escape(condition.name), *cells)
+        return table
+    table.add_column("")
+    for condition in summary.conditions:
+        table.add_column(escape(condition.name), justify="right", overflow="fold")
     for place, head in enumerate(heads):
-        found.add_row(f"[bold]{head}[/]", *(cells[place] for cells in columns))
-    return found
+        table.add_row(f"[bold]{head}[/]", *(cells[place] for cells in columns))
+    return table
 
 
 def framed(title: str, instrument: bool, caption: str) -> Table:
@@ -119,33 +124,33 @@ def framed(title: str, instrument: bool, caption: str) -> Table:
     )
 
 
-def _games(one: ConditionResult) -> str:
-    counts = one.counts
+def _games(condition: ConditionResult) -> str:
+    counts = condition.counts
     lost = [
-        f"{n} {what}"
-        for n, what in ((counts.void, "void"), (counts.unfinished, "unfinished"), (counts.failed, "failed"))
+        f"{n} {state}"
+        for n, state in ((counts.void, "void"), (counts.unfinished, "unfinished"), (counts.failed, "failed"))
         if n
     ]
-    return "\n".join((f"{counts.done} of {counts.planned}", *(f"[dim]{each}[/]" for each in lost)))
+    return "\n".join((f"{counts.done} of {counts.planned}", *(f"[dim]{state}[/]" for state in lost)))
 
 
-def estimate_cell(one: Estimate | None, kind: NumberKind) -> str:
+def estimate_cell(estimate: Estimate | None, kind: NumberKind) -> str:
     """Value, interval and n on three short lines."""
-    if one is None:
+    if estimate is None:
         return "–"
-    counted = f"[dim]n {one.n}" + (f" ({one.missing} missing)" if one.missing else "") + "[/]"
-    if one.value is None:
+    counted = f"[dim]n {estimate.n}" + (f" ({estimate.missing} missing)" if estimate.missing else "") + "[/]"
+    if estimate.value is None:
         return f"–\n{counted}"
-    return f"{number(one.value, kind)}\n[dim]{interval(one, kind)}[/]\n{counted}"
+    return f"{number(estimate.value, kind)}\n[dim]{interval(estimate, kind)}[/]\n{counted}"
 
 
-def in_line(one: Estimate, kind: NumberKind, signed: bool = False) -> str:
+def in_line(estimate: Estimate, kind: NumberKind, signed: bool = False) -> str:
     """Value and interval on one line, or why there is none."""
-    if one.value is None:
-        return f"– ({one.note})"
-    sign = "+" if signed and one.value > 0 else ""
-    ends = interval(one, kind) if one.low is not None or not one.note else one.note
-    return f"{sign}{number(one.value, kind)} ({ends})"
+    if estimate.value is None:
+        return f"– ({estimate.note})"
+    sign = "+" if signed and estimate.value > 0 else ""
+    ends = interval(estimate, kind) if estimate.low is not None or not estimate.note else estimate.note
+    return f"{sign}{number(estimate.value, kind)} ({ends})"
 
 
 # -- tables of any width ------------------------------------------------------------------------------

@@ -148,10 +148,10 @@ class GamePrinter:
         return moderator_sentence(event, self._now.round, self.ruleset)
 
     def _moderator(self, event: Event) -> None:
-        words = self._words(event)
-        if not words.startswith(self.ruleset.names):
-            words = words[:1].upper() + words[1:]
-        self.console.print(f"[bold red]Moderator:[/] [red]{escape(words)}[/]")
+        sentence = self._words(event)
+        if not sentence.startswith(self.ruleset.names):
+            sentence = sentence[:1].upper() + sentence[1:]
+        self.console.print(f"[bold red]Moderator:[/] [red]{escape(sentence)}[/]")
         self._rest()
 
     def _cast(self) -> None:
@@ -183,16 +183,16 @@ class GamePrinter:
         title = "for Sheriff" if votes[0].what == "elect" else ""
         if len(votes) == 1:  # open votes come one by one
             voter, target = votes[0].voter, votes[0].target
-            what = "does not vote" if target is None else f"[bold]{names[target]}[/]"
-            self.console.print(f"[yellow]{f'Vote {title}'.strip()}[/] {names[voter]} → {what}")
+            choice = "does not vote" if target is None else f"[bold]{names[target]}[/]"
+            self.console.print(f"[yellow]{f'Vote {title}'.strip()}[/] {names[voter]} → {choice}")
             return
         self.console.print(f"[yellow]{f'Votes {title}'.strip()}[/]")
         ballots: dict[int | None, list[str]] = {}
         for vote in votes:
             ballots.setdefault(vote.target, []).append(names[vote.voter])
         for target, voters in sorted(ballots.items(), key=lambda item: (item[0] is None, -len(item[1]))):
-            what = "did not vote" if target is None else f"[bold]{names[target]}[/] ({len(voters)})"
-            self.console.print(Padding(f"{what}: {', '.join(voters)}", (0, 3)))
+            choice = "did not vote" if target is None else f"[bold]{names[target]}[/] ({len(voters)})"
+            self.console.print(Padding(f"{choice}: {', '.join(voters)}", (0, 3)))
 
     def _rest(self) -> None:
         if self.pace:
@@ -260,9 +260,9 @@ def show_errors(console: Console, game: int, record: GameRecord) -> int:
 
 def show_unusable(console: Console, game: int, names: Sequence[str], unusable: Sequence[Unusable]) -> None:
     """As `show_errors`, of a game that is not over: what its calls on file show."""
-    for one in unusable:
-        where = f"{one.ask} · {names[one.seat]} · {one.step}"
-        _show_mistake(console, game, where, one.attempt, one.reason, one.reply)
+    for mistake in unusable:
+        where = f"{mistake.ask} · {names[mistake.seat]} · {mistake.step}"
+        _show_mistake(console, game, where, mistake.attempt, mistake.reason, mistake.reply)
 
 
 def _show_mistake(console: Console, game: int, where: str, attempt: int, reason: str, reply: str) -> None:

@@ -79,15 +79,15 @@ def _played(console: Console, store: Store, reached: bool) -> bool:
 
 def show_tournament(console: Console, store: Store, out: Path | None) -> None:
     """Print a tournament's tables, and write its page and its numbers."""
-    found = standings_of(store)
-    print_standings(console, found)
+    standings = standings_of(store)
+    print_standings(console, standings)
     leave(
         console,
         store,
         "page",
         out or store.path / "tournament.html",
-        render_standings(found),
-        found.as_dict(),
+        render_standings(standings),
+        standings.as_dict(),
     )
     say(console, f"everything else about its games: wolflab report {shlex.quote(str(store.path))}")
 
@@ -95,29 +95,30 @@ def show_tournament(console: Console, store: Store, out: Path | None) -> None:
 # -- tables -----------------------------------------------------------------------------------
 
 
-def print_standings(console: Console, found: Standings) -> None:
+def print_standings(console: Console, standings: Standings) -> None:
     """The matrix, the scores, the ratings, and what was decided."""
-    for table in (matrix_table(found), score_table(found)):
+    for table in (matrix_table(standings), score_table(standings)):
         console.print(table)
-    if found.instrument:
+    if standings.instrument:
         say(console, INSTRUMENT, "yellow")
-    if found.ratings.note:
-        console.print(f"no ratings: {escape(found.ratings.note)}", highlight=False)
-    for one in found.decisions:
-        console.print(f"{'stopped' if one.stopped else 'played on'}: {escape(one.what)}", highlight=False)
-    if found.missing:
-        say(console, f"{found.missing} planned games are not over; they are left out")
+    if standings.ratings.note:
+        console.print(f"no ratings: {escape(standings.ratings.note)}", highlight=False)
+    for decision in standings.decisions:
+        state = "stopped" if decision.stopped else "played on"
+        console.print(f"{state}: {escape(decision.what)}", highlight=False)
+    if standings.missing:
+        say(console, f"{standings.missing} planned games are not over; they are left out")
 
 
-def matrix_table(found: Standings) -> Table:
+def matrix_table(standings: Standings) -> Table:
     """The village's win rate: rows are who plays the village, columns who plays the Werewolves."""
-    kind = "confidence sequence" if found.level is not None else "95 % interval"
-    table = framed(f"{found.title}: village win rate", found.instrument, f"value, {kind}, games")
+    kind = "confidence sequence" if standings.level is not None else "95 % interval"
+    table = framed(f"{standings.title}: village win rate", standings.instrument, f"value, {kind}, games")
     table.add_column("village ↓  Werewolves →", style="bold")
-    for name in found.werewolves:
+    for name in standings.werewolves:
         table.add_column(escape(name), justify="right", overflow="fold")
-    for village in found.village:
-        cells = (_cell(found.cell(village, werewolves)) for werewolves in found.werewolves)
+    for village in standings.village:
+        cells = (_cell(standings.cell(village, werewolves)) for werewolves in standings.werewolves)
         table.add_row(escape(village), *cells)
     return table
 
@@ -126,29 +127,29 @@ def _cell(cell: CellRow | None) -> str:
     return "–" if cell is None else _shown(cell.village_win, "share", counted=True)
 
 
-def _shown(one: Estimate | None, kind: str, counted: bool = False) -> str:
-    if one is None or one.value is None:
+def _shown(estimate: Estimate | None, kind: str, counted: bool = False) -> str:
+    if estimate is None or estimate.value is None:
         return "–"
-    text = f"{number(one.value, kind)}\n{interval(one, kind)}"
-    return f"{text}\n{one.n}" if counted else text
+    text = f"{number(estimate.value, kind)}\n{interval(estimate, kind)}"
+    return f"{text}\n{estimate.n}" if counted else text
 
 
-def score_table(found: Standings) -> Table:
+def score_table(standings: Standings) -> Table:
     """One row an entrant: mean win rates, strength, rank."""
     caption = "strength: log odds of a game (Bradley-Terry); rank with the range that holds for all"
-    table = framed("scores and ratings", found.instrument, caption)
+    table = framed("scores and ratings", standings.instrument, caption)
     table.add_column("entrant", style="bold", no_wrap=True)
     for head in (*(PART_NAMES[part] for part in SIDE_PARTS), "strength", "rank", "openskill"):
         table.add_column(head, justify="right", overflow="fold")
-    ratings = {one.name: one for one in found.ratings.rows}
-    for score in found.scores:
+    ratings = {rating.name: rating for rating in standings.ratings.rows}
+    for score in standings.scores:
         rating = ratings.get(score.name)
         strength, rank = "–", "–"
         if rating is not None:
             strength = _shown(rating.overall, "one")
             rank = "–" if rating.rank is None else str(rating.rank)
             rank += "" if rating.ranks is None else f"\n{rating.ranks[0]} to {rating.ranks[1]}"
-        skills = [f"{s.side[0].upper()} {s.mu:.1f}" for s in found.skills if s.name == score.name]
+        skills = [f"{s.side[0].upper()} {s.mu:.1f}" for s in standings.skills if s.name == score.name]
         table.add_row(
             escape(score.name),
             *(_shown(getattr(score, part), "share") for part in SIDE_PARTS),

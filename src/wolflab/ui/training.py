@@ -123,9 +123,9 @@ def _run(console: Console, folder: Path) -> None:
                 bar.advance(task)
             last = "last look" if step.update == step.updates else "updates"
             bar.update(task, description=first if step.what == "final" else last)
-            told = _told(step)
-            if told:
-                bar.console.print(told, highlight=False)
+            look = _told(step)
+            if look:
+                bar.console.print(look, highlight=False)
 
         run_training(folder, watch)
     show_training(console, folder)
@@ -151,16 +151,16 @@ def show_training(console: Console, folder: Path) -> None:
         raise StoreError(
             f"{folder}: nothing has been trained yet; go on with: wolflab train --resume {folder}"
         )
-    found = {seed: training_result(seed_folder(folder, seed)) for seed in experiment.seeds}
+    results = {seed: training_result(seed_folder(folder, seed)) for seed in experiment.seeds}
     for side in SIDES:
-        rows = _rows(experiment, side, found)
+        rows = _rows(experiment, side, results)
         if rows:
             console.print(_table(experiment, side, rows))
-    if _bounds(experiment) and any(found.values()):
+    if _bounds(experiment) and any(results.values()):
         console.print(_NEVER_BELOW, highlight=False, soft_wrap=True)
     console.print(f"Budget: {plain(_budget(experiment))}", highlight=False, soft_wrap=True)
     drawn = curve(logs)
-    (folder / PAGE).write_text(render_training(experiment, drawn, logs, found), encoding="utf-8")
+    (folder / PAGE).write_text(render_training(experiment, drawn, logs, results), encoding="utf-8")
     if drawn:
         (folder / CURVE).write_text(picture(drawn), encoding="utf-8")
     console.print(f"Curve: {plain(str(folder / PAGE))}", highlight=False, soft_wrap=True)
@@ -203,20 +203,20 @@ def _heads(experiment: TrainingSpec) -> list[str]:
 def _rows(experiment: TrainingSpec, side: SideName, results: Mapping[int, Result]) -> list[list[str]]:
     """The verdicts on one side, two a seed: by a draw from π, and by the likeliest candidate."""
     return [
-        [str(seed), how, *_cells(one, verdict["baseline"], _bounds(experiment))]
+        [str(seed), how, *_cells(side_result, verdict["baseline"], _bounds(experiment))]
         for seed, result in results.items()
         if (verdict := result.get(side)) is not None
-        for how, one in judged(verdict).items()
+        for how, side_result in judged(verdict).items()
     ]
 
 
-def _cells(one: SideResult, baseline: float, bounds: bool) -> list[str]:
-    gain = one["gain"]
+def _cells(side_result: SideResult, baseline: float, bounds: bool) -> list[str]:
+    gain = side_result["gain"]
     value, low, high = gain["value"], gain["low"], gain["high"]
     ends = "–" if low is None or high is None else f"{low:+.3f} to {high:+.3f}"
-    found = "–" if value is None else f"{value:+.3f}"
+    gain_text = "–" if value is None else f"{value:+.3f}"
     bound = ["–" if value is None else f"{max(value, 0):.3f}"] if bounds else []
-    return [f"{one['learner']:.3f}", f"{baseline:.3f}", found, ends, *bound, str(gain["n"])]
+    return [f"{side_result['learner']:.3f}", f"{baseline:.3f}", gain_text, ends, *bound, str(gain["n"])]
 
 
 def _table(experiment: TrainingSpec, side: SideName, rows: Sequence[Sequence[str]]) -> Table:

@@ -29,24 +29,24 @@ def cut(text: str, most: int) -> str:
 # -- settings that differ ---------------------------------------------------------------------------
 
 
-def settings_in_words(one: Differs) -> tuple[str, ...]:
+def settings_in_words(difference: Differs) -> tuple[str, ...]:
     """How a condition differs from the baseline, a setting or a place a text."""
-    found: list[str] = []
-    for place in one.places:
-        told = [_setting(each) for each in place.settings]
+    lines: list[str] = []
+    for place in difference.places:
+        settings = [_setting(setting) for setting in place.settings]
         if not place.where:
-            found += told
+            lines += settings
             continue
-        more = f", and {len(told) - _MOST} more" if len(told) > _MOST else ""
-        found.append(f"{' and '.join(place.where)}: {', '.join(told[:_MOST])}{more}")
-    return tuple(found)
+        more = f", and {len(settings) - _MOST} more" if len(settings) > _MOST else ""
+        lines.append(f"{' and '.join(place.where)}: {', '.join(settings[:_MOST])}{more}")
+    return tuple(lines)
 
 
-def _setting(one: Setting) -> str:
-    if one.alone and one.here is None:
-        return "no experience" if one.name == "experience" else f"{one.name} nobody of its own"
-    told = f"{one.name} {_word(one.here)}"
-    return told if one.alone else f"{told} (baseline: {_word(one.baseline)})"
+def _setting(setting: Setting) -> str:
+    if setting.alone and setting.here is None:
+        return "no experience" if setting.name == "experience" else f"{setting.name} nobody of its own"
+    text = f"{setting.name} {_word(setting.here)}"
+    return text if setting.alone else f"{text} (baseline: {_word(setting.baseline)})"
 
 
 def _word(value: Any) -> str:
@@ -77,33 +77,35 @@ def _pool(spec: ExperienceSpec) -> str:
 # -- what is missing, and what went wrong -------------------------------------------------------------
 
 
-def uncompared_in_words(one: Uncompared) -> str:
+def uncompared_in_words(uncompared: Uncompared) -> str:
     """Which measures are not compared, and why."""
     why = (
         "there is one condition, and none to compare it with"
-        if one.alone
+        if uncompared.alone
         else "no two conditions have it on the same deals"
     )
-    return f"Not compared: {', '.join(one.measures)} ({why})."
+    return f"Not compared: {', '.join(uncompared.measures)} ({why})."
 
 
-def trouble_in_words(one: Troubled) -> str:
+def trouble_in_words(trouble: Troubled) -> str:
     """Whose replies cannot be used, how many and why."""
-    times = "once" if one.often == 1 else f"{one.often:,} times"
-    because = f"most often because “{one.reason}” ({times})."
-    if one.decisions:
-        return (
-            f"Most decisions of {one.model} are stand-ins: {one.unusable:,} of {one.replies:,} had no usable "
-            f"reply, {because}"
-        )
-    return f"Most replies of {one.model} cannot be used: {one.unusable:,} of {one.replies:,}, {because}"
+    times = "once" if trouble.often == 1 else f"{trouble.often:,} times"
+    because = f"most often because “{trouble.reason}” ({times})."
+    share = f"{trouble.unusable:,} of {trouble.replies:,}"
+    if trouble.decisions:
+        return f"Most decisions of {trouble.model} are stand-ins: {share} had no usable reply, {because}"
+    return f"Most replies of {trouble.model} cannot be used: {share}, {because}"
 
 
 def as_data(extras: Extras) -> dict[str, Any]:
     """JSON values. What is told in words on the page is told in words here too."""
     differs = [
-        {"condition": one.condition, "baseline": one.baseline, "settings": settings_in_words(one)}
-        for one in extras.differs
+        {
+            "condition": difference.condition,
+            "baseline": difference.baseline,
+            "settings": settings_in_words(difference),
+        }
+        for difference in extras.differs
     ]
     missing = [] if extras.uncompared is None else [uncompared_in_words(extras.uncompared)]
     return asdict(extras) | {"differs": differs, "uncompared": missing}

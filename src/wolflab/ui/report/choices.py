@@ -67,26 +67,26 @@ _CATEGORY = {"first_save": "itself", "seer_vote": "nobody"}
 def chosen_section(extras: Extras, instrument: bool) -> str:
     """What was chosen, study by study: bars, shares, differences from the baseline, evenness."""
     kept: dict[str, list[Choices]] = {}
-    for one in extras.choices:
-        kept.setdefault(one.study, []).append(one)
+    for row in extras.choices:
+        kept.setdefault(row.study, []).append(row)
     parts = [_study(study, rows, instrument) for study, rows in kept.items()]
     return _CHOSEN + "".join(parts) if parts else ""
 
 
 def _study(study: str, rows: Sequence[Choices], instrument: bool) -> str:
-    seats = any(one.where_open for one in rows)
-    bars = {one.condition: one.where_open if seats else one.shares for one in rows}
-    names = list(dict.fromkeys(name for each in bars.values() for name in each))
+    seats = any(row.where_open for row in rows)
+    bars = {row.condition: row.where_open if seats else row.shares for row in rows}
+    names = list(dict.fromkeys(name for shares in bars.values() for name in shares))
     level = _even_level(rows)
     drawn = _bars(f"choices-{study}", bars, names, level, f"{_TITLES[study]}: shares with 95 % intervals")
     caption = _BARS if level is None else f"{_BARS} {_LEVEL}"
     heads = ["condition", *map(escape, names)]
     cells = [
         [
-            escape(one.condition),
-            *(shown(bars[one.condition].get(name), "share") + _printed(one, name) for name in names),
+            escape(row.condition),
+            *(shown(bars[row.condition].get(name), "share") + _printed(row, name) for name in names),
         ]
-        for one in rows
+        for row in rows
     ]
     return (
         f"<h3>{_TITLES[study]}</h3>{_SAID[study]}"
@@ -100,9 +100,9 @@ def _study(study: str, rows: Sequence[Choices], instrument: bool) -> str:
 
 def _even_level(rows: Sequence[Choices]) -> float | None:
     """One over the number of open seats, which is the shares' sum over the decisions' share of open ones."""
-    for one in rows:
-        trials = sum(each.n for each in one.where_open.values())
-        decisions = max((each.n for each in one.shares.values()), default=0)
+    for row in rows:
+        trials = sum(estimate.n for estimate in row.where_open.values())
+        decisions = max((estimate.n for estimate in row.shares.values()), default=0)
         if trials:
             return decisions / trials
     return None
@@ -110,28 +110,28 @@ def _even_level(rows: Sequence[Choices]) -> float | None:
 
 def _differences(study: str, rows: Sequence[Choices], names: Sequence[str], instrument: bool) -> str:
     """Of all decisions, deal by deal."""
-    kept = [one for one in rows if one.differences]
+    kept = [row for row in rows if row.differences]
     if not kept:
         return ""
     cells = [
-        [escape(one.condition), *(shown(one.differences.get(name), "points", signed=True) for name in names)]
-        for one in kept
+        [escape(row.condition), *(shown(row.differences.get(name), "points", signed=True) for name in names)]
+        for row in kept
     ]
     caption = f"Differences from {escape(kept[0].baseline or '')}, deal by deal"
-    if any(one.where_open for one in kept):
+    if any(row.where_open for row in kept):
         caption += ", in the share of all decisions"
     return html_table(caption, ["condition", *map(escape, names)], cells, instrument=instrument)
 
 
 def _evenness(rows: Sequence[Choices], instrument: bool) -> str:
     cells = []
-    for one in rows:
-        even = one.evenness
+    for row in rows:
+        even = row.evenness
         if even is not None:
             cells.append(
                 [
-                    escape(one.condition),
-                    f"{escape(even.largest)}<br>{shown(even.share, 'share')}" + _printed(one, None),
+                    escape(row.condition),
+                    f"{escape(even.largest)}<br>{shown(even.share, 'share')}" + _printed(row, None),
                     number(even.at_most, "share"),
                     shown(even.entropy),
                     number(even.even),
@@ -142,20 +142,20 @@ def _evenness(rows: Sequence[Choices], instrument: bool) -> str:
     return _EVEN + html_table("How evenly the choice falls", heads, cells, instrument=instrument)
 
 
-def _printed(one: Choices, category: str | None) -> str:
+def _printed(row: Choices, category: str | None) -> str:
     """The published figure of that condition, under the number that it belongs to."""
-    if one.published is None or category != _CATEGORY.get(one.study):
+    if row.published is None or category != _CATEGORY.get(row.study):
         return ""
-    return f'<span class="n">{_PUBLISHED}: {one.published.value:.{one.published.digits}f}</span>'
+    return f'<span class="n">{_PUBLISHED}: {row.published.value:.{row.published.digits}f}</span>'
 
 
 def _source(rows: Sequence[Choices]) -> str:
-    names = {one.published.table for one in rows if one.published is not None}
+    names = {row.published.table for row in rows if row.published is not None}
     said = [
-        f"Published: {each.source} ({each.version} version). {each.note}"
-        for each in map(published_table, sorted(names))
+        f"Published: {table.source} ({table.version} version). {table.note}"
+        for table in map(published_table, sorted(names))
     ]
-    return "".join(f'<p class="lead">{escape(words)}</p>' for words in said)
+    return "".join(f'<p class="lead">{escape(sentence)}</p>' for sentence in said)
 
 
 # -- bars -------------------------------------------------------------------------------------------
@@ -179,8 +179,8 @@ def _bars(
         axes = made.axes
         for axis in axes[max(0, len(by_condition) - wide) : len(by_condition)]:
             axis.xaxis.set_tick_params(labelbottom=True)  # the lowest of each column
-        for (condition, each), axis in zip(by_condition.items(), axes, strict=False):
-            _panel(axis, condition, [each.get(one) for one in names], level)
+        for (condition, shares), axis in zip(by_condition.items(), axes, strict=False):
+            _panel(axis, condition, [shares.get(category) for category in names], level)
         axes[0].set_yticks(range(len(names)), list(names))
         axes[0].set_ylim(len(names) - 0.4, -0.6)
         axes[0].set_xlim(0, 1)
@@ -194,12 +194,12 @@ def _panel(axis: Axes, title: str, values: Sequence[Estimate | None], level: flo
     axis.grid(axis="x", color=LINE, linewidth=0.7)
     if level is not None:
         axis.axvline(level, color=MUTED, linewidth=1, linestyle=DASHED, zorder=2)
-    for place, one in enumerate(values):
-        if one is None or one.value is None:
+    for place, estimate in enumerate(values):
+        if estimate is None or estimate.value is None:
             continue
-        axis.barh(place, one.value, height=0.62, color=SOFT, edgecolor=ACCENT, linewidth=0.8, zorder=1)
-        if one.low is not None and one.high is not None:
-            axis.plot((one.low, one.high), (place, place), color=INK, linewidth=1.4, zorder=3)
+        axis.barh(place, estimate.value, height=0.62, color=SOFT, edgecolor=ACCENT, linewidth=0.8, zorder=1)
+        if estimate.low is not None and estimate.high is not None:
+            axis.plot((estimate.low, estimate.high), (place, place), color=INK, linewidth=1.4, zorder=3)
     axis.tick_params(axis="both", length=0, labelsize=8.5)
 
 
@@ -220,15 +220,15 @@ def diverse(extras: Extras, instrument: bool) -> str:
         return ""
     printed = {label: row["diversity"] for label, row in published_table("004-diversity-early").rows.items()}
     cells = []
-    for one in rows:
-        figure = printed.get(f"N={one.asked}") if one.kind == "all" else None
+    for row in rows:
+        figure = printed.get(f"N={row.asked}") if row.kind == "all" else None
         cells.append(
             [
-                f"{escape(one.condition)}<br>N={one.asked}, {one.kind}",
-                shown(one.added),
-                shown(one.alone),
-                shown(one.came, "share"),
-                shown(one.counted),
+                f"{escape(row.condition)}<br>N={row.asked}, {row.kind}",
+                shown(row.added),
+                shown(row.alone),
+                shown(row.came, "share"),
+                shown(row.counted),
                 "" if figure is None else f"{figure.value:.{figure.digits}f}",
             ]
         )
@@ -241,18 +241,18 @@ def diverse(extras: Extras, instrument: bool) -> str:
         _PUBLISHED,
     ]
     source = published_table("004-diversity-early")
-    words = f"Published: {source.source} ({source.version} version). {source.note}"
+    sentence = f"Published: {source.source} ({source.version} version). {source.note}"
     return (
         _DIVERSITY
         + _along(rows)
         + html_table("What the last candidate adds", heads, cells, instrument=instrument)
-        + f'<p class="lead">{escape(words)}</p>'
+        + f'<p class="lead">{escape(sentence)}</p>'
     )
 
 
 def _along(rows: Sequence[Diversity]) -> str:
     """A line for each kind of action, where different N were asked for by as many conditions."""
-    if len({one.asked for one in rows}) < 2 or len({(o.kind, o.asked) for o in rows}) < len(rows):
+    if len({row.asked for row in rows}) < 2 or len({(o.kind, o.asked) for o in rows}) < len(rows):
         return ""
     ordered = sorted(rows, key=attrgetter("asked"))
     lines = [

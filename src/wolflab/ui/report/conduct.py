@@ -40,7 +40,7 @@ _FAMILIES = {
 
 
 def _conducted(summary: Summary) -> list[ConditionResult]:
-    return [one for one in summary.conditions if "reasonable" in one.measures]
+    return [condition for condition in summary.conditions if "reasonable" in condition.measures]
 
 
 # -- along a quantity -------------------------------------------------------------------------------
@@ -54,31 +54,27 @@ def along_title(summary: Summary) -> str:
 def along(summary: Summary) -> str:
     """Measures along one quantity, beside the baseline (003 Fig. 3)."""
     curve = summary.curve
-    by_name = {one.name: one for one in summary.conditions}
+    by_name = {condition.name: condition for condition in summary.conditions}
     if curve is None:
         return ""
     points = [(x, by_name[key]) for key, x in sorted(curve.points, key=itemgetter(1)) if key in by_name]
     level = by_name.get(curve.baseline or "")
-    there = {one.name for one in measured([one for _, one in points], MEASURES.values())}
+    there = {measure.name for measure in measured([condition for _, condition in points], MEASURES.values())}
     kept = [key for key in curve.measures if key in there]
     if not kept:
         return ""
-    charts = [
-        Chart(
-            measure_name(key),
-            (ChartLine("", tuple((x, one.measures[key]) for x, one in points if key in one.measures)),),
-            None if level is None else level.measures.get(key),
-            is_percent(MEASURES[key]),
-        )
-        for key in kept
-    ]
+    charts = []
+    for key in kept:
+        values = tuple((x, condition.measures[key]) for x, condition in points if key in condition.measures)
+        baseline = None if level is None else level.measures.get(key)
+        charts.append(Chart(measure_name(key), (ChartLine("", values),), baseline, is_percent(MEASURES[key])))
     drawn = curves("along", charts, curve.x, f"Measures along {curve.x} with 95 % intervals")
     rows = [
         [
-            f'{x:g}<span class="n">{name(one)}</span>',
-            *(shown(one.measures.get(key), measure_kind(key)) for key in kept),
+            f'{x:g}<span class="n">{name(condition)}</span>',
+            *(shown(condition.measures.get(key), measure_kind(key)) for key in kept),
         ]
-        for x, one in points
+        for x, condition in points
     ]
     dashed = ""
     if level is not None:
@@ -101,14 +97,14 @@ def behaviours(summary: Summary) -> str:
     kept = _conducted(summary)
     if not kept:
         return ""
-    told = [name for one in BEHAVIOURS for side in SIDES for name in (_times(one, side), _games(one, side))]
+    of_families = [named(key, side) for key in BEHAVIOURS for side in SIDES for named in (_times, _games)]
     return (
         prose.BEHAVIOURS
         + "".join(
             _family(title, [b for b in BEHAVIOURS.values() if b.family == family], kept, summary)
             for family, title in _FAMILIES.items()
         )
-        + section(summary, "Further behaviours", kept, "behaviours", *told)
+        + section(summary, "Further behaviours", kept, "behaviours", *of_families)
     )
 
 
@@ -130,26 +126,26 @@ def _family(
         (behaviour, side)
         for behaviour in family
         for side in SIDES
-        if any(one.measures[_times(behaviour.name, side)].value for one in kept)
+        if any(condition.measures[_times(behaviour.name, side)].value for condition in kept)
     ]
-    found = f"<h3>{title}</h3>"
+    body = f"<h3>{title}</h3>"
     if seen:
-        found += on_page(_dots(title, seen, kept), prose.BEHAVIOURS_FIGURE)
-        found += html_table(
+        body += on_page(_dots(title, seen, kept), prose.BEHAVIOURS_FIGURE)
+        body += html_table(
             f"{title}: how often a game, and in how many games",
-            ["behaviour", *(name(one) for one in kept)],
+            ["behaviour", *(name(condition) for condition in kept)],
             [
-                [_head(behaviour, side), *(_cell(one, behaviour, side) for one in kept)]
+                [_head(behaviour, side), *(_cell(condition, behaviour, side) for condition in kept)]
                 for behaviour, side in seen
             ],
             instrument=summary.instrument,
         )
-    return found + _unseen(family, seen, kept) + _definitions(family)
+    return body + _unseen(family, seen, kept) + _definitions(family)
 
 
 def _head(behaviour: Behaviour, side: SideName) -> str:
-    what = f'<span title="{escape(behaviour.definition)}">{escape(behaviour_name(behaviour.name))}</span>'
-    return f'{what}<span class="n">{SIDE_NAMES[side]}</span>'
+    label = f'<span title="{escape(behaviour.definition)}">{escape(behaviour_name(behaviour.name))}</span>'
+    return f'{label}<span class="n">{SIDE_NAMES[side]}</span>'
 
 
 def _dots(title: str, seen: Sequence[tuple[Behaviour, SideName]], kept: Sequence[ConditionResult]) -> str:
@@ -158,15 +154,16 @@ def _dots(title: str, seen: Sequence[tuple[Behaviour, SideName]], kept: Sequence
     for behaviour, side in seen:
         often = MEASURES[_times(behaviour.name, side)]
         heading = f"{behaviour_name(behaviour.name)}\n{SIDE_NAMES[side]}"
-        bounds = from_zero([one.measures[often.name] for one in kept])
+        bounds = from_zero([condition.measures[often.name] for condition in kept])
         panels.append(panel(often, kept, heading, bounds))
     across = min(4, len(panels))
     return forest(f"behaviours-{title}", panels, f"{title} a game, by side and condition", across)
 
 
-def _cell(one: ConditionResult, behaviour: Behaviour, side: SideName) -> str:
+def _cell(condition: ConditionResult, behaviour: Behaviour, side: SideName) -> str:
     """A game's mean with its interval and n, and the share of games with its own."""
-    often, games = one.measures[_times(behaviour.name, side)], one.measures[_games(behaviour.name, side)]
+    often = condition.measures[_times(behaviour.name, side)]
+    games = condition.measures[_games(behaviour.name, side)]
     each = shown(often, "one" if (often.value or 0.0) >= 1 else "plain")
     if games.value is None:
         return each
@@ -187,7 +184,9 @@ def _unseen(
         if sides:
             whose = "" if len(sides) == len(SIDES) else f" ({sides[0]})"
             names.append(f"{behaviour_name(behaviour.name)}{whose}")
-    counted = ", ".join(f"{name(one)} {number(one.measures['days'].n, 'count')}" for one in kept)
+    counted = ", ".join(
+        f"{name(condition)} {number(condition.measures['days'].n, 'count')}" for condition in kept
+    )
     return (
         f'<p class="lead">{prose.UNSEEN.format(counted)} {escape(", ".join(names))}. '
         f"{_at_most(missed, kept)}</p>"
@@ -197,23 +196,25 @@ def _unseen(
 def _at_most(missed: Sequence[tuple[Behaviour, SideName]], kept: Sequence[ConditionResult]) -> str:
     """In what share of its games each condition may still show them; conditions alike are named together."""
     limits: dict[str, list[str]] = {}
-    for one in kept:
-        ends = [high for b, side in missed if (high := one.measures[_games(b.name, side)].high) is not None]
-        limits.setdefault(number(max(ends), "share") if ends else "", []).append(name(one))
+    for condition in kept:
+        ends = [
+            high for b, side in missed if (high := condition.measures[_games(b.name, side)].high) is not None
+        ]
+        limits.setdefault(number(max(ends), "share") if ends else "", []).append(name(condition))
     few = limits.pop("", None)
     each = [prose.UNSEEN_OF.format(limit, listed(names)) for limit, names in limits.items()]
-    told = [prose.UNSEEN_AT_MOST.format("; ".join(each))] if each else []
-    return " ".join([*told, prose.UNSEEN_FEW.format(listed(few))] if few else told)
+    sentences = [prose.UNSEEN_AT_MOST.format("; ".join(each))] if each else []
+    return " ".join([*sentences, prose.UNSEEN_FEW.format(listed(few))] if few else sentences)
 
 
 def _definitions(family: Sequence[Behaviour]) -> str:
     rows = "".join(
-        f"<dt>{escape(behaviour_name(one.name))}</dt><dd>{escape(one.definition)} ({escape(one.source)}) "
-        f"{escape(one.limits)}</dd>"
-        for one in family
+        f"<dt>{escape(behaviour_name(behaviour.name))}</dt>"
+        f"<dd>{escape(f'{behaviour.definition} ({behaviour.source}) {behaviour.limits}')}</dd>"
+        for behaviour in family
     )
-    words = "<summary>What counts as each, and what is not seen</summary>"
-    return f'<details>{words}<dl class="notes">{rows}</dl></details>'
+    heading = "<summary>What counts as each, and what is not seen</summary>"
+    return f'<details>{heading}<dl class="notes">{rows}</dl></details>'
 
 
 # -- trust ------------------------------------------------------------------------------------------
@@ -221,46 +222,59 @@ def _definitions(family: Sequence[Behaviour]) -> str:
 
 def trust_section(summary: Summary) -> str:
     """Trust by day and for whole games (003 Fig. 5)."""
-    by_day = {one.name.removesuffix("_by_day"): one for one in splits_in("trust") if one.split == ("day",)}
-    quantities = [one for one in measures_in("trust") if one.name in by_day]
-    kept = [one for one in _conducted(summary) if any(one.split(each.name) for each in by_day.values())]
+    by_day = {
+        split.name.removesuffix("_by_day"): split for split in splits_in("trust") if split.split == ("day",)
+    }
+    quantities = [measure for measure in measures_in("trust") if measure.name in by_day]
+    kept = [
+        condition
+        for condition in _conducted(summary)
+        if any(condition.split(split.name) for split in by_day.values())
+    ]
     if not kept:
         return ""
     reached = [
-        found.deals for one in kept for each in by_day.values() for found in one.split(each.name).values()
+        estimate.deals
+        for condition in kept
+        for split in by_day.values()
+        for estimate in condition.split(split.name).values()
     ]
     least = MIN_DEALS if max(reached) >= MIN_DEALS else 1
     charts = [
         Chart(
-            one.label,
-            tuple(_by_day(each, by_day[one.name], least) for each in kept),
-            percent=is_percent(one),
+            measure.label,
+            tuple(_by_day(condition, by_day[measure.name], least) for condition in kept),
+            percent=is_percent(measure),
         )
-        for one in quantities
+        for measure in quantities
     ]
     drawn = curves("trust", charts, "day", "Trust relations by day and condition")
-    tables = "".join(_table(summary, kept, one, by_day[one.name]) for one in quantities)
-    shown_ = {one.name for one in (*quantities, *by_day.values())}
+    tables = "".join(_table(summary, kept, measure, by_day[measure.name]) for measure in quantities)
+    shown_ = {measure.name for measure in (*quantities, *by_day.values())}
     figure = on_page(drawn, prose.TRUST_FIGURE)
     return prose.TRUST + figure + tables + section(summary, "Further of trust", kept, "trust", *shown_)
 
 
-def _by_day(one: ConditionResult, split: Measure, least: int) -> ChartLine:
+def _by_day(condition: ConditionResult, split: Measure, least: int) -> ChartLine:
     """A condition's line: the days that so many deals reached."""
-    kept = [(float(day), found) for (day,), found in one.split(split.name).items() if found.deals >= least]
-    return ChartLine(one.name, tuple(kept))
+    kept = [
+        (float(day), estimate)
+        for (day,), estimate in condition.split(split.name).items()
+        if estimate.deals >= least
+    ]
+    return ChartLine(condition.name, tuple(kept))
 
 
 def _table(summary: Summary, kept: Sequence[ConditionResult], whole: Measure, split: Measure) -> str:
     """One quantity: a column for each day, and for the whole game."""
-    days = sorted({int(day) for one in kept for (day,) in one.split(split.name)})
+    days = sorted({int(day) for condition in kept for (day,) in condition.split(split.name)})
     rows = [
         [
-            name(one),
-            *(shown(one.split(split.name).get((day,)), split.unit) for day in days),
-            shown(one.measures.get(whole.name), whole.unit),
+            name(condition),
+            *(shown(condition.split(split.name).get((day,)), split.unit) for day in days),
+            shown(condition.measures.get(whole.name), whole.unit),
         ]
-        for one in kept
+        for condition in kept
     ]
     heads = ["condition", *(f"day {day}" for day in days), "whole game"]
     return html_table(escape(whole.says.rstrip(".")), heads, rows, instrument=summary.instrument)
@@ -271,7 +285,7 @@ def _table(summary: Summary, kept: Sequence[ConditionResult], whole: Measure, sp
 
 def reasonable_section(summary: Summary) -> str:
     """The share of replies that no rule objects to (003 Fig. 4, by rule)."""
-    kept = [one for one in _conducted(summary) if one.measures["reasonable"].n]
+    kept = [condition for condition in _conducted(summary) if condition.measures["reasonable"].n]
     if not kept:
         return ""
     panels = [panel(MEASURES["reasonable"], kept, "Replies that no rule objects to")]
@@ -286,17 +300,17 @@ def reasonable_section(summary: Summary) -> str:
 def advice(summary: Summary) -> str:
     """How often past games advise, how often the village passes its vote, and whether advice changes that."""
     kept = _conducted(summary)
-    if not any(one.measures["suggested"].n for one in kept):
+    if not any(condition.measures["suggested"].n for condition in kept):
         return ""
     panels = [
         panel(
-            each,
+            measure,
             kept,
-            each.label[0].upper() + each.label[1:],
-            from_zero([one.measures[each.name] for one in kept]),
+            measure.label[0].upper() + measure.label[1:],
+            from_zero([condition.measures[measure.name] for condition in kept]),
         )
-        for each in measures_in("advice")
-        if any(one.measures[each.name].value is not None for one in kept)
+        for measure in measures_in("advice")
+        if any(condition.measures[measure.name].value is not None for condition in kept)
     ]
     drawn = forest("advice", panels, "Advice given, votes passed, advice heeded, with 95 % intervals")
     return (

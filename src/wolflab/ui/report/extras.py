@@ -24,8 +24,8 @@ _LONG = 400
 
 def trouble(extras: Extras) -> str:
     """A banner for each model whose replies are mostly unusable."""
-    told = (f"<b>Few usable replies.</b> {escape(trouble_in_words(one))}" for one in extras.troubled)
-    return "".join(f'<div class="banner">{words} {prose.TROUBLE}</div>\n' for words in told)
+    sentences = (f"<b>Few usable replies.</b> {escape(trouble_in_words(model))}" for model in extras.troubled)
+    return "".join(f'<div class="banner">{sentence} {prose.TROUBLE}</div>\n' for sentence in sentences)
 
 
 def uncompared_section(extras: Extras) -> str:
@@ -41,11 +41,11 @@ def differs(extras: Extras, instrument: bool) -> str:
     baseline = extras.differs[0].baseline
     rows = [
         [
-            escape(one.condition),
-            "<br>".join(map(escape, settings_in_words(one)))
-            or ("the baseline" if one.condition == baseline else "nothing"),
+            escape(difference.condition),
+            "<br>".join(map(escape, settings_in_words(difference)))
+            or ("the baseline" if difference.condition == baseline else "nothing"),
         ]
-        for one in extras.differs
+        for difference in extras.differs
     ]
     heads = ["condition", f"differs from {escape(baseline)} in"]
     return html_table("Settings that are not the baseline's", heads, rows, instrument=instrument, left=(1,))
@@ -61,12 +61,12 @@ def interviews(extras: Extras, instrument: bool) -> str:
         return ""
     rows = [
         [
-            escape(one.condition),
-            number(one.total, "count"),
-            *(shown(one.asked[side], "one") for side in SIDES),
-            shown(one.answered, "share"),
+            escape(interviewed.condition),
+            number(interviewed.total, "count"),
+            *(shown(interviewed.asked[side], "one") for side in SIDES),
+            shown(interviewed.answered, "share"),
         ]
-        for one in kept
+        for interviewed in kept
     ]
     heads = ["condition", "asked", *(f"{SIDE_NAMES[side]}, a game" for side in SIDES), "answered usably"]
     return (
@@ -80,9 +80,9 @@ def interviews(extras: Extras, instrument: bool) -> str:
 def _pairings(kept: Sequence[InterviewRows], instrument: bool) -> str:
     """Who had spoken as what: a row for each pair of roles, a column for each condition."""
     counts = {
-        (one.condition, pair.role, pair.claimed): (pair.asked, pair.answered)
-        for one in kept
-        for pair in one.pairings
+        (interviewed.condition, pair.role, pair.claimed): (pair.asked, pair.answered)
+        for interviewed in kept
+        for pair in interviewed.pairings
     }
     totals: dict[tuple[str, str], int] = {}
     for (_, *roles), (asked, _) in counts.items():
@@ -98,11 +98,11 @@ def _pairings(kept: Sequence[InterviewRows], instrument: bool) -> str:
     rows = [
         [
             f"{escape(role)}, as {escape(claimed)}",
-            *(cell(one.condition, role, claimed) for one in kept),
+            *(cell(interviewed.condition, role, claimed) for interviewed in kept),
         ]
         for role, claimed in sorted(totals, key=lambda pair: (-totals[pair], pair))
     ]
-    heads = ["role, and as what it had spoken", *(escape(one.condition) for one in kept)]
+    heads = ["role, and as what it had spoken", *(escape(interviewed.condition) for interviewed in kept)]
     return html_table(
         "How many were asked, by role and by the role claimed", heads, rows, instrument=instrument
     )
@@ -111,11 +111,13 @@ def _pairings(kept: Sequence[InterviewRows], instrument: bool) -> str:
 def _quotes(kept: Sequence[InterviewRows]) -> str:
     """A few answers of each condition; those of the first lie open."""
     parts: list[str] = []
-    for one in kept:
-        if one.quotes:
+    for interviewed in kept:
+        if interviewed.quotes:
             state = "" if parts else " open"
-            said = "".join(_quote(quote) for quote in one.quotes)
-            parts.append(f"<details{state}><summary>{escape(one.condition)}</summary>{said}</details>")
+            said = "".join(_quote(quote) for quote in interviewed.quotes)
+            parts.append(
+                f"<details{state}><summary>{escape(interviewed.condition)}</summary>{said}</details>"
+            )
     return f"<h3>Some answers</h3>{prose.INTERVIEW_QUOTES}" + "".join(parts) if parts else ""
 
 
@@ -136,35 +138,35 @@ def _quote(quote: Quote) -> str:
 
 def growing(extras: Extras, instrument: bool) -> str:
     """How often the village wins by the number of deals that had been learned from."""
-    kept = [one for one in extras.growth if one.points]
+    kept = [growth for growth in extras.growth if growth.points]
     if not kept:
         return ""
-    return prose.GROWING + "".join(_grown(k, one, instrument) for k, one in enumerate(kept))
+    return prose.GROWING + "".join(_grown(k, growth, instrument) for k, growth in enumerate(kept))
 
 
-def _grown(place: int, one: Growth, instrument: bool) -> str:
-    lines = [ChartLine(one.condition, tuple((point.learned, point.wins) for point in one.points))]
-    if one.beside is not None:
-        beside = [(point.learned, point.beside) for point in one.points if point.beside is not None]
-        lines.append(ChartLine(f"{one.beside}, on the same deals", tuple(beside)))
+def _grown(place: int, growth: Growth, instrument: bool) -> str:
+    lines = [ChartLine(growth.condition, tuple((point.learned, point.wins) for point in growth.points))]
+    if growth.beside is not None:
+        beside = [(point.learned, point.beside) for point in growth.points if point.beside is not None]
+        lines.append(ChartLine(f"{growth.beside}, on the same deals", tuple(beside)))
     drawn = curves(
         f"growing-{place}",
         [Chart("Village wins", tuple(lines), percent=True)],
         "deals learned from",
-        f"Village wins by deals learned from, {one.condition}, with 95 % intervals",
+        f"Village wins by deals learned from, {growth.condition}, with 95 % intervals",
     )
-    every = f"every {one.every} deals" if one.every > 1 else "every deal"
-    caption = prose.GROWING_FIGURE.format(escape(" and ".join(one.who)), every)
+    every = f"every {growth.every} deals" if growth.every > 1 else "every deal"
+    caption = prose.GROWING_FIGURE.format(escape(" and ".join(growth.who)), every)
     rows = [
         [
             str(point.low) if point.low == point.high else f"{point.low} to {point.high}",
             shown(point.wins, "share"),
-            *([] if one.beside is None else [shown(point.beside, "share")]),
+            *([] if growth.beside is None else [shown(point.beside, "share")]),
         ]
-        for point in one.points
+        for point in growth.points
     ]
-    heads = ["deals learned from", escape(one.condition)]
-    heads += [] if one.beside is None else [f"{escape(one.beside)}, on the same deals"]
+    heads = ["deals learned from", escape(growth.condition)]
+    heads += [] if growth.beside is None else [f"{escape(growth.beside)}, on the same deals"]
     return on_page(drawn, caption) + html_table(
-        f"Village wins while {escape(one.condition)} learns", heads, rows, instrument=instrument
+        f"Village wins while {escape(growth.condition)} learns", heads, rows, instrument=instrument
     )

@@ -183,14 +183,14 @@ def _calibration(axis: Axes, line: ChartLine) -> None:
     axis.set_title(line.label, loc="left", fontsize=10)
     axis.plot((0, 1), (0, 1), color=MUTED, linewidth=1, linestyle=DASHED)
     axis.grid(color=LINE, linewidth=0.7)
-    most = max((one.n for _, one in line.points), default=1)
-    for stated, one in line.points:
-        if one.value is None:
+    most = max((estimate.n for _, estimate in line.points), default=1)
+    for stated, estimate in line.points:
+        if estimate.value is None:
             continue
-        if one.low is not None and one.high is not None:
-            axis.plot((stated, stated), (one.low, one.high), color=ACCENT, linewidth=1.8)
-        size = 4 + 5 * (one.n / most) ** 0.5
-        axis.plot(stated, one.value, "o", color=ACCENT, markersize=size, markeredgecolor=CARD)
+        if estimate.low is not None and estimate.high is not None:
+            axis.plot((stated, stated), (estimate.low, estimate.high), color=ACCENT, linewidth=1.8)
+        size = 4 + 5 * (estimate.n / most) ** 0.5
+        axis.plot(stated, estimate.value, "o", color=ACCENT, markersize=size, markeredgecolor=CARD)
     axis.set_xlim(-0.03, 1.03)
     axis.set_ylim(-0.03, 1.03)
     axis.set_xlabel("stated")
@@ -250,7 +250,7 @@ def _chart(axis: Axes, chart: Chart, ticks: Sequence[float]) -> list[Any]:
         if level.low is not None and level.high is not None:
             axis.axhspan(level.low, level.high, color=LINE, alpha=0.55, linewidth=0, zorder=0.5)
         axis.axhline(level.value, color=MUTED, linewidth=1.2, linestyle=DASHED, zorder=1.5)
-    most = max((one.n for line in chart.lines for _, one in line.points), default=1) or 1
+    most = max((estimate.n for line in chart.lines for _, estimate in line.points), default=1) or 1
     step = min((b - a for a, b in pairwise(ticks)), default=1.0)
     handles: list[Any] = []
     for place, line in enumerate(chart.lines):
@@ -258,7 +258,7 @@ def _chart(axis: Axes, chart: Chart, ticks: Sequence[float]) -> list[Any]:
         aside = (place - (len(chart.lines) - 1) / 2) * min(0.13, 0.6 / len(chart.lines)) * step
         _line(axis, line, aside, 0.13 * step, most, (colour, symbol))
         handles.append(Line2D([], [], color=colour, marker=symbol, linewidth=1.1, markersize=5.5))
-    every = [one for line in chart.lines for _, one in line.points]
+    every = [estimate for line in chart.lines for _, estimate in line.points]
     _scale(axis, every if level is None else [*every, level], chart.percent)
     if len(ticks) <= _TICKS:
         axis.set_xticks(ticks, [f"{x:g}" for x in ticks])
@@ -272,19 +272,23 @@ def _chart(axis: Axes, chart: Chart, ticks: Sequence[float]) -> list[Any]:
 def _line(axis: Axes, line: ChartLine, aside: float, width: float, most: int, look: tuple[str, str]) -> None:
     """One line: aside from its x, points at one x `width` apart, as large as their n is of `most`."""
     colour, symbol = look
-    kept = [(x + aside, one.value, one) for x, one in _spread(line.points, width) if one.value is not None]
+    kept = [
+        (x + aside, estimate.value, estimate)
+        for x, estimate in _spread(line.points, width)
+        if estimate.value is not None
+    ]
     if len({x for x, _ in line.points}) == len(line.points):
         axis.plot([x for x, _, _ in kept], [y for _, y, _ in kept], color=colour, linewidth=1.1, alpha=0.6)
-    for x, y, one in kept:
-        sure = one.low is not None and one.high is not None
-        if one.low is not None and one.high is not None:
-            axis.plot((x, x), (one.low, one.high), color=colour, linewidth=1.8, zorder=2)
+    for x, y, estimate in kept:
+        sure = estimate.low is not None and estimate.high is not None
+        if estimate.low is not None and estimate.high is not None:
+            axis.plot((x, x), (estimate.low, estimate.high), color=colour, linewidth=1.8, zorder=2)
         axis.plot(
             x,
             y,
             symbol,
             color=colour if sure else CARD,
-            markersize=4.5 + 2.2 * (one.n / most) ** 0.5,
+            markersize=4.5 + 2.2 * (estimate.n / most) ** 0.5,
             markeredgecolor=CARD if sure else colour,
             markeredgewidth=0.9,
             zorder=3,
@@ -293,16 +297,18 @@ def _line(axis: Axes, line: ChartLine, aside: float, width: float, most: int, lo
 
 def _spread(points: Sequence[tuple[float, Estimate]], width: float) -> list[tuple[float, Estimate]]:
     """The same points, those at one x around it."""
-    found = []
-    for k, (x, one) in enumerate(points):
+    placed = []
+    for k, (x, estimate) in enumerate(points):
         same = [j for j, (other, _) in enumerate(points) if other == x]
-        found.append((x + (same.index(k) - (len(same) - 1) / 2) * width, one))
-    return found
+        placed.append((x + (same.index(k) - (len(same) - 1) / 2) * width, estimate))
+    return placed
 
 
 def _scale(axis: Axes, shown: Sequence[Estimate], percent: bool) -> None:
     """Limits that hold every value and interval; never below 0 where nothing is."""
-    values = [x for one in shown for x in (one.low, one.value, one.high) if x is not None] or [0.0]
+    values = [
+        x for estimate in shown for x in (estimate.low, estimate.value, estimate.high) if x is not None
+    ] or [0.0]
     low, high = min(values), max(values)
     margin = 0.1 * (high - low) or 0.1 * abs(high) or 0.1
     bottom = low - margin
@@ -321,11 +327,11 @@ def _percent(share: float, _: object) -> str:
 def _apart(values: set[float]) -> list[float]:
     """Where ticks stand: the values themselves, less those that would run into the one before."""
     every = sorted(values)
-    found = every[:1]
+    ticks = every[:1]
     for x in every[1:]:
-        if x - found[-1] >= 0.07 * (every[-1] - every[0]):
-            found.append(x)
-    return found
+        if x - ticks[-1] >= 0.07 * (every[-1] - every[0]):
+            ticks.append(x)
+    return ticks
 
 
 def bare_axis(axis: Axes) -> None:
@@ -345,13 +351,13 @@ def _as_svg(figure: Figure, alt: str) -> str:
     text = buffer.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    head, rest = text.split(">", 1)
+    head, body = text.split(">", 1)
     view = re.search(r'viewBox="[^"]*"', head)
     assert view is not None
-    used = set(re.findall(r"#([A-Za-z][\w-]*)", rest))
-    rest = re.sub(r' id="([^"]*)"', lambda m: m[0] if m[1] in used else "", rest)
-    rest = re.sub(r"\n\s*", "\n", rest).replace("xlink:href", "href")
+    used = set(re.findall(r"#([A-Za-z][\w-]*)", body))
+    body = re.sub(r' id="([^"]*)"', lambda m: m[0] if m[1] in used else "", body)
+    body = re.sub(r"\n\s*", "\n", body).replace("xlink:href", "href")
     for drawn, shown in _COLOURS.items():
-        rest = rest.replace(drawn, shown)
-    rest = rest.replace("'DejaVu Sans'", "var(--font)").replace("DejaVu Sans", "var(--font)")
-    return f'<svg {view[0]} role="img" aria-label="{escape(alt)}">{rest.strip()}'
+        body = body.replace(drawn, shown)
+    body = body.replace("'DejaVu Sans'", "var(--font)").replace("DejaVu Sans", "var(--font)")
+    return f'<svg {view[0]} role="img" aria-label="{escape(alt)}">{body.strip()}'

@@ -28,14 +28,19 @@ def leadership(summary: Summary) -> str:
     led = led_by_sheriff(summary)
     if not led:
         return ""
-    ratio = tuple(ForestRow(one.name, one.measures["ratio"], _band(one)) for one in led)
+    ratio = tuple(
+        ForestRow(condition.name, condition.measures["ratio"], _band(condition)) for condition in led
+    )
     dc = tuple(
         ForestRow(
-            one.name,
-            one.measures["dc"],
-            marks=(("D", one.measures["dc_retest"].value), ("x", one.measures["dc_others"].value)),
+            condition.name,
+            condition.measures["dc"],
+            marks=(
+                ("D", condition.measures["dc_retest"].value),
+                ("x", condition.measures["dc_others"].value),
+            ),
         )
-        for one in led
+        for condition in led
     )
     drawn = forest(
         "leadership",
@@ -43,8 +48,8 @@ def leadership(summary: Summary) -> str:
         "Ratio and DC of each condition with 95 % intervals, beside their nulls",
     )
     caption = "Means over games; days are averaged within a game first."
-    nulls = ["Ratio if “Sheriff” were only a label", *(_null(one) for one in led)]
-    alone = "".join(spread(summary, led, one) for one in splits_in("leadership"))
+    nulls = ["Ratio if “Sheriff” were only a label", *(_null(condition) for condition in led)]
+    alone = "".join(spread(summary, led, measure) for measure in splits_in("leadership"))
     return (
         prose.LEADERSHIP
         + on_page(drawn, prose.LEADERSHIP_FIGURE)
@@ -53,13 +58,13 @@ def leadership(summary: Summary) -> str:
     )
 
 
-def _band(one: ConditionResult) -> tuple[float, float] | None:
-    null = one.ratio_null
+def _band(condition: ConditionResult) -> tuple[float, float] | None:
+    null = condition.ratio_null
     return None if null is None or null.low is None or null.high is None else (null.low, null.high)
 
 
-def _null(one: ConditionResult) -> str:
-    null = one.ratio_null
+def _null(condition: ConditionResult) -> str:
+    null = condition.ratio_null
     if null is None or null.mean is None or null.low is None or null.high is None:
         return shown(None)
     return (
@@ -71,44 +76,51 @@ def _null(one: ConditionResult) -> str:
 def roles(summary: Summary) -> str:
     """Ratio and DC by the role of the day's Sheriff (002 Fig. 2)."""
     led = [
-        one for one in led_by_sheriff(summary) if any(each.n for each in one.split("led_by_role").values())
+        condition
+        for condition in led_by_sheriff(summary)
+        if any(estimate.n for estimate in condition.split("led_by_role").values())
     ]
     if not led:
         return ""
     drawn = []
-    for place, one in enumerate(led):
-        others, twice = one.split("standing_by_role"), one.split("dc_retest_by_role")
+    for place, condition in enumerate(led):
+        others, twice = condition.split("standing_by_role"), condition.split("dc_retest_by_role")
         panels = [
-            Panel(title, _by_role(one.split(split), nulls), reference, percent)
+            Panel(title, _by_role(condition.split(split), nulls), reference, percent)
             for title, split, nulls, reference, percent in (
                 ("Ratio", "ratio_by_role", others, 1.0, False),
                 ("DC", "dc_by_role", twice, None, True),
             )
         ]
-        picture = forest(f"roles-{place}", panels, f"Ratio and DC by the Sheriff's role, {one.name}")
-        drawn.append(f"<h3>{name(one)}</h3>{on_page(picture)}")
-    by_role = [one for one in splits_in("roles") if one.split == ("role",)]
+        picture = forest(f"roles-{place}", panels, f"Ratio and DC by the Sheriff's role, {condition.name}")
+        drawn.append(f"<h3>{name(condition)}</h3>{on_page(picture)}")
+    by_role = [measure for measure in splits_in("roles") if measure.split == ("role",)]
     return (
         f'{prose.ROLES}{"".join(drawn)}<p class="lead">{prose.ROLES_FIGURE}</p>'
         + parts(summary, "By the role of the day's Sheriff", led, by_role)
-        + section(summary, "All roles", led, "roles", *(one.name for one in by_role))
+        + section(summary, "All roles", led, "roles", *(measure.name for measure in by_role))
     )
 
 
-def _by_role(found: Mapping[PartKey, Estimate], nulls: Mapping[PartKey, Estimate]) -> tuple[ForestRow, ...]:
+def _by_role(
+    estimates: Mapping[PartKey, Estimate], nulls: Mapping[PartKey, Estimate]
+) -> tuple[ForestRow, ...]:
     """A line for each role that has led, with its null."""
     marks = {key: null.value for key, null in nulls.items()}
-    return tuple(ForestRow(str(key[0]), one, marks=(("D", marks.get(key)),)) for key, one in found.items())
+    return tuple(
+        ForestRow(str(key[0]), estimate, marks=(("D", marks.get(key)),))
+        for key, estimate in estimates.items()
+    )
 
 
 def words(summary: Summary) -> str:
     """Persuasion towards the player whom the Sheriff names in words."""
-    led = [one for one in led_by_sheriff(summary) if one.measures["persuasion"].n]
+    led = [condition for condition in led_by_sheriff(summary) if condition.measures["persuasion"].n]
     kept = measured(led, measures_in("words"))
     if not kept:
         return ""
-    bounds = from_zero([one.measures[each.name] for one in led for each in kept])
-    panels = [panel(each, led, bounds=bounds) for each in kept]
+    bounds = from_zero([condition.measures[measure.name] for condition in led for measure in kept])
+    panels = [panel(measure, led, bounds=bounds) for measure in kept]
     drawn = forest("persuasion", panels, "Persuasion rate towards the recommended player")
     return prose.WORDS + on_page(drawn) + section(summary, "Persuasion rate", led, "words")
 
@@ -116,12 +128,12 @@ def words(summary: Summary) -> str:
 def beliefs(summary: Summary) -> str:
     """Reliability matrices by day."""
     drawn = []
-    for one in summary.conditions:
-        cells = one.split("reliability")
+    for condition in summary.conditions:
+        cells = condition.split("reliability")
         days = sorted({int(day) for day, _, _ in cells})
         maps = "".join(heat(day, cells, summary.instrument) for day in days)
         if maps:
-            drawn.append(f'<h3>{name(one)}</h3><div class="heat">{maps}</div>')
+            drawn.append(f'<h3>{name(condition)}</h3><div class="heat">{maps}</div>')
     if not drawn:
         return ""
     more = section(summary, "Reliability", summary.conditions, "beliefs", "reliability")

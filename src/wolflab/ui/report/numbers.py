@@ -14,14 +14,14 @@ NumberKind = str
 (two), "count", "large" (k, M), "usd"."""
 
 
-def name(one: ConditionResult) -> str:
+def name(condition: ConditionResult) -> str:
     """A condition's name as HTML."""
-    return escape(one.name)
+    return escape(condition.name)
 
 
 def led_by_sheriff(summary: Summary) -> list[ConditionResult]:
     """The conditions that have a Sheriff."""
-    return [one for one in summary.conditions if "ratio" in one.measures]
+    return [condition for condition in summary.conditions if "ratio" in condition.measures]
 
 
 def number(value: float, kind: NumberKind = "plain") -> str:
@@ -54,32 +54,32 @@ def _large(value: float) -> str:
     return f"{value:.0f}"
 
 
-def shown(one: Estimate | None, kind: NumberKind = "plain", signed: bool = False) -> str:
+def shown(estimate: Estimate | None, kind: NumberKind = "plain", signed: bool = False) -> str:
     """An estimate: value, interval and n (with how many are missing); the note is the tooltip."""
-    if one is None:
+    if estimate is None:
         return '<span class="none">–</span>'
-    counted = f"{number(one.n, 'count')} {escape(one.units)}"
-    if one.deals and one.deals != one.n:
-        counted += f", {one.deals} deal{'' if one.deals == 1 else 's'}"
-    if one.draws:
-        counted += f", {one.draws} draws"
-    if one.missing:
-        counted += f", {one.missing} missing"
-    if one.value is None:
-        return f'<span class="none" title="{escape(one.note)}">–</span><span class="n">{counted}</span>'
-    value = number(one.value, kind)
-    if signed and one.value > 0:
+    counted = f"{number(estimate.n, 'count')} {escape(estimate.units)}"
+    if estimate.deals and estimate.deals != estimate.n:
+        counted += f", {estimate.deals} deal{'' if estimate.deals == 1 else 's'}"
+    if estimate.draws:
+        counted += f", {estimate.draws} draws"
+    if estimate.missing:
+        counted += f", {estimate.missing} missing"
+    if estimate.value is None:
+        return f'<span class="none" title="{escape(estimate.note)}">–</span><span class="n">{counted}</span>'
+    value = number(estimate.value, kind)
+    if signed and estimate.value > 0:
         value = "+" + value
-    title = f' title="{escape(one.note)}"' if one.note else ""
-    under = f'<span class="ci">{interval(one, kind)}</span><span class="n">{counted}</span>'
+    title = f' title="{escape(estimate.note)}"' if estimate.note else ""
+    under = f'<span class="ci">{interval(estimate, kind)}</span><span class="n">{counted}</span>'
     return f"<span{title}>{value}</span>{under}"
 
 
-def interval(one: Estimate, kind: NumberKind = "plain") -> str:
+def interval(estimate: Estimate, kind: NumberKind = "plain") -> str:
     """Both ends with the unit once, or that there is none."""
-    if one.low is None or one.high is None:
+    if estimate.low is None or estimate.high is None:
         return "no interval"
-    low, high = number(one.low, kind), number(one.high, kind)
+    low, high = number(estimate.low, kind), number(estimate.high, kind)
     for unit in (" %", " pp"):
         low = low.removesuffix(unit)
     return f"{low} to {high}"
@@ -123,7 +123,11 @@ def heat(day: int, cells: Mapping[PartKey, Estimate], instrument: bool) -> str:
     """One day's reliability matrix: rows are the raters' roles, columns the targets'. cells: by (day, role of
     the rater, and of the target).
     """
-    by = {(str(rater), str(target)): one for (when, rater, target), one in cells.items() if when == day}
+    by = {
+        (str(rater), str(target)): estimate
+        for (when, rater, target), estimate in cells.items()
+        if when == day
+    }
     raters = sorted({rater for rater, _ in by}, key=_order)
     targets = sorted({target for _, target in by}, key=_order)
     top = "".join(f"<th>{escape(target)}</th>" for target in targets)
@@ -140,16 +144,16 @@ def heat(day: int, cells: Mapping[PartKey, Estimate], instrument: bool) -> str:
     )
 
 
-def _heat_cell(one: Estimate | None) -> str:
-    if one is None or one.value is None:
+def _heat_cell(estimate: Estimate | None) -> str:
+    if estimate is None or estimate.value is None:
         return '<td class="none">–</td>'
-    reach = min(1.0, abs(one.value - 5.5) / 4.5)
-    colour = "--trust" if one.value >= 5.5 else "--doubt"
+    reach = min(1.0, abs(estimate.value - 5.5) / 4.5)
+    colour = "--trust" if estimate.value >= 5.5 else "--doubt"
     mix = f"color-mix(in srgb, var({colour}) {round(62 * reach)}%, var(--card))"
-    ends = "–" if one.low is None or one.high is None else f"{one.low:.1f}–{one.high:.1f}"
+    ends = "–" if estimate.low is None or estimate.high is None else f"{estimate.low:.1f}–{estimate.high:.1f}"
     return (
-        f'<td style="background:{mix}" title="{escape(one.note)}">{one.value:.2f}'
-        f'<span class="ci">{ends}</span><span class="n">n {number(one.n, "count")}</span></td>'
+        f'<td style="background:{mix}" title="{escape(estimate.note)}">{estimate.value:.2f}'
+        f'<span class="ci">{ends}</span><span class="n">n {number(estimate.n, "count")}</span></td>'
     )
 
 

@@ -36,8 +36,8 @@ def picture(svg: str) -> str:
     light = (
         colours[0].replace(":root", "svg").replace("color-scheme: light dark;", "background: var(--paper);")
     )
-    head, rest = svg.split(">", 1)
-    return f'{head} xmlns="http://www.w3.org/2000/svg">\n<style>{light}</style>{rest}\n'
+    head, body = svg.split(">", 1)
+    return f'{head} xmlns="http://www.w3.org/2000/svg">\n<style>{light}</style>{body}\n'
 
 
 def _css() -> str:

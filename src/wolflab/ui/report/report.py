@@ -55,7 +55,7 @@ def render_report(
     summary, extras = marked(summary, extras)
 
     def beside(make: Callable[[Extras, bool], str]) -> Callable[[Summary], str]:
-        return lambda found: make(extras, found.instrument)
+        return lambda _: make(extras, summary.instrument)
 
     parts = [
         (anchor, title, body)
@@ -81,7 +81,7 @@ def render_report(
             (
                 "contrasts",
                 "Differences between conditions",
-                lambda found: sections.contrasts(found) + extra.uncompared_section(extras),
+                lambda _: sections.contrasts(summary) + extra.uncompared_section(extras),
             ),
             ("published", "Beside published figures", sections.beside),
             ("replies", "Replies, calls and cost", sections.replies),
@@ -97,33 +97,33 @@ def render_report(
 
 
 def _top(summary: Summary, title: str, trouble: str) -> str:
-    words = f'<p class="sub">{escape(summary.description)}</p>' if summary.description else ""
+    sub = f'<p class="sub">{escape(summary.description)}</p>' if summary.description else ""
     banner = prose.BANNER if summary.instrument else ""
-    head = f'<header class="top">{_MOON}<div><h1>{escape(title)}</h1>{words}</div></header>'
+    head = f'<header class="top">{_MOON}<div><h1>{escape(title)}</h1>{sub}</div></header>'
     return f"{head}\n{banner}{trouble}{_tiles(summary)}"
 
 
 def _tiles(summary: Summary) -> str:
-    counts = [one.counts for one in summary.conditions]
-    totals = [total for one in summary.conditions for total in one.totals.values()]
-    planned = sum(one.planned for one in counts)
+    counts = [condition.counts for condition in summary.conditions]
+    totals = [total for condition in summary.conditions for total in condition.totals.values()]
+    planned = sum(count.planned for count in counts)
     tiles: list[tuple[float, str, str]] = [
         (len(counts), "condition" if len(counts) == 1 else "conditions", "count"),
         (
-            sum(one.done for one in counts),
+            sum(count.done for count in counts),
             f"games done of {planned} planned",
             "count",
         ),
-        (sum(one.void for one in counts), "void (not in averages)", "count"),
-        (sum(one.unfinished for one in counts), "unfinished", "count"),
-        (sum(one.failed for one in counts), "failed", "count"),
+        (sum(count.void for count in counts), "void (not in averages)", "count"),
+        (sum(count.unfinished for count in counts), "unfinished", "count"),
+        (sum(count.failed for count in counts), "failed", "count"),
     ]
     if totals:
-        tokens = sum(one.usage.tokens for one in totals)
+        tokens = sum(total.usage.tokens for total in totals)
         tiles += [
-            (sum(one.calls for one in totals), "model calls", "large"),
+            (sum(total.calls for total in totals), "model calls", "large"),
             (tokens, "tokens", "large"),
-            (sum(one.usage.cost for one in totals), "cost in USD", "usd"),
+            (sum(total.usage.cost for total in totals), "cost in USD", "usd"),
         ]
     cells = "".join(
         f'<div class="tile"><b>{number(v, kind)}</b><span>{escape(name)}</span></div>'

@@ -29,31 +29,31 @@ def main_section(summary: Summary) -> str:
     """One row a condition."""
     kept = headlines(summary)
     rows = []
-    for one in summary.conditions:
-        counts = one.counts
-        whose = [f"own wins of {one.watched}"] if len(summary.watched) > 1 and one.watched else []
+    for condition in summary.conditions:
+        counts = condition.counts
+        whose = [f"own wins of {condition.watched}"] if len(summary.watched) > 1 and condition.watched else []
         rows.append(
             [
-                f'{name(one)}<span class="n">{escape(", ".join((*one.players, *whose)))}</span>',
+                f'{name(condition)}<span class="n">{escape(", ".join((*condition.players, *whose)))}</span>',
                 f'{counts.done} of {counts.planned}<span class="n">{counts.void} void<br>'
                 f"{counts.unfinished} unfinished<br>{counts.failed} failed</span>",
-                *(measure_cell(one, each) for each in kept),
+                *(measure_cell(condition, measure) for measure in kept),
             ]
         )
     caption = "One row a condition. Under each number: 95 % interval, n."
-    heads = ["condition", "games", *(escape(called(one, summary)) for one in kept)]
-    found = html_table(caption, heads, rows, instrument=summary.instrument)
-    found += across(summary, "What a finished game took", summary.conditions, costs(summary))
-    errors = [(one.name, text, n) for one in summary.conditions for text, n in one.errors]
+    heads = ["condition", "games", *(escape(called(measure, summary)) for measure in kept)]
+    tables = html_table(caption, heads, rows, instrument=summary.instrument)
+    tables += across(summary, "What a finished game took", summary.conditions, costs(summary))
+    errors = [(condition.name, text, n) for condition in summary.conditions for text, n in condition.errors]
     if errors:
-        found += html_table(
+        tables += html_table(
             "Games that did not finish",
             ["condition", "games", "why"],
             [[escape(where), str(n), escape(text)] for where, text, n in errors],
             instrument=summary.instrument,
             left=(2,),
         )
-    return found
+    return tables
 
 
 # -- play -----------------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ def main_section(summary: Summary) -> str:
 
 def play_section(summary: Summary) -> str:
     """Who wins, how the village votes, who lives."""
-    kept = [one for one in summary.conditions if one.measures["village_win"].n]
+    kept = [condition for condition in summary.conditions if condition.measures["village_win"].n]
     if not kept:
         return ""
     drawn = forest(
@@ -74,19 +74,25 @@ def play_section(summary: Summary) -> str:
 
 def deduction(summary: Summary) -> str:
     """How well the village side guesses, and whether it means what it says."""
-    kept = [one for one in summary.conditions if "accuracy" in one.measures]
+    kept = [condition for condition in summary.conditions if "accuracy" in condition.measures]
     if not kept:
         return ""
     lines = []
-    for one in kept:
-        meant = one.split("stated")
-        points = ((meant[key].value or 0.0, right) for key, right in one.split("calibration").items())
-        lines.append(ChartLine(one.name, tuple(points)))
+    for condition in kept:
+        meant = condition.split("stated")
+        points = ((meant[key].value or 0.0, right) for key, right in condition.split("calibration").items())
+        lines.append(ChartLine(condition.name, tuple(points)))
     drawn = calibration_chart("calibration", lines, "Stated probability against the share that was right")
-    by_confidence = [one for one in splits_in("deduction") if one.split == ("confidence",)]
+    by_confidence = [measure for measure in splits_in("deduction") if measure.split == ("confidence",)]
     return (
         prose.DEDUCTION
-        + section(summary, "Guesses of hidden roles", kept, "deduction", *(one.name for one in by_confidence))
+        + section(
+            summary,
+            "Guesses of hidden roles",
+            kept,
+            "deduction",
+            *(measure.name for measure in by_confidence),
+        )
         + on_page(drawn, prose.DEDUCTION_FIGURE)
         + "<details><summary>The points as numbers</summary>"
         + parts(summary, "Calibration", kept, by_confidence)
@@ -103,13 +109,13 @@ def contrasts(summary: Summary) -> str:
         return ""
     rows = [
         [
-            f"{escape(one.condition)} − {escape(one.baseline)}",
-            escape(measure_name(one.metric)),
-            shown(one.difference, difference_kind(one.metric), signed=True),
-            p_value(one.p),
-            p_value(one.p_holm),
+            f"{escape(contrast.condition)} − {escape(contrast.baseline)}",
+            escape(measure_name(contrast.metric)),
+            shown(contrast.difference, difference_kind(contrast.metric), signed=True),
+            p_value(contrast.p),
+            p_value(contrast.p_holm),
         ]
-        for one in summary.contrasts
+        for contrast in summary.contrasts
     ]
     return prose.CONTRASTS + html_table(
         "Paired differences",
@@ -122,24 +128,26 @@ def contrasts(summary: Summary) -> str:
 def beside(summary: Summary) -> str:
     """Published figures and ours: one row for each of theirs, then our conditions that none of them is."""
     parts = []
-    for which in dict.fromkeys(one.table for one in summary.beside):
-        kept = [one for one in summary.beside if one.table == which]
+    for which in dict.fromkeys(figure.table for figure in summary.beside):
+        kept = [figure for figure in summary.beside if figure.table == which]
         first = kept[0]
-        keys = dict.fromkeys((one.metric, one.key) for one in kept)
+        keys = dict.fromkeys((figure.metric, figure.key) for figure in kept)
         heads = ["row"]
         for metric, _ in keys:
             heads += [f"{escape(measure_name(metric))}, published", "here", "told apart?"]
         rows = []
-        for row, condition in dict.fromkeys((one.row, one.condition) for one in kept):
+        for row, condition in dict.fromkeys((figure.row, figure.condition) for figure in kept):
             cells = [escape(row) + (f'<span class="n">here: {escape(condition)}</span>' if condition else "")]
             for metric, _ in keys:
                 same = [
-                    one for one in kept if (one.row, one.condition, one.metric) == (row, condition, metric)
+                    figure
+                    for figure in kept
+                    if (figure.row, figure.condition, figure.metric) == (row, condition, metric)
                 ]
                 cells += _beside(same[0]) if same else ["", "", ""]
             rows.append(cells)
-        matched = {one.condition for one in kept}
-        for ours in (one for one in summary.conditions if one.name not in matched):
+        matched = {figure.condition for figure in kept}
+        for ours in (condition for condition in summary.conditions if condition.name not in matched):
             cells = [f'{name(ours)}<span class="n">none of theirs</span>']
             for _, key in keys:
                 cells += ["", shown(ours.measures.get(key)), ""]
@@ -151,12 +159,12 @@ def beside(summary: Summary) -> str:
     return prose.BESIDE + "".join(parts) if parts else ""
 
 
-def _beside(one: Beside) -> list[str]:
-    counted = "n not stated" if one.n is None else f"n {one.n}"
-    mark = "yes" if one.resolved else "no"
-    verdict = f'<span class="{mark}">{escape(one.verdict)}</span>' if one.condition else ""
-    printed = f'{one.value:.{one.digits}f}<span class="n">{counted}</span>'
-    return [printed, shown(one.ours) if one.condition else "", verdict]
+def _beside(figure: Beside) -> list[str]:
+    counted = "n not stated" if figure.n is None else f"n {figure.n}"
+    mark = "yes" if figure.resolved else "no"
+    verdict = f'<span class="{mark}">{escape(figure.verdict)}</span>' if figure.condition else ""
+    printed = f'{figure.value:.{figure.digits}f}<span class="n">{counted}</span>'
+    return [printed, shown(figure.ours) if figure.condition else "", verdict]
 
 
 def planted(summary: Summary) -> str:
@@ -170,13 +178,13 @@ def planted(summary: Summary) -> str:
     }
     rows = [
         [
-            escape(one.condition),
-            escape(f"{one.knob} → {measure_name(one.measure)}" if one.knob else measure_name(one.measure)),
-            number(one.truth, measure_kind(one.measure)),
-            shown(one.found, measure_kind(one.measure)),
-            said[one.recovered],
+            escape(effect.condition),
+            escape((f"{effect.knob} → " if effect.knob else "") + measure_name(effect.measure)),
+            number(effect.truth, measure_kind(effect.measure)),
+            shown(effect.found, measure_kind(effect.measure)),
+            said[effect.recovered],
         ]
-        for one in summary.planted
+        for effect in summary.planted
     ]
     heads = ["condition", "effect", "put in", "found", "recovered?"]
     return prose.PLANTED + html_table("Planted effects", heads, rows, instrument=summary.instrument)
@@ -184,20 +192,22 @@ def planted(summary: Summary) -> str:
 
 def replies(summary: Summary) -> str:
     """Usable replies by player, and calls by model."""
-    headlined = [one.name for one in MEASURES.values() if one.section == "replies" and one.headline]
-    by_player = [one for one in splits_in("replies") if one.split == ("player",)]
-    found = parts(summary, prose.REPLIES, summary.conditions, by_player)
-    found += section(
+    headlined = [
+        measure.name for measure in MEASURES.values() if measure.section == "replies" and measure.headline
+    ]
+    by_player = [measure for measure in splits_in("replies") if measure.split == ("player",)]
+    tables = parts(summary, prose.REPLIES, summary.conditions, by_player)
+    tables += section(
         summary,
         "Replies of everybody",
         summary.conditions,
         "replies",
         *headlined,
-        *(one.name for one in by_player),
+        *(measure.name for measure in by_player),
     )
     calls = [
         [
-            name(one),
+            name(condition),
             escape(model),
             number(made.calls, "count"),
             number(made.usage.prompt_tokens, "count"),
@@ -205,13 +215,13 @@ def replies(summary: Summary) -> str:
             number(made.usage.completion_tokens, "count"),
             number(made.usage.cost, "usd"),
         ]
-        for one in summary.conditions
-        for model, made in one.totals.items()
+        for condition in summary.conditions
+        for model, made in condition.totals.items()
     ]
     if calls:
         heads = ["condition", "model", "calls", "prompt tokens", "of them cached", "completion tokens", "USD"]
-        found += html_table("Calls over all games", heads, calls, instrument=summary.instrument, left=(1,))
-    return found
+        tables += html_table("Calls over all games", heads, calls, instrument=summary.instrument, left=(1,))
+    return tables
 
 
 def reading_section(summary: Summary) -> str:

@@ -44,7 +44,7 @@ _BESIDE = """<p class="lead">A difference says that the numbers differ, not why:
 dates differ too.</p>"""
 
 
-def render_standings(found: Standings) -> str:
+def render_standings(standings: Standings) -> str:
     """The page as text."""
     parts = [
         (anchor, title, body)
@@ -56,176 +56,184 @@ def render_standings(found: Standings) -> str:
             ("stopping", "Where games stopped", _stopping),
             ("published", "Beside published figures", _published),
         )
-        if (body := make(found))
+        if (body := make(standings))
     ]
-    sub = f'<p class="sub">{escape(found.description)}</p>' if found.description else ""
+    sub = f'<p class="sub">{escape(standings.description)}</p>' if standings.description else ""
     missing = ""
-    if found.missing:
-        missing = f'<div class="banner">{found.missing} planned games are not over; they are left out.</div>'
-    banner = prose.BANNER if found.instrument else ""
-    head = f'<header class="top"><div><h1>{escape(found.title)}</h1>{sub}</div></header>'
-    return page(found.title, f"{head}\n{banner}{missing}{sections(parts)}{FOOTER}")
+    if standings.missing:
+        missing = (
+            f'<div class="banner">{standings.missing} planned games are not over; they are left out.</div>'
+        )
+    banner = prose.BANNER if standings.instrument else ""
+    head = f'<header class="top"><div><h1>{escape(standings.title)}</h1>{sub}</div></header>'
+    return page(standings.title, f"{head}\n{banner}{missing}{sections(parts)}{FOOTER}")
 
 
 # -- sections ---------------------------------------------------------------------------------
 
 
-def _matrix(found: Standings) -> str:
+def _matrix(standings: Standings) -> str:
     rows = []
-    for village in found.village:
-        cells = [found.cell(village, werewolves) for werewolves in found.werewolves]
+    for village in standings.village:
+        cells = [standings.cell(village, werewolves) for werewolves in standings.werewolves]
         rows.append([escape(village), *(_cell(cell) for cell in cells)])
-    heads = ["village ↓ &nbsp; Werewolves →", *map(escape, found.werewolves)]
-    drawn = heat_map(found)
-    figure = on_page(drawn, _caption(found)) if drawn else ""
-    nobody = sum(cell.nobody for cell in found.cells)
+    heads = ["village ↓ &nbsp; Werewolves →", *map(escape, standings.werewolves)]
+    drawn = heat_map(standings)
+    figure = on_page(drawn, _caption(standings)) if drawn else ""
+    nobody = sum(cell.nobody for cell in standings.cells)
     note = f"<p>{nobody} games were won by neither side; they count as not won.</p>" if nobody else ""
-    words = _MATRIX + (_SEQUENCES if found.level is not None else "")
-    return (
-        words + figure + html_table("The village's win rate", heads, rows, instrument=found.instrument) + note
-    )
+    lead = _MATRIX + (_SEQUENCES if standings.level is not None else "")
+    table = html_table("The village's win rate", heads, rows, instrument=standings.instrument)
+    return lead + figure + table + note
 
 
 def _cell(cell: CellRow | None) -> str:
     return '<span class="none">–</span>' if cell is None else shown(cell.village_win, "share")
 
 
-def _scores(found: Standings) -> str:
+def _scores(standings: Standings) -> str:
     rows = [
-        [escape(one.name), *(shown(getattr(one, part), "share") for part in SIDE_PARTS)]
-        for one in found.scores
+        [escape(score.name), *(shown(getattr(score, part), "share") for part in SIDE_PARTS)]
+        for score in standings.scores
     ]
     panels = []
     for part in SIDE_PARTS:
-        lines = tuple(ForestRow(one.name, getattr(one, part) or _NOTHING) for one in found.scores)
+        lines = tuple(ForestRow(score.name, getattr(score, part) or _NOTHING) for score in standings.scores)
         panels.append(Panel(PART_NAMES[part], lines, percent=True))
     drawn = forest("scores", panels, "Mean win rate of each entrant on both sides and on each")
     heads = ["entrant", *(PART_NAMES[part] for part in SIDE_PARTS)]
-    made = html_table("Mean win rate", heads, rows, instrument=found.instrument)
+    made = html_table("Mean win rate", heads, rows, instrument=standings.instrument)
     return f"{_SCORES}{on_page(drawn)}{made}"
 
 
 _NOTHING = Estimate(None, None, None, 0, 0, "games")
 
 
-def _ratings(found: Standings) -> str:
-    fit = found.ratings
+def _ratings(standings: Standings) -> str:
+    fit = standings.ratings
     if not fit.rows:
         return f"<p>No ratings: {escape(fit.note)}.</p>"
-    skills = {(one.name, one.side): f"{one.mu:.1f} ± {one.sigma:.1f}" for one in found.skills}
+    skills = {(skill.name, skill.side): f"{skill.mu:.1f} ± {skill.sigma:.1f}" for skill in standings.skills}
     rows = []
-    for one in sorted(fit.rows, key=lambda r: (r.rank is None, r.rank or 0)):
-        ranks = "" if one.ranks is None else f'<span class="ci">{one.ranks[0]} to {one.ranks[1]}</span>'
+    for rating in sorted(fit.rows, key=lambda r: (r.rank is None, r.rank or 0)):
+        ranks = (
+            "" if rating.ranks is None else f'<span class="ci">{rating.ranks[0]} to {rating.ranks[1]}</span>'
+        )
         rows.append(
             [
-                escape(one.name),
-                f"{one.rank}{ranks}" if one.rank is not None else "–",
-                *(shown(each, "one", True) for each in (one.overall, one.village, one.werewolves)),
-                *(skills.get((one.name, side), "–") for side in ("village", "werewolves")),
+                escape(rating.name),
+                f"{rating.rank}{ranks}" if rating.rank is not None else "–",
+                *(
+                    shown(estimate, "one", True)
+                    for estimate in (rating.overall, rating.village, rating.werewolves)
+                ),
+                *(skills.get((rating.name, side), "–") for side in ("village", "werewolves")),
             ]
         )
     heads = ["entrant", "rank", *(PART_NAMES[part] for part in SIDE_PARTS)]
     heads += ["openskill, village", "openskill, Werewolves"]
-    made = html_table("Strengths", heads, rows, instrument=found.instrument)
+    made = html_table("Strengths", heads, rows, instrument=standings.instrument)
     side = f"<p>Side: {shown(fit.side, 'one', True)}</p>" if fit.side is not None else ""
     cells = [
         [
-            f"{escape(one.village)} vs {escape(one.werewolves)}",
-            number(one.fitted, "share"),
-            shown(one.residual, "points", True),
+            f"{escape(cell.village)} vs {escape(cell.werewolves)}",
+            number(cell.fitted, "share"),
+            shown(cell.residual, "points", True),
         ]
-        for one in fit.residuals
+        for cell in fit.residuals
     ]
-    rest = html_table(
+    by_cell = html_table(
         "What strengths do not explain",
         ["cell", "village wins by strengths", "observed − that"],
         cells,
-        instrument=found.instrument,
+        instrument=standings.instrument,
     )
-    return f"{_RATINGS}{made}{side}<details><summary>Cell by cell</summary>{_RESIDUALS}{rest}</details>"
+    return f"{_RATINGS}{made}{side}<details><summary>Cell by cell</summary>{_RESIDUALS}{by_cell}</details>"
 
 
-def _differences(found: Standings) -> str:
+def _differences(standings: Standings) -> str:
     made = ""
     for part in SIDE_PARTS:
         rows = [
             [
-                f"{escape(one.first)} − {escape(one.second)}",
-                shown(one.difference, "points", True),
-                p_value(one.p),
-                p_value(one.p_holm),
+                f"{escape(difference.first)} − {escape(difference.second)}",
+                shown(difference.difference, "points", True),
+                p_value(difference.p),
+                p_value(difference.p_holm),
             ]
-            for one in found.differences
-            if one.part == part
+            for difference in standings.differences
+            if difference.part == part
         ]
         if rows:
             heads = ["", "difference", "p", "p (Holm)"]
-            made += html_table(PART_NAMES[part].capitalize(), heads, rows, instrument=found.instrument)
+            made += html_table(PART_NAMES[part].capitalize(), heads, rows, instrument=standings.instrument)
     return _DIFFERENCES + made if made else ""
 
 
-def _stopping(found: Standings) -> str:
-    if not found.decisions:
+def _stopping(standings: Standings) -> str:
+    if not standings.decisions:
         return ""
-    rows = [[escape(one.what), "early" if one.stopped else "at the last deal"] for one in found.decisions]
-    level = f"{100 * (found.level or 0):g} %"
+    rows = [
+        [escape(decision.what), "early" if decision.stopped else "at the last deal"]
+        for decision in standings.decisions
+    ]
+    level = f"{100 * (standings.level or 0):g} %"
     caption = f"By confidence sequences at {level}"
-    return html_table(caption, ["what was decided", "stopped"], rows, instrument=found.instrument)
+    return html_table(caption, ["what was decided", "stopped"], rows, instrument=standings.instrument)
 
 
-def _published(found: Standings) -> str:
+def _published(standings: Standings) -> str:
     made = ""
-    for name in dict.fromkeys(one.table for one in found.beside):
-        kept = [one for one in found.beside if one.table == name]
+    for name in dict.fromkeys(figure.table for figure in standings.beside):
+        kept = [figure for figure in standings.beside if figure.table == name]
         first = kept[0]
         rows = [
             [
-                f"{escape(one.village)} vs {escape(one.werewolves)}",
-                f"{one.value:.{one.digits}f}"
-                + (f'<span class="n">{one.n} games</span>' if one.n is not None else ""),
-                shown(one.ours, "plain"),
-                escape(one.verdict),
+                f"{escape(figure.village)} vs {escape(figure.werewolves)}",
+                f"{figure.value:.{figure.digits}f}"
+                + (f'<span class="n">{figure.n} games</span>' if figure.n is not None else ""),
+                shown(figure.ours, "plain"),
+                escape(figure.verdict),
             ]
-            for one in kept
+            for figure in kept
         ]
         caption = f"{escape(first.title)} ({escape(first.source)}; {escape(first.version)} version)"
-        made += html_table(
-            caption, ["cell", "published", "ours", "verdict"], rows, instrument=found.instrument, left=(3,)
-        )
+        heads = ["cell", "published", "ours", "verdict"]
+        made += html_table(caption, heads, rows, instrument=standings.instrument, left=(3,))
     return _BESIDE + made if made else ""
 
 
 # -- the heat map -----------------------------------------------------------------------------
 
 
-def _range(found: Standings) -> tuple[float, float]:
+def _range(standings: Standings) -> tuple[float, float]:
     """The lowest and the highest win rate."""
-    values = [cell.village_win.value for cell in found.cells if cell.village_win.value is not None]
+    values = [cell.village_win.value for cell in standings.cells if cell.village_win.value is not None]
     return min(values, default=0.0), max(values, default=1.0)
 
 
-def _caption(found: Standings) -> str:
-    low, high = _range(found)
-    words = f"From {number(low, 'share')} (pale) to {number(high, 'share')} (strong)."
-    if found.beside:
-        first = found.beside[0]
-        words += f" Published: {escape(first.source)} ({escape(first.version)} version)."
-    return words
+def _caption(standings: Standings) -> str:
+    low, high = _range(standings)
+    caption = f"From {number(low, 'share')} (pale) to {number(high, 'share')} (strong)."
+    if standings.beside:
+        first = standings.beside[0]
+        caption += f" Published: {escape(first.source)} ({escape(first.version)} version)."
+    return caption
 
 
-def heat_map(found: Standings) -> str:
+def heat_map(standings: Standings) -> str:
     """The win-rate matrix as SVG, "" without a finished game: rows village, columns Werewolves."""
-    if all(cell.village_win.value is None for cell in found.cells):
+    if all(cell.village_win.value is None for cell in standings.cells):
         return ""
-    wide, deep = len(found.werewolves), len(found.village)
+    wide, deep = len(standings.werewolves), len(standings.village)
     alt = "The village's win rate, by who plays the village and who the Werewolves"
     with drawing("tournament", alt, 0.8 + 0.68 * deep) as made:
         axis = made.axes[0]
-        _draw(axis, found)
+        _draw(axis, standings)
         axis.set_xlim(0, wide)
         axis.set_ylim(deep, 0)
-        axis.set_xticks([k + 0.5 for k in range(wide)], [cut(name, 24) for name in found.werewolves])
-        axis.set_yticks([k + 0.5 for k in range(deep)], [cut(name, 24) for name in found.village])
+        axis.set_xticks([k + 0.5 for k in range(wide)], [cut(name, 24) for name in standings.werewolves])
+        axis.set_yticks([k + 0.5 for k in range(deep)], [cut(name, 24) for name in standings.village])
         axis.xaxis.set_ticks_position("top")
         axis.xaxis.set_label_position("top")
         axis.set_xlabel("Werewolves")
@@ -234,18 +242,18 @@ def heat_map(found: Standings) -> str:
     return made.svg
 
 
-def _draw(axis: Axes, found: Standings) -> None:
+def _draw(axis: Axes, standings: Standings) -> None:
     from matplotlib.patches import Rectangle
 
     axis.patch.set_alpha(0)
     for side in ("top", "right", "left", "bottom"):
         axis.spines[side].set_visible(False)
-    low, high = _range(found)
+    low, high = _range(standings)
     span = high - low
-    printed = {(one.village, one.werewolves): one for one in reversed(found.beside)}
-    for row, village in enumerate(found.village):
-        for column, werewolves in enumerate(found.werewolves):
-            cell = found.cell(village, werewolves)
+    printed = {(figure.village, figure.werewolves): figure for figure in reversed(standings.beside)}
+    for row, village in enumerate(standings.village):
+        for column, werewolves in enumerate(standings.werewolves):
+            cell = standings.cell(village, werewolves)
             if cell is None or cell.village_win.value is None:
                 axis.text(column + 0.5, row + 0.5, "–", ha="center", va="center", color=MUTED)
                 continue
