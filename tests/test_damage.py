@@ -128,6 +128,8 @@ def test_a_place_that_cannot_be_written_is_a_sentence(out: str, tmp_path: Path) 
 
 
 def start(path: Path, *more: str) -> subprocess.Popen[str]:
+    # Tests that run in the background ignore Ctrl-C, and what they start would inherit that.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         [sys.executable, "-m", "wolflab", *LONG, *more],
         cwd=path,
@@ -136,6 +138,7 @@ def start(path: Path, *more: str) -> subprocess.Popen[str]:
         text=True,
         start_new_session=True,
     )
+    signal.signal(signal.SIGINT, before)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and process.poll() is None:
         if begun(path / "r"):
@@ -363,7 +366,7 @@ def stopped(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 def test_an_interrupted_command_says_how_to_go_on_with_its_own_run(
     command: str, place: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for module, name in ((runner, "run"), (tournament, "play"), (training, "run")):
+    for module, name in ((runner, "play_run"), (tournament, "play_tournament"), (training, "run_training")):
         monkeypatch.setattr(module, name, interrupted)
     again = ["wolflab", command, "--resume", place]
     told = stopped([*COMMANDS[command], "--out", place], monkeypatch, capsys)

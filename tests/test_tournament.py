@@ -292,13 +292,13 @@ def stopping_after(games: int) -> Callable[[runner.Progress], None]:
     return watch
 
 
-@pytest.mark.parametrize("cut", ["writer", "make_tables", "load"])
+@pytest.mark.parametrize("cut", ["writer", "make_tables", "load_experiment"])
 def test_a_run_that_is_cut_while_it_begins_is_none_or_keeps_its_rule(
     tmp_path: Path, cut: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = make_tournament({**TWO, "deals": 8, "stop": {"decide": ["a", "b"], "every": 2}})
     with monkeypatch.context() as broken:
-        broken.setattr(store_module if cut == "load" else call_store, cut, raising)
+        broken.setattr(store_module if cut == "load_experiment" else call_store, cut, raising)
         with pytest.raises(Stopped):
             start_tournament(tmp_path / "r", made)
     with start_tournament(tmp_path / "r", made) as store:
