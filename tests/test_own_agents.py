@@ -400,7 +400,12 @@ def test_a_changed_setting_is_noticed_and_reading_needs_no_code(here: Path) -> N
         Store.resume(here / "run")
     file.write_text(text)
     module.write_text(code.replace('("wolves",)', '("weather",)'))  # a default
-    assert "played back it reads" in told(wolf(here, "verify", "run", "--agents"))
+    with Store.resume(here / "run") as store:
+        store.stop(store.games()[-1].id, "unfinished", "the server failed")
+    changed = "about was ['wolves'] in the games so far and is ['weather'] now; change it back"
+    assert changed in told(wolf(here, "run", "--resume", "run"))
+    differs = "settings.about[0] is 'wolves' in the record and 'weather' when played back"
+    assert differs in told(wolf(here, "verify", "run", "--agents"))
     module.write_text(code.replace("return acted(ask, io)", "return acted(ask)", 1))
     assert f"{name}.py, line" in told(wolf(here, "verify", "run", "--agents"))
     module.unlink()

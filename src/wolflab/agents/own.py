@@ -30,9 +30,6 @@ from .base import IO, Reply
 GROUP = "wolflab.recipes"
 """The entry points by which an installed package gives its agents short names."""
 
-ROLES_HOME = "wolflab.rules.roles."
-"""Where the files of roles stand: a new one is somebody's own code too, when it fails."""
-
 
 class OwnAgent(ABC):
     """An agent of your own: `reply` is all that it has to have.
@@ -148,8 +145,7 @@ def _told(error: Exception, home: str) -> str:
 
 
 def place_of(error: BaseException, home: str = "") -> str:
-    """Where in the code of an own agent, or in a role's file, an error was raised: "my_player.py, line 12, in
-    Gossip.reply".
+    """Where in the code of an own agent an error was raised: "my_player.py, line 12, in Gossip.reply".
 
     "" where no such code was at work. home: a package whose agents are not made yet.
     """
@@ -157,7 +153,7 @@ def place_of(error: BaseException, home: str = "") -> str:
     function, at = "", ""
     for frame, line in walk_tb(error.__traceback__):
         module = frame.f_globals.get("__name__", "")
-        if module.partition(".")[0] in homes or module.startswith(ROLES_HOME):
+        if module.partition(".")[0] in homes:
             at = f"{module.replace('.', '/')}.py, line {line}"
             function = function or frame.f_code.co_qualname.removesuffix("<module>")
     return f"{at}{', in ' if function else ''}{function}"

@@ -130,7 +130,8 @@ async def answer(file: File, model: Model | None, request: Request) -> tuple[str
         if filed.request != digest:
             raise CassetteMismatch(
                 f"call {request.key}: the request differs from the recorded one (another version, recipe or "
-                "prompt); use the version that made the run, or start a new run"
+                "prompt, or an agent of your own whose code has changed); use what made the run, or start a "
+                "new run"
             )
         return digest, filed.response
     response = _storable(await model.generate(request))

@@ -76,6 +76,11 @@ def run_experiment(
         store = HeardStore.create(path, experiment)
     with store:
         begin_output(console, "run", store.experiment.title or store.experiment.name, store.path)
+        if resume is not None:
+            games = store.games()
+            over = sum(row.over for row in games)
+            if over < len(games):
+                say(console, f"{over} of {len(games)} games are over; going on with the others")
         with Alarm(console, store) as alarm:
             ok = play_games(
                 console,

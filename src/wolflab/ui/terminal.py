@@ -111,7 +111,9 @@ class GamePrinter:
         match event:
             case Dealt(seat, role):
                 if self.seat is not None:
-                    out.print(f"[yellow]You are {self.ruleset.names[seat]}, {ICONS.get(role, '')} {role}.[/]")
+                    out.print(
+                        f"[yellow]You are {self.ruleset.names[seat]}, {ICONS.get(role, '·')} {role}.[/]"
+                    )
                 elif all(self._now.roles):
                     self._cast()
             case PackMet():

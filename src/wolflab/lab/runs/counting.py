@@ -8,8 +8,6 @@ processes as the experiment has workers, and kept if the run can be written.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +20,7 @@ from ...usage import CallTotals
 from ..plans.experiment import Experiment
 from ..storage.packing import CallRow, Packed, pack, totals_by_model
 from ..storage.store import GameRow, KeptRow, Store
+from .processes import processes
 
 _CHUNK = 100
 """Games that a process counts at a time."""
@@ -118,7 +117,7 @@ def _counted_again(store: Store, ids: Sequence[int]) -> Mapping[int, KeptRow]:
     workers = store.experiment.workers
     if workers > 1 and len(ids) > 2 * _CHUNK:
         chunks = [ids[at : at + _CHUNK] for at in range(0, len(ids), _CHUNK)]
-        with ProcessPoolExecutor(workers, get_context("spawn"), _open, (store.path,)) as pool:
+        with processes(workers, _open, store.path) as pool:
             counted = {number: row for part in pool.map(_there, chunks) for number, row in part.items()}
     else:
         counted = _count(store, ids)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
+
+import msgspec
 
 from ... import __version__
 from ...errors import RecordError
@@ -88,6 +91,19 @@ def requests(store: Store, row: GameRow) -> list[Request]:
     return listening.requests
 
 
+def _difference(stored: Any, again: Any, place: str = "") -> str:
+    """The first thing that differs between two values, and where in them it stands."""
+    if isinstance(stored, dict) and isinstance(again, dict):
+        for name in (*stored, *again):
+            if stored.get(name) != again.get(name):
+                return _difference(stored.get(name), again.get(name), f"{place}.{name}" if place else name)
+    if isinstance(stored, list) and isinstance(again, list) and len(stored) == len(again):
+        for number, (value, other) in enumerate(zip(stored, again, strict=True)):
+            if value != other:
+                return _difference(value, other, f"{place}[{number}]")
+    return f"{place or 'it'} is {stored!r} in the record and {again!r} when played back"
+
+
 def _check_place(store: Store, row: GameRow, record: GameRecord, where: str) -> None:
     """A whole record of another game, or a good beginning of this one, is not this game's record."""
     if record.outcome is None:
@@ -120,11 +136,9 @@ def verify_game(store: Store, row: GameRow, agents: bool) -> None:
         ("game", writer.game.lines, record.lines),
         ("probes", writer.probes.lines, record.probe_lines),
     ):
-        for number, (a, b) in enumerate(zip(now, then, strict=False), 1):
-            if a != b:
-                raise RecordError(
-                    f"{where}, {chain} line {number}: played back it reads {a.decode()}, "
-                    f"stored is {b.decode()}"
-                )
+        for number, (again, stored) in enumerate(zip(now, then, strict=False), 1):
+            if again != stored:
+                differs = _difference(msgspec.json.decode(stored), msgspec.json.decode(again))
+                raise RecordError(f"{where}, {chain} line {number}: {differs}")
         if len(now) != len(then):
             raise RecordError(f"{where}: {len(then)} {chain} lines stored, {len(now)} when played back")

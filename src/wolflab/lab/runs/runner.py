@@ -13,15 +13,15 @@ import signal
 import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context, parent_process
+from multiprocessing import parent_process
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from ...errors import WolflabError
+from ...agents.own import OwnAgent
+from ...errors import StoreError
 from ...match import play, run_now
 from ...models.budget import Budget
 from ..experience.run_pools import provide
@@ -32,6 +32,7 @@ from ..storage.store import GameRow, Store, asker
 from .casting import Company
 from .counting import Finished, finished
 from .game import prepare
+from .processes import processes
 from .work import How, check_models, error_sentence, work
 
 REDRAWS = 20
@@ -73,6 +74,30 @@ async def preflight(company: Company) -> None:
     await company.check_embedders()
 
 
+def _as_before(store: Store, company: Company) -> None:
+    """Refuse to go on where an agent of somebody's own has other settings than in the games that are over: a
+    default in its class has changed. (What the file sets cannot change; the code itself is in no hash.)
+    """
+    over = {row.condition: row.id for row in store.games() if row.over}
+    for condition, game in over.items():
+        agents = [role.player.agent for role in company.cast(condition).values()]
+        now = [agent.describe() for agent in agents if isinstance(agent, OwnAgent)]
+        players = store.record(game).header.get("players", ()) if now else ()
+        for then in players:
+            known = [own.get("settings", {}) for own in now if own["recipe"] == then["recipe"]]
+            settings = then.get("settings", {})
+            if known and settings not in known:
+                was, now_is = next(
+                    (f"{name} was {settings.get(name)!r}", known[0].get(name))
+                    for name in sorted({*settings, *known[0]})
+                    if settings.get(name) != known[0].get(name)
+                )
+                raise StoreError(
+                    f"{store.path}: {then['recipe']} in {condition}: {was} in the games so far and is "
+                    f"{now_is!r} now; change it back, or start a new run"
+                )
+
+
 async def _run(store: Store, watch: ProgressWatch, reached: bool) -> bool:
     experiment = store.experiment
     budget = Budget(experiment.budget.tokens, experiment.budget.usd, *store.spent())
@@ -91,6 +116,7 @@ async def _run(store: Store, watch: ProgressWatch, reached: bool) -> bool:
                 _build(company)
             else:
                 await preflight(company)
+            _as_before(store, company)
         for row in rows:
             if row.status in ("unfinished", "failed"):
                 store.stop(row.id, "planned", "")
@@ -194,26 +220,16 @@ def _results(company: Company, home: Path, rows: list[GameRow]) -> Generator[_Re
                 yield _play_one(company, row)
         return
     data = experiment.model_dump(mode="json", exclude_unset=True)
-    context = get_context("spawn")
-    with ProcessPoolExecutor(experiment.workers, context, _start_worker, (data, home)) as pool:
+    with processes(experiment.workers, _start_worker, data, home) as pool:
         waiting: set[Future[_Result]] = set()
-        queue = iter(rows)
-        try:
-            for row in queue:
-                waiting.add(_submit(pool, row))
-                if len(waiting) >= 4 * experiment.workers:
-                    done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        yield future.result()
-            for future in wait(waiting).done:
-                yield future.result()
-        except BrokenProcessPool:
-            raise WolflabError(
-                "a worker process was ended from outside (is memory short?): go on with --resume, "
-                "perhaps with fewer workers"
-            ) from None
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+        for row in rows:
+            waiting.add(_submit(pool, row))
+            if len(waiting) >= 4 * experiment.workers:
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield future.result()
+        for future in wait(waiting).done:
+            yield future.result()
 
 
 def _submit(pool: ProcessPoolExecutor, row: GameRow) -> Future[_Result]:

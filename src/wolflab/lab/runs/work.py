@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from traceback import walk_tb
 from typing import Literal, Protocol
 
 from ...agents.own import place_of
@@ -70,11 +71,20 @@ async def work(askers: Sequence[Asker], at_once: int, over: Callable[[], None]) 
 
 
 def error_sentence(error: BaseException) -> str:
-    """The first error of a group as a sentence, with its place where the code of an own agent raised it."""
+    """The first error of a group as a sentence. A mistake in code has its place: in that of an own agent, or
+    else in Wolflab's, where somebody may have added a role or a measure.
+    """
     first, place = _first(error)
     if isinstance(first, WolflabError):
         return str(first)
+    place = place or _place_in_wolflab(first)
     return f"{place + ': ' if place else ''}{type(first).__name__}: {first}"
+
+
+def _place_in_wolflab(error: BaseException) -> str:
+    frames = [(frame.f_globals.get("__name__", ""), line) for frame, line in walk_tb(error.__traceback__)]
+    ours = [(module, line) for module, line in frames if module.startswith("wolflab.")]
+    return f"{ours[-1][0].replace('.', '/')}.py, line {ours[-1][1]}" if ours else ""
 
 
 def _first(error: BaseException) -> tuple[BaseException, str]:

@@ -10,10 +10,8 @@ import signal
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from multiprocessing import get_context
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -21,7 +19,7 @@ from typing import Any
 from ...agents.language import LanguageAgent
 from ...agents.policy.base import Policy
 from ...agents.policy.checkpoint import SUFFIX, NumpyPolicy, fits, load_policy
-from ...errors import ExperimentError, ModelError, WolflabError
+from ...errors import ExperimentError, ModelError
 from ...match import Dealing, Draws, Player, play, run_now
 from ...models.embedders import Embedder
 from ...models.embedders.base import Vectors
@@ -32,6 +30,7 @@ from ...rules import ROLES, Side
 from ..plans.policies import policy_name_of
 from ..plans.specs import PlayerSpec
 from ..runs.casting import Players
+from ..runs.processes import processes
 from ..runs.runner import end_with_driver, rare_collection
 from ..storage.embedding_cache import WrappedEmbedder
 from .files import frozen
@@ -316,13 +315,7 @@ class Crew:
             assert self._own is not None
             yield from map(self._own.do, jobs)
             return
-        try:
-            yield from self._pool.map(_do, jobs)
-        except BrokenProcessPool:
-            raise WolflabError(
-                "a worker process was ended from outside (is memory short?): go on with --resume, "
-                "perhaps with fewer workers"
-            ) from None
+        yield from self._pool.map(_do, jobs)
 
 
 @contextmanager
@@ -333,16 +326,5 @@ def crew(experiment: TrainingSpec) -> Iterator[Crew]:
         yield Crew(experiment, None)
         return
     data = experiment.model_dump(mode="json", exclude_unset=True)
-    # Read by numpy when a worker starts: the threads of several processes would wait for each other.
-    threads = "OPENBLAS_NUM_THREADS"
-    before = os.environ.get(threads)
-    os.environ[threads] = "1"
-    pool = ProcessPoolExecutor(count, get_context("spawn"), _start, (data,))
-    try:
+    with processes(count, _start, data) as pool:
         yield Crew(experiment, pool)
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-        if before is None:
-            os.environ.pop(threads, None)
-        else:
-            os.environ[threads] = before
