@@ -16,8 +16,8 @@ from wolflab.lab.storage.store import Store
 from wolflab.match import Dealing
 from wolflab.metrics.choices import STUDIES
 from wolflab.rules import PASS, PRESETS, ROLES, Ask, Pick, Say
-from wolflab.text.asking.options import read_action
 from wolflab.text.reading import Claim, Report, read
+from wolflab.text.replies.chosen_action import read_action
 
 DOCTOR = PRESETS["doctor"]
 ROLES_DEALT = ("Villager", "Werewolf", "Seer", "Doctor", "Villager", "Werewolf", "Villager")

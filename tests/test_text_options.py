@@ -26,8 +26,9 @@ from wolflab.rules import (
     deal,
     pick,
 )
-from wolflab.text.asking.options import label, labels, read_action, read_player
+from wolflab.text.asking.options import label, labels
 from wolflab.text.questions import Decide
+from wolflab.text.replies.chosen_action import read_action, read_player
 
 TWELVE = SHERIFF.with_(roles={"Werewolf": 3, "Villager": 7, "Seer": 1, "Guard": 1})
 

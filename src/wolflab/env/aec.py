@@ -26,7 +26,8 @@ from ..match import Played
 from ..match.rewards import D2, Worth
 from ..models.village.speech.phrases import BANKS
 from ..rules import PASS, Ask, Ruleset, View, preset
-from ..text.asking.options import labels, read_action
+from ..text.asking.options import labels
+from ..text.replies.chosen_action import read_action
 from .actions import WORDS, ActionTable, Mask
 from .checks import checked_number, one_of, typed
 from .game import Game, Hall

@@ -10,9 +10,9 @@ import re
 from typing import Any
 
 from ...rules import PASS, ROLES, SHIELDS, Action, Ask, Pick
-from ...text.asking.options import read_action
 from ...text.questions import Interview, Judge, Situation
 from ...text.reading import Accusation, Act, Agreement, Claim, Defence, Report, Suggestion, read
+from ...text.replies.chosen_action import read_action
 from .beliefs.claims import ABLE
 from .beliefs.posterior import Posterior
 from .beliefs.worlds import role_class

@@ -13,11 +13,11 @@ from typing import Any
 
 from ...rules import ROLES, Ruleset
 from ..asking.disguise import disguised_schema, undisguised
-from ..asking.options import read_player
 from ..asking.wording import wants_reasoning
 from ..clean import clean
 from ..notes import UNCERTAIN
 from ..questions import Choose, Decide, Deduce, Judge, Propose, Question, Rate
+from .chosen_action import read_player
 from .extract import find_object
 from .parsed import (
     REASONING,

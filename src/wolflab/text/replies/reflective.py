@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ...rules import Ruleset, Say
-from ..asking.options import labels, read_action
+from ..asking.options import labels
 from ..asking.wording import wants_reasoning
 from ..clean import clean, is_silence
 from ..questions import (
@@ -29,6 +29,7 @@ from ..questions import (
     Question,
     Reflect,
 )
+from .chosen_action import read_action
 from .extract import find_object, without_thinking
 from .parsed import REASONING, Decided, Listed, Problem, Verdict, Written, field_of, text_of
 from .strategic import REASONING_LIMIT

@@ -16,9 +16,10 @@ from typing import Any
 import msgspec
 
 from ...rules import Ask, Ruleset, Say
-from ..asking.options import NUMBER_WORDS, label, labels, mentions, read_action
+from ..asking.options import NUMBER_WORDS, label, labels
 from ..clean import clean, is_silence
 from ..questions import Choose, Propose
+from .chosen_action import mentions, read_action
 from .extract import find_object, without_thinking
 from .parsed import (
     ACTION,

@@ -15,9 +15,9 @@ from math import log
 from typing import TypeVar
 
 from ....rules import PASS, Action, Ask, Pick
-from ....text.asking.options import read_action
 from ....text.notes import Candidate
 from ....text.reading import Act, read
+from ....text.replies.chosen_action import read_action
 from ..draws import KeyedDraws
 from ..scene import HASTE, TableScene
 from ..speech.phrases import Point, speak

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ....rules import ROLES, Action, Ask, Ruleset
-from ....text.asking.options import read_action
+from ....text.replies.chosen_action import read_action
 from ..beliefs.graded_words import grade_word, graded_sentence, views_of
 from ..choices.choosing_by_habit import ChosenOption
 from ..scene import TableScene
