@@ -21,7 +21,10 @@ from wolflab.ui.report.report import render_report
 from wolflab.ui.showing import Wanted, show
 
 RULES = {"nine": NINE, "twelve": TWELVE}
-DEALS = {"deductive": 20, "reflective": 1, "diverse": 1}
+DEALS = {
+    "nine": {"deductive": 16, "reflective": 1, "diverse": 1},
+    "twelve": {"deductive": 6, "reflective": 1, "diverse": 1},
+}
 
 
 @pytest.fixture(scope="module", params=RULES)
@@ -33,7 +36,7 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         "players": {"others": {"model": "village", "recipe": "deductive"}},
         "conditions": {
             recipe: {"players": {"others": {"recipe": recipe}}, "deals": deals}
-            for recipe, deals in DEALS.items()
+            for recipe, deals in DEALS[request.param].items()
         },
         "deals": 1,
     }

@@ -1,6 +1,6 @@
 """Random play against an independent calculation, and trees small enough to count by hand.
 
-`random_play_oracle` knows the rules and not the engine. Presets: 4,000 games each (or as many as
+`random_play_oracle` knows the rules and not the engine. Presets: 6,000 games each (or as many as
 `WOLFLAB_RANDOM_GAMES` says) must lie within 4.5 standard deviations of it. Tiny games: the engine's whole
 tree is walked, and the probabilities must be the oracle's as fractions, without any tolerance.
 """
@@ -23,7 +23,7 @@ from rules_helpers import Game, leaves, uniform
 from wolflab.rules import DOCTOR, NINE, SHERIFF, TWELVE, WITCH, Outcome, Ruleset
 from wolflab.rules.engine import begin, step
 
-GAMES = int(os.environ.get("WOLFLAB_RANDOM_GAMES", "4000"))
+GAMES = int(os.environ.get("WOLFLAB_RANDOM_GAMES", "6000"))
 
 PRESETS = {
     "sheriff elected": (SHERIFF, oracle.SHERIFF),

@@ -23,6 +23,7 @@ from wolflab.rules import (
     WITCH,
     Departure,
     Facts,
+    Learned,
     LeftBy,
     Pick,
     Ruleset,
@@ -30,6 +31,7 @@ from wolflab.rules import (
     View,
     Voted,
     facts_of,
+    only,
     seats_of,
     told,
 )
@@ -234,3 +236,26 @@ def test_the_random_games_hold_what_the_facts_tell() -> None:
             met |= {"looked" for seat in range(rules.players) if any(looks(game, seat))}
             met |= {("learned", len(set(game.log.view(seat).facts.sides))) for seat in range(rules.players)}
     assert {"night", "vote", "shot", 0, 1, 2, "succeed", "looked", ("learned", 3)} <= met
+
+
+@pytest.mark.parametrize("rules", [SHERIFF, DOCTOR], ids=["looks show roles", "looks show sides"])
+@pytest.mark.parametrize(
+    ("what", "role", "wolf"),
+    [
+        ("Villager", "Villager", False),
+        ("not a Werewolf", "", False),
+        ("a friend of the Seer", "", None),
+    ],
+)
+def test_what_is_learned_is_read_by_its_words(
+    rules: Ruleset, what: str, role: str, wolf: bool | None
+) -> None:
+    """Whoever learned it, and whatever the Seer's looks show: roles of one's own learn in other ways."""
+    facts = facts_of(rules, [Learned(0, 3, what, only(0))])
+    assert (facts.roles[3], facts.sides[3]) == (role, wolf)
+
+
+def test_a_werewolf_is_known_by_its_role_where_looks_show_roles() -> None:
+    for rules, role in ((SHERIFF, "Werewolf"), (DOCTOR, "")):
+        facts = facts_of(rules, [Learned(0, 3, "Werewolf", only(0))])
+        assert (facts.roles[3], facts.sides[3]) == (role, True)

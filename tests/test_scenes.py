@@ -99,8 +99,8 @@ def test_whatever_the_players_are_called_is_read(name: str) -> None:
         assert read_action(asked, ask, rules) == Pick(3)
 
 
-def test_a_first_night_has_hundreds_of_variants_and_the_same_for_all_conditions(tmp_path: Path) -> None:
-    made = load_experiment("strategic-cases-save", ["deals=200", "workers=1"], village=True)
+def test_a_first_night_has_many_variants_and_the_same_for_all_conditions(tmp_path: Path) -> None:
+    made = load_experiment("strategic-cases-save", ["deals=100", "workers=1"], village=True)
     kept = {name: one for name, one in made.conditions.items() if name in ("deduction-only", "diverse")}
     made = made.model_copy(update={"conditions": kept})
     with Store.create(tmp_path / "run", made) as store:
@@ -113,8 +113,8 @@ def test_a_first_night_has_hundreds_of_variants_and_the_same_for_all_conditions(
             assert row.status == "done"
     both = list(seen.values())
     assert both[0] == both[1]
-    assert len(set(both[0])) > 150
-    assert len({name for name, _ in both[0]}) > 50
+    assert len(set(both[0])) > 85
+    assert len({name for name, _ in both[0]}) > 40
 
 
 def test_names_that_a_first_night_cannot_give_are_refused_before_it_is_played() -> None:

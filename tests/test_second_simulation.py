@@ -18,7 +18,7 @@ import random_play_simulation as second
 from rules_helpers import Game, of, uniform
 from wolflab.rules import NINE, TWELVE, Shot
 
-GAMES = 4_000
+GAMES = 1_500
 BOUND = 4.0
 """Standard errors of a difference that are allowed: by chance one in 16,000 comparisons is further off."""
 MEASURES = ("the village wins", "the Werewolves win", "rounds", "shots")

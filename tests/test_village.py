@@ -359,8 +359,8 @@ def test_confidence_is_calibrated() -> None:
 
 def test_strength_on_equal_deals() -> None:
     """Four cells of the doctor preset, the same deals in each; 2,000 a cell by ``village_fit --strength``."""
-    count = 400
-    floor = 100 * wins(DOCTOR, count, None, None)
+    count = 200
+    floor = 100 * wins(DOCTOR, 2 * count, None, None)
     good = 100 * wins(DOCTOR, count, VILLAGE, None)
     bad = 100 * wins(DOCTOR, count, None, VILLAGE)
     both = 100 * wins(DOCTOR, count, VILLAGE, VILLAGE)

@@ -197,7 +197,7 @@ def test_each_part_of_the_way_matters() -> None:
 
     def wins(*without: str) -> float:
         recipe = replace(RECIPES["reflective"], without=without)
-        games = [_play(VILLAGE, f"m|{n}", WITCH, recipe)[0] for n in range(40)]
+        games = [_play(VILLAGE, f"m|{n}", WITCH, recipe)[0] for n in range(24)]
         return sum(done.outcome.winner is Winner.VILLAGE for done in games) / len(games)
 
     whole, answers, nothing = wins(), wins("reflection"), wins("questions", "reflection")

@@ -20,6 +20,8 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import msgspec
+
 from ...agents.own import OwnAgent
 from ...errors import StoreError
 from ...match import play, run_now
@@ -81,7 +83,8 @@ def _as_before(store: Store, company: Company) -> None:
     over = {row.condition: row.id for row in store.games() if row.over}
     for condition, game in over.items():
         agents = [role.player.agent for role in company.cast(condition).values()]
-        now = [agent.describe() for agent in agents if isinstance(agent, OwnAgent)]
+        described = [agent.describe() for agent in agents if isinstance(agent, OwnAgent)]
+        now = msgspec.json.decode(msgspec.json.encode(described))  # as a header has them
         players = store.record(game).header.get("players", ()) if now else ()
         for then in players:
             known = [own.get("settings", {}) for own in now if own["recipe"] == then["recipe"]]
