@@ -671,6 +671,24 @@ def test_every_pair_of_seats_may_learn() -> None:
     assert len({learning(2, dealing) for dealing in dealings}) == 21
 
 
+def test_an_agent_of_ones_own_may_hold_the_other_seats(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = """
+from wolflab.agents import OwnAgent, Reply
+from wolflab.rules import Say
+
+class Echo(OwnAgent):
+    async def reply(self, view, ask, io):
+        return Reply(Say("Echo!") if ask.options is None else ask.options[0])
+"""
+    (tmp_path / "echoing.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    table = WerewolfAEC("doctor", learners=1, others="echoing:Echo", record=True)
+    finish(table, seed=2)
+    assert sorted(seated(table)) == [*["echoing:Echo"] * 6, "learner"]
+
+
 def test_others_by_place() -> None:
     """The most particular place wins: role, side, others."""
     others: dict[str, str | Player] = {"others": "deductive", "werewolves": "vanilla", "Seer": "random"}

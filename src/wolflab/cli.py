@@ -306,7 +306,7 @@ def experience_build(
     overwrite: Overwrite = False,
 ) -> None:
     """Collect what the players of finished games thought and did."""
-    from .lab.experience.pool import Selection
+    from .lab.experience.from_games import Selection
     from .ui.experience import build_and_show_pool
 
     chosen = Selection(tuple(condition), skip, games, side, shuffle)  # type: ignore[arg-type]  # checked there

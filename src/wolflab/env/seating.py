@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..agents.language import LanguageAgent
+from ..agents.own import class_named, own_agent
 from ..agents.policy.checkpoint import BY_DEFAULT, NumpyPolicy, check_policy, load_policy
 from ..agents.random import Random
 from ..agents.recipes import RECIPES, Recipe, recipe
@@ -29,7 +30,8 @@ Seats = int | str | Sequence[int] | None
 """The same in plain numbers, as `checked_seats` gives it."""
 
 Others = str | Player | Mapping[str, str | Player] | Casting | None
-"""Who holds the rest: a recipe's name (on the built-in player; "random" needs none), a `match.Player`, either
+"""Who holds the rest: a recipe's name (on the built-in player; "random" needs none), an agent of your
+own (``module:Class``), a `match.Player`, either
 by place ("werewolves", "village", a role's name, "others"), or a casting, which is asked for every seat. A
 recipe that chooses by a policy takes the one that ships for it; `player` makes one with another."""
 
@@ -49,11 +51,16 @@ def player(
 ) -> Player:
     """A player of that recipe on that model: any name or settings that experiments take.
 
+    An agent of your own is ``module:Class``, with the defaults of its settings.
+
     policy: for a recipe that chooses by one, a shipped policy's name or a file; None is the one that ships
     for the recipe. Raises ExperimentError or ModelError for what is not known or does not go together.
     """
     if recipe_name == "random":
         return Player(Random())
+    if own := class_named(recipe_name):
+        agent = own_agent(own, {})
+        return Player(agent, resolve(model) if agent.asks_model else None)
     made = recipe(recipe_name)
     if made.propose is None or not made.weighs:
         if policy is not None:
@@ -62,8 +69,8 @@ def player(
             )
         return Player(LanguageAgent(made), resolve(model), _embedders(made, "hashing"))
     weigher = load_policy(policy or BY_DEFAULT[made.propose.source])
-    agent = LanguageAgent(made, policy=NumpyPolicy(weigher))
-    return Player(agent, resolve(model), _embedders(made, weigher.reads))
+    weighs = LanguageAgent(made, policy=NumpyPolicy(weigher))
+    return Player(weighs, resolve(model), _embedders(made, weigher.reads))
 
 
 def _embedders(made: Recipe, spec: str | Mapping[str, Any]) -> dict[str, Embedder]:
@@ -185,8 +192,11 @@ def _player(who: str | Player, ruleset: Ruleset) -> Player:
         check_policy(who.agent, who.embedders, ruleset)
         return who
     typed("others", who, str, "a recipe's name or a Player")
-    if who != "random" and who not in RECIPES:
-        raise ExperimentError(f"others: there is no recipe {who!r}; known are random, {', '.join(RECIPES)}")
+    if who != "random" and who not in RECIPES and class_named(who) is None:
+        raise ExperimentError(
+            f"others: there is no recipe {who!r}; known are random, {', '.join(RECIPES)}, and an agent of "
+            "your own, module:Class"
+        )
     made = player(who)
     check_policy(made.agent, made.embedders, ruleset)
     return made

@@ -13,7 +13,8 @@ from rich.table import Table
 
 from ..errors import ExperimentError
 from ..lab.experience import pool as experience
-from ..lab.experience.pool import Inspected, Selection
+from ..lab.experience.from_games import Selection
+from ..lab.experience.pool import Inspected
 from ..lab.storage.store import Store
 from .commands import bar
 from .console import say

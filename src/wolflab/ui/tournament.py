@@ -22,6 +22,7 @@ from .console import say
 from .report.numbers import interval, number
 from .report.tournament import PART_NAMES, render_standings
 from .tables import INSTRUMENT, framed
+from .wording import counted
 
 
 def chosen_tournament(
@@ -107,7 +108,7 @@ def print_standings(console: Console, standings: Standings) -> None:
         state = "stopped" if decision.stopped else "played on"
         console.print(f"{state}: {escape(decision.what)}", highlight=False)
     if standings.missing:
-        say(console, f"{standings.missing} planned games are not over; they are left out")
+        say(console, f"left out, because not over yet: {counted(standings.missing, 'planned game')}")
 
 
 def matrix_table(standings: Standings) -> Table:

@@ -36,7 +36,7 @@ from ..lab.training.run import TrainingStep, opened, run_training, start_trainin
 from ..metrics.behaviours import SIDES, SideName
 from ..stats.intervals import Estimate
 from .commands import begin_output
-from .report import prose as prose
+from .report import prose
 from .report.figures import Chart, ChartLine, curves
 from .report.numbers import html_table
 from .report.page import page, picture

@@ -33,8 +33,7 @@ from ...models.embedders import (
     share_above,
     threshold_for_share,
 )
-from .from_games import EVERYTHING, GamesFrom, Gathered, gather
-from .from_games import Selection as Selection
+from .from_games import EVERYTHING, GamesFrom, Gathered, Selection, gather
 from .growing import Growing, open_pool
 from .pool_file import MadePool, must_be_free, write_pool
 from .samples import Inspected as Inspected

@@ -24,8 +24,9 @@ from ..plans.experiment import Experiment
 from ..plans.specs import ExperienceSpec
 from ..storage.place import Place
 from ..storage.store import GameRow, Store
+from .from_games import Selection
 from .growing import Growing, open_pool
-from .pool import NothingToLearn, Selection, build_pool, extend_pool, load_pool
+from .pool import NothingToLearn, build_pool, extend_pool, load_pool
 
 FOLDER = "pools"
 _AT_HAND = 32

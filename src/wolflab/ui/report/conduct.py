@@ -27,7 +27,7 @@ from ..measures import (
     section,
     splits_in,
 )
-from . import prose as prose
+from . import prose
 from .figures import Chart, ChartLine, curves, forest, on_page
 from .numbers import html_table, interval, name, number, shown
 

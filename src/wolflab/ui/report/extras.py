@@ -14,7 +14,7 @@ from ...metrics.growth import Growth
 from ...metrics.interviews import InterviewRows, Quote
 from ...metrics.registry import SIDE_NAMES
 from ..wording import cut, settings_in_words, trouble_in_words, uncompared_in_words
-from . import prose as prose
+from . import prose
 from .figures import Chart, ChartLine, curves, on_page
 from .numbers import html_table, number, shown
 

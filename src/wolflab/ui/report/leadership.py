@@ -18,7 +18,7 @@ from ..measures import (
     splits_in,
     spread,
 )
-from . import prose as prose
+from . import prose
 from .figures import ForestRow, Panel, forest, on_page
 from .numbers import heat, led_by_sheriff, name, p_value, shown
 

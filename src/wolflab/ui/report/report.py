@@ -13,12 +13,10 @@ from pathlib import Path
 from ...lab.results.extras import Extras
 from ...metrics.shapes import Summary
 from ..arms import marked
-from . import choices as choices
+from . import choices, prose, sections
 from . import conduct as conducted
 from . import extras as extra
 from . import leadership as led
-from . import prose as prose
-from . import sections as sections
 from .numbers import number
 from .page import FOOTER, page
 from .page import sections as sections_of

@@ -20,7 +20,7 @@ from ..measures import (
     section,
     splits_in,
 )
-from . import prose as prose
+from . import prose
 from .figures import ChartLine, calibration_chart, forest, on_page
 from .numbers import html_table, name, number, p_value, shown
 

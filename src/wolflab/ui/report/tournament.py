@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from ...metrics.tournament import SIDE_PARTS, CellRow, Standings
 from ...stats.intervals import Estimate
-from ..wording import cut
-from . import prose as prose
+from ..wording import counted, cut
+from . import prose
 from .figures import ACCENT, CARD, INK, MUTED, ForestRow, Panel, drawing, forest, on_page
 from .numbers import html_table, interval, number, p_value, shown
 from .page import FOOTER, page, sections
@@ -61,9 +61,8 @@ def render_standings(standings: Standings) -> str:
     sub = f'<p class="sub">{escape(standings.description)}</p>' if standings.description else ""
     missing = ""
     if standings.missing:
-        missing = (
-            f'<div class="banner">{standings.missing} planned games are not over; they are left out.</div>'
-        )
+        left_out = counted(standings.missing, "planned game")
+        missing = f'<div class="banner">Left out, because not over yet: {left_out}.</div>'
     banner = prose.BANNER if standings.instrument else ""
     head = f'<header class="top"><div><h1>{escape(standings.title)}</h1>{sub}</div></header>'
     return page(standings.title, f"{head}\n{banner}{missing}{sections(parts)}{FOOTER}")
