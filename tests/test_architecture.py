@@ -89,7 +89,7 @@ DOORS: dict[tuple[str, str], str] = {
     ("policy", "text.notes"): "a note of a turn says which candidate was taken",
     ("env", "record"): "an environment names the type of a recorded turn",
     ("match", "text.questions"): "a recorded call carries the question that it serves",
-    ("match", "text.clean"): "statements are cleaned once, where they enter the game",
+    ("match", "text.clean"): "statements are cleaned where they enter the game",
     ("match", "models.embedders.base"): "match provides the agents' door to the embedders",
     ("match", "models.base"): "match provides the agents' door to the models: it hands requests on",
     ("match", "models.calls"): "match writes down the hashes of the calls that its agents make",

@@ -18,6 +18,7 @@ from rich.console import Console
 
 import http_server
 from wolflab.lab.plans.loading import build
+from wolflab.lab.plans.tournament import make_tournament
 from wolflab.lab.results.extras import extras
 from wolflab.lab.results.heard import MANY, MANY_DECISIONS, Ledger, Tally, of_record
 from wolflab.lab.results.summaries import summary
@@ -27,6 +28,7 @@ from wolflab.text.notes import Mistake
 from wolflab.ui.commands import tell_unfinished
 from wolflab.ui.report.report import render_report
 from wolflab.ui.running import list_errors, report_run, run_experiment
+from wolflab.ui.tournament import run_tournament
 
 NONSENSE = http_server.Fault("text", body="Well, I would rather not say.")
 
@@ -188,6 +190,19 @@ def test_a_model_that_never_answers_usably_is_named_once_and_the_run_goes_on(
     page = (tmp_path / "r" / "report.html").read_text()
     assert "<b>Few usable replies.</b>" in page
     assert "Most replies of wolf-1 cannot be used" in page
+
+
+def test_a_tournament_names_such_a_model_too(tmp_path: Path) -> None:
+    with http_server.running() as server:
+        server.faults.extend([NONSENSE] * 5_000)
+        model = over_http(server)["players"]["others"]["model"]
+        rules = {"preset": "witch", "max_rounds": 2}
+        data = {"name": "t", "rules": rules, "model": model, "deals": 2}
+        made = make_tournament({**data, "entrants": {"a": "vanilla", "b": "vanilla"}})
+        console = quiet()
+        run_tournament(console, None, made, tmp_path / "r")
+    assert printed(console).count("Most replies of wolf-1 cannot be used") >= 1
+    assert printed(console).count("The run goes on") == 1
 
 
 def test_a_model_that_answers_is_not_warned_of(tmp_path: Path) -> None:

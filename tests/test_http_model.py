@@ -14,7 +14,7 @@ from zlib import crc32
 import pytest
 
 from http_server import FakeServer, Fault, answer, serving
-from wolflab.errors import BudgetExceeded, ModelError, ServerError
+from wolflab.errors import BudgetExceeded, ModelError, ModelRefused, ServerError
 from wolflab.models.base import Chat, Request, Response, Sampling
 from wolflab.models.budget import Budget, Price
 from wolflab.models.catalog import check_model, listing, resolve
@@ -416,7 +416,7 @@ def test_a_wait_of_hours_ends_the_game_for_now():
 
 def test_used_up_credit_is_not_waited_for():
     body = {"error": {"code": "insufficient_quota", "message": "You exceeded your current quota"}}
-    with pytest.raises(ServerError, match="credit is used up"):
+    with pytest.raises(ModelRefused, match="credit is used up"):
         ask([Fault("error", 429, body=body)])
 
 

@@ -198,6 +198,31 @@ def test_a_budget_stops_a_run_cleanly(tmp_path: Path) -> None:
         assert cli("errors", str(tmp_path / "r"), cwd=tmp_path).stdout.count("unfinished") == 1
 
 
+@pytest.mark.parametrize(
+    "fault",
+    [
+        http_server.Fault("status", 401),
+        http_server.Fault("error", 429, body={"error": {"code": "insufficient_quota", "message": "no more"}}),
+    ],
+    ids=["a refused key", "used-up credit"],
+)
+def test_a_model_that_answers_nobody_stops_the_run(fault: http_server.Fault, tmp_path: Path) -> None:
+    with http_server.running() as server:
+        data = over_http(server, deals=6, concurrency=1)
+        data["players"]["others"]["model"]["max_in_flight"] = 1
+        with Store.create(tmp_path / "r", build(data)) as store:
+            server.faults.extend([fault] * 100)
+            assert not runner.play_run(store)
+            assert server.calls <= 5  # the model is reached, and the first game's calls in flight end
+            assert {row.status for row in store.games()} == {"unfinished"}
+            assert len({row.error for row in store.games()}) == 1
+            server.faults.clear()
+            assert runner.play_run(store)
+        with Store.create(tmp_path / "unbroken", build(data)) as store:
+            assert runner.play_run(store)
+    assert records(tmp_path / "r") == records(tmp_path / "unbroken")
+
+
 def test_kill_and_resume_make_no_committed_call_again(tmp_path: Path) -> None:
     """kill −9 in mid-game, three times; then the records equal an unbroken run's."""
     with http_server.running(latency=0.01) as server:

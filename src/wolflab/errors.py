@@ -46,6 +46,12 @@ class ServerError(ModelError):
     """A server that keeps failing (429, 5xx, timeout). The game is unfinished and can be resumed."""
 
 
+class ModelRefused(ModelError):
+    """A model that answers nobody: a refused key, a model that is not there, used-up credit. The run stops,
+    and can be resumed once that is mended.
+    """
+
+
 class BudgetExceeded(ModelError):
     """The run's budget of tokens or money is spent. The run is unfinished and can be resumed."""
 

@@ -1,7 +1,7 @@
 """A player is a function of what it may know.
 
 `async reply(view, ask, io) → Reply`; nothing else survives a turn. Whatever an agent wants to remember
-is a note. `io` is its only door to the world; `match` provides it live, from the record, or from afar.
+is a note. `io` is its only door to the world; `match` provides it live, or from the record.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class LanguageAgent:
         return described
 
     async def reply(self, view: View, ask: Ask, io: IO) -> Reply:
-        """Recall has been done; reflect or judge the others if the recipe does, then answer."""
+        """Reflect or judge the others if the recipe does, then answer."""
         recipe, turn = self.recipe, Deliberation(self.recipe, view, ask, io, self.shelf, self.policy)
         if ask.kind == "rate":
             return await _rate(turn)

@@ -265,8 +265,8 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         which know numbers alone. It is legal from now on, also in the mask that the agent observed last.
 
         words: one of the labels in ``infos[agent]["options"]``, which the text has too, in any spelling that
-        `text.options` reads; or, where something is to be said, the statement. Raises IllegalReply for words
-        that mean no option, and nothing has changed.
+        `text.replies.chosen_action` reads; or, where something is to be said, the statement. Raises
+        IllegalReply for words that mean no option, and nothing has changed.
         """
         self._playing("answer")
         agent = self.agent_selection

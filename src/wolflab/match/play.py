@@ -1,6 +1,6 @@
 """The only game loop: it asks, waits for the replies, applies them, and writes everything down.
 
-The runner, the trainer, the screens, remote agents and the tests all play through `play`. Replies to
+The runner, the trainer, the screens, the environment and the tests all play through `play`. Replies to
 simultaneous asks are awaited together and applied in seat order, so that concurrency changes nothing.
 This module alone decides what happens to a reply that cannot be used.
 """

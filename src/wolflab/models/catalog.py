@@ -27,7 +27,7 @@ Spec = str | Mapping[str, Any]
 def resolve(spec: Spec, budget: Budget | None = None) -> Model:
     """The model that `spec` names. No network: see `check_model`.
 
-    "village" takes its own settings; "PROVIDER/NAME" takes those of `openai_api.Settings`; any other
+    "village" takes its own settings; "PROVIDER/NAME" takes those of `openai_api.HttpSettings`; any other
     name needs `base_url`. Raises ModelError for an unknown provider or setting, naming the known ones.
     """
     name, settings = name_and_settings(spec)

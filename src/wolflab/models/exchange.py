@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import ModelError, ServerError
+from ..errors import ModelError, ModelRefused, ServerError
 from .faults import Fault, shorten
 from .wire import NOT_JSON, decoded
 
@@ -101,14 +101,14 @@ def raise_if_hopeless(
                     f"({longest_wait:g} s): resume the run later"
                 )
         case "quota":
-            raise ServerError(f"{at} says that its credit is used up ({fault.words}): resume later")
+            raise ModelRefused(f"{at} says that its credit is used up ({fault.words}): resume later")
         case "key":
             # The server's words are left out: some repeat the key.
-            raise ModelError(
+            raise ModelRefused(
                 f"{at} refuses the key (HTTP status {fault.status}): check {variable or 'api_key_env'}"
             )
         case "model":
-            raise ModelError(f"{at} has no model {model!r}, or the address is wrong: {fault.words}")
+            raise ModelRefused(f"{at} has no model {model!r}, or the address is wrong: {fault.words}")
         case _:
             raise ModelError(f"{at} refuses the request: {fault.words}")
 

@@ -36,7 +36,7 @@ ONE_SIDED = "one rater gave a single label: 0 by construction"
 class TwoRaters:
     """Two raters on the items that both labelled; `missing` in each counts those that only one did.
 
-    agreed: share of equal labels. kappa: Cohen's. yes, no: agreement on each label (`specific`).
+    agreed: share of equal labels. kappa: Cohen's. yes, no: agreement on each label (`specific_agreement`).
     """
 
     agreed: Estimate

@@ -1,4 +1,4 @@
-"""Statements are cleaned once, where they enter the game.
+"""Statements are cleaned before they enter the game; cleaned words stay as they are when cleaned again.
 
 After `clean` a speech is one line of bounded length that no prompt can mistake for anything else: it
 cannot close its quotation, open a section, imitate a numbered fact, the moderator or a chat role, or

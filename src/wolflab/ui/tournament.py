@@ -17,6 +17,7 @@ from ..lab.runs.tournament_games import tournament_standings as standings_of
 from ..lab.storage.store import Store, new_directory
 from ..metrics.tournament import SIDE_PARTS, CellRow, Standings
 from ..stats.intervals import Estimate
+from .alarm import Alarm, HeardStore
 from .commands import begin_output, leave, play_games, preflight_models, tell_unfinished
 from .console import say
 from .report.numbers import interval, number
@@ -59,19 +60,21 @@ def run_tournament(console: Console, source: str | None, tournament: Tournament,
     keyless = None if tournament.village is None else f"wolflab tournament {source} --village"
     preflight_models(tournament.experiment(), keyless)
     path = out if out is not None else new_directory(Path("runs"), tournament.name)
-    with start_tournament(path, tournament) as store:
+    start_tournament(path, tournament).close()
+    with HeardStore.resume(path) as store:
         return _played(console, store, reached=True)
 
 
 def resume_tournament(console: Console, path: Path) -> bool:
     """Take up a tournament's run where it stopped, then show it. Returns whether all games are over."""
-    with Store.resume(path) as store:
+    with HeardStore.resume(path) as store:
         return _played(console, store, reached=False)
 
 
-def _played(console: Console, store: Store, reached: bool) -> bool:
+def _played(console: Console, store: HeardStore, reached: bool) -> bool:
     begin_output(console, "tournament", store.experiment.title or store.experiment.name, store.path)
-    ok = play_games(console, store, lambda watch: play_tournament(store, watch, reached))
+    with Alarm(console, store) as alarm:
+        ok = play_games(console, store, lambda watch: play_tournament(store, alarm.beside(watch), reached))
     show_tournament(console, store, None)
     if not ok:
         tell_unfinished(console, store, "tournament")

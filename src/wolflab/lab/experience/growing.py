@@ -5,7 +5,7 @@ later state is the one before and the experiences of the games since: nothing th
 changed, and a state is added in one transaction, so that the file holds whole states whenever its writer
 stops. What a state holds, and its digest, are those of a pool that was made of all its games at once.
 
-It knows files and pools; which games a state is made of is the business of `pools`.
+It knows files and pools; which games a state is made of is the business of `run_pools`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class PoolState(NamedTuple):
     """One state. n, vectors: how many experiences and vectors it holds, from the first one on.
 
     deals: of how many deals. lot: by which lot responses are dealt anew among the reflections (see
-    `experience_games.shuffled`); None for not at all. digest: the pool's; "" where it holds nothing.
+    `from_games.shuffled`); None for not at all. digest: the pool's; "" where it holds nothing.
     origin: what was added and where it comes from.
     """
 

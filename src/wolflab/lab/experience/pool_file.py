@@ -26,7 +26,7 @@ from ...models.embedders import embedder_digest
 FORMAT = 1
 """Raised whenever a reader of the old one would misread the new."""
 FORMAT_GROWING = 2
-"""A pool that grows (`experience_growing`): it shares the kind of file, not its tables."""
+"""A pool that grows (`growing`): it shares the kind of file, not its tables."""
 APPLICATION = 0x574F4C46
 """Tells a pool from any other SQLite file."""
 

@@ -2,7 +2,7 @@
 
 They lie in the run's directory, so that a copied run is whole. A pool is made once, before the first game
 that needs it, from games in the order of the experiment; it never changes after that. A pool that grows is
-one file, to which each barrier adds a state (`experience_growing`).
+one file, to which each barrier adds a state (`growing`).
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ _KINDS = (("experiment", "", "run"), ("tournament", "", "tournament"), ("trainin
 def read_fields(source: str | Path, kind: str, folder: str = "") -> tuple[dict[str, Any], str]:
     """The fields of a file, or of a shipped one, and what to call it in messages.
 
-    what: "experiment", "tournament", "training". A key that stands twice is an error.
+    kind: "experiment", "tournament", "training". A key that stands twice is an error.
     """
     text, where = _text(source, kind, folder)
     try:

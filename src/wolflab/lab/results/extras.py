@@ -76,7 +76,7 @@ def extras(store: Store, summary: Summary) -> Extras:
 
 
 def extras_of_all(stores: Sequence[Store], summary: Summary) -> Extras:
-    """Of several runs side by side; conditions are named as in `results.compared`."""
+    """Of several runs side by side; conditions are named as in `summaries.compared`."""
     each = [_under(store.path.name, _read(store, summary)) for store in stores]
     all_of: dict[str, Any] = {
         name: tuple(row for extra in each for row in getattr(extra, name)) for name in _READ

@@ -192,7 +192,7 @@ class _EndOfCalls(Exception):
 
 
 class _Ear:
-    """`match.File` over the calls of a game that stopped: reads each as it is asked for."""
+    """`models.calls.File` over the calls of a game that stopped: reads each as it is asked for."""
 
     def __init__(self, filed: Mapping[str, Filed]) -> None:
         self._filed = filed

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from ...agents.base import Invalid, Reply
 from ...agents.language import LanguageAgent
-from ...errors import RecordError, ServerError
+from ...errors import ModelRefused, RecordError, ServerError
 from ...match import Dealing, Draws, LiveIO, Player, at_once
 from ...models.calls import NO_FILE
 from ...models.catalog import check_model
@@ -73,11 +73,11 @@ def again(store: Store, row: GameRow, turn: str, without: Sequence[str] = ()) ->
         return Again(moment)
     try:
         reply = asyncio.run(_retaken(store, row, record, moment, without))
-    except (ServerError, BaseExceptionGroup) as error:
+    except (ServerError, ModelRefused, BaseExceptionGroup) as error:
         first: BaseException = error
         while isinstance(first, BaseExceptionGroup):
             first = first.exceptions[0]
-        if not isinstance(first, ServerError):
+        if not isinstance(first, ServerError | ModelRefused):
             raise
         reason = _RESUME.sub("", str(first))
         raise ServerError(

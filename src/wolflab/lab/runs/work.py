@@ -1,8 +1,9 @@
 """Work that asks models: many askers at once, and each of them accounted for, whatever happens.
 
-An asker (a game, an item that is judged) makes its calls, puts its result away and is over. A spent budget
-stops the rest cleanly; a server that keeps failing leaves its asker unfinished, to be taken up again; any
-other mistake is the asker's own, and is kept with its words. What cannot be written down stops everything.
+An asker (a game, an item that is judged) makes its calls, puts its result away and is over. A spent budget,
+or a model that answers nobody, stops the rest cleanly; a server that keeps failing leaves its asker
+unfinished, to be taken up again; any other mistake is the asker's own, and is kept with its words. What
+cannot be written down stops everything.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from traceback import walk_tb
 from typing import Literal, Protocol
 
 from ...agents.own import place_of
-from ...errors import AgentError, BudgetExceeded, ServerError, StoreError, WolflabError
+from ...errors import AgentError, BudgetExceeded, ModelRefused, ServerError, StoreError, WolflabError
 from ...models.base import Model
 from ...models.catalog import check_model
 
@@ -43,7 +44,7 @@ async def check_models(models: Iterable[Model]) -> None:
 async def work(askers: Sequence[Asker], at_once: int, over: Callable[[], None]) -> None:
     """Let all askers go, so many at once. over: called after each, however it ended."""
     limit = asyncio.Semaphore(at_once)
-    spent: list[str] = []  # in whose words the budget stops all
+    spent: list[str] = []  # in whose words all of them stop
 
     async def go(asker: Asker) -> None:
         async with limit:
@@ -53,7 +54,7 @@ async def work(askers: Sequence[Asker], at_once: int, over: Callable[[], None]) 
                 return
             try:
                 await asker.go()
-            except* BudgetExceeded as errors:
+            except* (BudgetExceeded, ModelRefused) as errors:
                 spent.append(error_sentence(errors))
                 asker.stop("unfinished", spent[0])
             except* ServerError as errors:

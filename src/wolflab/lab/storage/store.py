@@ -59,7 +59,7 @@ class GameRow(NamedTuple):
 
 
 class KeptRow(NamedTuple):
-    """What a game contributes to the measures, packed. version: see `metrics.rows.version`."""
+    """What a game contributes to the measures, packed. version: see `metrics.rows.row_version`."""
 
     version: str
     data: bytes

@@ -122,7 +122,7 @@ def normalised(vectors: object, n: int, name: str) -> Vectors:
 
 
 def with_blanks(vectors: Vectors, places: Sequence[int], n: int) -> Vectors:
-    """(n, d): `vectors` at the places `kept`, zeros at the blank texts' places."""
+    """(n, d): `vectors` at `places`, zeros at the blank texts' places."""
     if len(places) == n:
         return vectors
     rows = np.zeros((n, vectors.shape[1]), np.float32)
