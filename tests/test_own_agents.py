@@ -15,6 +15,7 @@ from wolflab.errors import ExperimentError, StoreError
 from wolflab.lab.plans import tournament
 from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.policies import by_name
+from wolflab.lab.results.summaries import summary
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.casting import Company
 from wolflab.lab.storage.store import Store
@@ -110,6 +111,28 @@ def test_several_processes_give_the_same_records(here: Path) -> None:
             assert runner.play_run(store)
             lines.append([store.record(game.id).lines for game in store.games("done")])
     assert lines[0] == lines[1]
+
+
+def test_an_agent_that_plays_illegally_is_counted_and_named(here: Path) -> None:
+    name = written(
+        here,
+        """
+class Illegal(OwnAgent):
+    async def reply(self, view, ask, io):
+        return Reply(pick(99)) if ask.options is not None else acted(ask, io)
+""",
+    )
+    players = {
+        "others": {"recipe": f"{name}:Illegal"},
+        "werewolves": {"model": "village", "recipe": "vanilla"},
+    }
+    (here / "x.yaml").write_text(yaml.safe_dump(experiment("random", players=players, deals=6)))
+    ran = told(wolf(here, "run", "x.yaml", "--out", "run"))
+    assert f"Most decisions of {name}:Illegal are stand-ins" in ran
+    with Store.open_for_reading(here / "run") as store:
+        stand_ins = summary(store).conditions[0].measures["stand_ins"]
+    assert stand_ins.value is not None
+    assert stand_ins.value > 0.2
 
 
 def test_only_who_says_so_is_given_a_model(here: Path) -> None:

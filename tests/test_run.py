@@ -282,6 +282,17 @@ def test_a_run_with_failed_games_exits_with_an_error(tmp_path: Path) -> None:
     [
         (("run", "nowhere.yaml"), "there is no file 'nowhere.yaml'"),
         (("run",), "name an experiment to run"),
+        (
+            (
+                "run",
+                "quickstart",
+                "-o",
+                "others.model={model: x, base_url: 'http://127.0.0.1:9'}",
+                "-o",
+                "budget.usd=1",
+            ),
+            "model 'x' needs price for a budget in USD",
+        ),
         (("run", "quickstart", "-o", "sheriff.model=openai/gpt-x"), "OPENAI_API_KEY"),
         (("run", "quickstart", "-o", "sheriff.model=opnai/gpt-x"), "opnai"),
         (("run", "quickstart", "-o", "sheriff.model=llamacpp/x", "-o", "sheriff.base_url=1"), "base_url"),

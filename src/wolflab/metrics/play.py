@@ -28,6 +28,11 @@ class PlayerLabel:
     def __str__(self) -> str:
         return f"{self.model} · {self.recipe}" if self.model else self.recipe
 
+    @property
+    def own(self) -> bool:
+        """Whether it is an agent of somebody's own (``module:Class``), which may fail without a model."""
+        return ":" in self.recipe
+
 
 def player_labels(record: GameRecord) -> tuple[PlayerLabel, ...]:
     """Who plays: each seat's player from the header, then whoever took a seat over."""

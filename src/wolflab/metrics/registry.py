@@ -49,6 +49,7 @@ from .observed import ObservedGame
 from .play import (
     Replies,
     eliminations,
+    player_label,
     replies_in,
     shots_taken,
     survival_by_role,
@@ -662,10 +663,13 @@ def invalid(game: ObservedGame) -> Sums:
 
 @measure("stand-ins", EITHER, "replies", units="decisions", void=True, headline=True)
 def stand_ins(game: ObservedGame) -> Sums:
-    """Share of the decisions that took a call which got no usable reply, so that the rules' stand-in was
-    applied; where no model was called, of all decisions.
+    """Share of the decisions that took a call, or an agent of your own, which got no usable reply, so that
+    the rules' stand-in was applied; where no model was called, of all decisions.
     """
-    with_calls = replies_in([turn for turn in game.turns if turn.made])
+    player = game.record.player
+    with_calls = replies_in(
+        [turn for turn in game.turns if turn.made or player_label(player(turn.seat, turn.at)).own]
+    )
     return _floats(with_calls.fallbacks, with_calls.turns, game.replies.fallbacks, game.replies.turns)
 
 

@@ -175,12 +175,17 @@ def by_model(tallies: Mapping[PlayerLabel, Tally]) -> dict[str, Tally]:
 
 
 def of_record(record: GameRecord) -> dict[PlayerLabel, Tally]:
-    """A finished game's replies by player, as its record tells them. Agents without a model have none."""
+    """A finished game's replies and decisions by player, as its record tells them. Of agents without a model
+    those of somebody's own alone can fail, and have decisions.
+    """
     tallies: dict[PlayerLabel, Tally] = {}
     for turn in (*record.turns, *record.probes):
-        if turn.seat < 0 or not turn.made:
+        if turn.seat < 0:
             continue
-        tally = tallies.setdefault(player_label(record.player(turn.seat, turn.at)), Tally())
+        player = player_label(record.player(turn.seat, turn.at))
+        if not turn.made and not player.own:
+            continue
+        tally = tallies.setdefault(player, Tally())
         tally.replies += turn.made
         tally.decided(turn.invalid)
         tally.reasons.update(content.reason for _, content in turn.notes if isinstance(content, Mistake))

@@ -121,6 +121,8 @@ class Company(Players):
         budget: Budget | None = None,
         reading: bool = False,
     ) -> None:
+        if budget is None and not reading:  # so that a price that a budget needs is missed at once
+            budget = Budget(experiment.budget.tokens, experiment.budget.usd)
         super().__init__(budget)
         self.experiment = experiment
         self.pools = Pools(experiment, home)

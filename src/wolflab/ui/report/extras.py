@@ -48,7 +48,7 @@ def differs(extras: Extras, instrument: bool) -> str:
         for difference in extras.differs
     ]
     heads = ["condition", f"differs from {escape(baseline)} in"]
-    return html_table("Settings that are not the baseline's", heads, rows, instrument=instrument, left=(1,))
+    return html_table("Settings that differ from the baseline", heads, rows, instrument=instrument, left=(1,))
 
 
 # -- interviews -------------------------------------------------------------------------------------

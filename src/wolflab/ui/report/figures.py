@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from ...stats.intervals import Estimate
@@ -105,6 +106,10 @@ class Panel:
     bounds: tuple[float, float] | None = None
 
 
+_TITLE_LENGTH = 90
+"""Characters of the titles of panels that stand in a line; longer ones are broken."""
+
+
 def forest(name: str, panels: Sequence[Panel], alt: str, across: int | None = None) -> str:
     """Panels side by side sharing their lines' labels. Estimates without an interval have no whisker.
 
@@ -115,16 +120,17 @@ def forest(name: str, panels: Sequence[Panel], alt: str, across: int | None = No
     with drawing(name, alt, height, len(panels), wide, sharey=True) as made:
         made.figure.get_layout_engine().set(w_pad=0.12)  # type: ignore[union-attr, call-arg]
         for panel, axis in zip(panels, made.axes, strict=False):
-            _forest(axis, panel)
+            _forest(axis, panel, _TITLE_LENGTH // wide)
         made.axes[0].set_yticks(range(lines), [row.label for row in panels[0].rows])
         made.axes[0].set_ylim(lines - 0.4, -0.6)
     return made.svg
 
 
-def _forest(axis: Axes, panel: Panel) -> None:
+def _forest(axis: Axes, panel: Panel, title_length: int) -> None:
     bare_axis(axis)
     axis.use_sticky_edges = False
-    axis.set_title(panel.title, loc="left", fontsize=10.5, fontweight="bold", pad=10)
+    title = "\n".join(wrap(panel.title, title_length))
+    axis.set_title(title, loc="left", fontsize=10.5, fontweight="bold", pad=10)
     axis.grid(axis="x", color=LINE, linewidth=0.7)
     if panel.reference is not None:
         axis.axvline(panel.reference, color=MUTED, linewidth=1, linestyle=DASHED)

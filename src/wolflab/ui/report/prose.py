@@ -1,8 +1,8 @@
 """The report's running text, as HTML. Line breaks inside a text mean nothing."""
 
 BANNER = """<div class="banner"><b>Instrument check.</b> No language model played here: the
-seats were held by Wolflab's built-in players. The numbers serve to test the instruments. They say
-nothing about models.</div>"""
+seats were held by Wolflab's built-in players, or by agents without a model. The numbers serve to test
+the instruments. They say nothing about models.</div>"""
 
 LEADERSHIP = """<p class="lead">Ratio: how far the others believe the Sheriff, relative to how far
 they believe each other. DC: the share of the others whose vote turned to the Sheriff's between a

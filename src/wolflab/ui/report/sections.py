@@ -26,7 +26,7 @@ from .numbers import html_table, name, number, p_value, shown
 
 
 def main_section(summary: Summary) -> str:
-    """One row a condition."""
+    """One row per condition."""
     kept = headlines(summary)
     rows = []
     for condition in summary.conditions:
@@ -40,7 +40,7 @@ def main_section(summary: Summary) -> str:
                 *(measure_cell(condition, measure) for measure in kept),
             ]
         )
-    caption = "One row a condition. Under each number: 95 % interval, n."
+    caption = "One row per condition. Under each number: 95 % interval, n."
     heads = ["condition", "games", *(escape(called(measure, summary)) for measure in kept)]
     tables = html_table(caption, heads, rows, instrument=summary.instrument)
     tables += across(summary, "What a finished game took", summary.conditions, costs(summary))
@@ -134,7 +134,7 @@ def beside(summary: Summary) -> str:
         keys = dict.fromkeys((figure.metric, figure.key) for figure in kept)
         heads = ["row"]
         for metric, _ in keys:
-            heads += [f"{escape(measure_name(metric))}, published", "here", "told apart?"]
+            heads += [f"{escape(measure_name(metric))}, published", "here", "differs?"]
         rows = []
         for row, condition in dict.fromkeys((figure.row, figure.condition) for figure in kept):
             cells = [escape(row) + (f'<span class="n">here: {escape(condition)}</span>' if condition else "")]
