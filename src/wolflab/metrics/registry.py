@@ -665,7 +665,7 @@ def stand_ins(game: ObservedGame) -> Sums:
     """Share of the decisions that took a call which got no usable reply, so that the rules' stand-in was
     applied; where no model was called, of all decisions.
     """
-    with_calls = replies_in([turn for turn in game.turns if turn.made])
+    with_calls = replies_in([turn for turn in game.turns if turn.calls])
     return _floats(with_calls.fallbacks, with_calls.turns, game.replies.fallbacks, game.replies.turns)
 
 

@@ -178,10 +178,10 @@ def of_record(record: GameRecord) -> dict[PlayerLabel, Tally]:
     """A finished game's replies by player, as its record tells them. Agents without a model have none."""
     tallies: dict[PlayerLabel, Tally] = {}
     for turn in (*record.turns, *record.probes):
-        if turn.seat < 0 or not turn.made:
+        if turn.seat < 0 or not turn.calls:
             continue
         tally = tallies.setdefault(player_label(record.player(turn.seat, turn.at)), Tally())
-        tally.replies += turn.made
+        tally.replies += len(turn.calls)
         tally.decided(turn.invalid)
         tally.reasons.update(content.reason for _, content in turn.notes if isinstance(content, Mistake))
     return tallies
