@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..errors import ExperimentError
@@ -74,6 +74,7 @@ def summarise(
     description: str = "",
     instrument: bool | None = None,
     baseline: str | None = None,
+    sources: Collection[str] = (),
     published: Sequence[str] = (),
     rows: Mapping[str, str] | None = None,
     planted: Mapping[str, Any] | None = None,
@@ -85,8 +86,9 @@ def summarise(
 
     games: all planned games; conditions appear in the order of their first. They are added up as they come
     and not kept. instrument: whether no real model played (None: as the games say; while none is over,
-    True). baseline: the condition that others are compared with (None: the first). published: names of tables
-    to set beside ours. rows: condition → row of a published table, where the condition is not called like it.
+    True). baseline: the condition that others are compared with (None: the first). sources: conditions that
+    only lend their games to others, and are compared with nobody. published: names of tables to set beside
+    ours. rows: condition → row of a published table, where the condition is not called like it.
     planted: a known effect that must be recovered: {"measure": a measure's name, "knob": …, "values":
     {condition: truth}}. contrasts: further measures that conditions are compared on. curve: see `Curve`.
     seed: of the resampling. Measures are those of `registry.MEASURES`.
@@ -107,7 +109,7 @@ def summarise(
         description,
         instrument,
         conditions,
-        _contrasts(arms, baseline or next(iter(arms), ""), (*CONTRASTED, *contrasts), seed),
+        _contrasts(arms, baseline or next(iter(arms), ""), sources, (*CONTRASTED, *contrasts), seed),
         tuple(beside for table in published for beside in _beside(table, conditions, rows or {})),
         _planted(planted, conditions),
         seed,
@@ -155,15 +157,17 @@ def _planted(
 
 
 def _contrasts(
-    arms: Mapping[str, _Arm], baseline: str, measures: Sequence[str], seed: int
+    arms: Mapping[str, _Arm], baseline: str, sources: Collection[str], measures: Sequence[str], seed: int
 ) -> tuple[Contrast, ...]:
     """Every condition that shares deals with the baseline against it, Holm within a measure."""
+    if baseline in sources:
+        return ()
     contrasts: list[Contrast] = []
     for measure in dict.fromkeys(measures):
         tests = [
             (name, test)
             for name, arm in arms.items()
-            if name != baseline
+            if name not in (baseline, *sources)
             and (test := compare_tallies(arm.tally, arms[baseline].tally, measure, seed)) is not None
         ]
         adjusted = holm([test.p for _, test in tests])
