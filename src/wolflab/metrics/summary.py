@@ -49,9 +49,9 @@ class _Arm:
         if game.row is not None and game.status in ("done", "void"):
             self.tally.add(game.row, game.deal, game.draw, void=game.status == "void")
 
-    def condition(self, name: str, seed: int) -> ConditionResult:
+    def condition(self, name: str) -> ConditionResult:
         games, tally = self.statuses, self.tally
-        measures, splits = tally.estimates(seed)
+        measures, splits = tally.estimates()
         unfinished = games["unfinished"] + games["planned"]
         return ConditionResult(
             name,
@@ -80,7 +80,6 @@ def summarise(
     planted: Mapping[str, Any] | None = None,
     contrasts: Sequence[str] = (),
     curve: Curve | None = None,
-    seed: int = 0,
 ) -> Summary:
     """Everything the report needs.
 
@@ -91,7 +90,7 @@ def summarise(
     ours. rows: condition → row of a published table, where the condition is not called like it.
     planted: a known effect that must be recovered: {"measure": a measure's name, "knob": …, "values":
     {condition: truth}}. contrasts: further measures that conditions are compared on. curve: see `Curve`.
-    seed: of the resampling. Measures are those of `registry.MEASURES`.
+    Measures are those of `registry.MEASURES`.
     Raises ExperimentError for an unknown baseline, published table, measure or condition.
     """
     for where, names in (("contrasts", contrasts), ("curve.measures", curve.measures if curve else ())):
@@ -101,7 +100,7 @@ def summarise(
     for game in games:
         arms.setdefault(game.condition, _Arm()).add(game)
     _must_be_conditions(arms, baseline, rows or {}, planted or {})
-    conditions = tuple(arm.condition(name, seed) for name, arm in arms.items())
+    conditions = tuple(arm.condition(name) for name, arm in arms.items())
     if instrument is None:
         instrument = all(arm.tally.instrument for arm in arms.values())
     return Summary(
@@ -109,10 +108,9 @@ def summarise(
         description,
         instrument,
         conditions,
-        _contrasts(arms, baseline or next(iter(arms), ""), sources, (*CONTRASTED, *contrasts), seed),
+        _contrasts(arms, baseline or next(iter(arms), ""), sources, (*CONTRASTED, *contrasts)),
         tuple(beside for table in published for beside in _beside(table, conditions, rows or {})),
         _planted(planted, conditions),
-        seed,
         curve,
     )
 
@@ -157,7 +155,7 @@ def _planted(
 
 
 def _contrasts(
-    arms: Mapping[str, _Arm], baseline: str, sources: Collection[str], measures: Sequence[str], seed: int
+    arms: Mapping[str, _Arm], baseline: str, sources: Collection[str], measures: Sequence[str]
 ) -> tuple[Contrast, ...]:
     """Every condition that shares deals with the baseline against it, Holm within a measure."""
     if baseline in sources:
@@ -168,7 +166,7 @@ def _contrasts(
             (name, test)
             for name, arm in arms.items()
             if name not in (baseline, *sources)
-            and (test := compare_tallies(arm.tally, arms[baseline].tally, measure, seed)) is not None
+            and (test := compare_tallies(arm.tally, arms[baseline].tally, measure)) is not None
         ]
         adjusted = holm([test.p for _, test in tests])
         contrasts += [
