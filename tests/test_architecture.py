@@ -124,9 +124,6 @@ HEAVY = {
 RULES_MAY_USE = set(sys.stdlib_module_names)
 MAX_FUNCTION = 60
 
-LONG_FUNCTIONS: dict[str, str] = {}
-"""Functions longer than `MAX_FUNCTION` lines, as ``file:name``, with the reason."""
-
 EVENTS = {kind.__name__ for kind in get_args(Event)}
 """Every kind of event."""
 
@@ -374,23 +371,13 @@ def test_public_names_are_types_and_functions() -> None:
 
 def test_functions_are_short() -> None:
     assert not in_all(
-        lambda path: (
-            (name, count)
-            for name, count in functions(tree_of(path))
-            if count > MAX_FUNCTION and f"{NAMES[path]}:{name}" not in LONG_FUNCTIONS
-        )
+        lambda path: ((name, count) for name, count in functions(tree_of(path)) if count > MAX_FUNCTION)
     )
 
 
 def test_a_new_kind_of_event_is_nowhere_missed() -> None:
     """Whoever takes events kind by kind lists all of them, so that mypy names the place for a new one."""
     assert not in_all(lambda path: open_matches(tree_of(path)))
-
-
-def test_the_list_of_long_functions_holds_nothing_that_is_none() -> None:
-    for entry in LONG_FUNCTIONS:
-        file, _, function = entry.partition(":")
-        assert dict(functions(tree_of(PACKAGE / file)))[function] > MAX_FUNCTION, entry
 
 
 def test_every_door_is_used() -> None:

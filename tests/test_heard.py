@@ -241,7 +241,7 @@ def test_players_that_never_wait_are_heard_game_by_game(tmp_path: Path) -> None:
     mistakes = [note for turn in record.turns for _, note in turn.notes if isinstance(note, Mistake)]
     tallies = of_record(record)
     assert sum(one.unusable for one in tallies.values()) == len(mistakes) > 0
-    assert sum(one.replies for one in tallies.values()) == sum(turn.made for turn in record.turns)
+    assert sum(one.replies for one in tallies.values()) == sum(len(turn.calls) for turn in record.turns)
     assert "Most replies of" in printed(again)
 
 
@@ -265,14 +265,14 @@ def test_a_player_who_decides_nothing_is_named_though_most_of_its_replies_can_be
         found = summary(store)
         (named,) = extras(store, found).troubled
         turns = [turn for row in store.games() for turn in store.record(row.id).turns]
-    mine = [turn for turn in turns if turn.made > 1]
+    mine = [turn for turn in turns if len(turn.calls) > 1]
     failed = sum(turn.invalid is not None for turn in mine)
     assert named.decisions
     assert (named.model, named.replies, named.unusable) == ("wolf-1 · reflective-003", len(mine), failed)
     assert 2 * failed > len(mine) >= MANY_DECISIONS
     told = f"Most decisions of wolf-1 · reflective-003 are stand-ins: {failed} of {len(mine)} had no usable"
     assert told in text
-    decided = [turn for turn in turns if turn.made]
+    decided = [turn for turn in turns if turn.calls]
     assert found.conditions[0].measures["stand_ins"].value == pytest.approx(failed / len(decided))
     assert "stand-ins" in text
     assert found.conditions[0].measures["stand_ins"].n == len(decided)

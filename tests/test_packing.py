@@ -181,7 +181,7 @@ def test_a_built_in_game_is_small_and_has_no_rows(village: Path) -> None:
     with Store.open_for_reading(village) as store:
         for row in store.games():
             verify_game(store, row, agents=True)
-            kept = list(store.call_rows(row.id))
+            kept = list(store.whole_calls(row.id))
             assert [call["key"] for call in kept] == sorted(store.calls(row.id))
             assert {call["model"] for call in kept} == {"village"}
             assert store.came_to(row.id)["village"].calls == len(kept) > 20
@@ -229,7 +229,7 @@ def test_rows_and_packed_calls_of_one_game_stand_side_by_side(tmp_path: Path) ->
             for row in store.games("done"):  # in a void one the Sheriff died before he was asked
                 verify_game(store, row, agents=True)
                 by_model: dict[str, list[dict[str, Any]]] = {}
-                for call in store.call_rows(row.id):
+                for call in store.whole_calls(row.id):
                     by_model.setdefault(call["model"], []).append(call)
                 assert len(by_model) == 2
                 packed = by_model.pop("village")
@@ -241,7 +241,7 @@ def test_rows_and_packed_calls_of_one_game_stand_side_by_side(tmp_path: Path) ->
             tokens = sum(
                 call["prompt_tokens"] + call["completion_tokens"]
                 for row in store.games()
-                for call in store.call_rows(row.id)
+                for call in store.whole_calls(row.id)
             )
             assert store.spent()[0] == tokens > 0
 
@@ -253,7 +253,7 @@ def test_a_call_committed_twice_counts_once(tmp_path: Path) -> None:
             store.commit(asker(game), call)
         assert [store.came_to(n) for n in (1, 2)] == [{"m": CallTotals(1, Usage(3, 4, 0, 0.25), 0.0)}] * 2
         assert store.spent() == (14, 0.5)
-        assert next(store.call_rows(2))["messages"] == [("user", "Well?")]
+        assert next(store.whole_calls(2))["messages"] == [("user", "Well?")]
 
 
 def test_a_run_of_another_version_is_refused_and_left_alone(village: Path, tmp_path: Path) -> None:

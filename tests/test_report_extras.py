@@ -35,7 +35,7 @@ from wolflab.metrics.interviews import (
 )
 from wolflab.stats.comparing import holm
 from wolflab.text.notes import Interviewed
-from wolflab.ui.arms import SOURCE, marked, with_contrasts
+from wolflab.ui.arms import SOURCE, marked
 from wolflab.ui.report.numbers import number
 from wolflab.ui.report.report import render_report, write_report
 from wolflab.ui.running import compare_runs, report_run
@@ -125,15 +125,14 @@ def test_sources_are_compared_with_nobody_and_correction_is_over_the_rest() -> N
     ]
     summary = summarise(played)
     assert {one.condition for one in summary.contrasts} == {"b", "c"}
-    kept = with_contrasts(summary, ["c"])
+    kept = summarise(played, sources=["c"])
     assert {one.condition for one in kept.contrasts} == {"b"}
     alone = summarise([one for one in played if one.condition != "c"])
     assert [one.p_holm for one in kept.contrasts] == [one.p_holm for one in alone.contrasts]
     assert any(
         a.p_holm != b.p_holm for a in kept.contrasts for b in summary.contrasts if a.metric == b.metric
     )
-    assert with_contrasts(summary, ["a"]).contrasts == ()
-    assert with_contrasts(summary, []) is summary
+    assert summarise(played, sources=["a"]).contrasts == ()
     assert holm([0.02]) == [0.02]
 
 

@@ -277,7 +277,7 @@ def test_a_turn_whose_model_cannot_be_reached_is_not_said_to_be_resumable(tmp_pa
         }
         made = Store.create(tmp_path / "r", build(data))
         assert runner.play_run(made)
-        turn = next(one.ask for one in made.record(1).turns if one.seat == 0 and one.made)
+        turn = next(one.ask for one in made.record(1).turns if one.seat == 0 and one.calls)
         # It fails only when it is asked for words: what a run is told then is put otherwise, too.
         server.faults.extend([http_server.Fault("status", 503)] * 200)
         with pytest.raises(ServerError, match=r"failed 2 times.*; the turn was not taken again") as error:

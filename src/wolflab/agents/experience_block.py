@@ -105,18 +105,10 @@ class Block:
     def _deals(self) -> tuple[NDArray[np.int32], dict[str, int]]:
         return _numbered([entry.deal for entry in self.entries])
 
-    @cached_property
-    def _games(self) -> tuple[NDArray[np.int32], dict[str, int]]:
-        return _numbered([entry.game for entry in self.entries])
-
-    def barred(self, deal: str | None, game: str | None) -> NDArray[np.bool_] | None:
-        """(n,): the entries of that deal or that game; None where there are none."""
-        mask: NDArray[np.bool_] | None = None
-        for name, (numbers, known) in ((deal, self._deals), (game, self._games)):
-            if name is not None and name in known:
-                here = numbers == known[name]
-                mask = here if mask is None else mask | here
-        return mask
+    def barred(self, deal: str | None) -> NDArray[np.bool_] | None:
+        """(n,): the entries of that deal; None where there are none."""
+        numbers, known = self._deals
+        return numbers == known[deal] if deal in known else None
 
     # -- finding ----------------------------------------------------------------------------
 
@@ -152,7 +144,7 @@ class Block:
         """Work out now what the first search would have to work out."""
         if len(self.vectors) >= MANY:
             self._sketch  # noqa: B018 (kept from now on)
-        self.barred("", "")
+        self._deals  # noqa: B018 (kept from now on)
 
     @cached_property
     def _sketch(self) -> _Sketch:

@@ -62,7 +62,6 @@ def studied_decisions(record: GameRecord, study: str) -> tuple[StudiedDecision, 
 def choice_rows(
     study: str,
     decided: Mapping[str, DecisionsByGame],
-    seed: int = 0,
     baseline: str | None = None,
     tables: Sequence[str] = (),
 ) -> list[Choices]:
@@ -85,8 +84,7 @@ def choice_rows(
                     _share_by_game(games, category),
                     _share_by_game(decided[baseline], category),
                     "deals",
-                    seed,
-                    (-1.0, 1.0),
+                    bounds=(-1.0, 1.0),
                 ).difference
                 for category in categories
             }
@@ -96,9 +94,9 @@ def choice_rows(
             Choices(
                 study,
                 condition,
-                {category: _share(games, category, False, seed) for category in categories},
-                {seat: _share(games, seat, True, seed) for seat in seats},
-                evenness(_seats_chosen(games), seats, seed) if seats else None,
+                {category: _share(games, category, False) for category in categories},
+                {seat: _share(games, seat, True) for seat in seats},
+                evenness(_seats_chosen(games), seats) if seats else None,
                 baseline if differences else None,
                 differences,
                 _printed(study, condition, tables),
@@ -130,14 +128,14 @@ def _count(decisions: Iterable[StudiedDecision]) -> Counter[str]:
     return Counter(decision.category for decision in decisions if decision.category is not None)
 
 
-def _share(games: DecisionsByGame, category: str, where_open: bool, seed: int) -> Estimate:
+def _share(games: DecisionsByGame, category: str, where_open: bool) -> Estimate:
     rows, missing = [], 0
     for deal, decisions in games:
         could = [decision for decision in decisions if not where_open or category in decision.open]
         counts = _count(could)
         missing += len(could) - counts.total()
         rows.append((deal, float(counts[category]), float(counts.total())))
-    return share(rows, "decisions", missing=missing, seed=seed)
+    return share(rows, "decisions", missing=missing)
 
 
 def _share_by_game(games: DecisionsByGame, category: str) -> list[tuple[int, float | None]]:

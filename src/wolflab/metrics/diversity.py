@@ -82,7 +82,7 @@ def least_distance(vectors: OfferVectors) -> float:
 
 
 def diversity_rows(
-    condition: str, offers: Sequence[tuple[int, Offer]], vectors: Mapping[str, OfferVectors], seed: int = 0
+    condition: str, offers: Sequence[tuple[int, Offer]], vectors: Mapping[str, OfferVectors]
 ) -> tuple[Diversity, ...]:
     """Rows by N and kind of action, over deals. offers: (deal, offer); vectors: of every text and action."""
 
@@ -104,10 +104,10 @@ def diversity_rows(
                     condition,
                     kind,
                     asked,
-                    mean(values, "turns", seed),
-                    mean([(deal, added(offer.actions)) for deal, offer in full], "turns", seed),
-                    share(came, "turns", seed=seed),
-                    mean([*values, *zeros], "turns", seed),
+                    mean(values, "turns"),
+                    mean([(deal, added(offer.actions)) for deal, offer in full], "turns"),
+                    share(came, "turns"),
+                    mean([*values, *zeros], "turns"),
                 )
             )
     return tuple(rows)

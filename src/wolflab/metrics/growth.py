@@ -54,7 +54,6 @@ def growth_curve(
     who: Sequence[str],
     beside: str | None = None,
     others: Sequence[DealWon] = (),
-    seed: int = 0,
 ) -> Growth:
     """The curve of a condition whose first deal is `first` and whose pool grows every `every` deals.
 
@@ -73,15 +72,15 @@ def growth_curve(
                 sum(barrier(deal) for deal, _ in in_group) / len(in_group),
                 min(group),
                 max(group),
-                _wins(in_group, seed),
-                None if beside is None else _wins([game for game in others if game[0] in deals], seed),
+                _wins(in_group),
+                None if beside is None else _wins([game for game in others if game[0] in deals]),
             )
         )
     return Growth(condition, every, tuple(who), beside, tuple(points))
 
 
-def _wins(games: Sequence[DealWon], seed: int) -> Estimate:
-    return share([(deal, float(won), 1.0) for deal, won in games], "games", seed=seed)
+def _wins(games: Sequence[DealWon]) -> Estimate:
+    return share([(deal, float(won), 1.0) for deal, won in games], "games")
 
 
 def _groups(barriers: Sequence[int]) -> list[list[int]]:

@@ -99,7 +99,7 @@ def interviews_of(record: GameRecord) -> tuple[InterviewGiven, ...]:
 
 
 def interview_rows(
-    condition: str, games: Sequence[tuple[int, int, Sequence[InterviewGiven]]], seed: int = 0
+    condition: str, games: Sequence[tuple[int, int, Sequence[InterviewGiven]]]
 ) -> InterviewRows:
     """(deal, number of the game, its interviews) of each finished game of a condition."""
     given = [(number, interview) for _, number, interviews in games for interview in interviews]
@@ -113,7 +113,7 @@ def interview_rows(
             (deal, float(sum(interview.side == side for interview in interviews)))
             for deal, _, interviews in games
         ]
-        return mean(counts, seed=seed)
+        return mean(counts)
 
     answers = [
         (
@@ -128,7 +128,7 @@ def interview_rows(
         len(games),
         len(given),
         {side: asked_of(side) for side in SIDES},
-        share(answers, "interviews", seed=seed),
+        share(answers, "interviews"),
         tuple(
             Pairing(*pairing, n, answered[pairing])
             for pairing, n in sorted(asked.items(), key=lambda item: (-item[1], item[0]))

@@ -152,7 +152,7 @@ def replies_in(turns: Sequence[PastTurn]) -> Replies:
     return Replies(
         len(turns),
         sum(turn.invalid is not None for turn in turns),
-        sum(turn.made for turn in turns),
+        sum(len(turn.calls) for turn in turns),
         sum(isinstance(content, Mistake) for turn in turns for _, content in turn.notes),
     )
 

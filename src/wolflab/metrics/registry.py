@@ -668,7 +668,7 @@ def stand_ins(game: ObservedGame) -> Sums:
     """
     player = game.record.player
     with_calls = replies_in(
-        [turn for turn in game.turns if turn.made or player_label(player(turn.seat, turn.at)).own]
+        [turn for turn in game.turns if turn.calls or player_label(player(turn.seat, turn.at)).own]
     )
     return _floats(with_calls.fallbacks, with_calls.turns, game.replies.fallbacks, game.replies.turns)
 

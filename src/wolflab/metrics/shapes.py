@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..stats.intervals import Estimate
+from ..stats.resampling import SEED
 from ..usage import CallTotals
 from .leadership import RatioNull
 from .measure import PartKey
@@ -155,7 +156,6 @@ class Summary:
     contrasts: tuple[Contrast, ...]
     beside: tuple[Beside, ...]
     planted: tuple[PlantedEffect, ...]
-    seed: int
     curve: Curve | None = None
 
     @property
@@ -173,6 +173,6 @@ class Summary:
             "contrasts": [asdict(contrast) for contrast in self.contrasts],
             "beside": [asdict(beside) for beside in self.beside],
             "planted": [asdict(effect) for effect in self.planted],
-            "seed": self.seed,
+            "seed": SEED,
             "curve": None if self.curve is None else asdict(self.curve),
         }

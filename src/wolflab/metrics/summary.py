@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..errors import ExperimentError
@@ -49,9 +49,9 @@ class _Arm:
         if game.row is not None and game.status in ("done", "void"):
             self.tally.add(game.row, game.deal, game.draw, void=game.status == "void")
 
-    def condition(self, name: str, seed: int) -> ConditionResult:
+    def condition(self, name: str) -> ConditionResult:
         games, tally = self.statuses, self.tally
-        measures, splits = tally.estimates(seed)
+        measures, splits = tally.estimates()
         unfinished = games["unfinished"] + games["planned"]
         return ConditionResult(
             name,
@@ -74,22 +74,23 @@ def summarise(
     description: str = "",
     instrument: bool | None = None,
     baseline: str | None = None,
+    sources: Collection[str] = (),
     published: Sequence[str] = (),
     rows: Mapping[str, str] | None = None,
     planted: Mapping[str, Any] | None = None,
     contrasts: Sequence[str] = (),
     curve: Curve | None = None,
-    seed: int = 0,
 ) -> Summary:
     """Everything the report needs.
 
     games: all planned games; conditions appear in the order of their first. They are added up as they come
     and not kept. instrument: whether no real model played (None: as the games say; while none is over,
-    True). baseline: the condition that others are compared with (None: the first). published: names of tables
-    to set beside ours. rows: condition → row of a published table, where the condition is not called like it.
+    True). baseline: the condition that others are compared with (None: the first). sources: conditions that
+    only lend their games to others, and are compared with nobody. published: names of tables to set beside
+    ours. rows: condition → row of a published table, where the condition is not called like it.
     planted: a known effect that must be recovered: {"measure": a measure's name, "knob": …, "values":
     {condition: truth}}. contrasts: further measures that conditions are compared on. curve: see `Curve`.
-    seed: of the resampling. Measures are those of `registry.MEASURES`.
+    Measures are those of `registry.MEASURES`.
     Raises ExperimentError for an unknown baseline, published table, measure or condition.
     """
     for where, names in (("contrasts", contrasts), ("curve.measures", curve.measures if curve else ())):
@@ -99,7 +100,7 @@ def summarise(
     for game in games:
         arms.setdefault(game.condition, _Arm()).add(game)
     _must_be_conditions(arms, baseline, rows or {}, planted or {})
-    conditions = tuple(arm.condition(name, seed) for name, arm in arms.items())
+    conditions = tuple(arm.condition(name) for name, arm in arms.items())
     if instrument is None:
         instrument = all(arm.tally.instrument for arm in arms.values())
     return Summary(
@@ -107,10 +108,9 @@ def summarise(
         description,
         instrument,
         conditions,
-        _contrasts(arms, baseline or next(iter(arms), ""), (*CONTRASTED, *contrasts), seed),
+        _contrasts(arms, baseline or next(iter(arms), ""), sources, (*CONTRASTED, *contrasts)),
         tuple(beside for table in published for beside in _beside(table, conditions, rows or {})),
         _planted(planted, conditions),
-        seed,
         curve,
     )
 
@@ -155,16 +155,18 @@ def _planted(
 
 
 def _contrasts(
-    arms: Mapping[str, _Arm], baseline: str, measures: Sequence[str], seed: int
+    arms: Mapping[str, _Arm], baseline: str, sources: Collection[str], measures: Sequence[str]
 ) -> tuple[Contrast, ...]:
     """Every condition that shares deals with the baseline against it, Holm within a measure."""
+    if baseline in sources:
+        return ()
     contrasts: list[Contrast] = []
     for measure in dict.fromkeys(measures):
         tests = [
             (name, test)
             for name, arm in arms.items()
-            if name != baseline
-            and (test := compare_tallies(arm.tally, arms[baseline].tally, measure, seed)) is not None
+            if name not in (baseline, *sources)
+            and (test := compare_tallies(arm.tally, arms[baseline].tally, measure)) is not None
         ]
         adjusted = holm([test.p for _, test in tests])
         contrasts += [

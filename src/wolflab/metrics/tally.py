@@ -148,9 +148,9 @@ class MeasureTally:
         """Whether the condition has a measure at all."""
         return measure.group == "every" or measure.group in self.groups
 
-    def estimates(self, seed: int = 0) -> tuple[dict[str, Estimate], dict[str, dict[PartKey, Estimate]]]:
+    def estimates(self) -> tuple[dict[str, Estimate], dict[str, dict[PartKey, Estimate]]]:
         """Every measure, and every part of those that are split."""
-        resamples = _Resamples(self, seed)
+        resamples = _Resamples(self)
         estimates = {}
         for measure in MEASURES.values():
             if self.has(measure):
@@ -192,14 +192,14 @@ class MeasureTally:
 class _Resamples:
     """A tally's sums, resampled once for all measures; with many deals they are not, and taken as needed."""
 
-    def __init__(self, tally: MeasureTally, seed: int) -> None:
-        self._tally, self._seed = tally, seed
+    def __init__(self, tally: MeasureTally) -> None:
+        self._tally = tally
         self._deals, self._draws = tally.deals, tally.draws
         self._sums: Floats | None = None
         self._totals: Floats | None = None
         if len(self._deals) <= MANY:
             self._sums = self._by_unit()
-            self._totals = resampled_totals(self._sums, seed)
+            self._totals = resampled_totals(self._sums)
 
     def _by_unit(self, columns: Columns | None = None) -> Floats:
         """By deal and draw where there are enough draws, or by deal."""
@@ -213,7 +213,7 @@ class _Resamples:
             used = sums.reshape(len(sums), -1).any(axis=1)
             if MIN_DEALS <= used.sum() <= SPARSE:
                 sums = sums[used]
-                totals = resampled_totals(sums, self._seed)
+                totals = resampled_totals(sums)
         else:
             sums = self._sums[..., columns]
             totals = None if self._totals is None else self._totals[:, columns]
@@ -278,7 +278,7 @@ def _count_deals(cases: NDArray[np.bool_]) -> int:
 # -- comparing --------------------------------------------------------------------------------------
 
 
-def compare_tallies(ours: MeasureTally, theirs: MeasureTally, name: str, seed: int = 0) -> PairedTest | None:
+def compare_tallies(ours: MeasureTally, theirs: MeasureTally, name: str) -> PairedTest | None:
     """Ours − theirs on common deals; None where no deal has both.
 
     Where every game has a value (a mean over games, a win), these are compared deal by deal, and deals count
@@ -291,7 +291,7 @@ def compare_tallies(ours: MeasureTally, theirs: MeasureTally, name: str, seed: i
         our_values, their_values = ours.values_of(name), theirs.values_of(name)
         if {deal for deal, _ in our_values}.isdisjoint(deal for deal, _ in their_values):
             return None
-        return paired_over_draws(our_values, their_values, seed=seed, bounds=measure.apart)
+        return paired_over_draws(our_values, their_values, bounds=measure.apart)
     deals = sorted({*ours.deals, *theirs.deals})
     draws = sorted({*ours.draws, *theirs.draws})
     our_sums, their_sums = ours.sums_of(name, deals, draws), theirs.sums_of(name, deals, draws)
@@ -317,7 +317,6 @@ def compare_tallies(ours: MeasureTally, theirs: MeasureTally, name: str, seed: i
         missing=int((our_cases ^ their_cases).sum()),
         units="deals" if len(draws) == 1 else "pairs of deal and draw",
         bounds=measure.apart,
-        seed=seed,
     )
     if test.difference.value is None:
         return None

@@ -158,7 +158,6 @@ def standings(
     tables: Sequence[str] = (),
     called: Mapping[str, str] | None = None,
     missing: int = 0,
-    seed: int = 0,
 ) -> Standings:
     """Everything about a tournament.
 
@@ -166,7 +165,7 @@ def standings(
     robins whose rows are "A vs B"; called: entrant → its name there, where that differs. Raises
     ExperimentError for an unknown table.
     """
-    games = _Games(results, pairs, level, seed)
+    games = _Games(results, pairs, level)
     cells = tuple(games.cell(pair) for pair in pairs)
     village = tuple(dict.fromkeys(name for name, _ in pairs))
     werewolves = tuple(dict.fromkeys(name for _, name in pairs))
@@ -178,7 +177,7 @@ def standings(
         if game.winner is not None
     ]
     by_cell = sorted(duels, key=lambda duel: order[duel.village, duel.werewolves])
-    ratings = rate_entrants(by_cell, seed)
+    ratings = rate_entrants(by_cell)
     return Standings(
         title,
         description,
@@ -204,13 +203,13 @@ def differences_by_deal(
 
     Against the opponents that both have, on the deals that all cells in question have.
     """
-    games = _Games(results, pairs, None, 0)
+    games = _Games(results, pairs, None)
     return games.differences_by_deal(*games.shared(first, second, part))
 
 
 def deal_means(results: Sequence[CellGame], pair: Matchup) -> list[tuple[int, float]]:
     """(deal, share of its games that the village won) of one cell, deals in ascending order."""
-    return sorted(_Games(results, [pair], None, 0).by_deal([(pair, "village")]).items())
+    return sorted(_Games(results, [pair], None).by_deal([(pair, "village")]).items())
 
 
 # -- the work ---------------------------------------------------------------------------------
@@ -222,10 +221,8 @@ _Seen = tuple[Matchup, SideName]
 class _Games:
     """Results by cell, and what follows from them."""
 
-    def __init__(
-        self, results: Sequence[CellGame], pairs: Sequence[Matchup], level: float | None, seed: int
-    ) -> None:
-        self.pairs, self.level, self.seed = list(pairs), level, seed
+    def __init__(self, results: Sequence[CellGame], pairs: Sequence[Matchup], level: float | None) -> None:
+        self.pairs, self.level = list(pairs), level
         self.of: dict[Matchup, list[CellGame]] = {pair: [] for pair in pairs}
         for game in results:
             if game.pair in self.of:
@@ -237,7 +234,7 @@ class _Games:
         if self.level is not None:
             return CellRow(*pair, self._sequence([(pair, "village")]), nobody)
         rows = [(game.deal, float(game.winner == "village"), 1.0) for game in games]
-        return CellRow(*pair, share(rows, "games", seed=self.seed), nobody)
+        return CellRow(*pair, share(rows, "games"), nobody)
 
     # -- scores ---------------------------------------------------------------------------
 
@@ -274,7 +271,7 @@ class _Games:
             mean: Floats = rates @ weights
             return mean
 
-        return resampled_estimate(rows, weighted, n=n, units="games", seed=self.seed, bounds=UNIT)
+        return resampled_estimate(rows, weighted, n=n, units="games", bounds=UNIT)
 
     def by_deal(self, *groups: Sequence[_Seen]) -> dict[int, float]:
         """The same mean deal by deal, on the deals that all these cells have."""
@@ -348,7 +345,7 @@ class _Games:
             interval = self._interval(values, len(values), "deals", (-1.0, 1.0))
             return Difference(first, second, part, interval, None, None)
         means, other_means = self.by_deal(*of_first), self.by_deal(*of_second)
-        test = paired(means.items(), other_means.items(), seed=self.seed, bounds=(-1.0, 1.0))
+        test = paired(means.items(), other_means.items(), bounds=(-1.0, 1.0))
         return Difference(first, second, part, test.difference, test.p, None)
 
 

@@ -23,7 +23,7 @@ class PastTurn:
     """One answered ask. `seat` is −1 for chance; `kind` and `round` are read from the ask's id.
 
     at: how many events had happened when it was asked. action: what was applied (for a probe: what
-    was answered, None if invalid). made: how many calls it took.
+    was answered, None if invalid).
     """
 
     ask: str
@@ -34,10 +34,6 @@ class PastTurn:
     notes: list[tuple[str, Content]] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     probe: str | None = None
-    made: int = 0
-
-    def __post_init__(self) -> None:
-        self.made = self.made or len(self.calls)
 
     @property
     def round(self) -> int:

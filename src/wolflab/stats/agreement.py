@@ -19,7 +19,7 @@ from itertools import chain
 import numpy as np
 
 from .intervals import NO_DATA, UNIT, Estimate, divide, quotient, resampled_estimate, share
-from .resampling import Floats
+from .resampling import SEED, Floats
 
 LabelPair = tuple[int, Hashable, Hashable]
 """(deal, one rater's label, the other's)."""
@@ -45,7 +45,7 @@ class TwoRaters:
     no: Estimate
 
 
-def two_raters(pairs: Sequence[tuple[int, bool, bool]], *, missing: int = 0, seed: int = 0) -> TwoRaters:
+def two_raters(pairs: Sequence[tuple[int, bool, bool]], *, missing: int = 0, seed: int = SEED) -> TwoRaters:
     """Everything about two raters' yes-or-no labels."""
     return TwoRaters(
         raw_agreement(pairs, missing=missing, seed=seed),
@@ -55,12 +55,12 @@ def two_raters(pairs: Sequence[tuple[int, bool, bool]], *, missing: int = 0, see
     )
 
 
-def raw_agreement(pairs: Sequence[LabelPair], *, missing: int = 0, seed: int = 0) -> Estimate:
+def raw_agreement(pairs: Sequence[LabelPair], *, missing: int = 0, seed: int = SEED) -> Estimate:
     """The share of items with equal labels."""
     return share([(deal, float(a == b), 1.0) for deal, a, b in pairs], "items", missing=missing, seed=seed)
 
 
-def cohens_kappa(pairs: Sequence[LabelPair], *, missing: int = 0, seed: int = 0) -> Estimate:
+def cohens_kappa(pairs: Sequence[LabelPair], *, missing: int = 0, seed: int = SEED) -> Estimate:
     """Cohen's kappa, (p_o − p_e) / (1 − p_e), from −1 to 1 (Cohen 1960).
 
     p_o: share of equal labels; p_e: the share expected of raters with these marginals who label
@@ -89,7 +89,7 @@ def cohens_kappa(pairs: Sequence[LabelPair], *, missing: int = 0, seed: int = 0)
 
 
 def specific_agreement(
-    pairs: Sequence[LabelPair], label: Hashable, *, missing: int = 0, seed: int = 0
+    pairs: Sequence[LabelPair], label: Hashable, *, missing: int = 0, seed: int = SEED
 ) -> Estimate:
     """Agreement on one label, 2a / (2a + b + c) (Cicchetti & Feinstein 1990; Dice's coefficient).
 
@@ -106,7 +106,7 @@ def specific_agreement(
     )
 
 
-def krippendorffs_alpha(units: Sequence[RatedUnit], *, seed: int = 0) -> Estimate:
+def krippendorffs_alpha(units: Sequence[RatedUnit], *, seed: int = SEED) -> Estimate:
     """Krippendorff's alpha for nominal labels of any number of raters, with labels missing.
 
     1 − D_o / D_e, at most 1 (Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", §C):
@@ -139,7 +139,7 @@ def difference_of_shares(
     ours: Sequence[tuple[int, float, float]],
     theirs: Sequence[tuple[int, float, float]],
     units: str,
-    seed: int = 0,
+    seed: int = SEED,
 ) -> Estimate:
     """Share of ours − share of theirs, deals resampled jointly. Rows: (deal, successes, trials).
 

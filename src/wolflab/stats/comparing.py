@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .intervals import MIN_DEALS, Estimate, estimate_from_sums, quotient, resampled_estimate, resampled_totals
-from .resampling import DRAWS, MANY, Floats, Statistic, by_deal_and_draw, slopes, two_way_spread
+from .resampling import DRAWS, MANY, SEED, Floats, Statistic, by_deal_and_draw, slopes, two_way_spread
 
 _EXACT = 12
 """Deals up to which a randomisation test goes through every way."""
@@ -36,7 +36,7 @@ def paired(
     ours: Iterable[tuple[int, float | None]],
     theirs: Iterable[tuple[int, float | None]],
     units: str = "deals",
-    seed: int = 0,
+    seed: int = SEED,
     bounds: tuple[float, float] | None = None,
 ) -> PairedTest:
     """Mean difference ours − theirs over common deals: (deal, value) each, games of a deal averaged first.
@@ -53,7 +53,7 @@ def paired_over_draws(
     ours: Mapping[tuple[int, int], float],
     theirs: Mapping[tuple[int, int], float],
     units: str = "deals",
-    seed: int = 0,
+    seed: int = SEED,
     bounds: tuple[float, float] | None = None,
 ) -> PairedTest:
     """As `paired`, of values by deal and draw: the mean difference over common pairs (n counts them).
@@ -148,7 +148,7 @@ def difference_of_pooled(
     missing: int,
     units: str,
     bounds: tuple[float, float] | None,
-    seed: int = 0,
+    seed: int = SEED,
 ) -> PairedTest:
     """Statistic of ours − statistic of theirs on common deals, both as sums by deal (or by deal and draw).
 

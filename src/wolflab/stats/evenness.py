@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .intervals import Estimate, resampled_estimate, share, wilson
-from .resampling import Floats
+from .resampling import SEED, Floats
 
 SAMPLES = 4999
 """Simulated samples of even choice."""
@@ -49,7 +49,7 @@ class Evenness:
     p: float
 
 
-def evenness(decisions: Sequence[SeatChosen], seats: Sequence[str], seed: int = 0) -> Evenness | None:
+def evenness(decisions: Sequence[SeatChosen], seats: Sequence[str], seed: int = SEED) -> Evenness | None:
     """See `Evenness`. seats: all that were ever open, in the order of ties."""
     if not decisions or not seats:
         return None

@@ -19,6 +19,7 @@ import numpy as np
 from .resampling import (
     DRAWS,
     MANY,
+    SEED,
     Floats,
     Statistic,
     by_deal,
@@ -90,7 +91,7 @@ def resampled_estimate(
     n: int,
     missing: int = 0,
     units: str,
-    seed: int = 0,
+    seed: int = SEED,
     bounds: tuple[float, float] | None = None,
     limits: tuple[float, float] | None = None,
     draws: Sequence[int] | None = None,
@@ -121,7 +122,7 @@ def resampled_estimate(
     return over_deals_alone(result) if 1 < levels < MIN_DRAWS else result
 
 
-def resampled_totals(sums: Floats, seed: int = 0) -> Floats | None:
+def resampled_totals(sums: Floats, seed: int = SEED) -> Floats | None:
     """The totals of resamples of sums by deal, or by deal and draw (DRAWS × sums).
 
     None with too few deals, or with more than `MANY`, where percentiles are worked out.
@@ -212,7 +213,7 @@ def divide(above: Floats, below: Floats) -> Floats:
     return quotients
 
 
-def mean(values: Sequence[tuple[int, float | None]], units: str = "games", seed: int = 0) -> Estimate:
+def mean(values: Sequence[tuple[int, float | None]], units: str = "games", seed: int = SEED) -> Estimate:
     """Mean over games. values: (deal, value), None for a game without one (counted as missing)."""
     rows = [(deal, (value, 1.0)) for deal, value in values if value is not None]
     return resampled_estimate(
@@ -221,7 +222,7 @@ def mean(values: Sequence[tuple[int, float | None]], units: str = "games", seed:
 
 
 def share(
-    rows: Sequence[tuple[int, float, float]], units: str, *, missing: int = 0, seed: int = 0
+    rows: Sequence[tuple[int, float, float]], units: str, *, missing: int = 0, seed: int = SEED
 ) -> Estimate:
     """A pooled proportion. rows: (deal, successes, trials), one a game; see `as_share`."""
     rows = [row for row in rows if row[2] > 0]

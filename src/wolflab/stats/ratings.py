@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .intervals import MIN_DEALS, Estimate, resampled_estimate
-from .resampling import Floats, Statistic, by_deal, expanded_reach, resample_deals, tail_percentiles
+from .resampling import SEED, Floats, Statistic, by_deal, expanded_reach, resample_deals, tail_percentiles
 
 _STEPS = 60
 """Newton steps at most; a handful is enough."""
@@ -173,7 +173,7 @@ def _centred(levels: int) -> Floats:
     return np.vstack([np.eye(levels - 1), -np.ones((1, levels - 1))])
 
 
-def rate_entrants(duels: Sequence[Duel], seed: int = 0) -> Ratings:
+def rate_entrants(duels: Sequence[Duel], seed: int = SEED) -> Ratings:
     """Fit the model and give every number its interval. duels: of all cells, in any order."""
     cells = list(dict.fromkeys((duel.village, duel.werewolves) for duel in duels))
     if not cells:

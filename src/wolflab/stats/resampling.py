@@ -35,6 +35,8 @@ Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
 """(rows × sums) → rows; rows without a value are NaN (dropped inside this module)."""
 
+SEED = 0
+"""Of every resampling: the same games give the same intervals."""
 DRAWS = 4000
 """Bootstrap resamples."""
 MANY = 1000
@@ -122,7 +124,7 @@ def by_deal(rows: Sequence[tuple[int, Sequence[float]]]) -> Floats:
     return sums
 
 
-def resample_deals(sums: Floats, seed: int = 0) -> Floats:
+def resample_deals(sums: Floats, seed: int = SEED) -> Floats:
     """(deals × sums) → (DRAWS × sums): the totals of each resample of deals."""
     deals = len(sums)
     rows = max(1, min(DRAWS, _CELLS // deals))
@@ -185,7 +187,7 @@ def by_deal_and_draw(rows: Sequence[tuple[int, Sequence[float]]], draws: Sequenc
     return sums
 
 
-def resample_deals_and_draws(sums: Floats, seed: int = 0) -> Floats:
+def resample_deals_and_draws(sums: Floats, seed: int = SEED) -> Floats:
     """(deals × draws × sums) → (DRAWS × sums): each crossing counted as often as its deal times its draw."""
     deals, draws, width = sums.shape
     rows = max(1, min(DRAWS, _CELLS // max(deals, draws * width)))

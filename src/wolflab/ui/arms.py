@@ -1,35 +1,14 @@
-"""How a summary's conditions are shown: a condition that only lends its games to others is marked as such and
-compared with nobody. It changes names and leaves things out; it computes nothing but Holm's correction.
-"""
+"""How a summary's conditions are shown: a condition that only lends its games to others is marked as such."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 
 from ..lab.results.extras import Extras
-from ..metrics.shapes import Contrast, Summary
-from ..stats.comparing import holm
+from ..metrics.shapes import Summary
 
 SOURCE = "(source of the pools)"
 """What stands behind the name of a condition whose games others learn from."""
-
-
-def with_contrasts(summary: Summary, sources: Collection[str]) -> Summary:
-    """The summary without contrasts of such conditions; p-values are corrected over those that are left."""
-    kept = [
-        contrast
-        for contrast in summary.contrasts
-        if not {contrast.condition, contrast.baseline} & set(sources)
-    ]
-    if len(kept) == len(summary.contrasts):
-        return summary
-    corrected: list[Contrast] = []
-    for metric in dict.fromkeys(contrast.metric for contrast in kept):
-        mine = [contrast for contrast in kept if contrast.metric == metric]
-        adjusted = holm([contrast.p for contrast in mine])
-        corrected += [replace(contrast, p_holm=p) for contrast, p in zip(mine, adjusted, strict=True)]
-    return replace(summary, contrasts=tuple(corrected))
 
 
 def marked(summary: Summary, extras: Extras) -> tuple[Summary, Extras]:
@@ -42,7 +21,7 @@ def marked(summary: Summary, extras: Extras) -> tuple[Summary, Extras]:
         return f"{name} {SOURCE}" if name in sources else name
 
     summary = replace(
-        with_contrasts(summary, sources),
+        summary,
         conditions=tuple(replace(condition, name=shown(condition.name)) for condition in summary.conditions),
         beside=tuple(
             replace(figure, condition=None if figure.condition is None else shown(figure.condition))

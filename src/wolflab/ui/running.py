@@ -33,7 +33,6 @@ from ..lab.storage.store import Store, asker, new_directory
 from ..lab.training.plan import FOLDER
 from ..match import play
 from .alarm import Alarm, HeardStore
-from .arms import with_contrasts
 from .commands import begin_output, begun, leave, play_games, preflight_models, tell_unfinished, tell_why
 from .console import say
 from .report.report import render_report, write_report
@@ -97,7 +96,6 @@ def report_run(console: Console, store: Store, out: Path | None) -> None:
     """Print the main table and write the report."""
     results = summary(store)
     extra = extras(store, results)
-    results = with_contrasts(results, extra.sources)
     print_summary(console, results, extra)
     experiment = (store.path / "experiment.yaml").read_text(encoding="utf-8")
     page = render_report(results, experiment, extra)

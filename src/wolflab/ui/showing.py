@@ -161,7 +161,7 @@ def _show_prompts(
         return step is None or step == mine or mine.startswith(f"{step}/")
 
     shown = 0
-    kept = [call for call in store.call_rows(game) if call.get("messages")]
+    kept = [call for call in store.whole_calls(game) if call.get("messages")]
     for call in kept:
         if asked(call["key"]):
             _show_call(console, call["key"].split("|", 1)[1], call["messages"], call["text"])

@@ -100,7 +100,7 @@ class SampleAgreement:
         return asdict(self)
 
 
-def agree(directory: Path, files: Sequence[Path], store: Store, seed: int = 0) -> SampleAgreement:
+def agree(directory: Path, files: Sequence[Path], store: Store) -> SampleAgreement:
     """Join people's label files, the judges' directories beside the key, and the rule.
 
     directory: the sample's. store: the run that it was drawn from, for the rule. Deals are resampled for
@@ -115,7 +115,7 @@ def agree(directory: Path, files: Sequence[Path], store: Store, seed: int = 0) -
     moments = sampled_moments(key, store)
     judges = [read_judge(path.parent, key, moments) for path in sorted(directory.glob("judge-*/run.sqlite"))]
     seen = seen_by_rule(key, store)
-    agreed = agreement(key, labels, judges, rule_labels(seen, moments), seen, seed)
+    agreed = agreement(key, labels, judges, rule_labels(seen, moments), seen)
     return replace(agreed, unfilled=tuple(str(path) for path in files if not read_labels(path, key)))
 
 
@@ -125,7 +125,6 @@ def agreement(
     judges: Sequence[JudgeFile],
     rule: Mapping[str, bool] | None = None,
     seen: Mapping[str, frozenset[str]] | None = None,
-    seed: int = 0,
 ) -> SampleAgreement:
     """See `agree`. rule: item → reasonable; seen: item → behaviours sighted by the detectors."""
     rows = {row.id: row for row in key.rows}
@@ -153,14 +152,11 @@ def agreement(
         items=len(rows),
         variants=key.variants,
         raters=tuple(_rater(name, kinds[name], given, files.get(name)) for name, given in said.items()),
-        pairs=tuple(PairRow(a, b, _compared(rows, said[a], said[b], seed)) for a, b in pairs),
-        alpha=_alpha(rows, list(people.values()), seed) if len(people) > 1 else None,
-        shares=tuple(row for name in said for row in _shares(key, name, said[name], labels, seed)),
+        pairs=tuple(PairRow(a, b, _compared(rows, said[a], said[b])) for a, b in pairs),
+        alpha=_alpha(rows, list(people.values())) if len(people) > 1 else None,
+        shares=tuple(row for name in said for row in _shares(key, name, said[name], labels)),
         behaviours=tuple(
-            row
-            for judge in judges
-            if seen is not None
-            for row in _behaviours(rows, judge, judges, seen, seed)
+            row for judge in judges if seen is not None for row in _behaviours(rows, judge, judges, seen)
         ),
     )
 
@@ -211,24 +207,18 @@ def _contained(kind: RaterKind, other: RaterKind) -> bool:
 # -- numbers ----------------------------------------------------------------------------------
 
 
-def _compared(
-    rows: Mapping[str, KeyRow], first: Mapping[str, bool], second: Mapping[str, bool], seed: int
-) -> TwoRaters:
+def _compared(rows: Mapping[str, KeyRow], first: Mapping[str, bool], second: Mapping[str, bool]) -> TwoRaters:
     common = [item for item in rows if item in first and item in second]
     missing = len(first.keys() | second.keys()) - len(common)
-    return two_raters(
-        [(rows[item].deal, first[item], second[item]) for item in common], missing=missing, seed=seed
-    )
+    return two_raters([(rows[item].deal, first[item], second[item]) for item in common], missing=missing)
 
 
-def _alpha(rows: Mapping[str, KeyRow], people: Sequence[Mapping[str, bool]], seed: int) -> Estimate:
+def _alpha(rows: Mapping[str, KeyRow], people: Sequence[Mapping[str, bool]]) -> Estimate:
     units = [(row.deal, [given[item] for given in people if item in given]) for item, row in rows.items()]
-    return krippendorffs_alpha([(deal, given) for deal, given in units if given], seed=seed)
+    return krippendorffs_alpha([(deal, given) for deal, given in units if given])
 
 
-def _shares(
-    key: AnswerKey, rater: str, given: Mapping[str, bool], labels: Sequence[Label], seed: int
-) -> list[ShareRow]:
+def _shares(key: AnswerKey, rater: str, given: Mapping[str, bool], labels: Sequence[Label]) -> list[ShareRow]:
     reasons = {label.item: label.reason for label in labels if label.rater == rater and label.reason}
     by_variant = {variant: [row for row in key.rows if row.variant == variant] for variant in key.variants}
     counted = {
@@ -240,10 +230,8 @@ def _shares(
         ShareRow(
             variant,
             rater,
-            share(counted[variant], "replies", missing=len(mine) - len(counted[variant]), seed=seed),
-            None
-            if variant == first
-            else difference_of_shares(counted[variant], counted[first], "replies", seed),
+            share(counted[variant], "replies", missing=len(mine) - len(counted[variant])),
+            None if variant == first else difference_of_shares(counted[variant], counted[first], "replies"),
             dict(Counter(reasons[row.id] for row in mine if row.id in reasons)),
         )
         for variant, mine in by_variant.items()
@@ -255,7 +243,6 @@ def _behaviours(
     judge: JudgeFile,
     judges: Sequence[JudgeFile],
     seen: Mapping[str, frozenset[str]],
-    seed: int,
 ) -> list[BehaviourRow]:
     sighted_rows = []
     for name, _ in judge.criteria:
@@ -263,7 +250,7 @@ def _behaviours(
             continue
         judged = {v.item: v.labels[name] for v in judge.verdicts if v.labels is not None}
         sighted = {item: name in seen[item] for item in judged}
-        compared = _compared(rows, judged, sighted, seed)
+        compared = _compared(rows, judged, sighted)
         sighted_rows.append(
             BehaviourRow(
                 name, _judge_name(judge, judges), sum(judged.values()), sum(sighted.values()), compared

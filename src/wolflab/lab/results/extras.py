@@ -87,9 +87,7 @@ def extras_of_all(stores: Sequence[Store], summary: Summary) -> Extras:
         for name in store.experiment.conditions
     ]
     first = f"{stores[0].path.name}: {baseline_of(stores[0].experiment)}"
-    compared = (
-        contrast.baseline for contrast in summary.contrasts if contrast.baseline not in all_of["sources"]
-    )
+    compared = (contrast.baseline for contrast in summary.contrasts)
     return Extras(**all_of, differs=differences(arms, next(compared, first)))
 
 
@@ -178,14 +176,9 @@ def _finished(store: Store) -> list[GameRow]:
 
 def uncompared(experiment: Experiment, summary: Summary) -> Uncompared | None:
     """The measures named in `contrasts` that are not compared, and why."""
-    lent = sources(experiment)
-    there = {
-        contrast.metric
-        for contrast in summary.contrasts
-        if not {contrast.condition, contrast.baseline} & set(lent)
-    }
+    there = {contrast.metric for contrast in summary.contrasts}
     missing = tuple(name for name in dict.fromkeys(experiment.contrasts) if name not in there)
-    return Uncompared(missing, len(experiment.conditions) - len(lent) < 2) if missing else None
+    return Uncompared(missing, len(experiment.conditions) - len(sources(experiment)) < 2) if missing else None
 
 
 # -- replies ----------------------------------------------------------------------------------------

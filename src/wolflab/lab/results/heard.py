@@ -19,17 +19,17 @@ from ...errors import CassetteMismatch, WolflabError
 from ...match import Casting, Dealing, Player, play, run_now
 from ...metrics.play import PlayerLabel, player_label
 from ...models.base import Model, Request, Response
-from ...models.calls import Filed, Silent
-from ...models.embedders.base import Embedder, Vectors
+from ...models.calls import Filed
+from ...models.embedders.base import Vectors
 from ...record import GameRecord, Turn
 from ...rules import Ask, Event, Log, View
 from ...text.notes import Mistake
 from ...text.replies.parse import parse
 from ...text.replies.parsed import Problem
-from ...usage import Usage
 from ..runs.casting import Company
 from ..runs.game import prepare
-from ..storage.embedding_cache import CachedEmbedder, text_hash
+from ..runs.replay import silenced
+from ..storage.embedding_cache import CachedEmbedder, WrappedEmbedder, text_hash
 from ..storage.place import Place
 from ..storage.store import GameRow, Store
 
@@ -183,10 +183,10 @@ def of_record(record: GameRecord) -> dict[PlayerLabel, Tally]:
         if turn.seat < 0:
             continue
         player = player_label(record.player(turn.seat, turn.at))
-        if not turn.made and not player.own:
+        if not turn.calls and not player.own:
             continue
         tally = tallies.setdefault(player, Tally())
-        tally.replies += turn.made
+        tally.replies += len(turn.calls)
         tally.decided(turn.invalid)
         tally.reasons.update(content.reason for _, content in turn.notes if isinstance(content, Mistake))
     return tallies
@@ -233,12 +233,7 @@ class _Ear:
             players = casting(dealing)
             self._labels = [player_label(player.describe()) for player in players]
             return [
-                replace(
-                    player,
-                    agent=_Stopping(player.agent, self),
-                    model=None if player.model is None else Silent.of(player.model),
-                    embedders={use: _Kept(embedder) for use, embedder in player.embedders.items()},
-                )
+                replace(silenced(player, _KeptOrEnd), agent=_Stopping(player.agent, self))
                 for player in players
             ]
 
@@ -293,34 +288,16 @@ class _Stopping:
         return self._agent.describe()
 
 
-class _Kept:
+class _KeptOrEnd(WrappedEmbedder):
     """An embedder that gives what the run has kept, and ends the turn where a vector would cost anything."""
 
     instant = True
 
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self.name, self.version, self.usage = embedder.name, embedder.version, Usage()
-
-    @property
-    def dimensions(self) -> int | None:
-        return self._embedder.dimensions
-
-    @property
-    def digest(self) -> str:
-        return self._embedder.digest
-
-    def describe(self) -> dict[str, Any]:
-        return self._embedder.describe()
-
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        embedder = self._embedder
+        embedder = self.inner
         if isinstance(embedder, CachedEmbedder) and not _all_kept(embedder, texts):
             raise _EndOfCalls
         return await embedder.embed(texts)
-
-    async def close(self) -> None:
-        pass
 
 
 def _all_kept(embedder: CachedEmbedder, texts: Iterable[str]) -> bool:

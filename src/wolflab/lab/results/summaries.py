@@ -13,7 +13,7 @@ from ..experience.run_pools import draw_of
 from ..plans.experiment import Experiment
 from ..runs.counting import rows_of
 from ..storage.store import Store
-from .differences import baseline_of
+from .differences import baseline_of, sources
 
 
 def games(store: Store) -> Iterator[GameResult]:
@@ -64,6 +64,7 @@ def summary(store: Store) -> Summary:
             "values": experiment.truths(),
         },
         baseline=baseline_of(experiment),
+        sources=sources(experiment),
         contrasts=experiment.contrasts,
         curve=_curve(experiment),
     )
@@ -100,8 +101,13 @@ def compared(stores: Sequence[Store]) -> Summary:
         for game in games(store)
     )
     contrasts = dict.fromkeys(name for store in stores for name in store.experiment.contrasts)
-    description = " · ".join(titles)
-    return summarise(results, title="Runs compared", description=description, contrasts=tuple(contrasts))
+    return summarise(
+        results,
+        title="Runs compared",
+        description=" · ".join(titles),
+        sources=[f"{store.path.name}: {name}" for store in stores for name in sources(store.experiment)],
+        contrasts=tuple(contrasts),
+    )
 
 
 def _cards(store: Store) -> tuple[int, list[tuple[str, int]]]:

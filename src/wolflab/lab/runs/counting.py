@@ -85,7 +85,7 @@ def rows_of(store: Store, which: Sequence[GameRow]) -> Iterator[MeasureRow | Non
 
 def _kept(store: Store, number: int) -> MeasureRow:
     """A game's row as it was kept, or, where that cannot be read, counted again."""
-    kept = store.row(number)
+    kept = store.kept_row(number)
     try:
         if kept is not None:
             return decode_row(kept.data)
@@ -96,7 +96,7 @@ def _kept(store: Store, number: int) -> MeasureRow:
 
 def check_row(store: Store, game: GameRow, record: GameRecord, where: str) -> None:
     """Raise RecordError where what was kept of a game for reports is not what its record says."""
-    kept, asked = store.row(game.id), asked_of(store.experiment, game.condition)
+    kept, asked = store.kept_row(game.id), asked_of(store.experiment, game.condition)
     if kept is None or kept.version != row_version(asked):
         return
     if not rows_alike(decode_row(kept.data), row_of(record, asked, summed_totals(store.came_to(game.id)))):

@@ -18,7 +18,7 @@ def export_run(store: Store, to: Path) -> int:
     written = 0
     with (to / "calls.jsonl").open("wb") as calls:
         for row in store.games():
-            for call in store.call_rows(row.id):
+            for call in store.whole_calls(row.id):
                 calls.write(msgspec.json.encode(call) + b"\n")
             if not row.over:
                 continue

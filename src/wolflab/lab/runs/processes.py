@@ -2,30 +2,48 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import signal
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context
-from typing import Any
+from multiprocessing import get_context, parent_process
+from threading import Thread
+from typing import Any, ParamSpec, TypeVar
 
 from ...errors import WolflabError
 
 THREADS = "OPENBLAS_NUM_THREADS"
 """Read by numpy when a process starts."""
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class _Pool(ProcessPoolExecutor):
+    """Workers are started as work is handed out. They never hear Ctrl-C: the driver does."""
+
+    def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return super().submit(fn, *args, **kwargs)
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
 
 @contextmanager
 def processes(count: int, start: Callable[..., None], *given: Any) -> Iterator[ProcessPoolExecutor]:
-    """`count` fresh interpreters; each calls `start(*given)` first. What waits at the end is dropped.
+    """`count` fresh interpreters; each calls `start(*given)` first, and ends with this process.
+    What waits at the end is dropped.
 
     Each has one thread for linear algebra: those of several processes would wait for each other, which takes
     several times the work. Raises WolflabError where a process was ended from outside.
     """
     before = os.environ.get(THREADS)
     os.environ[THREADS] = before or "1"
-    pool = ProcessPoolExecutor(count, get_context("spawn"), start, given)
+    pool = _Pool(count, get_context("spawn"), _begin, (start, *given))
     try:
         yield pool
     except BrokenProcessPool:
@@ -37,3 +55,27 @@ def processes(count: int, start: Callable[..., None], *given: Any) -> Iterator[P
         pool.shutdown(wait=True, cancel_futures=True)
         if before is None:
             os.environ.pop(THREADS, None)
+
+
+def _begin(start: Callable[..., None], *given: Any) -> None:
+    Thread(target=_end_with_driver, daemon=True).start()
+    start(*given)
+
+
+def _end_with_driver() -> None:
+    """A driver that is killed cannot tell its workers to stop."""
+    driver = parent_process()
+    if driver is not None:
+        driver.join()
+        os._exit(1)
+
+
+@contextmanager
+def rare_collection() -> Iterator[None]:
+    """Look for cyclic garbage seldom: a game makes many objects and hardly any cycle (7 % of its time)."""
+    before = gc.get_threshold()
+    gc.set_threshold(200_000, 20, 20)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -56,8 +56,9 @@ class _Listening:
         self._cassette.put(request, digest, response, model)
 
 
-def _silenced(player: Player) -> Player:
-    embedders: dict[str, Embedder] = {use: _Kept(embedder) for use, embedder in player.embedders.items()}
+def silenced(player: Player, kept: Callable[[Embedder], Embedder]) -> Player:
+    """The player without a model to ask. kept: what stands where each of its embedders stood."""
+    embedders = {use: kept(embedder) for use, embedder in player.embedders.items()}
     model = None if player.model is None else Silent.of(player.model)
     return replace(player, model=model, embedders=embedders)
 
@@ -73,7 +74,7 @@ def replay(store: Store, row: GameRow, file: File | None = None, version: str = 
 
     def silent(casting: Casting) -> Casting:
         def seat(dealing: Dealing) -> list[Player]:
-            return [_silenced(player) for player in casting(dealing)]
+            return [silenced(player, _Kept) for player in casting(dealing)]
 
         return seat
 

@@ -7,17 +7,12 @@ replacement is chosen only when all planned games of its condition are over.
 from __future__ import annotations
 
 import asyncio
-import gc
-import os
-import signal
 import time
-from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Generator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import closing
 from dataclasses import dataclass
-from multiprocessing import parent_process
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import msgspec
@@ -34,7 +29,7 @@ from ..storage.store import GameRow, Store, asker
 from .casting import Company
 from .counting import Finished, finished
 from .game import prepare
-from .processes import processes
+from .processes import processes, rare_collection
 from .work import How, check_models, error_sentence, work
 
 REDRAWS = 20
@@ -226,33 +221,13 @@ def _results(company: Company, home: Path, rows: list[GameRow]) -> Generator[_Re
     with processes(experiment.workers, _start_worker, data, home) as pool:
         waiting: set[Future[_Result]] = set()
         for row in rows:
-            waiting.add(_submit(pool, row))
+            waiting.add(pool.submit(_work, row))
             if len(waiting) >= 4 * experiment.workers:
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 for future in done:
                     yield future.result()
         for future in wait(waiting).done:
             yield future.result()
-
-
-def _submit(pool: ProcessPoolExecutor, row: GameRow) -> Future[_Result]:
-    """Hand out a game. A worker that this starts never hears Ctrl-C: the driver does."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        return pool.submit(_work, row)
-    finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-
-
-@contextmanager
-def rare_collection() -> Iterator[None]:
-    """Look for cyclic garbage seldom: a game makes many objects and hardly any cycle (7 % of its time)."""
-    before = gc.get_threshold()
-    gc.set_threshold(200_000, 20, 20)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def _play_one(company: Company, row: GameRow) -> _Result:
@@ -271,16 +246,7 @@ _worker: Company | None = None
 
 def _start_worker(data: dict[str, Any], home: Path) -> None:
     global _worker
-    Thread(target=end_with_driver, daemon=True).start()
     _worker = Company(Experiment(**data), home)
-
-
-def end_with_driver() -> None:
-    """A driver that is killed cannot tell its workers to stop."""
-    driver = parent_process()
-    if driver is not None:
-        driver.join()
-        os._exit(1)
 
 
 def _work(row: GameRow) -> _Result:

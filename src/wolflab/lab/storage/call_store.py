@@ -185,7 +185,7 @@ class CallStore:
         with self._transaction():
             self._insert(asker, [call])
 
-    def rows(self, asker: str, packed: Iterable[CallRow] = ()) -> Iterator[dict[str, Any]]:
+    def whole_calls_of(self, asker: str, packed: Iterable[CallRow] = ()) -> Iterator[dict[str, Any]]:
         """All calls of an asker in order of key, with their prompts where kept, usage and latency.
 
         packed: those of its calls that are no rows.

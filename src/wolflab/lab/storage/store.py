@@ -190,7 +190,7 @@ class Store(CallStore):
         """By what each kept row was counted, by game."""
         return dict(self._db.execute("SELECT game, version FROM rows"))
 
-    def row(self, game: int) -> KeptRow | None:
+    def kept_row(self, game: int) -> KeptRow | None:
         """The row of a game; None where it has none."""
         kept = self._db.execute("SELECT version, data FROM rows WHERE game = ?", (game,)).fetchone()
         return None if kept is None else KeptRow(*kept)
@@ -211,10 +211,10 @@ class Store(CallStore):
         held = unpacked.calls().values() if unpacked else ()
         return {call.key: Filed(call.request, call.response) for call in held} | self.filed(asker(game))
 
-    def call_rows(self, game: int) -> Iterator[dict[str, Any]]:
+    def whole_calls(self, game: int) -> Iterator[dict[str, Any]]:
         """Every call of a game with its prompt (where kept), usage and latency."""
         unpacked = self._unpacked(game)
-        return self.rows(asker(game), unpacked.calls().values() if unpacked else ())
+        return self.whole_calls_of(asker(game), unpacked.calls().values() if unpacked else ())
 
     def spent(self) -> tuple[int, Decimal]:
         """Tokens (prompt and completion) and USD of all committed calls, and of what was embedded."""

@@ -6,14 +6,12 @@ Work is cut into jobs that say everything about themselves; a job gives the same
 from __future__ import annotations
 
 import os
-import signal
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 from ...agents.language import LanguageAgent
@@ -30,8 +28,7 @@ from ...rules import ROLES, Side
 from ..plans.policies import policy_name_of
 from ..plans.specs import PlayerSpec
 from ..runs.casting import Players
-from ..runs.processes import processes
-from ..runs.runner import end_with_driver, rare_collection
+from ..runs.processes import processes, rare_collection
 from ..storage.embedding_cache import WrappedEmbedder
 from .files import frozen
 from .lessons import Lesson
@@ -292,8 +289,6 @@ _players: TrainingPlayers | None = None
 
 def _start(data: dict[str, Any]) -> None:
     global _players
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver stops its workers
-    Thread(target=end_with_driver, daemon=True).start()
     _players = TrainingPlayers(TrainingSpec(**data))
 
 

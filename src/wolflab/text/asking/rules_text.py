@@ -1,9 +1,8 @@
 """The rules of a game in words, rendered from its `Ruleset`: what every prompt begins with.
 
-Every switch changes the text, so that no model is told rules other than those it plays by. Left out of
-the players' text on purpose are the ruleset's `name`, which is a label and no rule, and what is the
-experimenter's secret (002 §9.1, Fig. 2): `sheriff_role`, and that a contested election has somebody who
-must win it. The moderator's text has those.
+Every switch changes the text, so that no model is told rules other than those it plays by. Left out on
+purpose are the ruleset's `name`, which is a label and no rule, and what is the experimenter's secret
+(002 §9.1, Fig. 2): `sheriff_role`, and that a contested election has somebody who must win it.
 """
 
 from __future__ import annotations
@@ -19,11 +18,10 @@ _COUNTS = ("no", *NUMBER_WORDS)
 
 
 @lru_cache(512)
-def rules_text(ruleset: Ruleset, wording: Wording = "own", moderator: bool = False) -> str:
+def rules_text(ruleset: Ruleset, wording: Wording = "own") -> str:
     """The full rules: setting, roles, night, day, winning; paragraphs parted by blank lines.
 
     wording: "paper" opens as 002 §6.1 and 004 C.1 do, "own" also tells how to behave in a prompt.
-    moderator: add what the players must not know.
     """
     parts = [
         _setting(ruleset, wording),
@@ -36,25 +34,7 @@ def rules_text(ruleset: Ruleset, wording: Wording = "own", moderator: bool = Fal
         _voting(ruleset),
         _winning(ruleset),
     ]
-    if moderator:
-        parts.append(_secrets(ruleset))
     return "\n\n".join(part for part in parts if part)
-
-
-def _secrets(rules: Ruleset) -> str:
-    """What the moderator alone knows of how the Sheriff is found."""
-    among = "all players" if rules.sheriff_role is None else f"the players dealt {rules.sheriff_role}"
-    if rules.sheriff == "assigned":
-        return (
-            f"Known to the moderator alone: the Sheriff is drawn among {among} with the deal, and the game "
-            "is void if this player dies in the first night."
-        )
-    if rules.sheriff == "contested":
-        return (
-            f"Known to the moderator alone: a player drawn among {among} with the deal stands in the "
-            "election, and the game is void unless this player becomes Sheriff."
-        )
-    return ""
 
 
 def _count(n: int) -> str:

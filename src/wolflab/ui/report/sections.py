@@ -6,6 +6,7 @@ from html import escape
 
 from ...metrics.registry import MEASURES
 from ...metrics.shapes import Beside, Summary
+from ...stats.resampling import SEED
 from ..measures import (
     across,
     called,
@@ -228,7 +229,7 @@ def reading_section(summary: Summary) -> str:
     """What the numbers mean."""
     notes = (
         *prose.READING,
-        ("Seed of the resamples", f"{summary.seed}: the same records give the same numbers."),
+        ("Seed of the resamples", f"{SEED}: the same records give the same numbers."),
     )
     rows = "".join(f"<dt>{escape(a)}</dt><dd>{escape(b)}</dd>" for a, b in notes)
     return f'<dl class="notes">{rows}</dl>'
