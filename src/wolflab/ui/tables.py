@@ -55,8 +55,8 @@ def print_summary(
             say(console, f"{which} = {difference}, p (Holm) {chance}")
     silent = sum(contrast.p_holm is None or contrast.p_holm >= 0.05 for contrast in summary.contrasts)
     if silent:
-        many = "difference that is not told" if silent == 1 else "differences that are not told"
-        console.print(f"[dim]{silent} {many} apart from 0 (p, Holm): see the report[/]", highlight=False)
+        count = counted(silent, "difference")
+        console.print(f"[dim]{count} not significant (Holm): see the report[/]", highlight=False)
     if extras.uncompared is not None:
         say(console, uncompared_in_words(extras.uncompared), "yellow")
     if any("reasonable" in condition.measures for condition in summary.conditions):
