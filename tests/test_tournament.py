@@ -494,7 +494,7 @@ class Row:
 
     def __init__(self, one: CellGame) -> None:
         self.condition = f"{one.village} vs {one.werewolves}"
-        self.deal, self.repeat, self.branch, self.over = one.deal, one.repeat, "", True
+        self.deal, self.repeat, self.over = one.deal, one.repeat, True
 
 
 def walked(stop: Stop, games: list[CellGame], deals: int = 400) -> Any:

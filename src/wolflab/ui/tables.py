@@ -55,8 +55,8 @@ def print_summary(
             say(console, f"{which} = {difference}, p (Holm) {chance}")
     silent = sum(contrast.p_holm is None or contrast.p_holm >= 0.05 for contrast in summary.contrasts)
     if silent:
-        count = counted(silent, "difference")
-        console.print(f"[dim]{count} not significant (Holm): see the report[/]", highlight=False)
+        fruitless = counted(silent, "difference")
+        console.print(f"[dim]{fruitless} not significant (Holm): see the report[/]", highlight=False)
     if extras.uncompared is not None:
         say(console, uncompared_in_words(extras.uncompared), "yellow")
     if any("reasonable" in condition.measures for condition in summary.conditions):

@@ -169,7 +169,7 @@ class Gathered:
 def gather(sources: Iterable[GamesFrom], selection: Selection = EVERYTHING) -> Gathered:
     """The experiences of a selection from runs, single records, or both, in the order given.
 
-    A game given twice counts once; forks are left out. Raises StoreError for a condition that no source has,
+    A game given twice counts once. Raises StoreError for a condition that no source has,
     and if there are fewer games than were asked for.
     """
     missing: Counter[str] = Counter()
@@ -209,9 +209,7 @@ def _games(sources: Iterable[GamesFrom]) -> Iterator[tuple[str, GameRecord | Non
             yield str(source.header.get("condition", "")), source, None
             continue
         for row in source.games():
-            if row.branch:
-                yield row.condition, None, "a fork"
-            elif row.over:
+            if row.over:
                 yield row.condition, source.record(row.id), None
             else:
                 yield row.condition, None, "failed" if row.status == "failed" else "unfinished"

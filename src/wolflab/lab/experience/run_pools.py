@@ -155,7 +155,7 @@ class Pools:
         """The planned games whose players have all the games that they learn from. rows: all of the run."""
         first_open: dict[str, int] = {}
         for row in rows:
-            if not row.branch and not row.over:
+            if not row.over:
                 first_open[row.condition] = min(row.deal, first_open.get(row.condition, row.deal))
         specs = {name: self.experiment.experience(name) for name in self.experiment.conditions}
         return [
@@ -179,8 +179,8 @@ class Pools:
 
     def _needed(self, rows: Sequence[GameRow], spec: ExperienceSpec, place: Place) -> list[GameRow]:
         if spec.grow is None:
-            return [row for row in rows if row.condition == spec.games_of and not row.branch]
-        mine = [row for row in rows if row.condition == place.condition and not row.branch]
+            return [row for row in rows if row.condition == spec.games_of]
+        mine = [row for row in rows if row.condition == place.condition]
         return [row for row in mine if row.deal < self._end(spec.grow, place)]
 
     def sources(self, rows: Sequence[GameRow], spec: ExperienceSpec, place: Place) -> list[GameRow]:

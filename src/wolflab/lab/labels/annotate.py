@@ -103,7 +103,7 @@ def sample(
     Games take turns, one reply each, in an order drawn by deal: as many deals as possible are met, and
     long games weigh no more than short ones. kinds: only replies to such asks ("vote", "statement" …).
     recipes: only players of these (where a variant plays on one side alone). Replies that could not be
-    used count too; forks, probes and players without a model do not. WolflabError when a run or a choice has
+    used count too; probes and players without a model do not. WolflabError when a run or a choice has
     no such reply.
     """
     if per_condition < 1:
@@ -111,7 +111,7 @@ def sample(
     chosen: list[tuple[GameRow, PastTurn, GameRecord]] = []
     short = []
     for condition in store.experiment.conditions:
-        rows = [row for row in store.games() if row.condition == condition and row.over and not row.branch]
+        rows = [row for row in store.games() if row.condition == condition and row.over]
         drawn = _drawn(store, rows, per_condition, seed, kinds, recipes)
         if len(drawn) < per_condition:
             short.append((condition, len(drawn)))
@@ -184,7 +184,7 @@ def _by_game(
 
 
 def _nothing(store: Store, kinds: Collection[str] | None, recipes: Collection[str] | None) -> str:
-    rows = [row for row in store.games() if row.over and not row.branch]
+    rows = [row for row in store.games() if row.over]
     if not rows:
         return f"{store.path} has no finished game to sample from; go on with: wolflab run --resume"
     turns = [turn for row in rows[:_LOOKED_AT] for turn in _candidates(store.record(row.id), None, None)]

@@ -17,7 +17,7 @@ from ...metrics.interviews import InterviewGiven, InterviewRows, interview_rows,
 from ...metrics.shapes import Summary
 from ..plans.experiment import Experiment
 from ..runs.counting import rows_of
-from ..storage.store import GameRow, Store
+from ..storage.store import Store
 from .differences import Arm, Differs, baseline_of, differences, sources
 from .heard import Ledger, by_model
 from .studies import studied
@@ -127,7 +127,7 @@ def _under(run: str, extras: Extras) -> Extras:
 def _interviews(store: Store) -> tuple[InterviewRows, ...]:
     """Read from records: what players said stands in no row."""
     asked: dict[str, list[tuple[int, int, Sequence[InterviewGiven]]]] = {}
-    for game in _finished(store):
+    for game in store.games("done"):
         asked.setdefault(game.condition, []).append(
             (game.deal, game.id, interviews_of(store.record(game.id)))
         )
@@ -146,7 +146,7 @@ def _growths(store: Store) -> tuple[Growth, ...]:
         for name in experiment.conditions
     }
     growing = {name: who for name, who in growing.items() if who}
-    over = [game for game in _finished(store) if growing and game.condition in {*growing, baseline}]
+    over = [game for game in store.games("done") if growing and game.condition in {*growing, baseline}]
     won: dict[str, list[DealWon]] = {}
     for game, row in zip(over, rows_of(store, over), strict=True):
         assert row is not None
@@ -164,11 +164,6 @@ def _growths(store: Store) -> tuple[Growth, ...]:
         for name, who in growing.items()
         if won.get(name)
     )
-
-
-def _finished(store: Store) -> list[GameRow]:
-    """Games that count, forks left out."""
-    return [game for game in store.games("done") if not game.branch]
 
 
 # -- comparisons ------------------------------------------------------------------------------------

@@ -130,11 +130,9 @@ class Ledger:
         self._company.close_cache()
 
     def tally(self) -> dict[PlayerLabel, Tally]:
-        """By player, over all games with calls on file, forks left out."""
+        """By player, over all games with calls on file."""
         tallies: dict[PlayerLabel, Tally] = {}
         for row in self._store.games():
-            if row.branch:
-                continue
             for player, tally in self._game(row).items():
                 tallies.setdefault(player, Tally()).add(tally)
         return tallies

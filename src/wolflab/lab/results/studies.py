@@ -60,9 +60,9 @@ def candidates_of(player: Mapping[str, Any]) -> int:
 
 
 def _in_order(store: Store) -> list[GameRow]:
-    """Finished games without forks, condition by condition as the experiment lists them."""
+    """Finished games, condition by condition as the experiment lists them."""
     place = {name: k for k, name in enumerate(store.experiment.conditions)}
-    rows = [row for row in store.games("done") if not row.branch]
+    rows = store.games("done")
     return sorted(rows, key=lambda row: (place[row.condition], row.deal, row.repeat))
 
 

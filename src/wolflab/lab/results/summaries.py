@@ -17,15 +17,13 @@ from .differences import baseline_of, sources
 
 
 def games(store: Store) -> Iterator[GameResult]:
-    """Every planned game of a run, whatever became of it, with its row. Forks are left out: they are no
-    sample.
-    """
+    """Every planned game of a run, whatever became of it, with its row."""
     experiment = store.experiment
     drawn = {
         name: next((spec for spec in experiment.experience(name) if spec.draws > 1), None)
         for name in experiment.conditions
     }
-    planned = [game for game in store.games() if not game.branch]
+    planned = store.games()
     for game, row in zip(planned, rows_of(store, planned), strict=True):
         spec = drawn[game.condition]
         yield GameResult(

@@ -36,7 +36,7 @@ def keys(experiment: Experiment, place: Place) -> tuple[str, str]:
     luck (paired comparisons; 002 §9.1 repeats each deal).
     """
     deal = f"{experiment.seed}/{place.deal}"
-    return deal, f"{deal}/{place.repeat}" + (f"/{place.branch}" if place.branch else "")
+    return deal, f"{deal}/{place.repeat}"
 
 
 def rules_of(experiment: Experiment, place: Place) -> Ruleset:
@@ -52,7 +52,6 @@ def prepare(company: Company, place: Place, file: File) -> Match:
         "version": __version__,
         "experiment": experiment.name,
         "condition": place.condition,
-        **({"branch": place.branch} if place.branch else {}),
     }
     return Match(
         rules_of(experiment, place),

@@ -69,7 +69,7 @@ class _Playback:
 def moments(record: GameRecord, where: str = "record") -> tuple[Moment, ...]:
     """Every reply of every seat in the order of the game, probes left out.
 
-    record: a finished game that is no fork (its chance follows from the keys in its header).
+    record: a finished game.
     Raises RecordError where the playback leaves the record.
     """
     playback = _Playback(record, where)

@@ -161,7 +161,7 @@ def play_tournament(
 def tournament_standings(store: Store) -> Standings:
     """Everything about a tournament's run, finished or not."""
     plan = plan_of(store)
-    experiment, rows = store.experiment, [row for row in store.games() if not row.branch]
+    experiment, rows = store.experiment, store.games()
     results = _Reader(store).results()
     decisions: tuple[StopReason, ...] = ()
     if plan.stop is not None:
@@ -271,7 +271,7 @@ def _over(rows: Sequence[GameRow]) -> dict[Matchup, set[tuple[int, int]]]:
     """(deal, repeat) of each cell's games that are over."""
     over: dict[Matchup, set[tuple[int, int]]] = {}
     for row in rows:
-        if row.over and not row.branch:
+        if row.over:
             over.setdefault(_pair(row.condition), set()).add((row.deal, row.repeat))
     return over
 
@@ -303,7 +303,7 @@ class _Reader:
 
     def results(self) -> list[CellGame]:
         """Every finished game of every cell."""
-        over = [row for row in self._store.games("done") if not row.branch]
+        over = self._store.games("done")
         fresh = [row for row in over if row.id not in self._won]
         for game, row in zip(fresh, rows_of(self._store, fresh), strict=True):
             assert row is not None

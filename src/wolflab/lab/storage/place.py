@@ -9,14 +9,13 @@ from .store import GameRow
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A condition, a deal and a repeat (and a branch, for a fork)."""
+    """A condition, a deal and a repeat."""
 
     condition: str
     deal: int
     repeat: int
-    branch: str = ""
 
     @classmethod
     def of(cls, row: GameRow) -> Place:
         """The place of a stored game."""
-        return cls(row.condition, row.deal, row.repeat, row.branch)
+        return cls(row.condition, row.deal, row.repeat)

@@ -32,8 +32,8 @@ from .run_files import locked, must_be_new, new_directory, transaction, writer
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS games (
   id INTEGER PRIMARY KEY, condition TEXT NOT NULL, deal INTEGER NOT NULL, repeat INTEGER NOT NULL,
-  branch TEXT NOT NULL DEFAULT '', status TEXT NOT NULL DEFAULT 'planned', error TEXT,
-  seconds REAL, UNIQUE (condition, deal, repeat, branch));
+  status TEXT NOT NULL DEFAULT 'planned', error TEXT,
+  seconds REAL, UNIQUE (condition, deal, repeat));
 CREATE TABLE IF NOT EXISTS records (game INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS rows (game INTEGER PRIMARY KEY, version TEXT NOT NULL, data BLOB NOT NULL);
 """
@@ -48,7 +48,6 @@ class GameRow(NamedTuple):
     condition: str
     deal: int
     repeat: int
-    branch: str
     status: Status
     error: str | None
 
@@ -127,7 +126,7 @@ class Store(CallStore):
         """All games in order of id, or those of one status."""
         where, values = ("WHERE status = ?", (status,)) if status else ("", ())
         rows = self._db.execute(
-            f"SELECT id, condition, deal, repeat, branch, status, error FROM games {where} ORDER BY id",
+            f"SELECT id, condition, deal, repeat, status, error FROM games {where} ORDER BY id",
             values,
         )
         return [GameRow(*row) for row in rows]
@@ -135,7 +134,7 @@ class Store(CallStore):
     def game(self, number: int) -> GameRow:
         """The game of that number; StoreError says which exist."""
         row = self._db.execute(
-            "SELECT id, condition, deal, repeat, branch, status, error FROM games WHERE id = ?",
+            "SELECT id, condition, deal, repeat, status, error FROM games WHERE id = ?",
             (min(number, 2**63 - 1),),
         ).fetchone()
         if row is None:
