@@ -21,13 +21,11 @@ from wolflab.agents.experience import (
     Nearness,
     Pool,
     choose,
-    mask,
-    mask_pair,
-    mask_together,
 )
 from wolflab.agents.experience_block import Block
 from wolflab.errors import ModelError
 from wolflab.rules import DOCTOR, SHERIFF, WITCH, Ruleset
+from wolflab.text.masking import mask, mask_pair, mask_together
 
 MADE_BY = {"name": "made up", "version": "1"}
 NEAR = Nearness(0.85)

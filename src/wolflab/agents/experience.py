@@ -21,7 +21,6 @@ import numpy as np
 
 from ..errors import ModelError
 from ..models.embedders.base import Vectors, embedder_digest
-from ..text.masking import mask, mask_pair, mask_together
 from .experience_block import Block, StoredExperience
 
 LIMIT = 50
@@ -316,20 +315,3 @@ def _entry(experience: Experience) -> StoredExperience:
 def _experience(key: DecisionKey, entry: StoredExperience) -> Experience:
     reflection, response, score, game, deal, seat, ask = entry
     return Experience(reflection, response, score, *key, game, deal, seat, ask)
-
-
-__all__ = [
-    "GOOD",
-    "LIMIT",
-    "PAPER_WINDOW",
-    "ChosenExperiences",
-    "Experience",
-    "Hit",
-    "Nearness",
-    "Pool",
-    "Shelf",
-    "choose",
-    "mask",
-    "mask_pair",
-    "mask_together",
-]

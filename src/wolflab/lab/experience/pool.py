@@ -1,9 +1,8 @@
-"""Pools of experience: built from runs, merged, looked into, loaded for play (003 §3.4).
+"""Pools of experience: built from runs, merged, loaded for play (003 §3.4).
 
 `build_pool` makes a file from runs, `load_pool` gives the pool in it to any number of games, `merge` joins
-files, `inspect` says what one holds. `make_pool` and `merged` do the same in memory. `extend_pool` adds a
-state to the file of a pool that grows; each state is a pool of its own, frozen while games are played with
-it.
+files. `make_pool` and `merged` do the same in memory. `extend_pool` adds a state to the file of a pool that
+grows; each state is a pool of its own, frozen while games are played with it.
 """
 
 from __future__ import annotations
@@ -36,8 +35,6 @@ from ...models.embedders import (
 from .from_games import EVERYTHING, GamesFrom, Gathered, Selection, gather
 from .growing import Growing, open_pool
 from .pool_file import MadePool, must_be_free, write_pool
-from .samples import Inspected as Inspected
-from .samples import inspect as inspect
 
 SHARE = 0.2
 """The share of pairs that ε lets through, unless told otherwise. In ten games of 003's rules among built-in
