@@ -17,6 +17,7 @@ from ...text.advice import ACT, HOLD, advised
 from ...text.asking.disguise import disguised
 from ...text.asking.options import label
 from ...text.asking.sentences import a_role
+from ...text.asking.wording import wants_reasoning
 from ...text.intents import chosen as intended_action
 from ...text.questions import (
     AnswerQuestion,
@@ -179,8 +180,7 @@ class Village:
             field = "action"
             action, why = self._planned(scene, task) or self._act(scene, task.ask, advice)
             text = label(action, task.ask.kind, question.situation.ruleset)
-        thinks = task.aids is None or task.aids.think
-        thinks = (thinks and not task.plan and task.intent is None) or "(planted:" in why
+        thinks = wants_reasoning(task) or "(planted:" in why
         if not is_free(question):
             return {"reasoning": why, field: text} if thinks else {field: text}
         if not thinks:
