@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from experience_helpers import experience, unit
 from wolflab.agents import experience_block
 from wolflab.agents.experience import (
-    PAPER_WINDOW,
     ChosenExperiences,
     Experience,
     Hit,
@@ -154,10 +153,10 @@ def test_the_least_similar_of_several_worst_is_the_bad_one() -> None:
 
 def test_the_released_codes_window() -> None:
     found = hits(992, 995, 994, 3, 993, 995, 994, 993, 996)
-    assert scores(choose(found, 5, PAPER_WINDOW)) == (3, [995, 994, 993, 995, 994])
-    assert choose(hits(992, 996, 3), 5, PAPER_WINDOW) is None
+    assert scores(choose(found, 5, (993, 995))) == (3, [995, 994, 993, 995, 994])
+    assert choose(hits(992, 996, 3), 5, (993, 995)) is None
     # the worst is not among the good, even if it is in the window
-    assert scores(choose(hits(993, 994, 995), 5, PAPER_WINDOW)) == (993, [994, 995])
+    assert scores(choose(hits(993, 994, 995), 5, (993, 995))) == (993, [994, 995])
 
 
 def test_too_few_to_choose_from() -> None:

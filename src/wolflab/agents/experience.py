@@ -27,8 +27,6 @@ LIMIT = 50
 """003 §4.1: how many experiences are kept at most."""
 GOOD = 5
 """How many good examples are shown (the released code of 003)."""
-PAPER_WINDOW = (993, 995)
-"""The released code's fixed good scores: those who won on day 5, 6 or 7."""
 
 DecisionKey = tuple[str, str]
 """(role, kind of decision)."""
@@ -87,7 +85,8 @@ def choose(
     Bad is the lowest score, of several the least similar. Good are those whose scores are nearest to the
     median of all hits' scores, the more similar first among equals; the bad one is never among them.
     window: take as good those with a score from window[0] to window[1] instead, the most similar first
-    (the released code: `PAPER_WINDOW`). None if there are fewer than two hits, or none that is good.
+    (the released code: 993 to 995, those who won on day 5, 6 or 7). None if there are fewer than two hits, or
+    none that is good.
     """
     if n < 1:
         raise ValueError(f"{n} good examples were asked for; use 1 or more")
