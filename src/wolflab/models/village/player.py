@@ -38,6 +38,7 @@ from ...text.questions import (
 )
 from ...text.replies.reflective import is_free
 from ..base import Chat, Request, Response
+from ..exchange import settings_of
 from .beliefs.guesses import guessed_roles, rated_reliability
 from .beliefs.outlook import outlook_on, widened
 from .beliefs.posterior import Posterior, Thinker
@@ -98,7 +99,7 @@ class Village:
     typed = True
 
     def __init__(self, *, parameters: Parameters | None = None, **settings: Any) -> None:
-        self.settings = VillageSettings.of(settings)
+        self.settings = settings_of(VillageSettings, "model 'village'", settings)
         self.parameters = shipped_parameters() if parameters is None else parameters
         changed = self.settings.changed()
         self.name = "village" + (f"({', '.join(changed)})" if changed else "")
