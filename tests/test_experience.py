@@ -15,13 +15,12 @@ from experience_helpers import experience, unit
 from wolflab.agents import experience_block
 from wolflab.agents.experience import (
     ChosenExperiences,
-    Experience,
     Hit,
     Nearness,
     Pool,
     choose,
 )
-from wolflab.agents.experience_block import Block
+from wolflab.agents.experience_block import Block, Experience
 from wolflab.errors import ModelError
 from wolflab.rules import DOCTOR, SHERIFF, WITCH, Ruleset
 from wolflab.text.masking import mask, mask_pair, mask_together
@@ -341,7 +340,7 @@ def test_what_is_no_block_is_refused() -> None:
     assert not entries
     with pytest.raises(ValueError, match="no block"):
         Block([], unit(2), np.array([0], np.int32))
-    one = experience_block.StoredExperience("r", "g", 1, "g", "d", 0, "a")
+    one = experience(0)
     with pytest.raises(ValueError, match="not among the 1"):
         Block([one], unit(1), np.array([3], np.int32))
     with pytest.raises(ValueError, match="2 experiences for vectors"):

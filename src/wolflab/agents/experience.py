@@ -21,46 +21,12 @@ import numpy as np
 
 from ..errors import ModelError
 from ..models.embedders.base import Vectors, embedder_digest
-from .experience_block import Block, StoredExperience
+from .experience_block import Block, DecisionKey, Experience
 
 LIMIT = 50
 """003 §4.1: how many experiences are kept at most."""
 GOOD = 5
 """How many good examples are shown (the released code of 003)."""
-
-DecisionKey = tuple[str, str]
-"""(role, kind of decision)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Experience:
-    """One decision of one player in a finished game (003 Eq. 3).
-
-    reflection, response: R and G, the players' names masked. score: s of Eq. 4, 1000 − T for a winner and T
-    for a loser, T being the day on which the game ended. role, kind: who decided what ("Guard", "protect").
-    game, deal, seat, ask: where it comes from, as in the record (game: its condition and the key of its
-    draws, "condition|1/4/0"; deal: the key of its cards).
-    """
-
-    reflection: str
-    response: str
-    score: int
-    role: str
-    kind: str
-    game: str
-    deal: str
-    seat: int
-    ask: str
-
-    @property
-    def id(self) -> str:
-        """The decision that it comes from: the game's key and the ask's id."""
-        return f"{self.game}|{self.ask}"
-
-    @property
-    def key(self) -> DecisionKey:
-        """What it is found under."""
-        return self.role, self.kind
 
 
 class Hit(NamedTuple):
@@ -169,8 +135,7 @@ class Pool:
         for place, experience in enumerate(experiences):
             places.setdefault(experience.key, []).append(place)
         blocks = {
-            key: Block.of([_entry(experiences[at]) for at in mine], vectors[mine])
-            for key, mine in places.items()
+            key: Block.of([experiences[at] for at in mine], vectors[mine]) for key, mine in places.items()
         }
         return cls.of_blocks(blocks, embedder, vectors.shape[1], nearness)
 
@@ -226,8 +191,7 @@ class Pool:
     def experiences(self) -> Iterator[Experience]:
         """All of them, by role and kind, in stored order."""
         for key in self.held:
-            for entry in self._whole(key).entries:
-                yield _experience(key, entry)
+            yield from self._whole(key).entries
 
     def search(
         self,
@@ -256,7 +220,7 @@ class Pool:
         if block is None:
             return ()
         near = block.nearest(vector, epsilon, limit, block.barred(not_deal, not_game))
-        return tuple(Hit(_experience((role, kind), block.entries[at]), alike) for at, alike in near)
+        return tuple(Hit(block.entries[at], alike) for at, alike in near)
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,20 +261,3 @@ def pool_digest(embedder: Mapping[str, Any], held: Mapping[DecisionKey, Held]) -
     """The digest of a pool from those of its blocks."""
     parts = [[*key, block.n, block.digest] for key, block in sorted(held.items())]
     return blake2b(json.dumps([embedder_digest(embedder), parts]).encode(), digest_size=16).hexdigest()
-
-
-def _entry(experience: Experience) -> StoredExperience:
-    return StoredExperience(
-        experience.reflection,
-        experience.response,
-        experience.score,
-        experience.game,
-        experience.deal,
-        experience.seat,
-        experience.ask,
-    )
-
-
-def _experience(key: DecisionKey, entry: StoredExperience) -> Experience:
-    reflection, response, score, game, deal, seat, ask = entry
-    return Experience(reflection, response, score, *key, game, deal, seat, ask)
