@@ -201,12 +201,11 @@ class Pool:
         epsilon: float,
         limit: int = LIMIT,
         not_deal: str | None = None,
-        not_game: str | None = None,
     ) -> tuple[Hit, ...]:
         """The experiences of that role and kind whose similarity to `vector` is above `epsilon` (003 Eq. 6).
 
         vector: (d,), of the masked reflection, of length 1. At most `limit`, the best first, equal ones in
-        stored order. not_deal, not_game: the keys of a deal and of a game from which nothing may come.
+        stored order. not_deal: the key of a deal from which nothing may come.
         Raises ModelError for a vector of another length than the pool's.
         """
         if np.shape(vector) != (self.dimensions,):
@@ -219,7 +218,7 @@ class Pool:
         block = self.block(role, kind)
         if block is None:
             return ()
-        near = block.nearest(vector, epsilon, limit, block.barred(not_deal, not_game))
+        near = block.nearest(vector, epsilon, limit, block.barred(not_deal))
         return tuple(Hit(block.entries[at], alike) for at, alike in near)
 
 

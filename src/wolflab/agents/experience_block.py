@@ -131,20 +131,15 @@ class Block:
 
     @cached_property
     def _deals(self) -> tuple[NDArray[np.int32], dict[str, int]]:
-        return _numbered([entry.deal for entry in self.entries])
+        """Deals as numbers, for comparing all at once."""
+        known: dict[str, int] = {}
+        numbers = [known.setdefault(entry.deal, len(known)) for entry in self.entries]
+        return np.array(numbers, np.int32), known
 
-    @cached_property
-    def _games(self) -> tuple[NDArray[np.int32], dict[str, int]]:
-        return _numbered([entry.game for entry in self.entries])
-
-    def barred(self, deal: str | None, game: str | None) -> NDArray[np.bool_] | None:
-        """(n,): the entries of that deal or that game; None where there are none."""
-        mask: NDArray[np.bool_] | None = None
-        for name, (numbers, known) in ((deal, self._deals), (game, self._games)):
-            if name is not None and name in known:
-                here = numbers == known[name]
-                mask = here if mask is None else mask | here
-        return mask
+    def barred(self, deal: str | None) -> NDArray[np.bool_] | None:
+        """(n,): the entries of that deal; None where there are none."""
+        numbers, known = self._deals
+        return numbers == known[deal] if deal in known else None
 
     # -- finding ----------------------------------------------------------------------------
 
@@ -180,7 +175,7 @@ class Block:
         """Work out now what the first search would have to work out."""
         if len(self.vectors) >= MANY:
             self._sketch  # noqa: B018 (kept from now on)
-        self.barred("", "")
+        self.barred("")
 
     @cached_property
     def _sketch(self) -> _Sketch:
@@ -266,10 +261,3 @@ class _Sketch:
         products *= self.scale
         products += np.float32(self.centre @ query)
         return products, self.error
-
-
-def _numbered(names: Sequence[str]) -> tuple[NDArray[np.int32], dict[str, int]]:
-    """Names as numbers, for comparing all at once."""
-    known: dict[str, int] = {}
-    numbers = [known.setdefault(name, len(known)) for name in names]
-    return np.array(numbers, np.int32), known
