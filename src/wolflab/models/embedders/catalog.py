@@ -8,7 +8,7 @@ from typing import Any
 from ...errors import ModelError
 from ..budget import Budget
 from ..catalog import name_and_settings
-from ..endpoints import PROVIDERS, Provider
+from ..endpoints import PROVIDERS
 from ..exchange import settings_of
 from .base import Embedder
 
@@ -40,20 +40,17 @@ def resolve_embedder(spec: EmbedderSpec, budget: Budget | None = None) -> Embedd
         return SentenceEmbedder(name, settings_of(SentenceSettings, who, settings))
     prefix, slash, rest = name.partition("/")
     if slash and rest and prefix in PROVIDERS and prefix not in NO_EMBEDDINGS:
-        return _behind_http(name, rest, PROVIDERS[prefix], settings, budget)
-    if settings.get("base_url"):
-        return _behind_http(name, name, PROVIDERS["custom"], settings, budget)
-    providers = ", ".join(f"{provider}/NAME" for provider in PROVIDERS if provider not in NO_EMBEDDINGS)
-    raise ModelError(
-        f"embedder {name!r} is not known: use hashing, minilm, sentence-transformers/NAME, "
-        f"one of {providers}, or any name with base_url"
-    )
-
-
-def _behind_http(
-    name: str, model: str, provider: Provider, settings: dict[str, Any], budget: Budget | None
-) -> Embedder:
+        provider, model = PROVIDERS[prefix], rest
+    elif settings.get("base_url"):
+        provider, model = PROVIDERS["custom"], name
+    else:
+        providers = ", ".join(f"{provider}/NAME" for provider in PROVIDERS if provider not in NO_EMBEDDINGS)
+        raise ModelError(
+            f"embedder {name!r} is not known: use hashing, minilm, sentence-transformers/NAME, "
+            f"one of {providers}, or any name with base_url"
+        )
     from .endpoint import EndpointEmbedder, EndpointSettings
 
-    given = settings_of(EndpointSettings, f"embedder {name!r}", settings)
-    return EndpointEmbedder(name, model, provider, given, budget=budget)
+    return EndpointEmbedder(
+        name, model, provider, settings_of(EndpointSettings, who, settings), budget=budget
+    )

@@ -94,8 +94,16 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
     # -- one request ------------------------------------------------------------------------
 
     async def _one(self, client: AsyncOpenAI, places: asyncio.Semaphore, texts: list[str]) -> Vectors:
+        body: dict[str, Any] = {"model": self.model, "input": texts}
+        if self.settings.dimensions is not None:
+            body["dimensions"] = self.settings.dimensions
+        body |= self.settings.extra or {}
+
+        def classify(status: int, error: object, headers: Mapping[str, str]) -> Fault:
+            return of_status(status, error, headers, sent=("dimensions",), secret=self.endpoint.key())
+
         async def attempt() -> Vectors | Fault:
-            outcome = await self._attempt(client, texts)
+            outcome = await self._post(client, "/embeddings", body, classify, "data")
             if isinstance(outcome, HttpAnswer):
                 return self._read(outcome.body, texts)
             if outcome.kind == "context":
@@ -107,17 +115,6 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
             return outcome
 
         return await self._until_over(places, attempt)
-
-    async def _attempt(self, client: AsyncOpenAI, texts: list[str]) -> HttpAnswer | Fault:
-        body: dict[str, Any] = {"model": self.model, "input": texts}
-        if self.settings.dimensions is not None:
-            body["dimensions"] = self.settings.dimensions
-
-        def classify(status: int, error: object, headers: Mapping[str, str]) -> Fault:
-            return of_status(status, error, headers, sent=("dimensions",), secret=self.endpoint.key())
-
-        body |= dict(self.settings.extra or {})
-        return await self._post(client, "/embeddings", body, classify, "data")
 
     def _read(self, reply: Mapping[str, Any], texts: list[str]) -> Vectors:
         self._count(reply.get("usage"), texts)
