@@ -117,7 +117,10 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
         return await self._until_over(places, attempt)
 
     def _read(self, reply: Mapping[str, Any], texts: list[str]) -> Vectors:
-        self._count(reply.get("usage"), texts)
+        usage = reply.get("usage")
+        # A server that does not count must make no budget endless, neither now nor after a resume.
+        spent = token_counts(usage)[0] if isinstance(usage, dict) else sum(map(tokens, texts))
+        self.usage = self.usage + self._spend(spent, estimated=not isinstance(usage, dict))
         vectors = normalised(self._ordered(reply.get("data"), len(texts)), len(texts), self.name)
         if self.dimensions is None:
             self._came = vectors.shape[1]
@@ -138,12 +141,6 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
         if sorted(vectors) != list(range(n)):
             raise ModelError(f"{self._at()} gave {len(vectors)} vectors for {n} texts, or misnumbered them")
         return [vectors[place] for place in range(n)]
-
-    def _count(self, usage: object, texts: list[str]) -> None:
-        # A server that does not count must make no budget endless, neither now nor after a resume.
-        counted = isinstance(usage, dict)
-        spent = token_counts(usage)[0] if isinstance(usage, dict) else sum(map(tokens, texts))
-        self.usage = self.usage + self._spend(spent, estimated=not counted)
 
 
 def _batches(texts: Sequence[str], most: int) -> Iterator[list[str]]:
