@@ -24,7 +24,8 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from wolflab.agents.experience import Experience, Nearness, Pool
+from wolflab.agents.experience import Nearness, Pool
+from wolflab.agents.experience_block import Experience
 from wolflab.lab.experience.pool import calibrate, embed_distinct
 from wolflab.lab.experience.pool_file import open_file, write_pool
 from wolflab.match import run_now

@@ -37,13 +37,11 @@ from wolflab.models.village import Village
 from wolflab.models.village.beliefs.likelihood import Fold, Public, TableObservation
 from wolflab.models.village.beliefs.worlds import role_class
 from wolflab.models.village.parameters import (
-    NEUTRAL_SUSPICION,
     PATH,
     SHAPES,
     VERSION,
     Fitted,
     Parameters,
-    neutral_parameters,
     parse_parameters,
 )
 from wolflab.rules import DOCTOR, PRESETS, ROLES, SHERIFF, WITCH, Event, Ruleset, Winner
@@ -138,6 +136,18 @@ CAP = 4000
 """No single observation weighs more than this, in milli-nats."""
 
 SCALES = (400, 500, 600, 700, 800, 900, 1000)
+
+NEUTRAL_SUSPICION = {
+    "Werewolf": (450, 550, 700, 850, 930, 990),
+    "other": (250, 200, 140, 80, 40, 5),
+    "Uncertain": (360, 250, 250, 250, 250, 250),
+}
+
+
+def neutral_parameters() -> Parameters:
+    """Tables that say nothing, where fitting starts."""
+    tables = {name: np.zeros(shape, np.int64) for name, shape in SHAPES.items()}
+    return Parameters(tables, 1000, dict(NEUTRAL_SUSPICION), "neutral")
 
 
 def observe(games: Sequence[Game], ruleset: Ruleset, counts: dict[str, Any]) -> None:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wolflab.agents.base import IO, Invalid, Reply
-from wolflab.agents.experience import Experience, Nearness, Pool
+from wolflab.agents.experience import Nearness, Pool
+from wolflab.agents.experience_block import Experience
 from wolflab.lab.experience import pool as lab
 from wolflab.lab.experience.pool import Selection
 from wolflab.lab.experience.pool_file import MadePool

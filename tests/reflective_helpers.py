@@ -17,7 +17,8 @@ from rules_helpers import Game
 from scripted import Scripted, number
 from text_helpers import talkative
 from wolflab.agents.base import Reply
-from wolflab.agents.experience import Experience, Nearness, Pool, Shelf
+from wolflab.agents.experience import Nearness, Pool, Shelf
+from wolflab.agents.experience_block import Experience
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.recipes import RECIPES, Recipe
 from wolflab.match import Casting, Draws, Player, run_now

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from wolflab.lab.plans.experiment import Experiment
-from wolflab.lab.plans.loading import build, load_experiment, shipped_files
+from wolflab.lab.plans.loading import build, load_experiment
+from wolflab.lab.plans.sources import shipped_files
 from wolflab.lab.results.differences import Arm, Setting, SettingsPlace, baseline_of, differences, sources
 from wolflab.ui.wording import settings_in_words
 

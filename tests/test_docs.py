@@ -20,7 +20,8 @@ from test_architecture import DOORS, INNER, ROOMS
 from wolflab.agents.recipes import RECIPES, Deduction, Proposal, Recipe, Reflection
 from wolflab.fields import Part
 from wolflab.lab.plans.experiment import Experiment
-from wolflab.lab.plans.loading import build, shipped_files
+from wolflab.lab.plans.loading import build
+from wolflab.lab.plans.sources import shipped_files
 from wolflab.lab.plans.specs import BudgetSpec
 from wolflab.lab.runs.casting import Company
 from wolflab.lab.training.plan import Evaluation, TrainingSpec

@@ -35,11 +35,10 @@ from wolflab.models.embedders import (
     share_above,
     threshold_for_share,
 )
-from wolflab.models.embedders.endpoint import EndpointEmbedder
+from wolflab.models.embedders.endpoint import EndpointEmbedder, EndpointSettings
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.models.embedders.sentences import MINILM_PACKAGE, MiniLM, SentenceEmbedder
 from wolflab.models.endpoints import PROVIDERS
-from wolflab.models.openai_api import HttpSettings
 from wolflab.usage import Usage
 
 TEXTS = (
@@ -188,15 +187,21 @@ def test_names_lead_to_embedders(spec: Any, kind: type, dimensions: int | None, 
         ("openai/", "is not known"),
         ({"dimensions": 3}, "need 'embedder'"),
         (7, "a name or a mapping"),
-        ({"embedder": "hashing", "size": 3}, "no setting 'size'; known are dimensions"),
-        ({"embedder": "hashing", "dimensions": 3}, "got dimensions 3; use a whole number from 16"),
-        ({"embedder": "hashing", "dimensions": "many"}, "got dimensions 'many'"),
-        ({"embedder": "minilm", "revision": "x"}, "no setting 'revision'; known are device, batch_size"),
-        ({"embedder": "minilm", "batch_size": 0}, "got batch_size 0"),
-        ({"embedder": "sentence-transformers/x", "path": 3}, "setting 'path' is 3; use a text"),
-        ({"embedder": "openai/x", "temperature": 0}, "no setting 'temperature'; known are base_url"),
-        ({"embedder": "openai/x", "batch": 5000}, "got batch 5000; use a whole number from 1 to 2048"),
-        ({"embedder": "openai/x", "dimensions": -1}, "got dimensions -1"),
+        ({"embedder": "hashing", "size": 3}, "'size': there is no such field; known are dimensions"),
+        ({"embedder": "hashing", "dimensions": 3}, "setting 'dimensions': got 3; use 16 or more"),
+        ({"embedder": "hashing", "dimensions": "many"}, "'dimensions': got 'many'; use a whole number"),
+        (
+            {"embedder": "minilm", "revision": "x"},
+            "'revision': there is no such field; known are device, batch_size",
+        ),
+        ({"embedder": "minilm", "batch_size": 0}, "'batch_size': got 0; use 1 or more"),
+        ({"embedder": "sentence-transformers/x", "path": 3}, "setting 'path': got 3; use a text"),
+        (
+            {"embedder": "openai/x", "temperature": 0},
+            "'temperature': there is no such field; known are base_url",
+        ),
+        ({"embedder": "openai/x", "batch": 5000}, "setting 'batch': got 5000; use 2048 or less"),
+        ({"embedder": "openai/x", "dimensions": -1}, "'dimensions': got -1; use 1 or more"),
         (
             {"embedder": "openai/x", "price": {"inptu": 1}},
             "'price.inptu': there is no such field; did you mean",
@@ -285,11 +290,17 @@ class Naps:
 
 
 def make(server: EmbeddingServer, naps: Naps | None = None, **more: Any) -> EndpointEmbedder:
-    """An embedder on the test server; `dimensions`, `batch` and `budget` are its own, the rest settings."""
-    own = {key: more.pop(key) for key in ("dimensions", "batch", "budget") if key in more}
-    settings = HttpSettings(**({"base_url": server.base_url, "timeout": 20.0} | more))
+    """An embedder on the test server; all but `budget` are settings."""
+    budget = more.pop("budget", None)
+    settings = EndpointSettings(**({"base_url": server.base_url, "timeout": 20.0} | more))
     return EndpointEmbedder(
-        "custom/e", "e", PROVIDERS["custom"], settings, sleep=naps or Naps(), jitter=lambda: 0.0, **own
+        "custom/e",
+        "e",
+        PROVIDERS["custom"],
+        settings,
+        sleep=naps or Naps(),
+        jitter=lambda: 0.0,
+        budget=budget,
     )
 
 
@@ -458,7 +469,9 @@ def test_embeddings_count_to_the_budget_and_stop_at_its_end():
 
     async def uncounted() -> Usage:
         async with serving(usage=False) as here:
-            embedder = EndpointEmbedder("e", "e", PROVIDERS["custom"], HttpSettings(base_url=here.base_url))
+            embedder = EndpointEmbedder(
+                "e", "e", PROVIDERS["custom"], EndpointSettings(base_url=here.base_url)
+            )
             await embedder.embed(TEXTS)
             await embedder.close()
             return embedder.usage

@@ -14,20 +14,16 @@ from hypothesis import strategies as st
 from experience_helpers import experience, unit
 from wolflab.agents import experience_block
 from wolflab.agents.experience import (
-    PAPER_WINDOW,
     ChosenExperiences,
-    Experience,
     Hit,
     Nearness,
     Pool,
     choose,
-    mask,
-    mask_pair,
-    mask_together,
 )
-from wolflab.agents.experience_block import Block
+from wolflab.agents.experience_block import Block, Experience
 from wolflab.errors import ModelError
 from wolflab.rules import DOCTOR, SHERIFF, WITCH, Ruleset
+from wolflab.text.masking import mask, mask_pair, mask_together
 
 MADE_BY = {"name": "made up", "version": "1"}
 NEAR = Nearness(0.85)
@@ -156,10 +152,10 @@ def test_the_least_similar_of_several_worst_is_the_bad_one() -> None:
 
 def test_the_released_codes_window() -> None:
     found = hits(992, 995, 994, 3, 993, 995, 994, 993, 996)
-    assert scores(choose(found, 5, PAPER_WINDOW)) == (3, [995, 994, 993, 995, 994])
-    assert choose(hits(992, 996, 3), 5, PAPER_WINDOW) is None
+    assert scores(choose(found, 5, (993, 995))) == (3, [995, 994, 993, 995, 994])
+    assert choose(hits(992, 996, 3), 5, (993, 995)) is None
     # the worst is not among the good, even if it is in the window
-    assert scores(choose(hits(993, 994, 995), 5, PAPER_WINDOW)) == (993, [994, 995])
+    assert scores(choose(hits(993, 994, 995), 5, (993, 995))) == (993, [994, 995])
 
 
 def test_too_few_to_choose_from() -> None:
@@ -340,7 +336,7 @@ def test_what_is_no_block_is_refused() -> None:
     assert not entries
     with pytest.raises(ValueError, match="no block"):
         Block([], unit(2), np.array([0], np.int32))
-    one = experience_block.StoredExperience("r", "g", 1, "g", "d", 0, "a")
+    one = experience(0)
     with pytest.raises(ValueError, match="not among the 1"):
         Block([one], unit(1), np.array([3], np.int32))
     with pytest.raises(ValueError, match="2 experiences for vectors"):

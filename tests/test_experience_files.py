@@ -31,6 +31,7 @@ from wolflab.lab.experience import pool as lab
 from wolflab.lab.experience import pool_file as experience_file
 from wolflab.lab.experience.pool import Selection
 from wolflab.lab.experience.pool_file import MadePool, open_file, write_pool
+from wolflab.lab.experience.samples import inspect
 from wolflab.lab.plans.loading import build as build_experiment
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
@@ -109,7 +110,7 @@ def test_a_file_is_not_overwritten_unless_told_to(tmp_path: Path) -> None:
     assert not embedder.asked  # it is said before the work, not after it
     assert path.read_bytes() == before
     built(path, GAMES[:4], overwrite=True)
-    assert lab.inspect(path).games == 4
+    assert inspect(path).games == 4
 
 
 @pytest.mark.parametrize("where", ["", "missing/p"])
@@ -162,7 +163,7 @@ def test_what_is_no_pool_is_refused(tmp_path: Path, what: str, told: str) -> Non
     foreign(tmp_path / "p", what)
     for use in (
         lambda path: lab.load_pool(path, HASHING),
-        lab.inspect,
+        inspect,
         lambda path: lab.merge([path, path], path / "to"),
     ):
         with pytest.raises(StoreError) as refused:
@@ -170,7 +171,7 @@ def test_what_is_no_pool_is_refused(tmp_path: Path, what: str, told: str) -> Non
         if use is not lab.load_pool:
             assert str(tmp_path / "p") in str(refused.value)
     with pytest.raises(StoreError, match=told):
-        lab.inspect(tmp_path / "p")
+        inspect(tmp_path / "p")
 
 
 def test_another_format_is_refused(tmp_path: Path) -> None:
@@ -232,7 +233,7 @@ def test_a_changed_file_is_found_out(tmp_path: Path, change: str) -> None:
         assert db.execute(change).rowcount != 0
         db.commit()
     with pytest.raises(StoreError, match=r"damaged.*copy it back"):
-        lab.inspect(path)
+        inspect(path)
 
 
 def test_a_file_with_a_wrong_byte_gives_the_pool_or_a_sentence(tmp_path: Path) -> None:
@@ -254,7 +255,7 @@ def test_a_file_with_a_wrong_byte_gives_the_pool_or_a_sentence(tmp_path: Path) -
     for length in (0, 1, 100, 20_000, len(whole) // 2, len(whole) - 20_000):
         path.write_bytes(whole[:length])
         with pytest.raises(StoreError):
-            lab.inspect(path)
+            inspect(path)
 
 
 def test_a_file_that_was_replaced_after_it_was_opened_is_found_out(tmp_path: Path) -> None:
@@ -275,7 +276,7 @@ def test_merging_is_building_from_everything(tmp_path: Path) -> None:
     whole = built(tmp_path / "whole", GAMES[:9])
     assert merged.digest == whole.digest
     assert merged.nearness == whole.nearness
-    shown = lab.inspect(tmp_path / "c")
+    shown = inspect(tmp_path / "c")
     assert shown.games == 9
     assert [one["games"] for one in shown.origins] == [5, 6]
     with pytest.raises(StoreError, match="c exists already"):
@@ -307,7 +308,7 @@ def test_a_given_epsilon_survives_a_merge() -> None:
 
 def test_inspect_tells_what_is_there(tmp_path: Path) -> None:
     pool = built(tmp_path / "p", GAMES, Selection(games=10))
-    shown = lab.inspect(tmp_path / "p", sample=4)
+    shown = inspect(tmp_path / "p", sample=4)
     every = list(pool.experiences())
     assert shown.digest == pool.digest
     assert shown.experiences == len(every) == sum(row.n for row in shown.rows)
@@ -329,8 +330,8 @@ def test_inspect_tells_what_is_there(tmp_path: Path) -> None:
         assert row.distinct <= len({one.reflection for one in mine})
         assert (row.lowest, row.highest) == (min(one.score for one in mine), max(one.score for one in mine))
         assert row.median == np.median([one.score for one in mine])
-    assert not lab.inspect(tmp_path / "p", sample=0).sample
-    assert len(lab.inspect(tmp_path / "p", sample=10**6).sample) == len(every)
+    assert not inspect(tmp_path / "p", sample=0).sample
+    assert len(inspect(tmp_path / "p", sample=10**6).sample) == len(every)
 
 
 def told(path: Path) -> str:

@@ -24,6 +24,7 @@ from wolflab.lab.experience import pool as lab
 from wolflab.lab.experience.growing import Growing, open_pool
 from wolflab.lab.experience.pool import Selection
 from wolflab.lab.experience.run_pools import Pools
+from wolflab.lab.experience.samples import inspect
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import verify_game
@@ -124,7 +125,7 @@ def test_a_growing_pool_is_read_like_any_other(tmp_path: Path) -> None:
     grown(tmp_path / "p", {2: GAMES[:2], 6: GAMES[2:6]})
     at_once = run_now(lab.make_pool(GAMES[:6], HASHING, share=0.5)).pool
     same(lab.load_pool(tmp_path / "p", HASHING), at_once)
-    found = lab.inspect(tmp_path / "p")
+    found = inspect(tmp_path / "p")
     assert (found.games, found.digest) == (6, at_once.digest)
     assert [one["games"] for one in found.origins] == [2, 4]
     built(tmp_path / "rest", GAMES[6:])
@@ -403,5 +404,5 @@ def test_experiences_of_two_conditions_are_told_apart(run: Store, tmp_path: Path
     assert len({one.id for one in every}) == len(every)
     games_, draws = {one.game for one in every}, {one.game.split("|")[1] for one in every}
     assert len(games_) > len(draws)
-    assert lab.inspect(tmp_path / "p").games == len(games_)
+    assert inspect(tmp_path / "p").games == len(games_)
     assert all(one.id.split("|")[0] in ("grown", "mixed") for one in every)

@@ -21,7 +21,7 @@ from experience_helpers import (
     made_of,
     unit,
 )
-from wolflab.agents.experience import Nearness, Pool, mask
+from wolflab.agents.experience import Nearness, Pool
 from wolflab.errors import ExperimentError, StoreError
 from wolflab.lab.experience import pool as lab
 from wolflab.lab.experience.from_games import (
@@ -33,6 +33,7 @@ from wolflab.lab.experience.from_games import (
     score,
 )
 from wolflab.lab.experience.pool import Selection
+from wolflab.lab.experience.samples import inspect
 from wolflab.lab.plans.loading import build as experiment
 from wolflab.lab.storage.packing import pack
 from wolflab.lab.storage.store import Store
@@ -56,6 +57,7 @@ from wolflab.rules import (
     Winner,
     pick,
 )
+from wolflab.text.masking import mask
 
 GAMES = games()
 
@@ -258,7 +260,7 @@ def test_a_pool_from_runs(tmp_path: Path) -> None:
         pool = built(tmp_path / "p", [one, two], progress=lambda done, of: told.append((done, of)))
     assert pool.digest == built(tmp_path / "q", [GAMES[1], GAMES[0], *GAMES[2:4]]).digest
     assert told[-1][0] == told[-1][1] == len({one.reflection for one in pool.experiences()})
-    shown = lab.inspect(tmp_path / "p")
+    shown = inspect(tmp_path / "p")
     assert shown.games == shown.deals == 4
     assert shown.origins[0]["left_out"] == {"failed": 2, "unfinished": 10}
     assert shown.origins[0]["runs"] == ["e, all"]

@@ -12,7 +12,8 @@ from wolflab.agents.recipes import Recipe
 from wolflab.errors import ExperimentError, ModelError, WolflabError
 from wolflab.lab.plans import tournament
 from wolflab.lab.plans.experiment import Experiment
-from wolflab.lab.plans.loading import build, load_experiment, shipped_files
+from wolflab.lab.plans.loading import build, load_experiment
+from wolflab.lab.plans.sources import shipped_files
 from wolflab.lab.runs.casting import Company
 from wolflab.lab.storage.place import Place
 from wolflab.lab.training.plan import load_training

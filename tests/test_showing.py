@@ -22,7 +22,6 @@ from wolflab.rules import Said
 from wolflab.text.notes import Answered, Interviewed, Recalled, Suggested, Thought
 from wolflab.ui.notes import message_numbers, numbers
 from wolflab.ui.showing import Wanted, show
-from wolflab.ui.terminal import show_record
 
 DATA: dict[str, Any] = {
     "name": "learning",
@@ -288,14 +287,3 @@ def test_a_turn_whose_model_cannot_be_reached_is_not_said_to_be_resumable(tmp_pa
         again(made, made.game(1), turn, ["reasoning"])
     assert server.calls == calls
     made.close()
-
-
-def test_a_record_is_read_back_the_same_without_thoughts(store: Store) -> None:
-    """Probes change nothing of what is not thought."""
-    record = store.record(game_of(store, "source").id)
-    with_probes, without = (Console(file=io.StringIO(), width=120) for _ in range(2))
-    show_record(with_probes, record)
-    show_record(without, record, probes=False)
-    assert isinstance(with_probes.file, io.StringIO)
-    assert isinstance(without.file, io.StringIO)
-    assert with_probes.file.getvalue() == without.file.getvalue()

@@ -20,8 +20,9 @@ from wolflab.agents.policy.network import small
 from wolflab.agents.recipes import RECIPES, recipe
 from wolflab.lab.plans import tournament
 from wolflab.lab.plans.experiment import Experiment
-from wolflab.lab.plans.loading import build, load_experiment, shipped_files
+from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.plans.policies import policy_name_of
+from wolflab.lab.plans.sources import shipped_files
 from wolflab.lab.results.extras import extras
 from wolflab.lab.results.summaries import summary
 from wolflab.lab.runs import runner

@@ -37,6 +37,7 @@ from wolflab.text.questions import (
 from wolflab.text.replies.extract import find_object
 from wolflab.text.replies.parse import parse, read_role, schema
 from wolflab.text.replies.parsed import (
+    REASONING_LIMIT,
     Decided,
     Judged,
     Judgement,
@@ -49,7 +50,6 @@ from wolflab.text.replies.parsed import (
     Written,
 )
 from wolflab.text.replies.reflective import QUESTION_LIMIT, TEXT_LIMIT
-from wolflab.text.replies.strategic import REASONING_LIMIT
 
 TWELVE = SHERIFF.with_(roles={"Werewolf": 3, "Villager": 7, "Seer": 1, "Guard": 1})
 NOW = Situation(SHERIFF, 0, "Villager", (), 1, "voting", tuple(range(7)), None, ())

@@ -21,49 +21,12 @@ import numpy as np
 
 from ..errors import ModelError
 from ..models.embedders.base import Vectors, embedder_digest
-from ..text.masking import mask, mask_pair, mask_together
-from .experience_block import Block, StoredExperience
+from .experience_block import Block, DecisionKey, Experience
 
 LIMIT = 50
 """003 §4.1: how many experiences are kept at most."""
 GOOD = 5
 """How many good examples are shown (the released code of 003)."""
-PAPER_WINDOW = (993, 995)
-"""The released code's fixed good scores: those who won on day 5, 6 or 7."""
-
-DecisionKey = tuple[str, str]
-"""(role, kind of decision)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Experience:
-    """One decision of one player in a finished game (003 Eq. 3).
-
-    reflection, response: R and G, the players' names masked. score: s of Eq. 4, 1000 − T for a winner and T
-    for a loser, T being the day on which the game ended. role, kind: who decided what ("Guard", "protect").
-    game, deal, seat, ask: where it comes from, as in the record (game: its condition and the key of its
-    draws, "condition|1/4/0"; deal: the key of its cards).
-    """
-
-    reflection: str
-    response: str
-    score: int
-    role: str
-    kind: str
-    game: str
-    deal: str
-    seat: int
-    ask: str
-
-    @property
-    def id(self) -> str:
-        """The decision that it comes from: the game's key and the ask's id."""
-        return f"{self.game}|{self.ask}"
-
-    @property
-    def key(self) -> DecisionKey:
-        """What it is found under."""
-        return self.role, self.kind
 
 
 class Hit(NamedTuple):
@@ -88,7 +51,8 @@ def choose(
     Bad is the lowest score, of several the least similar. Good are those whose scores are nearest to the
     median of all hits' scores, the more similar first among equals; the bad one is never among them.
     window: take as good those with a score from window[0] to window[1] instead, the most similar first
-    (the released code: `PAPER_WINDOW`). None if there are fewer than two hits, or none that is good.
+    (the released code: 993 to 995, those who won on day 5, 6 or 7). None if there are fewer than two hits, or
+    none that is good.
     """
     if n < 1:
         raise ValueError(f"{n} good examples were asked for; use 1 or more")
@@ -171,8 +135,7 @@ class Pool:
         for place, experience in enumerate(experiences):
             places.setdefault(experience.key, []).append(place)
         blocks = {
-            key: Block.of([_entry(experiences[at]) for at in mine], vectors[mine])
-            for key, mine in places.items()
+            key: Block.of([experiences[at] for at in mine], vectors[mine]) for key, mine in places.items()
         }
         return cls.of_blocks(blocks, embedder, vectors.shape[1], nearness)
 
@@ -228,8 +191,7 @@ class Pool:
     def experiences(self) -> Iterator[Experience]:
         """All of them, by role and kind, in stored order."""
         for key in self.held:
-            for entry in self._whole(key).entries:
-                yield _experience(key, entry)
+            yield from self._whole(key).entries
 
     def search(
         self,
@@ -257,7 +219,7 @@ class Pool:
         if block is None:
             return ()
         near = block.nearest(vector, epsilon, limit, block.barred(not_deal))
-        return tuple(Hit(_experience((role, kind), block.entries[at]), alike) for at, alike in near)
+        return tuple(Hit(block.entries[at], alike) for at, alike in near)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,37 +260,3 @@ def pool_digest(embedder: Mapping[str, Any], held: Mapping[DecisionKey, Held]) -
     """The digest of a pool from those of its blocks."""
     parts = [[*key, block.n, block.digest] for key, block in sorted(held.items())]
     return blake2b(json.dumps([embedder_digest(embedder), parts]).encode(), digest_size=16).hexdigest()
-
-
-def _entry(experience: Experience) -> StoredExperience:
-    return StoredExperience(
-        experience.reflection,
-        experience.response,
-        experience.score,
-        experience.game,
-        experience.deal,
-        experience.seat,
-        experience.ask,
-    )
-
-
-def _experience(key: DecisionKey, entry: StoredExperience) -> Experience:
-    reflection, response, score, game, deal, seat, ask = entry
-    return Experience(reflection, response, score, *key, game, deal, seat, ask)
-
-
-__all__ = [
-    "GOOD",
-    "LIMIT",
-    "PAPER_WINDOW",
-    "ChosenExperiences",
-    "Experience",
-    "Hit",
-    "Nearness",
-    "Pool",
-    "Shelf",
-    "choose",
-    "mask",
-    "mask_pair",
-    "mask_together",
-]

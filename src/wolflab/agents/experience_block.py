@@ -2,7 +2,7 @@
 
 The nearest are found exactly: every vector is compared, coarsely where that only sorts out what is too far,
 in double precision where it decides. So the last bit of a fast routine, which may depend on where in memory
-a vector lies, never decides who comes first. It knows numbers and stored rows, and nothing of what they mean.
+a vector lies, never decides who comes first. It knows numbers and experiences, and nothing of what they mean.
 """
 
 from __future__ import annotations
@@ -34,16 +34,44 @@ _PLACES = np.dtype("<i4")
 _encode = msgspec.json.Encoder().encode
 
 
-class StoredExperience(NamedTuple):
-    """One experience as it is stored: what `Experience` holds, but role and kind, which the block has."""
+DecisionKey = tuple[str, str]
+"""(role, kind of decision)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Experience:
+    """One decision of one player in a finished game (003 Eq. 3).
+
+    reflection, response: R and G, the players' names masked. score: s of Eq. 4, 1000 − T for a winner and T
+    for a loser, T being the day on which the game ended. role, kind: who decided what ("Guard", "protect").
+    game, deal, seat, ask: where it comes from, as in the record (game: its condition and the key of its
+    draws, "condition|1/4/0"; deal: the key of its cards).
+    """
 
     reflection: str
     response: str
     score: int
+    role: str
+    kind: str
     game: str
     deal: str
     seat: int
     ask: str
+
+    @property
+    def id(self) -> str:
+        """The decision that it comes from: the game's key and the ask's id."""
+        return f"{self.game}|{self.ask}"
+
+    @property
+    def key(self) -> DecisionKey:
+        """What it is found under."""
+        return self.role, self.kind
+
+    @property
+    def stored(self) -> tuple[str, str, int, str, str, int, str]:
+        """All but role and kind, which stand once for a whole block."""
+        return self.reflection, self.response, self.score, self.game, self.deal, self.seat, self.ask
 
 
 class Near(NamedTuple):
@@ -61,7 +89,7 @@ class Block:
     the distinct vectors, of length 1 or zero. rows: int32 (n,), each entry's vector.
     """
 
-    entries: Sequence[StoredExperience]
+    entries: Sequence[Experience]
     vectors: Vectors
     rows: NDArray[np.int32]
     _one_to_one: bool = field(init=False, default=False, repr=False)
@@ -77,7 +105,7 @@ class Block:
         object.__setattr__(self, "_one_to_one", n == u and bool((self.rows == np.arange(n)).all()))
 
     @classmethod
-    def of(cls, entries: Sequence[StoredExperience], vectors: Vectors) -> Block:
+    def of(cls, entries: Sequence[Experience], vectors: Vectors) -> Block:
         """A block from one vector for each entry, (n, d): equal ones are kept once."""
         known: dict[bytes, int] = {}
         firsts: list[int] = []
@@ -96,14 +124,17 @@ class Block:
         hashed = blake2b(np.ascontiguousarray(self.vectors, _LITTLE).data, digest_size=16)
         hashed.update(np.ascontiguousarray(self.rows, _PLACES).data)
         for entry in self.entries:
-            hashed.update(_encode(entry))
+            hashed.update(_encode(entry.stored))
         return hashed.hexdigest()
 
     # -- leaving out ------------------------------------------------------------------------
 
     @cached_property
     def _deals(self) -> tuple[NDArray[np.int32], dict[str, int]]:
-        return _numbered([entry.deal for entry in self.entries])
+        """Deals as numbers, for comparing all at once."""
+        known: dict[str, int] = {}
+        numbers = [known.setdefault(entry.deal, len(known)) for entry in self.entries]
+        return np.array(numbers, np.int32), known
 
     def barred(self, deal: str | None) -> NDArray[np.bool_] | None:
         """(n,): the entries of that deal; None where there are none."""
@@ -230,10 +261,3 @@ class _Sketch:
         products *= self.scale
         products += np.float32(self.centre @ query)
         return products, self.error
-
-
-def _numbered(names: Sequence[str]) -> tuple[NDArray[np.int32], dict[str, int]]:
-    """Names as numbers, for comparing all at once."""
-    known: dict[str, int] = {}
-    numbers = [known.setdefault(name, len(known)) for name in names]
-    return np.array(numbers, np.int32), known

@@ -13,6 +13,7 @@ from ..models.base import Sampling
 from ..rules import Said
 from ..text.asking.reflective import questionnaire
 from ..text.asking.templates import phrases
+from ..text.masking import mask
 from ..text.notes import Answered, Asked, Recalled, Reflected, Suggested
 from ..text.questions import (
     Aids,
@@ -27,7 +28,7 @@ from ..text.questions import (
 )
 from ..text.replies.parsed import Listed, Written
 from .deliberation import Deliberation, Findings, Notes
-from .experience import choose, mask
+from .experience import choose
 from .recall import Messages, messages_seen, retrieve
 from .recipes import Reflection
 

@@ -14,11 +14,11 @@ from ..agents.language import LanguageAgent
 from ..agents.own import class_named, own_agent
 from ..agents.policy.checkpoint import BY_DEFAULT, NumpyPolicy, check_policy, load_policy
 from ..agents.random import Random
-from ..agents.recipes import RECIPES, Recipe, recipe
+from ..agents.recipes import RECIPES, recipe
 from ..errors import ExperimentError
 from ..match import Casting, Dealing, Draws, Player
 from ..models.catalog import Spec, resolve
-from ..models.embedders import Embedder, resolve_embedder
+from ..models.embedders import resolve_embedder
 from ..rules import ROLES, Ruleset
 from .checks import typed, whole
 
@@ -62,19 +62,15 @@ def player(
         agent = own_agent(own, {})
         return Player(agent, resolve(model) if agent.asks_model else None)
     made = recipe(recipe_name)
-    if made.propose is None or not made.weighs:
-        if policy is not None:
-            raise ExperimentError(
-                f"policy: {policy} was given, and recipe {recipe_name!r} chooses without one"
-            )
-        return Player(LanguageAgent(made), resolve(model), _embedders(made, "hashing"))
-    weigher = load_policy(policy or BY_DEFAULT[made.propose.source])
-    weighs = LanguageAgent(made, policy=NumpyPolicy(weigher))
-    return Player(weighs, resolve(model), _embedders(made, weigher.reads))
-
-
-def _embedders(made: Recipe, spec: str | Mapping[str, Any]) -> dict[str, Embedder]:
-    return {use: resolve_embedder(spec) for use in made.embeds}
+    weigher: NumpyPolicy | None = None
+    reads: str | Mapping[str, Any] = "hashing"
+    if made.propose is not None and made.weighs:
+        weigher = NumpyPolicy(load_policy(policy or BY_DEFAULT[made.propose.source]))
+        reads = weigher.checkpoint.reads
+    elif policy is not None:
+        raise ExperimentError(f"policy: {policy} was given, and recipe {recipe_name!r} chooses without one")
+    embedders = {use: resolve_embedder(reads) for use in made.embeds}
+    return Player(LanguageAgent(made, policy=weigher), resolve(model), embedders)
 
 
 def learning(learners: Seats, dealing: Dealing) -> frozenset[int]:
@@ -188,18 +184,16 @@ def _cast(others: Casting, dealing: Dealing) -> Callable[[int], Player]:
 
 
 def _player(who: str | Player, ruleset: Ruleset) -> Player:
-    if isinstance(who, Player):
-        check_policy(who.agent, who.embedders, ruleset)
-        return who
-    typed("others", who, str, "a recipe's name or a Player")
-    if who != "random" and who not in RECIPES and class_named(who) is None:
-        raise ExperimentError(
-            f"others: there is no recipe {who!r}; known are random, {', '.join(RECIPES)}, and an agent of "
-            "your own, module:Class"
-        )
-    made = player(who)
-    check_policy(made.agent, made.embedders, ruleset)
-    return made
+    if not isinstance(who, Player):
+        typed("others", who, str, "a recipe's name or a Player")
+        if who != "random" and who not in RECIPES and class_named(who) is None:
+            raise ExperimentError(
+                f"others: there is no recipe {who!r}; known are random, {', '.join(RECIPES)}, and an agent "
+                "of your own, module:Class"
+            )
+        who = player(who)
+    check_policy(who.agent, who.embedders, ruleset)
+    return who
 
 
 def _at(by_place: Mapping[str, Player], dealing: Dealing, seat: int) -> Player:

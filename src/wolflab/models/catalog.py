@@ -14,6 +14,7 @@ from ..errors import ModelError, ServerError
 from .base import Model, Sampling
 from .budget import Budget
 from .endpoints import PROVIDERS, Provider, key_value, missing_key, public_url
+from .exchange import settings_of
 
 if TYPE_CHECKING:
     from .openai_api import OpenAIModel
@@ -38,21 +39,22 @@ def resolve(spec: Spec, budget: Budget | None = None) -> Model:
     from .openai_api import HttpSettings, OpenAIModel
 
     provider, model = _served(name, settings)
-    return OpenAIModel(name, model, provider, HttpSettings.of(f"model {name!r}", settings), budget=budget)
+    given = settings_of(HttpSettings, f"model {name!r}", settings)
+    return OpenAIModel(name, model, provider, given, budget=budget)
 
 
 def check_settings(spec: Spec) -> None:
     """Raise ModelError for a name or a setting that `resolve` refuses, and make nothing."""
     name, settings = name_and_settings(spec)
     if name == BUILT_IN:
-        from .village.settings import VillageSettings as Knobs
+        from .village.settings import VillageSettings
 
-        Knobs.of(settings)
+        settings_of(VillageSettings, "model 'village'", settings)
     else:
         from .openai_api import HttpSettings
 
         _served(name, settings)
-        HttpSettings.of(f"model {name!r}", settings)
+        settings_of(HttpSettings, f"model {name!r}", settings)
 
 
 def _served(name: str, settings: Mapping[str, Any]) -> tuple[Provider, str]:

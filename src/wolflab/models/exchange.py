@@ -1,17 +1,25 @@
-"""One HTTP exchange with a server that speaks OpenAI's protocol, and what a failed one leads to.
+"""What chat models and embedders behind HTTP share: settings, an endpoint, exchanges, retries, costs.
 
-Chat and embeddings share it. It knows neither what was asked nor what an answer is worth: a path and a
-body go out, a JSON object or a `Fault` comes back.
+A server speaks OpenAI's protocol: a path and a body go out, a JSON object or a `Fault` comes back. It is not
+known here what is asked nor what an answer is worth.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, TypeVar
+
+from annotated_types import Ge, Gt, Interval
 
 from ..errors import ModelError, ModelRefused, ServerError
+from ..fields import Amount, Misfit, from_plain
+from ..usage import Usage
+from .budget import Budget, Price
+from .endpoints import MAX_IN_FLIGHT, Endpoint, Provider, check_url, check_variable, endpoint, public_url
 from .faults import Fault, shorten
 from .wire import NOT_JSON, decoded
 
@@ -32,88 +40,200 @@ class HttpAnswer(NamedTuple):
     """A JSON object that came back. `latency` in seconds."""
 
     body: dict[str, Any]
-    headers: Mapping[str, str]
     latency: float
 
 
-async def post(
-    client: AsyncOpenAI,
-    path: str,
-    body: Mapping[str, Any],
-    *,
-    timeout: float,
-    classify: Classify,
-    address: str,
-    secret: str | None,
-) -> HttpAnswer | Fault:
-    """Send `body` to `path`. Everything that can go wrong in it comes back as a Fault.
+T = TypeVar("T")
 
-    timeout: seconds for the whole attempt. address: may be shown. secret: the key, taken out of words.
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """What can be set for whatever is behind HTTP. Raises ModelError, naming the setting.
+
+    timeout: seconds for one attempt. retries: attempts after the first. longest_wait: seconds; a
+    server that asks for more has failed. price: USD per million tokens. extra: more fields of the
+    request's body, passed on as they are.
     """
-    import aiohttp
-    import openai
 
-    started = perf_counter()
+    base_url: str | None = None
+    api_key_env: str | None = None
+    price: Price | None = None
+    max_in_flight: Annotated[int, Interval(ge=1, le=MAX_IN_FLIGHT)] | None = None
+    timeout: Annotated[Amount, Gt(0)] = 120.0
+    retries: Annotated[int, Ge(0)] = 8
+    longest_wait: Amount = 600.0
+    extra: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if self.base_url is not None:
+            check_url(self.base_url)
+        if self.api_key_env is not None:
+            check_variable(self.api_key_env)
+
+
+Settings = TypeVar("Settings", bound=ServerSettings)
+
+
+def settings_of(kind: type[T], who: str, settings: Mapping[str, Any]) -> T:
+    """Settings from names and values as a file has them. `who` ("model 'x'") begins the ModelErrors."""
     try:
-        async with asyncio.timeout(timeout):
-            # Not the library's typed methods: those walk the whole body to look for types of the
-            # library's own, which costs more than the rest of the call.
-            raw: Any = await client.post(path, cast_to=object, body=body, options={"headers": _RAW})
-    except TimeoutError:
-        return Fault("retry", f"no answer within {timeout:g} s")
-    except openai.APIStatusError as error:
-        return classify(error.status_code, error.body, error.response.headers)
-    except (openai.APIConnectionError, aiohttp.ClientError, OSError) as error:
-        message = str(error.__cause__ or error)
-        return Fault("retry", shorten(message.replace(secret, "…") if secret else message))
-    latency = perf_counter() - started
-    reply = decoded(raw.content)
-    if reply is NOT_JSON:
-        return Fault("retry", f"an answer that is not JSON (is {address} right?)")
-    if not isinstance(reply, dict):
-        return Fault("retry", "an answer that is not a JSON object")
-    return HttpAnswer(reply, raw.headers, latency)
+        return from_plain(kind, settings)
+    except Misfit as wrong:
+        raise ModelError(f"{who}, setting {wrong.place!r}: {wrong.words}") from None
 
 
-def passed_on(answer: HttpAnswer, classify: Classify) -> Fault:
-    """The fault behind an `error` under status 200: routers pass on another server's that way."""
-    error = answer.body["error"]
-    code = error.get("code") if isinstance(error, dict) else None
-    return classify(code if isinstance(code, int) else 502, error, answer.headers)
+class Served(Generic[Settings]):
+    """One model at one endpoint.
 
+    name: as written in the experiment. model: the server's own name for it. budget: shared by the run.
+    sleep (seconds) and jitter (→ [0, 1)) are there to be replaced in tests.
+    """
 
-def backoff_pause(fault: Fault, waited: int, jitter: Callable[[], float]) -> float:
-    """Seconds: what the server asked for, else doubling; spread, so that calls do not return at once."""
-    if fault.wait is not None:
-        return fault.wait * (1 + 0.1 * jitter())
-    return float(min(LAST_WAIT, FIRST_WAIT * 2 ** min(waited, 30)) * (0.5 + 0.5 * jitter()))
+    noun = "model"
+    """What it is called in errors."""
+    instant = False
 
+    def __init__(
+        self,
+        name: str,
+        model: str,
+        provider: Provider,
+        settings: Settings,
+        *,
+        budget: Budget | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self.name, self.model, self.provider, self.settings = name, model, provider, settings
+        self.endpoint = _endpoint(f"{self.noun} {name!r}", provider, settings, budget)
+        self._budget, self._sleep, self._jitter = budget, sleep, jitter
 
-def raise_if_hopeless(
-    fault: Fault, at: str, *, model: str, variable: str | None, longest_wait: float
-) -> None:
-    """Raise ModelError for what no retry can mend. `at`: who failed, in words."""
-    match fault.kind:
-        case "retry":
-            if (fault.wait or 0) > longest_wait:
-                raise ServerError(
-                    f"{at} asks to wait {fault.wait:.0f} s, more than longest_wait "
-                    f"({longest_wait:g} s): resume the run later"
+    async def close(self) -> None:
+        """Leave the running loop's connections; it can be used again."""
+        await self.endpoint.leave(self)
+
+    def _line(self) -> tuple[AsyncOpenAI, asyncio.Semaphore]:
+        try:
+            return self.endpoint.line(self)
+        except ModelError as error:
+            raise ModelError(f"{self.noun} {self.name!r}: {error}") from None
+
+    def _at(self) -> str:
+        return f"{self.noun} {self.name!r}: the server at {public_url(self.endpoint.base_url)}"
+
+    async def _until_over(
+        self,
+        places: asyncio.Semaphore,
+        attempt: Callable[[], Awaitable[T | Fault | None]],
+        retries: int | None = None,
+    ) -> T:
+        """What `attempt` gives at last. A Fault is waited for; None is tried again at once.
+
+        retries: instead of the setting. Raises ModelError and ServerError for what no retry mended.
+        """
+        allowed = self.settings.retries if retries is None else retries
+        waited = 0
+        # A call that waits for its retry keeps its place: a server in trouble sees fewer calls, not more.
+        async with places:
+            while True:
+                if self._budget is not None:
+                    self._budget.check()
+                outcome = await attempt()
+                if outcome is None:
+                    continue
+                if not isinstance(outcome, Fault):
+                    return outcome
+                self._raise_if_hopeless(outcome)
+                if waited >= allowed:
+                    times = "once" if waited == 0 else f"{waited + 1} times"
+                    raise ServerError(
+                        f"{self._at()} failed {times}, last with: {outcome.words}; the run can be resumed"
+                    )
+                await self._sleep(self._pause(outcome, waited))
+                waited += 1
+
+    def _pause(self, fault: Fault, waited: int) -> float:
+        """Seconds: what the server asked for, else doubling; spread, so that calls do not return at once."""
+        if fault.wait is not None:
+            return fault.wait * (1 + 0.1 * self._jitter())
+        return float(min(LAST_WAIT, FIRST_WAIT * 2 ** min(waited, 30)) * (0.5 + 0.5 * self._jitter()))
+
+    def _raise_if_hopeless(self, fault: Fault) -> None:
+        """Raise ModelError or ServerError for what no retry can mend."""
+        at, longest_wait = self._at(), self.settings.longest_wait
+        match fault.kind:
+            case "retry":
+                if (fault.wait or 0) > longest_wait:
+                    raise ServerError(
+                        f"{at} asks to wait {fault.wait:.0f} s, more than longest_wait "
+                        f"({longest_wait:g} s): resume the run later"
+                    )
+            case "quota":
+                raise ModelRefused(f"{at} says that its credit is used up ({fault.words}): resume later")
+            case "key":
+                # The server's words are left out: some repeat the key.
+                variable = self.endpoint.variable or "api_key_env"
+                raise ModelRefused(f"{at} refuses the key (HTTP status {fault.status}): check {variable}")
+            case "model":
+                raise ModelRefused(
+                    f"{at} has no model {self.model!r}, or the address is wrong: {fault.words}"
                 )
-        case "quota":
-            raise ModelRefused(f"{at} says that its credit is used up ({fault.words}): resume later")
-        case "key":
-            # The server's words are left out: some repeat the key.
-            raise ModelRefused(
-                f"{at} refuses the key (HTTP status {fault.status}): check {variable or 'api_key_env'}"
-            )
-        case "model":
-            raise ModelRefused(f"{at} has no model {model!r}, or the address is wrong: {fault.words}")
-        case _:
-            raise ModelError(f"{at} refuses the request: {fault.words}")
+            case _:
+                raise ModelError(f"{at} refuses the request: {fault.words}")
+
+    async def _post(
+        self, client: AsyncOpenAI, path: str, body: Mapping[str, Any], classify: Classify, wanted: str
+    ) -> HttpAnswer | Fault:
+        """Send `body` to `path`. Everything that can go wrong in it comes back as a Fault.
+
+        wanted: the field without which an answer with an `error` is that error: routers pass on another
+        server's under status 200.
+        """
+        import aiohttp
+        import openai
+
+        started = perf_counter()
+        try:
+            async with asyncio.timeout(self.settings.timeout):
+                # Not the library's typed methods: those walk the whole body to look for types of the
+                # library's own, which costs more than the rest of the call.
+                raw: Any = await client.post(path, cast_to=object, body=body, options={"headers": _RAW})
+        except TimeoutError:
+            return Fault("retry", f"no answer within {self.settings.timeout:g} s")
+        except openai.APIStatusError as error:
+            return classify(error.status_code, error.body, error.response.headers)
+        except (openai.APIConnectionError, aiohttp.ClientError, OSError) as error:
+            message, secret = str(error.__cause__ or error), self.endpoint.key()
+            return Fault("retry", shorten(message.replace(secret, "…") if secret else message))
+        latency = perf_counter() - started
+        reply = decoded(raw.content)
+        if reply is NOT_JSON:
+            address = public_url(self.endpoint.base_url)
+            return Fault("retry", f"an answer that is not JSON (is {address} right?)")
+        if not isinstance(reply, dict):
+            return Fault("retry", "an answer that is not a JSON object")
+        if (wrong := reply.get("error")) and not reply.get(wanted):
+            code = wrong.get("code") if isinstance(wrong, dict) else None
+            return classify(code if isinstance(code, int) else 502, wrong, raw.headers)
+        return HttpAnswer(reply, latency)
+
+    def _spend(self, prompt: int, completion: int = 0, cached: int = 0, *, estimated: bool) -> Usage:
+        """What so many tokens cost, taken from the budget."""
+        cost = (self.settings.price or Price()).cost(prompt, completion, cached)
+        usage = Usage(prompt, completion, cached, cost)
+        if self._budget is not None:
+            self._budget.add(usage, estimated=estimated)
+        return usage
 
 
-def gave_up(fault: Fault, at: str, attempts: int) -> ServerError:
-    """The error after the last retry."""
-    times = "once" if attempts == 1 else f"{attempts} times"
-    return ServerError(f"{at} failed {times}, last with: {fault.words}; the run can be resumed")
+def _endpoint(who: str, provider: Provider, settings: ServerSettings, budget: Budget | None) -> Endpoint:
+    """The endpoint that `settings` name, its limit set. `who` ("model 'x'") begins the ModelErrors."""
+    url = settings.base_url or provider.base_url
+    if url is None:
+        raise ModelError(f"{who} needs base_url, the address of its server")
+    if budget is not None and budget.usd is not None and settings.price is None:
+        raise ModelError(f"{who} needs price for a budget in USD; a free one has price 0")
+    shared = endpoint(url, settings.api_key_env or provider.key)
+    if settings.max_in_flight is not None:
+        shared.at_most(settings.max_in_flight)
+    return shared

@@ -7,31 +7,17 @@ imported when the first call is made.
 
 from __future__ import annotations
 
-import asyncio
-import random
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 from zlib import crc32
 
-from annotated_types import Ge, Gt, Interval
+from annotated_types import Ge, Gt
 
-from ..errors import ModelError
-from ..fields import Amount, Misfit, from_plain
-from ..usage import Usage
+from ..fields import Amount
 from .base import Request, Response, Sampling
-from .budget import Budget, Price
-from .endpoints import (
-    MAX_IN_FLIGHT,
-    Endpoint,
-    LearnedQuirks,
-    Provider,
-    check_url,
-    check_variable,
-    endpoint,
-    public_url,
-)
-from .exchange import backoff_pause, gave_up, passed_on, post, raise_if_hopeless
+from .endpoints import LearnedQuirks
+from .exchange import Served, ServerSettings
 from .faults import Fault, of_status
 from .wire import estimate, form_of, read_choice, response_format, token_counts, tokens
 
@@ -42,84 +28,28 @@ SAMPLED = ("temperature", "top_p", "max_tokens", "seed")
 
 
 @dataclass(frozen=True, slots=True)
-class HttpSettings:
+class HttpSettings(ServerSettings):
     """What can be set for a model behind HTTP. Raises ModelError, naming the setting.
 
     temperature, top_p, max_tokens, seed: take precedence over what the recipe asks for.
     context: the model's window in tokens; a longer prompt is an unusable reply, not a call.
-    timeout: seconds for one attempt. retries: attempts after the first. longest_wait: seconds; a
-    server that asks for more has failed. price: USD per million tokens. extra: more fields of the
-    request's body, passed on as they are.
     """
 
-    base_url: str | None = None
-    api_key_env: str | None = None
     temperature: Amount | None = None
     top_p: Amount | None = None
     max_tokens: Annotated[int, Gt(0)] | None = None
     seed: Annotated[int, Ge(0)] | None = None
     context: Annotated[int, Gt(0)] | None = None
-    price: Price | None = None
-    max_in_flight: Annotated[int, Interval(ge=1, le=MAX_IN_FLIGHT)] | None = None
-    timeout: Annotated[Amount, Gt(0)] = 120.0
-    retries: Annotated[int, Ge(0)] = 8
-    longest_wait: Amount = 600.0
-    extra: Mapping[str, Any] | None = None
-
-    def __post_init__(self) -> None:
-        if self.base_url is not None:
-            check_url(self.base_url)
-        if self.api_key_env is not None:
-            check_variable(self.api_key_env)
-
-    @classmethod
-    def of(cls, who: str, settings: Mapping[str, Any]) -> HttpSettings:
-        """From names and values as a file has them. `who` ("model 'x'") begins the ModelErrors."""
-        try:
-            return from_plain(cls, settings)
-        except Misfit as wrong:
-            raise ModelError(f"{who}, setting {wrong.place!r}: {wrong.words}") from None
 
 
-def endpoint_for(who: str, provider: Provider, settings: HttpSettings, budget: Budget | None) -> Endpoint:
-    """The endpoint that `settings` name, its limit set. `who` ("model 'x'") begins the ModelErrors."""
-    url = settings.base_url or provider.base_url
-    if url is None:
-        raise ModelError(f"{who} needs base_url, the address of its server")
-    if budget is not None and budget.usd is not None and settings.price is None:
-        raise ModelError(f"{who} needs price for a budget in USD; a free one has price 0")
-    shared = endpoint(url, settings.api_key_env or provider.key)
-    if settings.max_in_flight is not None:
-        shared.at_most(settings.max_in_flight)
-    return shared
+class OpenAIModel(Served[HttpSettings]):
+    """One chat model at one endpoint; see `Served`."""
 
-
-class OpenAIModel:
-    """One model at one endpoint.
-
-    name: as written in the experiment. model: the server's own name for it. budget: shared by the run.
-    sleep (seconds) and jitter (→ [0, 1)) are there to be replaced in tests.
-    """
-
-    instant = False
     typed = False
 
-    def __init__(
-        self,
-        name: str,
-        model: str,
-        provider: Provider,
-        settings: HttpSettings | None = None,
-        *,
-        budget: Budget | None = None,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        jitter: Callable[[], float] = random.random,
-    ) -> None:
-        self.name, self.model, self.provider = name, model, provider
-        self.settings = settings or HttpSettings()
-        self.endpoint = endpoint_for(f"model {name!r}", provider, self.settings, budget)
-        self._learned: LearnedQuirks = self.endpoint.learned(model, provider)
-        self._budget, self._sleep, self._jitter = budget, sleep, jitter
+    @property
+    def _learned(self) -> LearnedQuirks:
+        return self.endpoint.learned(self.model, self.provider)
 
     @property
     def adaptations(self) -> list[str]:
@@ -139,10 +69,6 @@ class OpenAIModel:
     def _set(self, names: Iterable[str]) -> dict[str, Any]:
         """Those of the settings that have a value."""
         return {name: value for name in names if (value := getattr(self.settings, name)) is not None}
-
-    async def close(self) -> None:
-        """Leave the running loop's connections; the model can be used again."""
-        await self.endpoint.leave(self)
 
     # -- one request ------------------------------------------------------------------------
 
@@ -171,33 +97,16 @@ class OpenAIModel:
         if window is not None and estimate(messages) + (asked["max_tokens"] or 0) > window:
             return Response("", finish="length")
         client, places = self._line()
-        allowed = self.settings.retries if retries is None else retries
-        waited = 0
-        # A call that waits for its retry keeps its place: a server in trouble sees fewer calls, not more.
-        async with places:
-            while True:
-                if self._budget is not None:
-                    self._budget.check()
-                body = self._body(messages, asked, shape)
-                outcome = await self._attempt(client, body)
-                if isinstance(outcome, Response):
-                    self._learned.proved |= shape is not None
-                    return outcome
-                settled = self._settle(outcome, body)
-                if isinstance(settled, Response):
-                    return settled
-                if settled:
-                    continue
-                if waited >= allowed:
-                    raise gave_up(outcome, self._at(), waited + 1)
-                await self._sleep(backoff_pause(outcome, waited, self._jitter))
-                waited += 1
 
-    def _line(self) -> tuple[AsyncOpenAI, asyncio.Semaphore]:
-        try:
-            return self.endpoint.line(self)
-        except ModelError as error:
-            raise ModelError(f"model {self.name!r}: {error}") from None
+        async def attempt() -> Response | Fault | None:
+            body = self._body(messages, asked, shape)
+            outcome = await self._attempt(client, body)
+            if isinstance(outcome, Fault):
+                return self._settle(outcome, body)
+            self._learned.proved |= shape is not None
+            return outcome
+
+        return await self._until_over(places, attempt, retries)
 
     def _body(
         self, messages: list[dict[str, str]], asked: Mapping[str, Any], shape: dict[str, Any] | None
@@ -228,19 +137,11 @@ class OpenAIModel:
             return self._fault(status, error, headers, body)
 
         sent = {name: value for name, value in body.items() if name != "extra_body"}
-        answer = await post(
-            client,
-            "/chat/completions",
-            sent | body.get("extra_body", {}),
-            timeout=self.settings.timeout,
-            classify=classify,
-            address=public_url(self.endpoint.base_url),
-            secret=self.endpoint.key(),
+        answer = await self._post(
+            client, "/chat/completions", sent | body.get("extra_body", {}), classify, "choices"
         )
         if isinstance(answer, Fault):
             return answer
-        if answer.body.get("error") and not answer.body.get("choices"):
-            return passed_on(answer, classify)
         return self._response(answer.body, body, answer.latency)
 
     def _response(self, reply: dict[str, Any], body: dict[str, Any], latency: float) -> Response | Fault:
@@ -250,14 +151,11 @@ class OpenAIModel:
         usage = reply.get("usage")
         counted = isinstance(usage, dict)
         prompt, completion, cached = token_counts(usage if isinstance(usage, dict) else {})
-        price = self.settings.price or Price()
         if not counted:
             # A server that does not count must not make a budget endless, neither now nor after a resume.
             prompt, completion = estimate(body["messages"]), tokens(text)
-        cost = price.cost(prompt, completion, cached)
-        if self._budget is not None:
-            self._budget.add(Usage(prompt, completion, cached, cost), estimated=not counted)
-        return Response(text, Usage(prompt, completion, cached, cost), finish, latency)
+        spent = self._spend(prompt, completion, cached, estimated=not counted)
+        return Response(text, spent, finish, latency)
 
     # -- when it fails ----------------------------------------------------------------------
 
@@ -276,23 +174,11 @@ class OpenAIModel:
             return Fault("setting", fault.words, status, setting="response_format")
         return fault
 
-    def _settle(self, fault: Fault, body: dict[str, Any]) -> Response | bool:
-        """A Response when the call is over, True to try again at once, False to wait first.
-
-        Raises ModelError for what no retry can mend.
-        """
+    def _settle(self, fault: Fault, body: dict[str, Any]) -> Response | Fault | None:
+        """A Response when the call is over, None to try again at once, else the fault to be waited for."""
         if fault.kind in ("context", "filter"):
             return Response("", finish="length" if fault.kind == "context" else "filter")
-        if fault.kind == "setting" and self._adapt(fault.setting, body):
-            return True
-        raise_if_hopeless(
-            fault,
-            self._at(),
-            model=self.model,
-            variable=self.endpoint.variable,
-            longest_wait=self.settings.longest_wait,
-        )
-        return False
+        return None if fault.kind == "setting" and self._adapt(fault.setting, body) else fault
 
     def _adapt(self, setting: str, body: dict[str, Any]) -> bool:
         """Give up what the server refused; False when there is nothing left to give up.
@@ -324,6 +210,3 @@ class OpenAIModel:
     def _log(self, message: str) -> bool:
         self._learned.log.append(f"{self.name}: the server {message}")
         return True
-
-    def _at(self) -> str:
-        return f"model {self.name!r}: the server at {public_url(self.endpoint.base_url)}"

@@ -14,7 +14,7 @@ from rich.table import Table
 from ..errors import ExperimentError
 from ..lab.experience import pool as experience
 from ..lab.experience.from_games import Selection
-from ..lab.experience.pool import Inspected
+from ..lab.experience.samples import Inspected, inspect
 from ..lab.storage.store import Store
 from .commands import bar
 from .console import say
@@ -73,7 +73,7 @@ def merge_pools(console: Console, paths: Sequence[Path], to: Path, overwrite: bo
 
 def inspect_pool(console: Console, path: Path, sample: int) -> None:
     """`wolflab experience inspect`: what a pool holds, and some of it."""
-    pool = experience.inspect(path, sample)
+    pool = inspect(path, sample)
     console.print(f"[bold]{escape(pool.path)}[/]", highlight=False, soft_wrap=True)
     for line in _about(pool):
         console.print(line, highlight=False, markup=False)

@@ -220,14 +220,14 @@ class GamePrinter:
 
 
 def show_record(
-    console: Console, record: GameRecord, seat: int | None = None, thoughts: bool = False, probes: bool = True
+    console: Console, record: GameRecord, seat: int | None = None, thoughts: bool = False
 ) -> None:
     """Print a recorded game: the game log, or with `seat` that player's log (002 §7.2)."""
     printer = GamePrinter(console, record.ruleset, seat, thoughts)
     at: dict[int, list[PastTurn]] = {}
     # What was asked outside the game comes first: an interview is about what has just been said, and the turn
     # of the same place is the next one's, whose words follow.
-    for turn in (*(record.probes if probes and thoughts else ()), *record.turns):
+    for turn in (*(record.probes if thoughts else ()), *record.turns):
         at.setdefault(turn.at, []).append(turn)
     for index in range(len(record.events) + 1):
         if thoughts:

@@ -9,14 +9,6 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape as plain
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table
 
 from ..errors import StoreError
@@ -35,7 +27,7 @@ from ..lab.training.plan import TrainingSpec, best_response, load_training, side
 from ..lab.training.run import TrainingStep, opened, run_training, start_training
 from ..metrics.behaviours import SIDES, SideName
 from ..stats.intervals import Estimate
-from .commands import begin_output
+from .commands import bar, begin_output
 from .report import prose
 from .report.figures import Chart, ChartLine, curves
 from .report.numbers import html_table
@@ -101,18 +93,10 @@ def _run(console: Console, folder: Path) -> None:
     if not available():
         console.print(MISSING, highlight=False, soft_wrap=True, markup=False)
     updates = experiment.training.updates
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console) as bar:
+    with bar(console) as shown:
         done = [len(log_of(seed_folder(folder, seed))) for seed in experiment.seeds]
         first = "cloning" if experiment.start is None else "first look"
-        task = bar.add_task(
+        task = shown.add_task(
             "updates" if any(done) else first,
             total=updates * len(experiment.seeds),
             completed=sum(max(0, lines - 1) for lines in done),
@@ -120,12 +104,12 @@ def _run(console: Console, folder: Path) -> None:
 
         def watch(step: TrainingStep) -> None:
             if step.what == "update":
-                bar.advance(task)
+                shown.advance(task)
             last = "last look" if step.update == step.updates else "updates"
-            bar.update(task, description=first if step.what == "final" else last)
+            shown.update(task, description=first if step.what == "final" else last)
             look = _told(step)
             if look:
-                bar.console.print(look, highlight=False)
+                shown.console.print(look, highlight=False)
 
         run_training(folder, watch)
     show_training(console, folder)

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from math import prod, sqrt
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -125,11 +125,6 @@ def shapes(config: NetworkConfig) -> dict[str, tuple[int, ...]]:
     linear("critic.1", width, 1)
     by_name["value_mean"] = by_name["value_scale"] = ()
     return by_name
-
-
-def parameters(config: NetworkConfig) -> int:
-    """How many numbers a network of that shape has."""
-    return sum(prod(shape) for shape in shapes(config).values())
 
 
 class Output(NamedTuple):

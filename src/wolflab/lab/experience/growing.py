@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...agents.experience import Experience, Nearness, Pool
+from ...agents.experience import Nearness, Pool
+from ...agents.experience_block import Experience
 from ...errors import StoreError
 from ...models.embedders import Vectors, embedder_digest
 from ..storage.run_files import PATIENCE, reader

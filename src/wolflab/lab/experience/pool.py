@@ -1,9 +1,8 @@
-"""Pools of experience: built from runs, merged, looked into, loaded for play (003 §3.4).
+"""Pools of experience: built from runs, merged, loaded for play (003 §3.4).
 
 `build_pool` makes a file from runs, `load_pool` gives the pool in it to any number of games, `merge` joins
-files, `inspect` says what one holds. `make_pool` and `merged` do the same in memory. `extend_pool` adds a
-state to the file of a pool that grows; each state is a pool of its own, frozen while games are played with
-it.
+files. `make_pool` and `merged` do the same in memory. `extend_pool` adds a state to the file of a pool that
+grows; each state is a pool of its own, frozen while games are played with it.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import __version__
-from ...agents.experience import DecisionKey, Nearness, Pool
-from ...agents.experience_block import Block
+from ...agents.experience import Nearness, Pool
+from ...agents.experience_block import Block, DecisionKey, Experience
 from ...errors import StoreError
 from ...models.embedders import (
     PAPER_EMBEDDER,
@@ -36,8 +35,6 @@ from ...models.embedders import (
 from .from_games import EVERYTHING, GamesFrom, Gathered, Selection, gather
 from .growing import Growing, open_pool
 from .pool_file import MadePool, must_be_free, write_pool
-from .samples import Inspected as Inspected
-from .samples import inspect as inspect
 
 SHARE = 0.2
 """The share of pairs that ε lets through, unless told otherwise. In ten games of 003's rules among built-in
@@ -50,6 +47,12 @@ AT_ONCE = 1024
 """Texts handed to an embedder in one go."""
 SAMPLE = 3000
 """Experiences among which pairs are looked at, to set ε by."""
+
+_LOT = (
+    "({!r}, StoredExperience(reflection={!r}, response={!r}, score={!r}, game={!r}, deal={!r}, seat={!r}, "
+    "ask={!r}))"
+)
+"""What an experience draws its lot by: with other words, ε of a large pool would be another."""
 
 BuildProgress = Callable[[int, int], None]
 """Called with (texts embedded, texts in all)."""
@@ -227,7 +230,7 @@ def merged(pools: Sequence[MadePool], names: Sequence[str] = ()) -> MadePool:
 
 
 def _joined(blocks: Sequence[Block | None]) -> Block:
-    seen: set[tuple[object, ...]] = set()
+    seen: set[Experience] = set()
     entries, vectors = [], []
     for block in blocks:
         if block is None:
@@ -281,7 +284,8 @@ def _pairs(pool: Pool) -> NDArray[np.float32]:
         block = pool.block(*key)
         assert block is not None
         for place, entry in enumerate(block.entries):
-            ranked.append((blake2b(repr((key, entry)).encode(), digest_size=8).digest(), key, place))
+            lot = _LOT.format(key, *entry.stored)
+            ranked.append((blake2b(lot.encode(), digest_size=8).digest(), key, place))
     if len(ranked) > SAMPLE:  # by lot, but by the same lot every time
         ranked = sorted(ranked)[:SAMPLE]
     chosen: dict[DecisionKey, list[int]] = {}

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...agents.experience import DecisionKey, Held, Nearness, Pool
-from ...agents.experience_block import Block, StoredExperience
+from ...agents.experience import Held, Nearness, Pool
+from ...agents.experience_block import Block, DecisionKey, Experience
 from ...errors import ModelError, StoreError
 from ...models.embedders import embedder_digest
 
@@ -131,7 +131,7 @@ def _write(db: sqlite3.Connection, pool: Pool, origins: Sequence[Mapping[str, An
         db.executemany(
             "INSERT INTO experiences VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                (first + at, number, row, *entry)
+                (first + at, number, row, *entry.stored)
                 for at, (row, entry) in enumerate(zip(block.rows.tolist(), block.entries, strict=True))
             ),
         )
@@ -186,7 +186,7 @@ def open_file(path: Path) -> MadePool:
         embedder_digest(embedder)
 
         def read(key: DecisionKey) -> Block:
-            return _read_block(path, places[key], dimensions, held[key].digest)
+            return _read_block(path, key, places[key], dimensions, held[key].digest)
 
         pool = Pool(embedder, dimensions, held, read, Nearness(**meta["nearness"]))
         if pool.digest != meta["digest"]:
@@ -203,7 +203,7 @@ class _Place(NamedTuple):
     vectors: int
 
 
-def _read_block(path: Path, place: _Place, dimensions: int, digest: str) -> Block:
+def _read_block(path: Path, key: DecisionKey, place: _Place, dimensions: int, digest: str) -> Block:
     with readable_pool(path), closing(_connect(path)) as db:
         (size,) = db.execute(
             "SELECT total(length(data)) FROM vectors WHERE block = ?", (place.id,)
@@ -211,7 +211,7 @@ def _read_block(path: Path, place: _Place, dimensions: int, digest: str) -> Bloc
         if size != place.vectors * dimensions * _LITTLE.itemsize:
             raise ValueError("a block's vectors are not all there")
         known: dict[str, str] = {}
-        entries: list[StoredExperience] = []
+        entries: list[Experience] = []
         rows: list[int] = []
         for row, reflection, response, score, game, deal, seat, ask in db.execute(
             "SELECT row, reflection, response, score, game, deal, seat, ask FROM experiences "
@@ -221,7 +221,7 @@ def _read_block(path: Path, place: _Place, dimensions: int, digest: str) -> Bloc
             rows.append(row)
             # Keys and short answers come again and again: each is kept once.
             response, game, deal, ask = (known.setdefault(text, text) for text in (response, game, deal, ask))
-            entries.append(StoredExperience(reflection, response, score, game, deal, seat, ask))
+            entries.append(Experience(reflection, response, score, *key, game, deal, seat, ask))
         vectors = np.empty((place.vectors, dimensions), np.float32)
         at = 0
         for (data,) in db.execute("SELECT data FROM vectors WHERE block = ? ORDER BY part", (place.id,)):

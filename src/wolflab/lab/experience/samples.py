@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from ...agents.experience import Experience
+from ...agents.experience_block import Experience
 from .from_games import WON
 from .growing import open_pool
 

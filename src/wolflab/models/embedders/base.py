@@ -98,14 +98,6 @@ def require_same(made_with: Mapping[str, Any], embedder: Embedder, subject: str)
     )
 
 
-def check_whole(name: str, setting: str, value: int, least: int, most: int | None = None) -> None:
-    """Raise ModelError, naming embedder and setting, for what is no whole number from `least` to `most`."""
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if not whole or value < least or (most is not None and value > most):
-        upto = "" if most is None else f" to {most}"
-        raise ModelError(f"embedder {name!r}: got {setting} {value!r}; use a whole number from {least}{upto}")
-
-
 def normalised(vectors: object, n: int, name: str) -> Vectors:
     """`vectors` as float32 (n, d), rows of length 1 (those of zeros stay); ModelError for anything else."""
     try:

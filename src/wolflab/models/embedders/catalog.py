@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import ModelError
-from ...fields import nearest
 from ..budget import Budget
 from ..catalog import name_and_settings
-from ..endpoints import PROVIDERS, Provider
+from ..endpoints import PROVIDERS
+from ..exchange import settings_of
 from .base import Embedder
 
 EmbedderSpec = str | Mapping[str, Any]
@@ -25,45 +25,32 @@ def resolve_embedder(spec: EmbedderSpec, budget: Budget | None = None) -> Embedd
     Raises ModelError for an unknown name, provider or setting, naming the known ones.
     """
     name, settings = name_and_settings(spec, "an embedder", "hashing or minilm")
+    who = f"embedder {name!r}"
     if name == "hashing":
-        from .hashing import HashingEmbedder
+        from .hashing import HashingEmbedder, HashingSettings
 
-        return HashingEmbedder(**_known(name, settings, ("dimensions",)))
+        return HashingEmbedder(settings_of(HashingSettings, who, settings).dimensions)
     if name == "minilm":
-        from .sentences import MiniLM
+        from .sentences import MiniLM, MiniLMSettings
 
-        return MiniLM(**_known(name, settings, ("device", "batch_size")))
+        return MiniLM(settings_of(MiniLMSettings, who, settings))
     if name.startswith("sentence-transformers/") and name.partition("/")[2]:
-        from .sentences import SentenceEmbedder
+        from .sentences import SentenceEmbedder, SentenceSettings
 
-        known = ("revision", "path", "device", "batch_size")
-        return SentenceEmbedder(name, **_known(name, settings, known))
+        return SentenceEmbedder(name, settings_of(SentenceSettings, who, settings))
     prefix, slash, rest = name.partition("/")
     if slash and rest and prefix in PROVIDERS and prefix not in NO_EMBEDDINGS:
-        return _behind_http(name, rest, PROVIDERS[prefix], settings, budget)
-    if settings.get("base_url"):
-        return _behind_http(name, name, PROVIDERS["custom"], settings, budget)
-    providers = ", ".join(f"{provider}/NAME" for provider in PROVIDERS if provider not in NO_EMBEDDINGS)
-    raise ModelError(
-        f"embedder {name!r} is not known: use hashing, minilm, sentence-transformers/NAME, "
-        f"one of {providers}, or any name with base_url"
+        provider, model = PROVIDERS[prefix], rest
+    elif settings.get("base_url"):
+        provider, model = PROVIDERS["custom"], name
+    else:
+        providers = ", ".join(f"{provider}/NAME" for provider in PROVIDERS if provider not in NO_EMBEDDINGS)
+        raise ModelError(
+            f"embedder {name!r} is not known: use hashing, minilm, sentence-transformers/NAME, "
+            f"one of {providers}, or any name with base_url"
+        )
+    from .endpoint import EndpointEmbedder, EndpointSettings
+
+    return EndpointEmbedder(
+        name, model, provider, settings_of(EndpointSettings, who, settings), budget=budget
     )
-
-
-def _behind_http(
-    name: str, model: str, provider: Provider, settings: dict[str, Any], budget: Budget | None
-) -> Embedder:
-    from ..openai_api import HttpSettings
-    from .endpoint import SHARED, EndpointEmbedder
-
-    _known(name, settings, (*SHARED, "dimensions", "batch"))
-    own = {key: settings.pop(key) for key in ("dimensions", "batch") if key in settings}
-    shared = HttpSettings.of(f"embedder {name!r}", settings)
-    return EndpointEmbedder(name, model, provider, shared, budget=budget, **own)
-
-
-def _known(name: str, settings: dict[str, Any], known: tuple[str, ...]) -> dict[str, Any]:
-    unknown = [key for key in settings if key not in known]
-    if unknown:
-        raise ModelError(f"embedder {name!r} has no setting {unknown[0]!r}; {nearest(unknown[0], known)}")
-    return settings

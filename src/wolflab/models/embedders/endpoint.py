@@ -7,28 +7,23 @@ Connections, limits in flight, keys, faults, retries and budgets are those of th
 from __future__ import annotations
 
 import asyncio
-import random
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from annotated_types import Interval
 
 from ...errors import ModelError
 from ...usage import Usage
-from ..budget import Budget, Price
-from ..endpoints import Provider, public_url
-from ..exchange import HttpAnswer, backoff_pause, gave_up, passed_on, post, raise_if_hopeless
+from ..exchange import HttpAnswer, Served, ServerSettings
 from ..faults import Fault, of_status
-from ..openai_api import HttpSettings, endpoint_for
 from ..wire import token_counts, tokens
-from .base import Embedder, Vectors, check_whole, nonblank_places, normalised, with_blanks
+from .base import Embedder, Vectors, nonblank_places, normalised, with_blanks
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-SHARED = ("base_url", "api_key_env", "price", "max_in_flight", "timeout", "retries", "longest_wait", "extra")
-"""The settings that mean the same as for a chat model."""
-BATCH = 256
 MOST_IN_BATCH = 2048
 """OpenAI takes no more texts in one request."""
 TOKENS_IN_BATCH = 100_000
@@ -42,47 +37,35 @@ KNOWN_DIMENSIONS = {
 """What can be said before the first reply."""
 
 
-class EndpointEmbedder(Embedder):
-    """One embedding model at one endpoint.
+@dataclass(frozen=True, slots=True)
+class EndpointSettings(ServerSettings):
+    """What can be set for an embedder behind HTTP.
 
-    name: as written in the experiment. model: the server's own name. settings: those in `SHARED`.
     dimensions: asked of the server (for models that can shorten their vectors), and required of its
     replies; None takes what comes. batch: texts in one request.
-    sleep (seconds) and jitter (→ [0, 1)) are there to be replaced in tests.
     """
 
-    instant = False
-    version = ""
-    dimensions: int | None = None
-    """What was asked for, is known of the model, or came with the first reply."""
-    usage = Usage()
+    dimensions: Annotated[int, Interval(ge=1, le=2**16)] | None = None
+    batch: Annotated[int, Interval(ge=1, le=MOST_IN_BATCH)] = 256
 
-    def __init__(
-        self,
-        name: str,
-        model: str,
-        provider: Provider,
-        settings: HttpSettings | None = None,
-        *,
-        dimensions: int | None = None,
-        batch: int = BATCH,
-        budget: Budget | None = None,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        jitter: Callable[[], float] = random.random,
-    ) -> None:
-        self.name, self.model, self.provider = name, model, provider
-        self.settings = settings or HttpSettings()
-        if dimensions is not None:
-            check_whole(name, "dimensions", dimensions, 1, 2**16)
-        check_whole(name, "batch", batch, 1, MOST_IN_BATCH)
-        self.endpoint = endpoint_for(f"embedder {name!r}", provider, self.settings, budget)
-        self._asked, self._batch, self._budget = dimensions, batch, budget
-        self.dimensions = dimensions or KNOWN_DIMENSIONS.get(name)
-        self._sleep, self._jitter = sleep, jitter
+
+class EndpointEmbedder(Served[EndpointSettings], Embedder):
+    """One embedding model at one endpoint; see `Served`."""
+
+    noun = "embedder"
+    version = ""
+    usage = Usage()
+    _came: int | None = None
+
+    @property
+    def dimensions(self) -> int | None:
+        """What was asked for, is known of the model, or came with the first reply."""
+        return self.settings.dimensions or KNOWN_DIMENSIONS.get(self.name) or self._came
 
     def describe(self) -> dict[str, Any]:
         """See `Embedder`. What came is no part of it, so that the digest is known before the first call."""
-        given = {"dimensions": self._asked, "extra": self.settings.extra and dict(self.settings.extra)}
+        settings = self.settings
+        given = {"dimensions": settings.dimensions, "extra": settings.extra and dict(settings.extra)}
         return {
             "kind": "openai-compatible",
             "name": self.name,
@@ -92,20 +75,13 @@ class EndpointEmbedder(Embedder):
             **{name: value for name, value in given.items() if value is not None},
         }
 
-    async def close(self) -> None:
-        """Leave the running loop's connections; the embedder can be used again."""
-        await self.endpoint.leave(self)
-
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder`. Batches go out side by side; blank texts, which servers refuse, do not go out."""
         places_kept = nonblank_places(texts)
         if not places_kept:
             return np.zeros((len(texts), self.dimensions or 0), np.float32)
-        try:
-            client, places = self.endpoint.line(self)
-        except ModelError as error:
-            raise ModelError(f"embedder {self.name!r}: {error}") from None
-        batches = list(_batches([texts[place] for place in places_kept], self._batch))
+        client, places = self._line()
+        batches = list(_batches([texts[place] for place in places_kept], self.settings.batch))
         tasks = [asyncio.create_task(self._one(client, places, batch)) for batch in batches]
         try:
             rows = await asyncio.gather(*tasks)
@@ -118,58 +94,36 @@ class EndpointEmbedder(Embedder):
     # -- one request ------------------------------------------------------------------------
 
     async def _one(self, client: AsyncOpenAI, places: asyncio.Semaphore, texts: list[str]) -> Vectors:
-        waited = 0
-        async with places:
-            while True:
-                if self._budget is not None:
-                    self._budget.check()
-                outcome = await self._attempt(client, texts)
-                if isinstance(outcome, HttpAnswer):
-                    return self._read(outcome.body, texts)
-                if outcome.kind == "context":
-                    longest = max(map(len, texts))
-                    raise ModelError(
-                        f"{self._at()} takes no text this long (the longest has {longest} characters): "
-                        f"{outcome.words}"
-                    )
-                raise_if_hopeless(
-                    outcome,
-                    self._at(),
-                    model=self.model,
-                    variable=self.endpoint.variable,
-                    longest_wait=self.settings.longest_wait,
-                )
-                if waited >= self.settings.retries:
-                    raise gave_up(outcome, self._at(), waited + 1)
-                await self._sleep(backoff_pause(outcome, waited, self._jitter))
-                waited += 1
-
-    async def _attempt(self, client: AsyncOpenAI, texts: list[str]) -> HttpAnswer | Fault:
         body: dict[str, Any] = {"model": self.model, "input": texts}
-        if self._asked is not None:
-            body["dimensions"] = self._asked
+        if self.settings.dimensions is not None:
+            body["dimensions"] = self.settings.dimensions
+        body |= self.settings.extra or {}
 
         def classify(status: int, error: object, headers: Mapping[str, str]) -> Fault:
             return of_status(status, error, headers, sent=("dimensions",), secret=self.endpoint.key())
 
-        answer = await post(
-            client,
-            "/embeddings",
-            body | dict(self.settings.extra or {}),
-            timeout=self.settings.timeout,
-            classify=classify,
-            address=public_url(self.endpoint.base_url),
-            secret=self.endpoint.key(),
-        )
-        if isinstance(answer, HttpAnswer) and answer.body.get("error") and not answer.body.get("data"):
-            return passed_on(answer, classify)
-        return answer
+        async def attempt() -> Vectors | Fault:
+            outcome = await self._post(client, "/embeddings", body, classify, "data")
+            if isinstance(outcome, HttpAnswer):
+                return self._read(outcome.body, texts)
+            if outcome.kind == "context":
+                longest = max(map(len, texts))
+                raise ModelError(
+                    f"{self._at()} takes no text this long (the longest has {longest} characters): "
+                    f"{outcome.words}"
+                )
+            return outcome
+
+        return await self._until_over(places, attempt)
 
     def _read(self, reply: Mapping[str, Any], texts: list[str]) -> Vectors:
-        self._count(reply.get("usage"), texts)
+        usage = reply.get("usage")
+        # A server that does not count must make no budget endless, neither now nor after a resume.
+        spent = token_counts(usage)[0] if isinstance(usage, dict) else sum(map(tokens, texts))
+        self.usage = self.usage + self._spend(spent, estimated=not isinstance(usage, dict))
         vectors = normalised(self._ordered(reply.get("data"), len(texts)), len(texts), self.name)
         if self.dimensions is None:
-            self.dimensions = vectors.shape[1]
+            self._came = vectors.shape[1]
         elif vectors.shape[1] != self.dimensions:
             raise ModelError(
                 f"{self._at()} gave vectors of {vectors.shape[1]} dimensions where {self.dimensions} were "
@@ -187,18 +141,6 @@ class EndpointEmbedder(Embedder):
         if sorted(vectors) != list(range(n)):
             raise ModelError(f"{self._at()} gave {len(vectors)} vectors for {n} texts, or misnumbered them")
         return [vectors[place] for place in range(n)]
-
-    def _count(self, usage: object, texts: list[str]) -> None:
-        # A server that does not count must make no budget endless, neither now nor after a resume.
-        counted = isinstance(usage, dict)
-        spent = token_counts(usage)[0] if isinstance(usage, dict) else sum(map(tokens, texts))
-        cost = (self.settings.price or Price()).cost(spent, 0)
-        if self._budget is not None:
-            self._budget.add(Usage(spent, 0, 0, cost), estimated=not counted)
-        self.usage = self.usage + Usage(spent, 0, 0, cost)
-
-    def _at(self) -> str:
-        return f"embedder {self.name!r}: the server at {public_url(self.endpoint.base_url)}"
 
 
 def _batches(texts: Sequence[str], most: int) -> Iterator[list[str]]:

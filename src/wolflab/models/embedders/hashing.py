@@ -14,21 +14,22 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 from zlib import crc32
 
 import numpy as np
+from annotated_types import Interval
 from numpy.typing import NDArray
 
 from ...usage import Usage
-from .base import Embedder, Vectors, check_whole, nonblank_places
+from .base import Embedder, Vectors, nonblank_places
 
 VERSION = "2"
 """Raise it with any change that changes a vector."""
 DIMENSIONS = 512
-SMALLEST, LARGEST = 16, 2**16
 
 _REMEMBERED = 1 << 13
 """Texts whose vectors are kept at hand: players at one table hear the same sentences and ask alike."""
@@ -59,8 +60,15 @@ _LAST_PLACE = (np.uint64(1) << _PLACES) - np.uint64(1)
 """Places beyond it count as this one, which is felt by texts of more than eight million features."""
 
 
+@dataclass(frozen=True, slots=True)
+class HashingSettings:
+    """dimensions: more means fewer collisions (512: cosines off by about 0.04)."""
+
+    dimensions: Annotated[int, Interval(ge=16, le=2**16)] = DIMENSIONS
+
+
 class HashingEmbedder(Embedder):
-    """See the module. dimensions: more means fewer collisions (512: cosines off by about 0.04)."""
+    """See the module. dimensions: as in `HashingSettings`."""
 
     name = "hashing"
     version = VERSION
@@ -69,7 +77,6 @@ class HashingEmbedder(Embedder):
     dimensions: int = DIMENSIONS
 
     def __init__(self, dimensions: int = DIMENSIONS) -> None:
-        check_whole("hashing", "dimensions", dimensions, SMALLEST, LARGEST)
         self.dimensions = dimensions
         self._known: dict[str, NDArray[np.float32]] = {}
 

@@ -9,17 +9,19 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from hashlib import file_digest
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Ge, MinLen
 
 from ...errors import ModelError
 from ...usage import Usage
-from .base import Embedder, Vectors, check_whole, nonblank_places, normalised, with_blanks
+from .base import Embedder, Vectors, nonblank_places, normalised, with_blanks
 
 PREFIX = "sentence-transformers/"
 
@@ -41,13 +43,37 @@ KNOWN_DIMENSIONS = {
 """What can be said before the weights are there; the weights have the last word."""
 
 
-class SentenceEmbedder(Embedder):
-    """A sentence-transformers model.
+Name = Annotated[str, MinLen(1)]
 
-    name: as written. revision: the hub's commit or tag; part of the digest, and worth pinning, since a
-    name alone may change its weights. path: a directory that holds the model, in place of the hub.
+
+@dataclass(frozen=True, slots=True)
+class MiniLMSettings:
+    """What can be set for a model on this machine.
+
     device: "cpu", "cuda", …; None leaves it to torch. batch_size: texts in one pass; with 1 a text's
     vector does not depend on its neighbours to the last bit, more is quicker.
+    """
+
+    device: Name | None = "cpu"
+    batch_size: Annotated[int, Ge(1)] = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceSettings(MiniLMSettings):
+    """The same for a model by its name.
+
+    revision: the hub's commit or tag; part of the digest, and worth pinning, since a name alone may change
+    its weights. path: a directory that holds the model, in place of the hub.
+    """
+
+    device: Name | None = None
+    revision: Name | None = None
+    path: Name | None = None
+
+
+class SentenceEmbedder(Embedder):
+    """A sentence-transformers model. name: as written.
+
     Texts beyond the model's window (384 tokens for all-mpnet-base-v2) are cut by the model.
     """
 
@@ -56,22 +82,10 @@ class SentenceEmbedder(Embedder):
     usage = Usage()
     dimensions: int | None = None
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        revision: str | None = None,
-        path: str | None = None,
-        device: str | None = None,
-        batch_size: int = 1,
-    ) -> None:
-        for setting, value in (("revision", revision), ("path", path), ("device", device)):
-            if value is not None and (not isinstance(value, str) or not value):
-                raise ModelError(f"embedder {name!r}: setting {setting!r} is {value!r}; use a text")
-        check_whole(name, "batch_size", batch_size, 1)
+    def __init__(self, name: str, settings: SentenceSettings) -> None:
         self.name = name
-        self.version = revision or ""
-        self._path, self._device, self._batch_size = path, device, batch_size
+        self.version = settings.revision or ""
+        self._path, self._device, self._batch_size = settings.path, settings.device, settings.batch_size
         self._install = INSTALL_SENTENCES
         self._model: Any = None
         self.dimensions = KNOWN_DIMENSIONS.get(name)
@@ -152,8 +166,8 @@ class MiniLM(SentenceEmbedder):
     384 dimensions, texts of up to 256 tokens. The files are checked against `MINILM_FILES` when loaded.
     """
 
-    def __init__(self, *, device: str | None = "cpu", batch_size: int = 1) -> None:
-        super().__init__("minilm", device=device, batch_size=batch_size)
+    def __init__(self, settings: MiniLMSettings) -> None:
+        super().__init__("minilm", SentenceSettings(settings.device, settings.batch_size))
         self.version = MINILM_FILES["model.safetensors"][:12]
         self._install = INSTALL_MINILM
         self.dimensions = 384

@@ -1,8 +1,7 @@
 """The fitted numbers of `village`: integer log-likelihood tables, calibration, and their digest.
 
 They stand in ``parameters.json``, written by ``python benchmarks/village_fit.py``. All likelihoods are
-milli-nats (1000 × natural logarithm). Without the file the tables are neutral (all zero), which is
-where fitting starts.
+milli-nats (1000 × natural logarithm).
 """
 
 from __future__ import annotations
@@ -69,19 +68,6 @@ class Parameters:
     scale: int
     suspicion: dict[str, tuple[int, ...]]
     digest: str
-
-
-NEUTRAL_SUSPICION = {
-    "Werewolf": (450, 550, 700, 850, 930, 990),
-    "other": (250, 200, 140, 80, 40, 5),
-    "Uncertain": (360, 250, 250, 250, 250, 250),
-}
-
-
-def neutral_parameters() -> Parameters:
-    """Tables that say nothing."""
-    tables = {name: np.zeros(shape, np.int64) for name, shape in SHAPES.items()}
-    return Parameters(tables, 1000, dict(NEUTRAL_SUSPICION), "neutral")
 
 
 def parse_parameters(data: bytes, where: str) -> Parameters:

@@ -17,6 +17,7 @@ from ...text.advice import ACT, HOLD, advised
 from ...text.asking.disguise import disguised
 from ...text.asking.options import label
 from ...text.asking.sentences import a_role
+from ...text.asking.wording import wants_reasoning
 from ...text.intents import chosen as intended_action
 from ...text.questions import (
     AnswerQuestion,
@@ -37,6 +38,7 @@ from ...text.questions import (
 )
 from ...text.replies.reflective import is_free
 from ..base import Chat, Request, Response
+from ..exchange import settings_of
 from .beliefs.guesses import guessed_roles, rated_reliability
 from .beliefs.outlook import outlook_on, widened
 from .beliefs.posterior import Posterior, Thinker
@@ -97,7 +99,7 @@ class Village:
     typed = True
 
     def __init__(self, *, parameters: Parameters | None = None, **settings: Any) -> None:
-        self.settings = VillageSettings.of(settings)
+        self.settings = settings_of(VillageSettings, "model 'village'", settings)
         self.parameters = shipped_parameters() if parameters is None else parameters
         changed = self.settings.changed()
         self.name = "village" + (f"({', '.join(changed)})" if changed else "")
@@ -179,8 +181,7 @@ class Village:
             field = "action"
             action, why = self._planned(scene, task) or self._act(scene, task.ask, advice)
             text = label(action, task.ask.kind, question.situation.ruleset)
-        thinks = task.aids is None or task.aids.think
-        thinks = (thinks and not task.plan and task.intent is None) or "(planted:" in why
+        thinks = wants_reasoning(task) or "(planted:" in why
         if not is_free(question):
             return {"reasoning": why, field: text} if thinks else {field: text}
         if not thinks:

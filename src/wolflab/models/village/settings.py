@@ -9,8 +9,7 @@ from typing import Annotated, Any
 from annotated_types import Ge, Interval
 
 from ...defaults import fields_stated
-from ...errors import ModelError
-from ...fields import Chance, Misfit, from_plain, nearest
+from ...fields import Chance, Misfit, nearest
 from .speech.phrases import BANKS
 from .speech.planted import BEHAVIOURS
 
@@ -44,14 +43,6 @@ class VillageSettings:
             if name not in BEHAVIOURS:
                 raise Misfit("plant", f"there is no behaviour {name!r}; {nearest(name, BEHAVIOURS)}")
         object.__setattr__(self, "plant", {name: self.plant[name] for name in sorted(self.plant)})
-
-    @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> VillageSettings:
-        """From names and values as a file has them; ModelError for what is no knob or no value of it."""
-        try:
-            return from_plain(cls, settings)
-        except Misfit as wrong:
-            raise ModelError(f"model 'village', setting {wrong.place!r}: {wrong.words}") from None
 
     def described(self) -> dict[str, Any]:
         """The knobs that are not at their defaults, for a record's header."""

@@ -53,11 +53,11 @@ def a_role(name: str) -> str:
     return f"an {name}" if name[:1] in "AEIOU" else f"a {name}"
 
 
-def listed(names: Sequence[str], word: str = "and") -> str:
+def listed(names: Sequence[str]) -> str:
     """Names in a row: "player_1, player_2 and player_3"; "nobody" for none."""
     if not names:
         return "nobody"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def when(round: int, phase: str) -> str:

@@ -21,6 +21,7 @@ from .chosen_action import read_player
 from .extract import find_object
 from .parsed import (
     REASONING,
+    REASONING_LIMIT,
     Judged,
     Judgement,
     Parsed,
@@ -28,18 +29,17 @@ from .parsed import (
     RatedReply,
     field_of,
     number_of,
+    object_schema,
     text_of,
+    text_schema,
 )
 from .reflective import is_free, read_free, read_verdict
 from .strategic import (
-    REASONING_LIMIT,
     acting_fields,
-    object_schema,
     read_decided,
     read_preferred,
     read_proposals,
     strategic_schema,
-    text_schema,
 )
 
 # -- what is asked for ------------------------------------------------------------------------

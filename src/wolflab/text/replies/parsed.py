@@ -1,4 +1,4 @@
-"""What replies are read into, and the reading of a JSON object's fields that all kinds of reply share.
+"""What replies are read into, and the schema and the reading of a JSON object that all kinds of reply share.
 
 It knows values, no questions: which reply is wanted is for `text.replies.parse`.
 """
@@ -101,8 +101,28 @@ class Verdict:
 Parsed = Decided | Proposals | Preferred | Judged | RatedReply | Listed | Written | Verdict
 
 
+# -- JSON schemas: no ranges and no lengths, since servers differ there; the reading checks them anyway --
+
+
+def text_schema(*choices: str) -> dict[str, Any]:
+    """A text; out of `choices`, if there are any."""
+    return {"type": "string", "enum": list(choices)} if choices else {"type": "string"}
+
+
+def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """An object that has all of these fields and no others."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
 # -- fields of an object ------------------------------------------------------------------------
 
+REASONING_LIMIT = 2000
+"""Characters of a reasoning that are kept."""
 REASONING = ("reasoning", "reason", "thought", "thoughts", "thinking", "analysis")
 STATEMENT = ("statement", "speech", "discussion", "say", "message", "content", "text", "response", "action")
 ACTION = (

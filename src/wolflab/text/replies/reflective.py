@@ -31,8 +31,7 @@ from ..questions import (
 )
 from .chosen_action import read_action
 from .extract import find_object, without_thinking
-from .parsed import REASONING, Decided, Listed, Problem, Verdict, Written, field_of, text_of
-from .strategic import REASONING_LIMIT
+from .parsed import REASONING, REASONING_LIMIT, Decided, Listed, Problem, Verdict, Written, field_of, text_of
 
 TEXT_LIMIT = 1200
 """Characters of an answer, a reflection or a suggestion that are kept."""

@@ -24,6 +24,7 @@ from .extract import find_object, without_thinking
 from .parsed import (
     ACTION,
     REASONING,
+    REASONING_LIMIT,
     STATEMENT,
     Decided,
     Preferred,
@@ -31,11 +32,11 @@ from .parsed import (
     Proposals,
     bare,
     field_of,
+    object_schema,
     text_of,
+    text_schema,
 )
 
-REASONING_LIMIT = 2000
-"""Characters of a reasoning that are kept."""
 _READ = 40_000
 _ENTRIES = 24
 """Candidates of one reply that are looked at."""
@@ -62,22 +63,7 @@ _ONE = frozenset((*ACTION, *STATEMENT, "candidate", "proposal"))
 """What a candidate's action is called."""
 
 
-# -- JSON schemas: no ranges and no lengths, since servers differ there; the reading checks them anyway --
-
-
-def text_schema(*choices: str) -> dict[str, Any]:
-    """A text; out of `choices`, if there are any."""
-    return {"type": "string", "enum": list(choices)} if choices else {"type": "string"}
-
-
-def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """An object that has all of these fields and no others."""
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+# -- an action or a statement ------------------------------------------------------------------
 
 
 def acting_fields(ask: Ask, ruleset: Ruleset, reasoning: bool = True) -> dict[str, Any]:

@@ -88,9 +88,9 @@ class Survey:
                 weights.setdefault(seat, []).append((weight, position))
         return weights
 
-    def evidence(self, seat: int, most: int = 6) -> list[int]:
-        """The positions of the lines that bear most on `seat`: the weightiest, then the latest, ascending."""
-        weightiest = sorted(self._weights.get(seat, ()), reverse=True)[:most]
+    def evidence(self, seat: int) -> list[int]:
+        """The positions of the six lines that bear most on `seat` (the weightiest, the latest), ascending."""
+        weightiest = sorted(self._weights.get(seat, ()), reverse=True)[:6]
         return sorted(position for _, position in weightiest)
 
     def learn(self, event: Event | Reflected) -> tuple[tuple[int, int], ...]:
