@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
-from ...errors import ExperimentError, RulesetError
+from ...errors import ExperimentError
 from ...fields import Part
 from ...metrics.choices import STUDIES
 from ...metrics.registry import MEASURES
@@ -24,7 +24,7 @@ from ...text.asking.disguise import check_disguise
 from ...text.asking.sentences import listed
 from .overrides import arms, collapse, override
 from .scenes import SCENES, rulesets_of_deals
-from .sources import validation_sentence
+from .sources import checking, validation_sentence
 from .specs import (
     MOST,
     MOST_WORKERS,
@@ -343,12 +343,8 @@ def checked(
     for change in overrides:
         override(data, change, Experiment, "players")
     collapse(data, written)
-    try:
+    with checking(where, Experiment):
         made = Experiment(**data)
         if village and not made.built_in:
             raise ExperimentError("it has no 'village' part, so it cannot run on the built-in player as is")
-        return made
-    except ValidationError as error:
-        raise ExperimentError(f"{where}: {validation_sentence(error, Experiment)}") from None
-    except (RulesetError, ExperimentError, TypeError) as error:
-        raise ExperimentError(f"{where}: {error}") from None
+    return made

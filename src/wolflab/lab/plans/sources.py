@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from ...errors import ExperimentError
+from ...errors import ExperimentError, ModelError, RulesetError
 from ...fields import misfit
 
 
@@ -98,6 +99,17 @@ class _Strict(yaml.SafeLoader):
                 line = node.start_mark.line + 1
                 raise ExperimentError(f"{key!r} stands twice in the mapping at line {line}; name each once")
         return super().construct_mapping(node, deep)
+
+
+@contextmanager
+def checking(where: str, kind: type, page: str = "docs/experiments.md") -> Iterator[None]:
+    """What is wrong with values that are to be a `kind`, as an ExperimentError that begins with `where`."""
+    try:
+        yield
+    except ValidationError as error:
+        raise ExperimentError(f"{where}: {validation_sentence(error, kind, page)}") from None
+    except (RulesetError, ModelError, ExperimentError, TypeError) as error:
+        raise ExperimentError(f"{where}: {error}") from None
 
 
 def validation_sentence(error: ValidationError, kind: type, page: str = "docs/experiments.md") -> str:

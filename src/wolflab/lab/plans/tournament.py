@@ -15,15 +15,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from ...errors import ExperimentError, RulesetError
+from ...errors import ExperimentError
 from ...fields import Part
 from ...metrics.tournament import VERSUS, Matchup
 from .experiment import Experiment, checked
 from .overrides import override
 from .policies import by_name
-from .sources import read_fields, validation_sentence
+from .sources import checking, read_fields
 from .specs import MODEL_FREE, MOST, MOST_WORKERS, BudgetSpec, PlayerSpec, Published, Rules
 
 FILE = "tournament.yaml"
@@ -242,14 +242,8 @@ def make_tournament(
                 f"are {', '.join(values.get('entrants', {}))}"
             )
         override(values, change, Tournament, "entrants")
-    try:
+    with checking(where, Tournament, "docs/tournament.md"):
         made = Tournament(**values)
-    except ValidationError as error:
-        raise ExperimentError(
-            f"{where}: {validation_sentence(error, Tournament, 'docs/tournament.md')}"
-        ) from None
-    except (RulesetError, ExperimentError, TypeError) as error:
-        raise ExperimentError(f"{where}: {error}") from None
     if not made.experiment(where).built_in and village:
         raise ExperimentError(
             f"{where}: with --village everybody is the built-in player; leave all models out (an entrant's, "

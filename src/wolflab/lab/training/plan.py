@@ -30,7 +30,7 @@ from ...policy.settings import Training
 from ...rules import Ruleset, Side
 from ..plans.overrides import override
 from ..plans.policies import by_name
-from ..plans.sources import read_fields, validation_sentence
+from ..plans.sources import checking, read_fields, validation_sentence
 from ..plans.specs import (
     MODEL_FREE,
     MOST_WORKERS,
@@ -352,14 +352,9 @@ def make_training(
     for change in overrides:
         _spell_out(values, change.partition("=")[0].split(".")[:-1])
         override(values, change, TrainingSpec, None)
-    try:
-        return TrainingSpec(**values)
-    except ValidationError as error:
-        raise ExperimentError(
-            f"{where}: {validation_sentence(error, TrainingSpec, 'docs/training.md')}"
-        ) from None
-    except (RulesetError, ModelError, ExperimentError, TypeError) as error:
-        raise ExperimentError(f"{where}: {error}") from None
+    with checking(where, TrainingSpec, "docs/training.md"):
+        made = TrainingSpec(**values)
+    return made
 
 
 # -- a best response -------------------------------------------------------------------------------
@@ -376,12 +371,9 @@ def target_of(name: str, model: str | dict[str, Any] = "village") -> PlayerSpec:
     fields = by_name(name)
     if fields["recipe"] != MODEL_FREE:
         fields = {"model": model, **fields}
-    try:
-        return PlayerSpec(**fields)
-    except ValidationError as error:
-        raise ExperimentError(
-            f"{name}: {validation_sentence(error, PlayerSpec, 'docs/training.md')}"
-        ) from None
+    with checking(name, PlayerSpec, "docs/training.md"):
+        target = PlayerSpec(**fields)
+    return target
 
 
 def side_of(name: str) -> Side:
