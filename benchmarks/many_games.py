@@ -74,7 +74,7 @@ def enter(path: Path, wanted: int) -> None:
                     return
                 number += 1
                 db.execute(
-                    "INSERT INTO games VALUES (?, ?, ?, ?, '', ?, NULL, ?)",
+                    "INSERT INTO games VALUES (?, ?, ?, ?, ?, NULL, ?)",
                     (number, condition, deal + turn * deals, repeat, status, seconds),
                 )
                 for table in ("records", "rows"):

@@ -28,8 +28,7 @@ from wolflab.lab.experience.samples import inspect
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import verify_game
-from wolflab.lab.storage.place import Place
-from wolflab.lab.storage.store import Store
+from wolflab.lab.storage.store import Place, Store
 from wolflab.match import run_now
 from wolflab.models.embedders import Vectors, resolve_embedder
 from wolflab.models.embedders.hashing import HashingEmbedder

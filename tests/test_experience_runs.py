@@ -25,8 +25,7 @@ from wolflab.lab.results.summaries import games, summary
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.again import again
 from wolflab.lab.runs.replay import verify_game
-from wolflab.lab.storage.place import Place
-from wolflab.lab.storage.store import Store
+from wolflab.lab.storage.store import Place, Store
 from wolflab.metrics.behaviours import trust_tables
 from wolflab.models.embedders import resolve_embedder
 from wolflab.text.asking.wording import moderator_request

@@ -15,7 +15,7 @@ from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.plans.sources import shipped_files
 from wolflab.lab.runs.casting import Company
-from wolflab.lab.storage.place import Place
+from wolflab.lab.storage.store import Place
 from wolflab.lab.training.plan import load_training
 from wolflab.match import Dealing
 from wolflab.ui.running import list_experiments

@@ -108,7 +108,7 @@ def test_past_turns_of_a_pool_from_a_file_keep_their_own_names(store: Store, tmp
 
 
 def place_of(store: Store) -> Any:
-    from wolflab.lab.storage.place import Place
+    from wolflab.lab.storage.store import Place
 
     return Place.of(game_of(store, "taught"))
 

@@ -30,8 +30,7 @@ from wolflab.lab.plans.sources import shipped_files
 from wolflab.lab.plans.specs import PlayerSpec
 from wolflab.lab.runs.casting import Company
 from wolflab.lab.runs.runner import play_run as play_all
-from wolflab.lab.storage.place import Place
-from wolflab.lab.storage.store import Store
+from wolflab.lab.storage.store import Place, Store
 from wolflab.lab.training import files as training_files
 from wolflab.lab.training import run as training_run
 from wolflab.lab.training.files import frozen, log_of
@@ -50,7 +49,6 @@ from wolflab.lab.training.run import FILE, TrainingStep, opened, run_training, s
 from wolflab.match import Draws, Match, play, run_now
 from wolflab.models.embedders import resolve_embedder
 from wolflab.policy.settings import PPO
-from wolflab.policy.shares import Sampler, part_of
 from wolflab.policy.train import Learner
 from wolflab.rules import DOCTOR, Side
 from wolflab.ui.training import curve, render_training, show_training
@@ -67,7 +65,7 @@ TINY: dict[str, Any] = {
     },
     "evaluation": {"every": 2, "deals": 4, "final": 6, "model": {"model": "village", "phrases": "b"}},
 }
-TIMES = ("time/", "rate/", "share/", "seconds")
+TIMES = ("time/", "rate/", "seconds")
 
 
 class Cut(Exception):
@@ -129,8 +127,6 @@ def test_a_run_leaves_a_log_a_policy_and_a_verdict(whole: Path) -> None:
         wanted = {"loss/policy", "loss/value", "loss/entropy", "ppo/clipped", "ppo/kl", "value/explained"}
         assert wanted <= line.keys()
         assert line["rate/decisions"] > 0
-        shares = [value for name, value in line.items() if name.startswith("share/")]
-        assert sum(shares) == pytest.approx(1, abs=1e-4) or not shares
         assert all(0 <= value <= 1 for name, value in line.items() if name.startswith("win/"))
     assert [("look/werewolves" in line) for line in log] == [True, False, True, True]
     result = json.loads((whole / "seed-1" / "evaluation.json").read_text())
@@ -901,17 +897,6 @@ def test_the_commands(tmp_path: Path) -> None:
     assert runner.invoke(app, ["exploit"]).exit_code == 2
 
 
-def test_processor_time_is_told_by_part() -> None:
-    assert part_of("models/embedders/hashing.py") == "embedding"
-    assert part_of("agents/policy/network.py") == "network"
-    assert part_of("agents/policy/features.py") == "features"
-    assert part_of("models/village/player.py") == "village"
-    assert part_of("rules/engine.py") == "rules"
-    with Sampler() as sampler:
-        pass
-    assert set(sampler.seconds) == {"all"}
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -938,7 +923,7 @@ def test_without_torch_one_sentence_says_what_to_install(
     assert not (tmp_path / "run").exists()
 
 
-def test_the_benchmark_of_rollouts_says_where_the_time_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_benchmark_of_rollouts_plays_what_a_training_plays(monkeypatch: pytest.MonkeyPatch) -> None:
     played: list[Job] = []
 
     def job(*fields: Any) -> Job:
@@ -948,8 +933,6 @@ def test_the_benchmark_of_rollouts_says_where_the_time_goes(monkeypatch: pytest.
     monkeypatch.setattr(bench_training, "Job", job)
     rows = {what: (figure, unit) for what, figure, unit in training_lines(games=8, workers=1)}
     assert rows["… of processor time"][0] > 0
-    shares = [figure for what, (figure, _) in rows.items() if what.startswith("… share of")]
-    assert sum(shares) == pytest.approx(100)
     kinds = Counter(member.kind for member in played[-1].pool)
     assert kinds == {"style": 6, "checkpoint": load_training("train-small").training.population.keep}
 

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 from ..agents.policy.checkpoint import SUFFIX, load_policy, save
 from ..lab.training.files import POLICY
-from ..lab.training.games import POPULATION, Job, crew, grouped, time_spent
+from ..lab.training.games import POPULATION, Job, crew, grouped
 from ..lab.training.plan import load_training
 from ..policy.rollout import population_members
 
@@ -49,8 +49,6 @@ def training_lines(games: int, workers: int | None = None) -> list[tuple[str, fl
         done = list(workers_.do(jobs("timed", games)))
         spent = time.perf_counter() - start
     made = sum(len(decisions_made.action) for each in done for decisions_made in each.decisions)
-    seconds, shares = time_spent(done)
+    seconds = sum(each.seconds for each in done)
     title = f"training rollouts, {count} processes, embedder hashing"
-    rows = [(title, made / spent, "decisions/s"), ("… of processor time", made / seconds, "decisions/s")]
-    ordered = sorted(shares.items(), key=lambda item: -item[1])
-    return rows + [(f"… share of {part}", 100 * share, "%") for part, share in ordered]
+    return [(title, made / spent, "decisions/s"), ("… of processor time", made / seconds, "decisions/s")]

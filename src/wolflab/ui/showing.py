@@ -15,8 +15,7 @@ from ..errors import ExperimentError, RecordError
 from ..lab.runs.again import Again, again
 from ..lab.runs.game import keys
 from ..lab.runs.replay import requests
-from ..lab.storage.place import Place
-from ..lab.storage.store import GameRow, Store
+from ..lab.storage.store import GameRow, Place, Store
 from ..metrics.behaviours import TrustTable, trust_tables
 from ..record import GameRecord
 from ..rules import Action, Ruleset

@@ -22,8 +22,7 @@ from ...files import copied
 from ...models.embedders import Embedder, require_same
 from ..plans.experiment import Experiment
 from ..plans.specs import ExperienceSpec
-from ..storage.place import Place
-from ..storage.store import GameRow, Store
+from ..storage.store import GameRow, Place, Store
 from .from_games import Selection
 from .growing import Growing, open_pool
 from .pool import NothingToLearn, build_pool, extend_pool, load_pool

@@ -30,8 +30,7 @@ from ..runs.casting import Company
 from ..runs.game import prepare
 from ..runs.replay import silenced
 from ..storage.embedding_cache import CachedEmbedder, WrappedEmbedder, text_hash
-from ..storage.place import Place
-from ..storage.store import GameRow, Store
+from ..storage.store import GameRow, Place, Store
 
 MANY = 50
 """Replies from which a rate of unusable ones is taken for more than bad luck."""

@@ -19,8 +19,7 @@ from ...models.catalog import check_model
 from ...record import GameRecord
 from ...rules import Action, facts_of
 from ...text.notes import Content
-from ..storage.place import Place
-from ..storage.store import GameRow, Store
+from ..storage.store import GameRow, Place, Store
 from .casting import Company
 from .moments import Moment, moments
 

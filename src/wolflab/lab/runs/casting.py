@@ -29,7 +29,7 @@ from ..plans.policies import Policies, policy_name_of
 from ..plans.scenes import SCENES
 from ..plans.specs import ExperienceSpec, PlayerSpec
 from ..storage.embedding_cache import CachedEmbedder, EmbeddingCache
-from ..storage.place import Place
+from ..storage.store import Place
 
 
 async def reach(spec: str | dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from ...rules import Ruleset, Said
 from ...text.camouflage import claimed_against
 from ..plans.experiment import Experiment
 from ..plans.scenes import ruleset_of_deal
-from ..storage.place import Place
+from ..storage.store import Place
 from .casting import Company
 
 

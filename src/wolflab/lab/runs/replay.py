@@ -18,8 +18,7 @@ from ...models.embedders.base import Vectors
 from ...record import GameRecord, verify
 from ..experience.run_pools import Pools
 from ..storage.embedding_cache import WrappedEmbedder
-from ..storage.place import Place
-from ..storage.store import GameRow, Store
+from ..storage.store import GameRow, Place, Store
 from .casting import Company
 from .counting import check_row
 from .game import keys, prepare

@@ -24,8 +24,7 @@ from ...models.budget import Budget
 from ..experience.run_pools import provide
 from ..plans.experiment import Experiment
 from ..storage.call_store import CallFile
-from ..storage.place import Place
-from ..storage.store import GameRow, Store, asker
+from ..storage.store import GameRow, Place, Store, asker
 from .casting import Company
 from .counting import Finished, finished
 from .game import prepare

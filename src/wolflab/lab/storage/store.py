@@ -12,6 +12,7 @@ import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -55,6 +56,20 @@ class GameRow(NamedTuple):
     def over(self) -> bool:
         """Whether it was played to its end, void games too: it has a record."""
         return self.status in ("done", "void")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which game of an experiment: a condition, a deal and a repeat."""
+
+    condition: str
+    deal: int
+    repeat: int
+
+    @classmethod
+    def of(cls, row: GameRow) -> Place:
+        """The place of a stored game."""
+        return cls(row.condition, row.deal, row.repeat)
 
 
 class KeptRow(NamedTuple):

@@ -6,8 +6,8 @@ Work is cut into jobs that say everything about themselves; a job gives the same
 from __future__ import annotations
 
 import os
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -23,7 +23,6 @@ from ...models.embedders import Embedder
 from ...models.embedders.base import Vectors
 from ...policy.lockstep import ServiceRequest, drive
 from ...policy.rollout import Decisions, Ended, First, InStep, Member, play_episodes, unread_match
-from ...policy.shares import Sampler
 from ...rules import ROLES, Side
 from ..plans.policies import policy_name_of
 from ..plans.specs import PlayerSpec
@@ -62,29 +61,18 @@ class Job:
 @dataclass
 class Done:
     """What came of a job. decisions: of episodes, one for each size of table. ended: by game. won: of an
-    evaluation, whether the village won, None for nobody. seconds: of processor time, by what they went into.
+    evaluation, whether the village won, None for nobody. seconds: of processor time.
     """
 
     decisions: list[Decisions] = field(default_factory=list)
     ended: list[Ended] = field(default_factory=list)
     won: list[bool | None] = field(default_factory=list)
-    seconds: dict[str, float] = field(default_factory=dict)
+    seconds: float = 0.0
 
 
 def grouped(keys: Sequence[str], size: int) -> list[tuple[str, ...]]:
     """The games of jobs: so many keys each, in order."""
     return [tuple(keys[at : at + size]) for at in range(0, len(keys), size)]
-
-
-def time_spent(jobs: Iterable[Done]) -> tuple[float, dict[str, float]]:
-    """Seconds of processor time that jobs took, and the share of each part of the program in them."""
-    spent: defaultdict[str, float] = defaultdict(float)
-    for job in jobs:
-        for part, seconds in job.seconds.items():
-            spent[part] += seconds
-    total = spent.pop("all")
-    looked = sum(spent.values())  # a very short job may never have been looked at
-    return total, {part: value / looked for part, value in spent.items()}
 
 
 @contextmanager
@@ -226,9 +214,10 @@ class TrainingPlayers(Players):
         self._folder, self._cloning = Path(job.policy).parent / POPULATION, job.cloning
         for key in [key for key in self._fixed if key[0] != self._folder or key[1] not in job.pool]:
             del self._fixed[key]
-        with Sampler() as sampler, rare_collection():
+        start = time.process_time()
+        with rare_collection():
             done = self._evaluate(job) if job.arm is not None else self._learn(job)
-        return replace(done, seconds=sampler.seconds)
+        return replace(done, seconds=time.process_time() - start)
 
     def _learn(self, job: Job) -> Done:
         """Episodes, each size of table by itself."""

@@ -40,7 +40,7 @@ from ...stats.comparing import paired
 from ..plans.policies import policy_digest, require_policy
 from ..storage.run_files import TRAINING, held, must_be_new, new_directory
 from . import files
-from .games import LEARNERS, POPULATION, TARGET, Crew, Job, TrainingPlayers, crew, grouped, time_spent
+from .games import LEARNERS, POPULATION, TARGET, Crew, Job, TrainingPlayers, crew, grouped
 from .plan import APART, TrainingSpec, load_training
 
 FILE = TRAINING
@@ -202,10 +202,9 @@ class _Run:
             )
         joined = join_decisions(decisions)
         spent = time.perf_counter() - start
-        seconds, shares = time_spent(made)
+        seconds = sum(done.seconds for done in made)
         log = {"time/playing": spent, "rate/decisions": len(joined.action) / spent}
         log["rate/decisions_per_cpu"] = len(joined.action) / seconds
-        log |= {f"share/{part}": share for part, share in shares.items()}
         return joined, log | _wins([episode for done in made for episode in done.ended])
 
     # -- looks --------------------------------------------------------------------------------
