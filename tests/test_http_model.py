@@ -21,7 +21,7 @@ from wolflab.models.catalog import check_model, listing, resolve
 from wolflab.models.endpoints import PROVIDERS, public_url
 from wolflab.models.faults import of_status, retry_after
 from wolflab.models.openai_api import HttpSettings, OpenAIModel
-from wolflab.models.wire import form_of, is_strict, response_format
+from wolflab.models.wire import NOT_JSON, decoded, form_of, is_strict, response_format
 from wolflab.rules import LEFT, NO, PASS, PRESETS, RIGHT, SHERIFF, YES, Action, Ask, Pick
 from wolflab.text.questions import Decide, Deduce, Question, Rate, Situation, Task, guessable
 from wolflab.text.replies.parse import parse, schema
@@ -1058,3 +1058,10 @@ def test_importing_the_client_imports_no_sdk():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"a": "\xe9"}', b"[" * 100_000, b"{", b""], ids=["latin", "deep", "cut", "none"]
+)
+def test_a_body_that_cannot_be_read_is_no_json(body: bytes) -> None:
+    assert decoded(body) is NOT_JSON

@@ -135,6 +135,30 @@ class Illegal(OwnAgent):
     assert stand_ins.value > 0.2
 
 
+@pytest.mark.parametrize(
+    "reply",
+    ['Say("x"), (("act", Thought(None)),)', "Invalid(None)", 'Say("x"), (("act", Thought("\\ud83d")),)'],
+)
+def test_a_reply_that_no_record_can_hold_fails_its_game_alone(here: Path, reply: str) -> None:
+    name = written(
+        here,
+        f"""
+from wolflab.agents.base import Invalid
+from wolflab.text.notes import Thought
+
+class Odd(OwnAgent):
+    async def reply(self, view, ask, io):
+        return Reply({reply}) if ask.options is None and view.seat == 0 else acted(ask, io)
+""",
+    )
+    with Store.create(here / "run", build(experiment(f"{name}:Odd", deals=3))) as store:
+        assert not runner.play_run(store)
+        failed = store.games("failed")
+        assert failed
+        assert all("Odd.reply gave" in str(row.error) for row in failed)
+        summary(store)
+
+
 def test_only_who_says_so_is_given_a_model(here: Path) -> None:
     name = written(
         here,
@@ -425,8 +449,13 @@ def test_a_changed_setting_is_noticed_and_reading_needs_no_code(here: Path) -> N
     module.write_text(code.replace('("wolves",)', '("weather",)'))  # a default
     with Store.resume(here / "run") as store:
         store.stop(store.games()[-1].id, "unfinished", "the server failed")
-    changed = "about was ['wolves'] in the games so far and is ['weather'] now; change it back"
+    changed = "about[0] was 'wolves' in the games so far and is 'weather' now; change it back"
     assert changed in told(wolf(here, "run", "--resume", "run"))
+    module.write_text(code.replace("    times: int = 1", "    day: int | None = None\n    times: int = 1"))
+    assert "day was not there in the games so far and is None now" in told(
+        wolf(here, "run", "--resume", "run")
+    )
+    module.write_text(code.replace('("wolves",)', '("weather",)'))
     differs = "settings.about[0] is 'wolves' in the record and 'weather' when played back"
     assert differs in told(wolf(here, "verify", "run", "--agents"))
     module.write_text(code.replace("return acted(ask, io)", "return acted(ask)", 1))

@@ -486,9 +486,24 @@ def test_roles_of_the_day_stand_in_the_rules_text_outside_the_night(by_day: dict
     assert "after the discussion and before the vote" in outside
 
 
-def test_two_duties_of_one_name_are_refused(package: Path) -> None:
+NEVER_DUE = VIGILANTE.replace("Vigilante", "Gardener").replace(
+    '"strike", "strike", "struck", options, act', '"dig", "dig", "dug", options, act, after=("prune",)'
+)
+
+
+@pytest.mark.parametrize(
+    ("role", "said"),
+    [
+        (PALADIN.replace("Paladin", "Twin"), "there are two duties 'ward': of Paladin and of Twin"),
+        (PALADIN.replace("ward", "twin"), "twin.py: there is a role Paladin already"),
+        ('"""No role."""', "rules/roles/twin.py has no ROLE"),
+        (NEVER_DUE, "after names other duties that there are; got 'night' and ('prune',)"),
+    ],
+    ids=["a duty's name", "a role's name", "no role", "a duty that is not there"],
+)
+def test_a_role_that_cannot_be_is_refused(package: Path, role: str, said: str) -> None:
     twin = package / "wolflab" / "rules" / "roles" / "twin.py"
-    twin.write_text(PALADIN.lstrip().replace("Paladin", "Twin"), encoding="utf-8")
+    twin.write_text(role.lstrip(), encoding="utf-8")
     try:
         done = subprocess.run(
             [sys.executable, "-c", "import wolflab.rules"],
@@ -499,4 +514,4 @@ def test_two_duties_of_one_name_are_refused(package: Path) -> None:
         )
     finally:
         twin.unlink()
-    assert "there are two duties 'ward': of Paladin and of Twin" in done.stderr
+    assert said in done.stderr

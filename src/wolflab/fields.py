@@ -168,3 +168,24 @@ def _part(kind: type, name: str | int) -> type | None:
             return hint
         hints += get_args(hint)
     return None
+
+
+def first_difference(before: Any, after: Any, place: str = "") -> tuple[str, str, str] | None:
+    """Where two JSON values first differ, and what stands there; None where they are the same."""
+    pairs: list[tuple[str, Any, Any]] = []
+    if isinstance(before, dict) and isinstance(after, dict):
+        names = {**before, **after}
+        dot = f"{place}." if place else ""
+        pairs = [(f"{dot}{name}", before.get(name, _MISSING), after.get(name, _MISSING)) for name in names]
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        pairs = [(f"{place}[{n}]", *both) for n, both in enumerate(zip(before, after, strict=True))]
+    elif type(before) is type(after) and before == after:
+        return None
+    else:
+        was, now = ("not there" if value is _MISSING else repr(value) for value in (before, after))
+        return place, was, now
+    differences = (first_difference(was, now, where) for where, was, now in pairs)
+    return next((difference for difference in differences if difference is not None), None)
+
+
+_MISSING = object()

@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar
 
+import msgspec
+
 from ..models.base import Response, Sampling
 from ..models.embedders.base import Vectors
 from ..rules import Action, Ask, Say, View
@@ -37,6 +39,10 @@ class Reply:
     notes: tuple[tuple[str, Content], ...] = ()
 
 
+_Written = tuple[str, tuple[tuple[str, Content], ...]]
+"""Why nothing could be used, and the notes."""
+
+
 def is_reply(given: object) -> bool:
     """Whether that is a reply at all, and not what a mistake in an agent's code has given. An action that is
     illegal is a reply: something stands in for it.
@@ -45,12 +51,12 @@ def is_reply(given: object) -> bool:
         return False
     if isinstance(given.action, Say) and not isinstance(given.action.text, str):
         return False
-    for note in given.notes:
-        match note:
-            case (str(), content) if isinstance(content, Content):
-                continue
+    said = given.action.reason if isinstance(given.action, Invalid) else ""
+    try:  # as a record keeps them: neither a note nor its class looks at what it is made with
+        written = msgspec.json.encode((said, given.notes))
+        return bool(msgspec.json.decode(written, type=_Written) == (said, given.notes))
+    except (msgspec.MsgspecError, TypeError, ValueError):
         return False
-    return True
 
 
 class IO(Protocol):

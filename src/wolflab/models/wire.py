@@ -48,7 +48,7 @@ def decoded(content: bytes) -> Any:
     """A body's JSON, or NOT_JSON. What a strict reader refuses (half a surrogate pair, NaN) is read too."""
     try:
         return msgspec.json.decode(content)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
     try:
         return json.loads(content)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import msgspec
 
 from ... import __version__
 from ...errors import RecordError
+from ...fields import first_difference
 from ...match import Casting, Dealing, Played, Player, play, run_now
 from ...models.base import Model, Request, Response
 from ...models.calls import Cassette, File, Filed, Silent
@@ -91,19 +91,6 @@ def requests(store: Store, row: GameRow) -> list[Request]:
     return listening.requests
 
 
-def _difference(stored: Any, again: Any, place: str = "") -> str:
-    """The first thing that differs between two values, and where in them it stands."""
-    if isinstance(stored, dict) and isinstance(again, dict):
-        for name in (*stored, *again):
-            if stored.get(name) != again.get(name):
-                return _difference(stored.get(name), again.get(name), f"{place}.{name}" if place else name)
-    if isinstance(stored, list) and isinstance(again, list) and len(stored) == len(again):
-        for number, (value, other) in enumerate(zip(stored, again, strict=True)):
-            if value != other:
-                return _difference(value, other, f"{place}[{number}]")
-    return f"{place or 'it'} is {stored!r} in the record and {again!r} when played back"
-
-
 def _check_place(store: Store, row: GameRow, record: GameRecord, where: str) -> None:
     """A whole record of another game, or a good beginning of this one, is not this game's record."""
     if record.outcome is None:
@@ -139,7 +126,10 @@ def verify_game(store: Store, row: GameRow, agents: bool) -> None:
         for number, (again, stored) in enumerate(zip(now, then, strict=False), 1):
             if again != stored:
                 values = (msgspec.json.decode(line) | {"h": None} for line in (stored, again))  # no hashes
-                differs = _difference(*values)
-                raise RecordError(f"{where}, {chain} line {number}: {differs}")
+                place, was, now_is = first_difference(*values) or ("the hash", "one", "another")
+                raise RecordError(
+                    f"{where}, {chain} line {number}: {place} is {was} in the record and {now_is} when "
+                    "played back"
+                )
         if len(now) != len(then):
             raise RecordError(f"{where}: {len(then)} {chain} lines stored, {len(now)} when played back")

@@ -19,6 +19,7 @@ import msgspec
 
 from ...agents.own import OwnAgent
 from ...errors import StoreError
+from ...fields import first_difference
 from ...match import play, run_now
 from ...models.budget import Budget
 from ..experience.run_pools import provide
@@ -82,16 +83,12 @@ def _as_before(store: Store, company: Company) -> None:
         players = store.record(game).header.get("players", ()) if now else ()
         for then in players:
             known = [own.get("settings", {}) for own in now if own["recipe"] == then["recipe"]]
-            settings = then.get("settings", {})
-            if known and settings not in known:
-                was, now_is = next(
-                    (f"{name} was {settings.get(name)!r}", known[0].get(name))
-                    for name in sorted({*settings, *known[0]})
-                    if settings.get(name) != known[0].get(name)
-                )
+            changes = [first_difference(then.get("settings", {}), settings) for settings in known]
+            if changes and None not in changes:
+                name, was, now_is = changes[0] or ("", "", "")
                 raise StoreError(
-                    f"{store.path}: {then['recipe']} in {condition}: {was} in the games so far and is "
-                    f"{now_is!r} now; change it back, or start a new run"
+                    f"{store.path}: {then['recipe']} in {condition}: {name} was {was} in the games so far "
+                    f"and is {now_is} now; change it back, or start a new run"
                 )
 
 

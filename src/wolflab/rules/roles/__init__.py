@@ -10,8 +10,9 @@ from __future__ import annotations
 import copyreg
 import importlib
 import pkgutil
+from typing import get_args
 
-from ..duties import Duty, Role
+from ..duties import Duty, Role, When
 
 ROLES: dict[str, Role] = {}
 """Every role by name."""
@@ -20,7 +21,8 @@ for _info in pkgutil.iter_modules(__path__):
     _role: Role | None = getattr(importlib.import_module(f"{__name__}.{_info.name}"), "ROLE", None)
     if _role is None:
         raise ValueError(f"rules/roles/{_info.name}.py has no ROLE; see docs/rules.md, Adding a role")
-    ROLES[_role.name] = _role
+    if ROLES.setdefault(_role.name, _role) is not _role:
+        raise ValueError(f"rules/roles/{_info.name}.py: there is a role {_role.name} already")
 
 
 def _duties() -> dict[str, Duty]:
@@ -30,6 +32,12 @@ def _duties() -> dict[str, Duty]:
             other, first = holders.setdefault(duty.kind, (card, duty))
             if first is not duty:
                 raise ValueError(f"there are two duties {duty.kind!r}: of {other.name} and of {card.name}")
+    for kind, (card, duty) in holders.items():
+        if duty.when not in get_args(When) or not set(duty.after) <= {*holders} - {kind}:
+            raise ValueError(
+                f"{card.name}'s duty {kind!r}: when is one of {get_args(When)}, and after names other duties "
+                f"that there are; got {duty.when!r} and {duty.after!r}"
+            )
     return {kind: duty for kind, (_, duty) in holders.items()}
 
 
