@@ -19,7 +19,6 @@ from wolflab.metrics.behaviours import (
     SIDES,
     DetectorView,
     Sighting,
-    sighting_counts,
     sightings,
     trust_tables,
 )
@@ -571,13 +570,11 @@ def test_trust_over_games() -> None:
 # -- counts ---------------------------------------------------------------------------------------
 
 
-def test_counts_by_side() -> None:
+def test_a_view_of_a_record_is_seen_as_the_record_is() -> None:
     record = staged(says={(1, 7): "I am a Villager.", (2, 7): "As a Villager, I know nothing."})
-    counted = sighting_counts(record)
-    assert counted["camouflage", "werewolves"] == 2
-    assert counted["camouflage", "village"] == 0
-    assert sighting_counts(DetectorView.of(record)) == counted
-    assert sum(counted.values()) == len(sightings(record))
+    seen = sightings(record)
+    assert len([one for one in seen if one.behaviour == "camouflage"]) == 2
+    assert sightings(DetectorView.of(record)) == seen
 
 
 def test_one_act_counts_once() -> None:

@@ -27,10 +27,10 @@ from wolflab.models.village import Village
 from wolflab.record import GameRecord, read_record, verify
 from wolflab.rules import DUTIES, EVERYONE, PRESETS, SHERIFF, WITCH, Ruleset, Said, Say
 from wolflab.text.asking.prompts import messages
-from wolflab.text.camouflage import claimed_against
 from wolflab.text.notes import Interviewed, Mistake, Reflected
 from wolflab.text.questions import Interview as InterviewTask
 from wolflab.text.questions import Question
+from wolflab.text.reading import claimed_against
 
 KINDS = ("statement", "vote", "last-words", "campaign", "elect", "lead", "succeed", *DUTIES)
 SHORT = {name: rules.with_(max_rounds=2) for name, rules in PRESETS.items()}

@@ -41,7 +41,6 @@ from wolflab.rules import (
 )
 from wolflab.text.asking.prompts import blocks, messages
 from wolflab.text.asking.reflective import questionnaire
-from wolflab.text.camouflage import claimed_against, claims_of
 from wolflab.text.informative import informativeness
 from wolflab.text.notes import Reflected
 from wolflab.text.questions import (
@@ -58,6 +57,7 @@ from wolflab.text.questions import (
     Situation,
     Task,
 )
+from wolflab.text.reading import claimed_against, claims_of
 
 SPEAK = ask("statement", None, phase="discussion")
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..rules import PASS, Ask, Pick, Said, Say, View, pick
-from ..text.camouflage import claimed_against
 from ..text.notes import Interviewed, Rated
 from ..text.questions import Interview, Rate, Situation
+from ..text.reading import claimed_against
 from ..text.replies.parsed import RatedReply, Written
 from .base import IO, Invalid, Reply
 from .deducing import deduce, situated

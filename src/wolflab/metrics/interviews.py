@@ -16,8 +16,8 @@ from itertools import zip_longest
 from ..record import GameRecord
 from ..rules import ROLES, Said
 from ..stats.intervals import Estimate, mean, share
-from ..text.camouflage import claimed_against
 from ..text.notes import Interviewed
+from ..text.reading import claimed_against
 from .behaviours import SIDES, SideName
 
 INTERVIEW = "interview"

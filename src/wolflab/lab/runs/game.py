@@ -6,7 +6,7 @@ from ... import __version__
 from ...match import Draws, InterviewProbe, Match, Probe, ReliabilityProbe, StrawPoll
 from ...models.calls import File
 from ...rules import Ruleset, Said
-from ...text.camouflage import claimed_against
+from ...text.reading import claimed_against
 from ..plans.experiment import Experiment
 from ..plans.scenes import ruleset_of_deal
 from ..storage.store import Place

@@ -5,7 +5,7 @@ source, its definition and its limits (`BEHAVIOURS`). Counts are of what can be 
 """
 
 from .detecting import SIDES, Behaviour, DetectorView, SideName
-from .sightings import BEHAVIOURS, UNREASONABLE, Sighting, sighting_counts, sightings, unreasonable
+from .sightings import BEHAVIOURS, UNREASONABLE, Sighting, sightings, unreasonable
 from .trust import TrustTable, trust_tables
 
 __all__ = [
@@ -17,7 +17,6 @@ __all__ = [
     "SideName",
     "Sighting",
     "TrustTable",
-    "sighting_counts",
     "sightings",
     "trust_tables",
     "unreasonable",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from ...record import GameRecord
-from .detecting import Ballot, Behaviour, Deed, DetectorView, Musing, SideName, Statement
+from .detecting import Ballot, Behaviour, Deed, DetectorView, Musing, Statement
 from .failures import CONTRADICTION, SELF_EXPOSURE
 from .hallucinations import (
     CONFUSION,
@@ -100,9 +99,3 @@ def unreasonable(seen: Iterable[Sighting]) -> frozenset[str]:
     return frozenset(
         sighting.ask for sighting in seen if sighting.behaviour in UNREASONABLE and sighting.by != "thought"
     )
-
-
-def sighting_counts(record: GameRecord | DetectorView) -> Counter[tuple[str, SideName]]:
-    """(behaviour, side of who showed it) → how often in one game; what did not happen is 0."""
-    view = DetectorView.of(record)
-    return Counter((sighting.behaviour, view.side(sighting.seat)) for sighting in sightings(view))

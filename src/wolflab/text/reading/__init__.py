@@ -6,7 +6,7 @@ patterns see a sentence, and the other names are what those need who write patte
 
 from .acts import WEREWOLF, Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
 from .spelling import normal, seats_named
-from .statements import CONDITION, SENTENCE, read
+from .statements import CONDITION, SENTENCE, claimed_against, claims_of, read
 from .verbs import forms
 from .vocabulary import MANY, NAMED, ROLE
 
@@ -24,6 +24,8 @@ __all__ = [
     "Defence",
     "Report",
     "Suggestion",
+    "claimed_against",
+    "claims_of",
     "forms",
     "normal",
     "read",

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from ...rules import Ruleset
 from .acts import GOOD, Act, Claim, Defence, Report
 from .believed import as_results, card_told, contested, results_told
 from .checks import checks
@@ -76,6 +77,21 @@ def read(text: str, names: Sequence[str], speaker: int) -> tuple[Act, ...]:
     the table is nobody; "Player 12" is never Player 1.
     """
     return _read(text, tuple(names), speaker)
+
+
+def claims_of(text: str, seat: int, ruleset: Ruleset) -> tuple[str, ...]:
+    """The roles that the speaker in `seat` says it holds, in the order in which it says so."""
+    acts = read(text, ruleset.names, seat)
+    return tuple(
+        act.role
+        for act in acts
+        if isinstance(act, Claim) and not act.denied and act.speaker == seat and act.by == seat
+    )
+
+
+def claimed_against(text: str, seat: int, role: str, ruleset: Ruleset) -> str | None:
+    """The first role that the speaker claims and does not hold; None where it claims none."""
+    return next((claim for claim in claims_of(text, seat, ruleset) if claim != role), None)
 
 
 _AHEAD = re.compile(r"\b(?:he|she|him|her|his)\b", re.IGNORECASE)
