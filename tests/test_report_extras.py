@@ -35,13 +35,12 @@ from wolflab.metrics.interviews import (
 )
 from wolflab.stats.comparing import holm
 from wolflab.text.notes import Interviewed
-from wolflab.ui.arms import SOURCE, marked
 from wolflab.ui.report.numbers import number
 from wolflab.ui.report.report import render_report, write_report
 from wolflab.ui.running import compare_runs, report_run
 from wolflab.ui.showing import Wanted, show
 from wolflab.ui.tables import print_summary
-from wolflab.ui.wording import uncompared_in_words
+from wolflab.ui.wording import SOURCE, marked, uncompared_in_words
 
 DATA: dict[str, Any] = {
     "name": "learning",

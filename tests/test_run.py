@@ -22,7 +22,8 @@ from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import requests, verify_game
 from wolflab.lab.storage.packing import unpack
-from wolflab.lab.storage.store import Store, new_directory
+from wolflab.lab.storage.run_files import new_directory
+from wolflab.lab.storage.store import Store
 from wolflab.record.chain import begins_with
 from wolflab.rules import Winner
 

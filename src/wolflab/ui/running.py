@@ -28,7 +28,8 @@ from ..lab.runs.replay import verify_game
 from ..lab.runs.tournament_games import is_tournament
 from ..lab.runs.work import told_with_its_place
 from ..lab.storage.call_store import CallFile
-from ..lab.storage.store import Place, Store, asker, new_directory
+from ..lab.storage.run_files import new_directory
+from ..lab.storage.store import Place, Store, asker
 from ..lab.training.plan import FOLDER
 from ..match import play
 from .alarm import Alarm, HeardStore

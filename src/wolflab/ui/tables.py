@@ -19,11 +19,10 @@ from rich.text import Text
 from ..lab.results.extras import Extras
 from ..metrics.shapes import ConditionResult, Summary
 from ..stats.intervals import Estimate
-from .arms import marked
 from .console import say
 from .measures import called, costs, difference_kind, headlines, measure_name
 from .report.numbers import NumberKind, interval, number
-from .wording import counted, settings_in_words, trouble_in_words, uncompared_in_words
+from .wording import counted, marked, settings_in_words, trouble_in_words, uncompared_in_words
 
 INSTRUMENT = "Instrument check: no language model played. This says nothing about models."
 _WIDE = 130

@@ -14,7 +14,8 @@ from ..errors import ExperimentError
 from ..lab.plans.tournament import Tournament, from_flags, load_tournament, make_tournament
 from ..lab.runs.tournament_games import play_tournament, start_tournament
 from ..lab.runs.tournament_games import tournament_standings as standings_of
-from ..lab.storage.store import Store, new_directory
+from ..lab.storage.run_files import new_directory
+from ..lab.storage.store import Store
 from ..metrics.tournament import SIDE_PARTS, CellRow, Standings
 from ..stats.intervals import Estimate
 from .alarm import Alarm, HeardStore

@@ -1,14 +1,17 @@
-"""What stands beside a summary in words: settings that differ, missing comparisons, unusable replies."""
+"""What stands beside a summary in words: settings that differ, missing comparisons, unusable replies, and
+which conditions only lend their games.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from ..lab.plans.specs import ExperienceSpec
 from ..lab.results.differences import Differs, Setting
 from ..lab.results.extras import Extras, Troubled, Uncompared
+from ..metrics.shapes import Summary
 
 _LONGEST = 80
 """Of one value in words, in characters."""
@@ -109,3 +112,38 @@ def as_data(extras: Extras) -> dict[str, Any]:
     ]
     missing = [] if extras.uncompared is None else [uncompared_in_words(extras.uncompared)]
     return asdict(extras) | {"differs": differs, "uncompared": missing}
+
+
+# -- conditions that only lend their games ----------------------------------------------------------
+
+SOURCE = "(source of the pools)"
+"""What stands behind the name of a condition whose games others learn from."""
+
+
+def marked(summary: Summary, extras: Extras) -> tuple[Summary, Extras]:
+    """Both with the names under which conditions stand in tables and figures."""
+    sources = extras.sources
+    if not sources:
+        return summary, extras
+
+    def shown(name: str) -> str:
+        return f"{name} {SOURCE}" if name in sources else name
+
+    summary = replace(
+        summary,
+        conditions=tuple(replace(condition, name=shown(condition.name)) for condition in summary.conditions),
+        beside=tuple(
+            replace(figure, condition=None if figure.condition is None else shown(figure.condition))
+            for figure in summary.beside
+        ),
+    )
+    extras = replace(
+        extras,
+        differs=tuple(
+            replace(difference, condition=shown(difference.condition)) for difference in extras.differs
+        ),
+        interviews=tuple(
+            replace(interviewed, condition=shown(interviewed.condition)) for interviewed in extras.interviews
+        ),
+    )
+    return summary, extras

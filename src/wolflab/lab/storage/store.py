@@ -28,7 +28,7 @@ from ..plans.loading import load_experiment
 from .call_store import CallStore
 from .embedding_cache import spent_on_vectors
 from .packing import Packed, Unpacked, unpack
-from .run_files import locked, must_be_new, new_directory, transaction, writer
+from .run_files import locked, must_be_new, transaction, writer
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS games (
@@ -252,6 +252,3 @@ def _experiment(path: Path) -> Experiment:
     if not file.is_file():
         raise StoreError(f"{path} is no whole run: experiment.yaml is missing; copy it back")
     return load_experiment(file)
-
-
-__all__ = ["GameRow", "KeptRow", "Store", "asker", "new_directory"]

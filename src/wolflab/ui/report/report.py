@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ...lab.results.extras import Extras
 from ...metrics.shapes import Summary
-from ..arms import marked
+from ..wording import marked
 from . import choices, prose, sections
 from . import conduct as conducted
 from . import extras as extra
