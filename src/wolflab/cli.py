@@ -68,6 +68,8 @@ def _words(error: BaseException) -> str | None:
         return str(error)
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}; name a place where this can be read or written"
+    if isinstance(error, OSError) and error.strerror:  # while a file that is open is read or written
+        return f"{error.strerror}; if the disk is full or read-only, mend that, then resume or try again"
     return None
 
 

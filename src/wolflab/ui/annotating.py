@@ -44,7 +44,6 @@ def draw_sample(
     with Store.open_for_reading(run) as store:
         drawn = sample(store, per_condition, seed, kinds, recipes)
     items = items_of(drawn, reasoning)
-    directory.mkdir(parents=True, exist_ok=True)
     key = write_key(drawn.key, directory)
     table = write_table(items, directory / TABLE)
     page = write_page(items, drawn.key.code, directory / PAGE)
