@@ -375,6 +375,13 @@ def test_an_override_of_the_wrong_kind_is_a_sentence(overrides: list[str]) -> No
         build({"name": "t", "players": {"others": {"recipe": "random"}}}, overrides)
 
 
+@pytest.mark.parametrize("pace", ["-1", "nan", "inf"])
+def test_a_pace_that_is_none_is_a_sentence(pace: str) -> None:
+    result = wolflab("play", "--recipe", "random", "--pace", pace)
+    assert result.returncode == 2
+    assert f"--pace: got {float(pace)}" in result.stderr
+
+
 def test_a_game_of_any_number_is_looked_for(run: Path) -> None:
     with Store.open_for_reading(run) as store, pytest.raises(StoreError, match="its games are 1 to 4"):
         store.game(10**30)

@@ -145,6 +145,8 @@ def play(
     """Play one game, live."""
     from .ui.running import play_game
 
+    if pace is not None and not 0 <= pace <= 3600:
+        raise typer.BadParameter(f"--pace: got {pace}; use seconds from 0 to 3600")
     play_game(console(), rules, model, recipe, seed, thoughts, set_, pace, out)
 
 
