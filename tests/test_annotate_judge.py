@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -315,6 +316,23 @@ def test_a_judge_keeps_within_its_budget(store: Store, drawn: Sample, tmp_path: 
         whole = judge_sample(Console(quiet=True), tmp_path, model)
     assert (len(whole.verdicts), whole.waiting) == (24, 0)
     assert len(put(server)) == len(set(put(server))) == 24
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        ((-1, None), "tokens: got -1; use a number above 0"),
+        ((0, None), "tokens: got 0; use a number above 0"),
+        ((None, -1.0), "usd: got -1.0; use a number above 0"),
+        ((None, nan), "usd: got nan; use a number"),
+    ],
+)
+def test_a_budget_that_is_none_is_refused(
+    limits: tuple[int | None, float | None], words: str, drawn: Sample, tmp_path: Path
+) -> None:
+    write_key(drawn.key, tmp_path)
+    with pytest.raises(WolflabError, match=f"the judge's budget: {words}"):
+        judge_sample(Console(quiet=True), tmp_path, "village", limits=limits)
 
 
 def test_a_killed_judge_asks_nothing_twice(store: Store, drawn: Sample, tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import shlex
 import shutil
@@ -20,11 +22,14 @@ import yaml
 from typer.testing import CliRunner
 
 import http_server
+from command_line import wolflab
 from policy_helpers import TINY_LEARNER
 from test_run import cli, experiment, looking, records
 from wolflab import cli as command_line
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, RecordError, StoreError, WolflabError
+from wolflab.files import write
+from wolflab.lab.labels.annotate import AnswerKey, write_key
 from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import verify_game
@@ -114,6 +119,64 @@ def test_a_full_disk_stops_a_run_that_then_goes_on(run: Path, tmp_path: Path) ->
         assert not store.games("failed")
         assert runner.play_run(store)
     assert records(run) == records(tmp_path / "s")
+
+
+PAGES = {
+    "report.html": ["report", "r"],
+    "compared.html": ["compare", "r", "s", "--out", "r/compared.html"],
+    "game-1.jsonl": ["export", "r", "r"],
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_full_disk_leaves_the_old_page(page: str, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(run, run.with_name("s"))
+    (run / page).write_text("as before")
+    full(monkeypatch)
+    result = wolflab(*PAGES[page], cwd=run.parent)
+    assert result.returncode == 2
+    assert result.stderr.startswith("wolflab: ")
+    assert f"{page}: No space left on device; if the disk is full" in result.stderr
+    assert (run / page).read_text() == "as before"
+    assert not list(run.glob("*.part"))
+
+
+def test_a_full_disk_leaves_no_half_key_of_a_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    full(monkeypatch)
+    with pytest.raises(StoreError, match=r"key\.json: No space left on device"):
+        write_key(AnswerKey("r", "t", 1, ()), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on, files are opened for writing and every write to them fails."""
+    opens = io.open
+
+    def opened(file: Any, mode: str = "r", *more: Any, **named: Any) -> Any:
+        if "r" in mode:
+            return opens(file, mode, *more, **named)
+        opens(file, mode, *more, **named).close()  # an old file is emptied, as by the system
+        return opens("/dev/full", mode.replace("x", "w"), 0 if "b" in mode else 1)
+
+    monkeypatch.setattr(io, "open", opened)
+
+
+def test_a_failing_write_without_a_name_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> NoReturn:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(running, "list_experiments", fails)
+    result = wolflab("experiments")
+    assert result.returncode == 2
+    assert result.stderr.startswith("wolflab: No space left on device; if the disk is full")
+
+
+def test_what_is_no_file_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with open(os.open(tmp_path / "pipe", os.O_RDWR), "rb", buffering=0) as reader:
+        write(tmp_path / "pipe", b"page")
+        assert reader.read(10) == b"page"
+    assert (tmp_path / "pipe").is_fifo()
 
 
 @pytest.mark.parametrize("out", ["file", "file/under"])
@@ -274,6 +337,9 @@ def test_a_chained_line_that_makes_no_sense_is_a_record_error(
         (b"\xff\xfe", "not a text in UTF-8"),
         (b"title: 2024-13-45", "not YAML"),
         (b"seed: " + b"1" * 5000, "not YAML"),
+        (b"name: t\nseed: 0x" + b"f" * 5000, "number at line 2 has too many digits"),
+        (b"conditions: &a {x: *a}", "value at line 1 holds itself"),
+        (b"name: t\nvillage: &a [{x: *a}]", "value at line 2 holds itself"),
         (b"[" * 5000, "nested too deeply"),
         (b"name: [", "not YAML"),
         (b"- a", "a mapping of fields"),
@@ -293,6 +359,8 @@ def test_a_file_that_is_no_experiment_is_a_sentence(text: bytes, words: str, tmp
         ["players=null", "sheriff.model=village"],
         ["conditions=3"],
         ["conditions=[a]"],
+        ["conditions=&a {x: *a}"],
+        ["seed=0x" + "f" * 5000],
         ["conditions={a: 3}"],
         ["conditions={a: {rules: 3}}", "others.recipe=random"],
         ["conditions={a: {players: {others: 3}}}"],
@@ -305,6 +373,13 @@ def test_a_file_that_is_no_experiment_is_a_sentence(text: bytes, words: str, tmp
 def test_an_override_of_the_wrong_kind_is_a_sentence(overrides: list[str]) -> None:
     with pytest.raises(WolflabError):
         build({"name": "t", "players": {"others": {"recipe": "random"}}}, overrides)
+
+
+@pytest.mark.parametrize("pace", ["-1", "nan", "inf"])
+def test_a_pace_that_is_none_is_a_sentence(pace: str) -> None:
+    result = wolflab("play", "--recipe", "random", "--pace", pace)
+    assert result.returncode == 2
+    assert f"--pace: got {float(pace)}" in result.stderr
 
 
 def test_a_game_of_any_number_is_looked_for(run: Path) -> None:

@@ -18,7 +18,7 @@ from wolflab.errors import BudgetExceeded, ModelError, ModelRefused, ServerError
 from wolflab.models.base import Chat, Request, Response, Sampling
 from wolflab.models.budget import Budget, Price
 from wolflab.models.catalog import check_model, listing, resolve
-from wolflab.models.endpoints import PROVIDERS, public_url
+from wolflab.models.endpoints import PROVIDERS, key_value, public_url
 from wolflab.models.faults import of_status, retry_after
 from wolflab.models.openai_api import HttpSettings, OpenAIModel
 from wolflab.models.wire import NOT_JSON, decoded, form_of, is_strict, response_format
@@ -758,6 +758,13 @@ def test_check_reports_a_refused_key(lists, monkeypatch):
 
 
 # -- secrets --------------------------------------------------------------------------------
+
+
+def test_a_dotenv_that_is_no_text_is_a_sentence(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_bytes(b"WOLF_DOTENV_KEY=caf\xe9\n")
+    with pytest.raises(ModelError, match=r"\.env: not a text in UTF-8.*WOLF_DOTENV_KEY"):
+        key_value("WOLF_DOTENV_KEY")
 
 
 def test_the_key_comes_from_dotenv_and_stays_out_of_the_environment(tmp_path, monkeypatch):

@@ -127,7 +127,10 @@ BASE = {"Werewolf": 2, "Villager": 3, "Seer": 1, "Guard": 1}
         ("max_rounds", {"max_rounds": 0}),
         ("first_player", {"first_player": 2}),
         ("player_name", {"player_name": "player"}),
-        ("player_name", {"player_name": "{}_{}"}),
+        *(
+            ("player_name", {"player_name": name})
+            for name in ("{}_{}", "{} {x}", "{:d} {}", "{}{", "{}}", "{}{0}", "{{}}", "a{}b\nc")
+        ),
         ("no_such_switch", {"no_such_switch": 1}),
     ],
 )

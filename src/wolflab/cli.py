@@ -68,6 +68,8 @@ def _words(error: BaseException) -> str | None:
         return str(error)
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}; name a place where this can be read or written"
+    if isinstance(error, OSError) and error.strerror:  # while a file that is open is read or written
+        return f"{error.strerror}; if the disk is full or read-only, mend that, then resume or try again"
     return None
 
 
@@ -143,6 +145,8 @@ def play(
     """Play one game, live."""
     from .ui.running import play_game
 
+    if pace is not None and not 0 <= pace <= 3600:
+        raise typer.BadParameter(f"--pace: got {pace}; use seconds from 0 to 3600")
     play_game(console(), rules, model, recipe, seed, thoughts, set_, pace, out)
 
 

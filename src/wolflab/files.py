@@ -16,7 +16,7 @@ from .errors import StoreError
 
 def write(path: Path, data: bytes) -> None:
     """A file, in a directory that is made where it is not there yet."""
-    with _aside(path) as half:
+    with aside(path) as half:
         half.write_bytes(data)
 
 
@@ -25,17 +25,20 @@ def copied(source: str | Path, path: Path) -> None:
     with (
         reading_file(Path(source)),
         open(source, "rb") as whole,
-        _aside(path) as half,
+        aside(path) as half,
         half.open("wb") as out,
     ):
         shutil.copyfileobj(whole, out)
 
 
 @contextmanager
-def _aside(path: Path) -> Iterator[Path]:
+def aside(path: Path) -> Iterator[Path]:
     """Where to write a file that takes its name once it is whole; what is broken off leaves nothing."""
     half = path.with_name(path.name + ".part")
     with writing(path):
+        if path.exists() and not path.is_file():  # a device or a pipe is written to, and not replaced
+            yield path
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             yield half

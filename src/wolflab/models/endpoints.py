@@ -106,7 +106,10 @@ def key_value(variable: str) -> str | None:
     if not value and file.is_file():
         from dotenv import dotenv_values
 
-        value = dotenv_values(file).get(variable)
+        try:
+            value = dotenv_values(file).get(variable)
+        except UnicodeDecodeError:
+            raise ModelError(f"{file}: not a text in UTF-8; save it as UTF-8, or set {variable}") from None
     return value.strip() or None if value else None
 
 

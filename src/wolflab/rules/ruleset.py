@@ -38,8 +38,10 @@ class Ruleset(Switches):
         object.__setattr__(self, "role_names", MappingProxyType(dict(self.role_names)))
 
     def _check_values(self) -> None:
-        if self.player_name.count("{}") != 1:
-            raise RulesetError("player_name", f"got {self.player_name!r}; it needs one {{}} for the number")
+        before, number, after = self.player_name.partition("{}")
+        if not number or set("{}") & set(before + after) or not self.player_name.isprintable():
+            words = "write one line with one {} for the number and no other braces"
+            raise RulesetError("player_name", f"got {self.player_name!r}; {words}")
         if self.first_player not in (0, 1):
             raise RulesetError("first_player", f"got {self.first_player}; players are counted from 0 or 1")
         if self.max_rounds < 1:

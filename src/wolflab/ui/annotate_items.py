@@ -20,6 +20,7 @@ from pathlib import Path
 
 import msgspec
 
+from ..files import write
 from ..lab.labels.annotate import Sample
 from ..lab.labels.judging import reply_in_words
 from ..lab.labels.label_files import FILLED, guarded
@@ -98,7 +99,7 @@ def write_table(items: Sequence[Item], path: Path) -> Path:
     for item in items:
         cells = asdict(item) | {"known": _within("\n".join(item.known))}
         writer.writerow([*(guarded(cells[name]) for name in shown), *("" for _ in FILLED)])
-    path.write_bytes(out.getvalue().encode("utf-8-sig"))
+    write(path, out.getvalue().encode("utf-8-sig"))
     return path
 
 
@@ -116,7 +117,7 @@ PAGE = "annotate.html"
 
 def write_page(items: Sequence[Item], code: str, path: Path, title: str = "Werewolf replies") -> Path:
     """Write the page and return its path. code: names the sample, so that two of them never mix labels."""
-    path.write_text(render_items(items, code, title), encoding="utf-8")
+    write(path, render_items(items, code, title).encode())
     return path
 
 

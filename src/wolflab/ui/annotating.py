@@ -14,6 +14,8 @@ from rich.markup import escape
 from ..lab.labels.agreeing import MAJORITY, RULE, SampleAgreement, agree
 from ..lab.labels.annotate import PER_CONDITION, AnswerKey, Sample, read_key, sample, write_key
 from ..lab.labels.judging import FILE, JudgeFile, criteria, judge_by_name
+from ..lab.plans.sources import checking
+from ..lab.plans.specs import BudgetSpec
 from ..lab.storage.store import Store
 from ..stats.intervals import Estimate
 from .annotate_items import PAGE, items_of, write_page, write_table
@@ -44,7 +46,6 @@ def draw_sample(
     with Store.open_for_reading(run) as store:
         drawn = sample(store, per_condition, seed, kinds, recipes)
     items = items_of(drawn, reasoning)
-    directory.mkdir(parents=True, exist_ok=True)
     key = write_key(drawn.key, directory)
     table = write_table(items, directory / TABLE)
     page = write_page(items, drawn.key.code, directory / PAGE)
@@ -70,6 +71,8 @@ def judge_sample(
 
     run: where the run is now, if it was moved since the sample was drawn. limits: tokens and USD.
     """
+    with checking("the judge's budget", BudgetSpec):
+        BudgetSpec(tokens=limits[0], usd=limits[1])
     key = read_key(directory)
     asked = criteria(behaviours)
     shown = bar(console)

@@ -22,6 +22,7 @@ from rich.progress import (
 )
 
 from ..errors import ModelError
+from ..files import write
 from ..lab.plans.experiment import Experiment
 from ..lab.runs import runner
 from ..lab.runs.casting import Company
@@ -115,7 +116,7 @@ def tell_why(console: Console, rows: Sequence[GameRow]) -> None:
 
 def leave(console: Console, store: Store, kind: str, page: Path, html: str, numbers: dict[str, Any]) -> None:
     """Write a run's page and its numbers beside it, and say where they are. kind: what the page is called."""
-    page.write_text(html, encoding="utf-8")
+    write(page, html.encode())
     data = page.with_suffix(".json")
     write_numbers(data, numbers)
     say(console, f"run: {store.path}\n{kind}: {page}\nits numbers as data: {data}")
@@ -123,4 +124,4 @@ def leave(console: Console, store: Store, kind: str, page: Path, html: str, numb
 
 def write_numbers(path: Path, data: dict[str, Any]) -> None:
     """Write a command's numbers beside its page, as JSON."""
-    path.write_bytes(msgspec.json.format(msgspec.json.encode(data), indent=1) + b"\n")
+    write(path, msgspec.json.format(msgspec.json.encode(data), indent=1) + b"\n")

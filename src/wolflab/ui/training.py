@@ -12,6 +12,7 @@ from rich.markup import escape as plain
 from rich.table import Table
 
 from ..errors import StoreError
+from ..files import write
 from ..lab.training.files import (
     MISSING,
     POLICY,
@@ -144,9 +145,9 @@ def show_training(console: Console, folder: Path) -> None:
         console.print(_NEVER_BELOW, highlight=False, soft_wrap=True)
     console.print(f"Budget: {plain(_budget(experiment))}", highlight=False, soft_wrap=True)
     drawn = curve(logs)
-    (folder / PAGE).write_text(render_training(experiment, drawn, logs, results), encoding="utf-8")
+    write(folder / PAGE, render_training(experiment, drawn, logs, results).encode())
     if drawn:
-        (folder / CURVE).write_text(picture(drawn), encoding="utf-8")
+        write(folder / CURVE, picture(drawn).encode())
     console.print(f"Curve: {plain(str(folder / PAGE))}", highlight=False, soft_wrap=True)
     for seed in experiment.seeds:
         file = seed_folder(folder, seed) / POLICY

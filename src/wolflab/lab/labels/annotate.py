@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 
 from ...errors import StoreError, WolflabError
+from ...files import write
 from ...metrics.play import player_label
 from ...record import GameRecord, PastTurn
 from ...record.chain import hash_of
@@ -272,13 +273,9 @@ def write_key(key: AnswerKey, directory: Path) -> Path:
     """Write key.json; it must not be there yet (labels already given would be lost with it)."""
     path = directory / KEY_FILE
     data = {"wolflab annotation key": KEY_FORMAT, **asdict(key)}
-    try:
-        with path.open("xb") as file:
-            file.write(msgspec.json.format(msgspec.json.encode(data), indent=1) + b"\n")
-    except FileExistsError:
-        raise WolflabError(
-            f"{directory} already holds a sample ({KEY_FILE}); name another directory with -o"
-        ) from None
+    if path.exists():
+        raise WolflabError(f"{directory} already holds a sample ({KEY_FILE}); name another directory with -o")
+    write(path, msgspec.json.format(msgspec.json.encode(data), indent=1) + b"\n")
     return path
 
 

@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel
 
 from ...errors import ExperimentError
+from .sources import Strict
 
 _NAMES = {
     "model": "model",
@@ -105,8 +106,8 @@ def with_settings(model: str, changes: Sequence[str]) -> str | dict[str, Any]:
 def _value(text: str) -> Any:
     """A YAML value; what is none is a text."""
     try:
-        return yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError):
+        return yaml.load(text, Strict)
+    except (yaml.YAMLError, ValueError, RecursionError, ExperimentError):
         return text
 
 

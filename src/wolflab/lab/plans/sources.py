@@ -42,7 +42,7 @@ def read_fields(source: str | Path, kind: str, folder: str = "") -> tuple[dict[s
     """
     text, where = _text(source, kind, folder)
     try:
-        data = yaml.load(text, _Strict)
+        data = yaml.load(text, Strict)
     except (yaml.YAMLError, ValueError) as error:  # ValueError: a date or a number that is none
         message = " ".join(str(error).split()).replace("<unicode string>", where)
         raise ExperimentError(f"{where}: not YAML: {message}") from None
@@ -88,8 +88,18 @@ def _a(kind: str) -> str:
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
-class _Strict(yaml.SafeLoader):
-    """Refuses a mapping with a key twice: the first of them would be lost without a word."""
+class Strict(yaml.SafeLoader):
+    """Refuses a mapping with a key twice (the first would be lost), a value inside itself, a huge number."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """See the class."""
+        line = node.start_mark.line + 1
+        if node in self.recursive_objects:
+            raise ExperimentError(f"the value at line {line} holds itself (by * and &); write it out")
+        value = super().construct_object(node, deep=True)  # what is deep is whole before it is used again
+        if isinstance(value, int) and value.bit_length() > 10_000:  # Python writes out 4,300 digits
+            raise ExperimentError(f"the number at line {line} has too many digits; use a smaller one")
+        return value
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         """See the class."""

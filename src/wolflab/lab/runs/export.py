@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from ...files import aside, write
 from ..storage.store import Store
 
 
@@ -14,17 +15,16 @@ def export_run(store: Store, to: Path) -> int:
 
     Returns how many games were written. Existing files of these names are replaced.
     """
-    to.mkdir(parents=True, exist_ok=True)
     written = 0
-    with (to / "calls.jsonl").open("wb") as calls:
+    with aside(to / "calls.jsonl") as half, half.open("wb") as calls:
         for row in store.games():
             for call in store.whole_calls(row.id):
                 calls.write(msgspec.json.encode(call) + b"\n")
             if not row.over:
                 continue
             record = store.record(row.id)
-            (to / f"game-{row.id}.jsonl").write_bytes(b"\n".join(record.lines) + b"\n")
+            write(to / f"game-{row.id}.jsonl", b"\n".join(record.lines) + b"\n")
             if record.probe_lines:
-                (to / f"game-{row.id}.probes.jsonl").write_bytes(b"\n".join(record.probe_lines) + b"\n")
+                write(to / f"game-{row.id}.probes.jsonl", b"\n".join(record.probe_lines) + b"\n")
             written += 1
     return written

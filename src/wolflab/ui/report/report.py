@@ -10,6 +10,7 @@ from collections.abc import Callable
 from html import escape
 from pathlib import Path
 
+from ...files import write
 from ...lab.results.extras import Extras
 from ...metrics.shapes import Summary
 from ..wording import marked
@@ -40,7 +41,7 @@ def write_report(
     experiment: the file that was run. extras: see `lab.results.extras`.
     """
     target = Path(path)
-    target.write_text(render_report(summary, experiment, extras), encoding="utf-8")
+    write(target, render_report(summary, experiment, extras).encode())
     return target
 
 
