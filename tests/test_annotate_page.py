@@ -18,7 +18,7 @@ import pytest
 
 from wolflab.lab.labels.annotate import AnswerKey, KeyRow
 from wolflab.lab.labels.label_files import Label, read_labels
-from wolflab.ui.annotate_items import REASONS, Item, render_items, write_page
+from wolflab.ui.annotate_items import REASONS, Item, render_items
 
 HOSTILE = (
     "</script><script>document.title = 'broken'</script><img src=http://192.0.2.1/x><!--data--> & \u2028"
@@ -205,7 +205,8 @@ async def label_everything(address: str, page: Path) -> tuple[str, list[str]]:
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium installed: the page was not tried in a browser")
 def test_labels_given_in_a_browser_come_back(tmp_path: Path) -> None:
-    page = write_page(ITEMS, KEY.code, tmp_path / "annotate.html")
+    page = tmp_path / "annotate.html"
+    page.write_text(render_items(ITEMS, KEY.code), encoding="utf-8")
     with browser(tmp_path / "profile") as address:
         table, requested = asyncio.run(label_everything(address, page))
     (tmp_path / "labels.csv").write_bytes(b"\xef\xbb\xbf" + table.encode())

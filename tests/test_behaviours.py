@@ -115,8 +115,10 @@ def seen(record: GameRecord, behaviour: str, player: int = 0, day: int = 0) -> l
     """Sightings of a behaviour, of one player and day where given."""
     return [
         one
-        for one in sightings(record, [behaviour])
-        if (not player or one.seat == player - 1) and (not day or one.round == day)
+        for one in sightings(record)
+        if one.behaviour == behaviour
+        and (not player or one.seat == player - 1)
+        and (not day or one.round == day)
     ]
 
 
@@ -379,7 +381,7 @@ def test_abilities_in_private() -> None:
         "2/protect/4": (("act", Mistake("act", 0, "no JSON", "I choose to protect player_1.")),),
         "1/see/2": (("act", Mistake("act", 0, "no JSON", '{"action": "kill player_1"}')),),
     }
-    found = {one.ask for one in sightings(staged(notes=notes), ["impossible_ability"])}
+    found = {one.ask for one in sightings(staged(notes=notes)) if one.behaviour == "impossible_ability"}
     assert found == {"1/vote/1", "2/vote/1", "1/protect/4", "1/see/2"}
 
 

@@ -658,7 +658,7 @@ def test_a_spent_budget_refuses_the_next_call_and_lets_the_others_finish():
             outcomes = await asyncio.gather(*tasks, return_exceptions=True)
             await model.close()
             done = [one for one in outcomes if isinstance(one, Response)]
-            assert len(done) == server.calls == budget.calls == 3
+            assert len(done) == server.calls == 3
             assert sum(isinstance(one, BudgetExceeded) for one in outcomes) == 5
             used = sum(one.usage.prompt_tokens + one.usage.completion_tokens for one in done)
             assert budget.spent_tokens == used
@@ -689,7 +689,6 @@ def test_money_runs_out():
 def test_failed_attempts_cost_nothing_and_a_resumed_run_counts_on():
     budget = Budget(tokens=1000, spent_tokens=999)
     ask([Fault("status", 500)], budget=budget)
-    assert budget.calls == 1
     with pytest.raises(BudgetExceeded, match="the budget of 1,000 tokens is spent"):
         budget.check()
 
@@ -698,7 +697,6 @@ def test_a_server_that_does_not_count_does_not_make_the_budget_endless():
     budget = Budget(tokens=10)
     with pytest.raises(BudgetExceeded):
         ask(calls=2, server={"usage": False}, budget=budget)
-    assert budget.estimated == 1
     assert budget.spent_tokens > 10
 
 

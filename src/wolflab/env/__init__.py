@@ -13,19 +13,8 @@ if any(find_spec(package) is None for package in ("pettingzoo", "gymnasium")):
     )
 
 from ..match.rewards import Worth
-from .actions import ActionTable
 from .aec import SHAPED, WerewolfAEC, env
-from .seating import Learners, Others, player
+from .seating import player
 from .vector import VectorLayout
 
-__all__ = [
-    "SHAPED",
-    "ActionTable",
-    "Learners",
-    "Others",
-    "VectorLayout",
-    "WerewolfAEC",
-    "Worth",
-    "env",
-    "player",
-]
+__all__ = ["SHAPED", "VectorLayout", "WerewolfAEC", "Worth", "env", "player"]

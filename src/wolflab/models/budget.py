@@ -47,9 +47,6 @@ class Budget:
     usd: float | None = None
     spent_tokens: int = 0
     spent_usd: Decimal = field(default_factory=Decimal)
-    calls: int = 0
-    estimated: int = 0
-    """Calls whose server gave no token counts, so that their tokens are an estimate."""
 
     def check(self) -> None:
         """Raise BudgetExceeded when either budget is spent. Call it before every call."""
@@ -64,9 +61,7 @@ class Budget:
                 "raise it and resume the run"
             )
 
-    def add(self, usage: Usage, *, estimated: bool = False) -> None:
+    def add(self, usage: Usage) -> None:
         """Count a finished call."""
-        self.calls += 1
-        self.estimated += estimated
         self.spent_tokens += usage.tokens
         self.spent_usd += _exact(usage.cost)

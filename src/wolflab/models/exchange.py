@@ -217,12 +217,12 @@ class Served(Generic[Settings]):
             return classify(code if isinstance(code, int) else 502, wrong, raw.headers)
         return HttpAnswer(reply, latency)
 
-    def _spend(self, prompt: int, completion: int = 0, cached: int = 0, *, estimated: bool) -> Usage:
+    def _spend(self, prompt: int, completion: int = 0, cached: int = 0) -> Usage:
         """What so many tokens cost, taken from the budget."""
         cost = (self.settings.price or Price()).cost(prompt, completion, cached)
         usage = Usage(prompt, completion, cached, cost)
         if self._budget is not None:
-            self._budget.add(usage, estimated=estimated)
+            self._budget.add(usage)
         return usage
 
 

@@ -149,12 +149,11 @@ class OpenAIModel(Served[HttpSettings]):
         if finish == "network_error":
             return Fault("retry", "the server lost its own connection to the model")
         usage = reply.get("usage")
-        counted = isinstance(usage, dict)
         prompt, completion, cached = token_counts(usage if isinstance(usage, dict) else {})
-        if not counted:
+        if not isinstance(usage, dict):
             # A server that does not count must not make a budget endless, neither now nor after a resume.
             prompt, completion = estimate(body["messages"]), tokens(text)
-        spent = self._spend(prompt, completion, cached, estimated=not counted)
+        spent = self._spend(prompt, completion, cached)
         return Response(text, spent, finish, latency)
 
     # -- when it fails ----------------------------------------------------------------------

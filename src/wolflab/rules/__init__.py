@@ -23,7 +23,7 @@ from .actions import (
     pick,
 )
 from .asks import CHANCE, Ask
-from .duties import Duty, Role
+from .duties import Role
 from .events import (
     EVERYONE,
     MODERATOR,
@@ -52,7 +52,7 @@ from .events import (
 )
 from .facts import Departure, Facts, LeftBy, facts_of, told
 from .outcome import Outcome, Reason, Side, Winner
-from .roles import DUTIES, ROLES, SHIELDS, role
+from .roles import DUTIES, ROLES, SHIELDS
 from .ruleset import DOCTOR, NINE, PRESETS, SHERIFF, TWELVE, WITCH, Ruleset, preset
 from .view import Log, Note, View
 
@@ -85,7 +85,6 @@ __all__ = [
     "Deal",
     "Dealt",
     "Departure",
-    "Duty",
     "Event",
     "Facts",
     "FirstSpeaker",
@@ -121,7 +120,6 @@ __all__ = [
     "only",
     "pick",
     "preset",
-    "role",
     "seats_of",
     "told",
 ]

@@ -115,14 +115,8 @@ def _within(known: str) -> str:
 PAGE = "annotate.html"
 
 
-def write_page(items: Sequence[Item], code: str, path: Path, title: str = "Werewolf replies") -> Path:
-    """Write the page and return its path. code: names the sample, so that two of them never mix labels."""
-    write(path, render_items(items, code, title).encode())
-    return path
-
-
 def render_items(items: Sequence[Item], code: str, title: str = "Werewolf replies") -> str:
-    """The page as text."""
+    """The page as text. code: names the sample, so that two of them never mix labels."""
     folder = files("wolflab.ui")
     page, css, script = (
         folder.joinpath(f"annotate_page.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")

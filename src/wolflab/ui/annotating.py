@@ -11,6 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
+from ..files import write
 from ..lab.labels.agreeing import MAJORITY, RULE, SampleAgreement, agree
 from ..lab.labels.annotate import PER_CONDITION, AnswerKey, Sample, read_key, sample, write_key
 from ..lab.labels.judging import FILE, JudgeFile, criteria, judge_by_name
@@ -18,7 +19,7 @@ from ..lab.plans.sources import checking
 from ..lab.plans.specs import BudgetSpec
 from ..lab.storage.store import Store
 from ..stats.intervals import Estimate
-from .annotate_items import PAGE, items_of, write_page, write_table
+from .annotate_items import PAGE, items_of, render_items, write_table
 from .commands import bar, write_numbers
 from .console import say
 from .report.numbers import number
@@ -48,7 +49,8 @@ def draw_sample(
     items = items_of(drawn, reasoning)
     key = write_key(drawn.key, directory)
     table = write_table(items, directory / TABLE)
-    page = write_page(items, drawn.key.code, directory / PAGE)
+    page = directory / PAGE
+    write(page, render_items(items, drawn.key.code).encode())
     conditions = counted(len(drawn.key.variants), "condition")
     say(console, f"{counted(len(items), 'reply', 'replies')} of {conditions}, shuffled.")
     for condition, given in drawn.short:

@@ -14,8 +14,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..errors import ExperimentError, RecordError, WolflabError
-from ..lab.plans.loading import build, load_experiment, shipped_files
-from ..lab.plans.sources import has_entrants
+from ..lab.plans.loading import build, load_experiment
+from ..lab.plans.sources import has_entrants, shipped_files
 from ..lab.results.extras import extras, extras_of_all
 from ..lab.results.heard import Ledger
 from ..lab.results.summaries import compared as compared_runs

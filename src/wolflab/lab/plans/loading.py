@@ -8,7 +8,7 @@ from typing import Any
 
 from . import tournament
 from .experiment import Experiment, checked
-from .sources import read_fields, shipped_files
+from .sources import read_fields
 
 
 def load_experiment(source: str | Path, overrides: Sequence[str] = (), village: bool = False) -> Experiment:
@@ -28,6 +28,3 @@ def build(
     if "entrants" in data:
         return tournament.make_tournament(data, overrides, village, where).experiment(where)
     return checked(data, overrides, village, where)
-
-
-__all__ = ["build", "load_experiment", "shipped_files"]

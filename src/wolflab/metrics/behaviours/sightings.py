@@ -69,15 +69,15 @@ class Sighting:
         return int(self.ask.split("/", 1)[0])
 
 
-def sightings(record: GameRecord | DetectorView, only: Iterable[str] = ()) -> tuple[Sighting, ...]:
+def sightings(record: GameRecord | DetectorView) -> tuple[Sighting, ...]:
     """Everything seen in one game, in the order in which it happened.
 
-    One behaviour, seat, act and target is one sighting. only: names in `BEHAVIOURS`; empty: all.
+    One behaviour, seat, act and target is one sighting.
     """
     view = DetectorView.of(record)
     first: dict[tuple[object, ...], Sighting] = {}
-    for name in only or BEHAVIOURS:
-        for act, why, target in BEHAVIOURS[name].find(view):
+    for name, behaviour in BEHAVIOURS.items():
+        for act, why, target in behaviour.find(view):
             by = _BY[type(act)]
             sighting = Sighting(name, act.seat, act.at, act.ask, target, why, by)
             first.setdefault((name, act.seat, act.at, by, target), sighting)

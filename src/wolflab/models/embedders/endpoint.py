@@ -120,7 +120,7 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
         usage = reply.get("usage")
         # A server that does not count must make no budget endless, neither now nor after a resume.
         spent = token_counts(usage)[0] if isinstance(usage, dict) else sum(map(tokens, texts))
-        self.usage = self.usage + self._spend(spent, estimated=not isinstance(usage, dict))
+        self.usage = self.usage + self._spend(spent)
         vectors = normalised(self._ordered(reply.get("data"), len(texts)), len(texts), self.name)
         if self.dimensions is None:
             self._came = vectors.shape[1]
