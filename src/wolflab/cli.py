@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .errors import WolflabError
+from .files import MEND_DISK
 from .ui.console import console
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _words(error: BaseException) -> str | None:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}; name a place where this can be read or written"
     if isinstance(error, OSError) and error.strerror:  # while a file that is open is read or written
-        return f"{error.strerror}; if the disk is full or read-only, mend that, then resume or try again"
+        return f"{error.strerror}; {MEND_DISK}"
     return None
 
 
@@ -403,6 +404,7 @@ def annotate_agree(
     "`wolflab tournament --resume runs/…`"
 )
 def tournament(
+    context: typer.Context,
     file: Annotated[
         str | None, typer.Argument(help="A YAML file with entrants, or the name of a shipped one.")
     ] = None,
@@ -423,9 +425,7 @@ def tournament(
     from .ui import tournament as ui
 
     screen = console()
-    new = bool(file or entrant or model or rules or deals or set_ or village or out)
-    if (resume is not None) + (show is not None) + new > 1:
-        raise typer.BadParameter("--resume and --show take a run as it is; give them alone")
+    _check_alone(context)
     if show is not None:
         with Store.open_for_reading(show) as store:
             ui.show_tournament(screen, store, None)
@@ -460,8 +460,7 @@ def train(
 
     if (experiment is not None) + (resume is not None) + (show is not None) != 1:
         raise typer.BadParameter("name a training, or --resume or --show a run; one of the three")
-    if experiment is None:
-        _check_alone(context)
+    _check_alone(context)
     ui.train(console(), experiment, seed, set_, out, resume, show)
 
 
@@ -489,8 +488,7 @@ def exploit(
 
     if (target is None) == (resume is None):
         raise typer.BadParameter("name a player to exploit, or --resume a run; one of the two")
-    if resume is not None:
-        _check_alone(context)
+    _check_alone(context)
     ui.exploit(console(), target, side, updates, episodes, deals, seed, set_, out, resume)
 
 
@@ -498,9 +496,9 @@ def _check_alone(context: typer.Context) -> None:
     """Refuse flags beside --resume or --show: they would be left out without a word."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
     given = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
-    if len(given) > 1:
-        flag = "--show" if "show" in given else "--resume"
-        raise typer.BadParameter(f"{flag} takes a run as it is; the other flags are for new ones")
+    for name in ("show", "resume"):
+        if name in given and len(given) > 1:
+            raise typer.BadParameter(f"--{name} takes a run as it is; the other flags are for new ones")
 
 
 if TYPE_CHECKING:

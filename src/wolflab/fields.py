@@ -170,6 +170,9 @@ def _part(kind: type, name: str | int) -> type | None:
     return None
 
 
+_MISSING = object()
+
+
 def first_difference(before: Any, after: Any, place: str = "") -> tuple[str, str, str] | None:
     """Where two JSON values first differ, and what stands there; None where they are the same."""
     pairs: list[tuple[str, Any, Any]] = []
@@ -186,6 +189,3 @@ def first_difference(before: Any, after: Any, place: str = "") -> tuple[str, str
         return place, was, now
     differences = (first_difference(was, now, where) for where, was, now in pairs)
     return next((difference for difference in differences if difference is not None), None)
-
-
-_MISSING = object()

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from .errors import StoreError
 
+MEND_DISK = "if the disk is full or read-only, mend that, then resume or try again"
+
 
 def write(path: Path, data: bytes) -> None:
     """A file, in a directory that is made where it is not there yet."""
@@ -55,7 +57,7 @@ def reading_file(path: Path) -> AbstractContextManager[None]:
 
 def writing(path: Path) -> AbstractContextManager[None]:
     """Turns the system's errors while that file is written into the sentence."""
-    return _told(path, "{}; if the disk is full or read-only, mend that, then resume or try again")
+    return _told(path, f"{{}}; {MEND_DISK}")
 
 
 @contextmanager

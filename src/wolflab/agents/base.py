@@ -39,7 +39,8 @@ class Reply:
     notes: tuple[tuple[str, Content], ...] = ()
 
 
-_Written = tuple[str, tuple[tuple[str, Content], ...]]
+_WRITE = msgspec.json.Encoder()
+_READ = msgspec.json.Decoder(tuple[str, tuple[tuple[str, Content], ...]])
 """Why nothing could be used, and the notes."""
 
 
@@ -52,9 +53,10 @@ def is_reply(given: object) -> bool:
     if isinstance(given.action, Say) and not isinstance(given.action.text, str):
         return False
     said = given.action.reason if isinstance(given.action, Invalid) else ""
+    if said == "" and not given.notes:
+        return True
     try:  # as a record keeps them: neither a note nor its class looks at what it is made with
-        written = msgspec.json.encode((said, given.notes))
-        return bool(msgspec.json.decode(written, type=_Written) == (said, given.notes))
+        return bool(_READ.decode(_WRITE.encode((said, given.notes))) == (said, given.notes))
     except (msgspec.MsgspecError, TypeError, ValueError):
         return False
 

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import is_dataclass
 from functools import cache
@@ -150,13 +150,18 @@ def place_of(error: BaseException, home: str = "") -> str:
     "" where no such code was at work. home: a package whose agents are not made yet.
     """
     homes = {kind.__module__.partition(".")[0] for kind in _kinds(OwnAgent)} | ({home} - {""})
-    function, at = "", ""
+    places = list(places_in(error, homes))
+    function = next((name for _, name in places if name), "")
+    return f"{places[-1][0]}{', in ' if function else ''}{function}" if places else ""
+
+
+def places_in(error: BaseException, homes: Collection[str]) -> Iterator[tuple[str, str]]:
+    """(file and line, function) where an error came through code of these packages, the innermost last."""
     for frame, line in walk_tb(error.__traceback__):
         module = frame.f_globals.get("__name__", "")
         if module.partition(".")[0] in homes:
-            at = f"{module.replace('.', '/')}.py, line {line}"
-            function = function or frame.f_code.co_qualname.removesuffix("<module>")
-    return f"{at}{', in ' if function else ''}{function}"
+            place = f"{module.replace('.', '/')}.py, line {line}"
+            yield place, frame.f_code.co_qualname.removesuffix("<module>")
 
 
 def _kinds(kind: Any) -> Iterator[type]:

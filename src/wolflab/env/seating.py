@@ -31,9 +31,9 @@ Seats = int | str | Sequence[int] | None
 
 Others = str | Player | Mapping[str, str | Player] | Casting | None
 """Who holds the rest: a recipe's name (on the built-in player; "random" needs none), an agent of your
-own (``module:Class``), a `match.Player`, either
-by place ("werewolves", "village", a role's name, "others"), or a casting, which is asked for every seat. A
-recipe that chooses by a policy takes the one that ships for it; `player` makes one with another."""
+own (``module:Class``), a `match.Player`, either by place ("werewolves", "village", a role's name, "others"),
+or a casting, which is asked for every seat. A recipe that chooses by a policy takes the one that ships for
+it; `player` makes one with another."""
 
 Rest = Callable[[Dealing], Callable[[int], Player]]
 """Of a dealing, who holds a seat."""

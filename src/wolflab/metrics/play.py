@@ -50,6 +50,11 @@ def player_label(described: Mapping[str, Any]) -> PlayerLabel:
     return PlayerLabel(str(model), str(recipe))
 
 
+def label_of(record: GameRecord, turn: PastTurn) -> PlayerLabel:
+    """Who took that turn."""
+    return player_label(record.player(turn.seat, turn.at))
+
+
 def is_instrument(record: GameRecord) -> bool:
     """Whether no real model played: everybody is the built-in player, or needs no model."""
     return all(
@@ -161,5 +166,5 @@ def replies_by_player(record: GameRecord) -> dict[PlayerLabel, Replies]:
     """How well each label's replies could be used."""
     of_label: dict[PlayerLabel, list[PastTurn]] = {label: [] for label in sorted(set(player_labels(record)))}
     for turn in seat_turns(record):
-        of_label[player_label(record.player(turn.seat, turn.at))].append(turn)
+        of_label[label_of(record, turn)].append(turn)
     return {label: replies_in(asked) for label, asked in of_label.items()}

@@ -49,7 +49,7 @@ from .observed import ObservedGame
 from .play import (
     Replies,
     eliminations,
-    player_label,
+    label_of,
     replies_in,
     shots_taken,
     survival_by_role,
@@ -666,10 +666,7 @@ def stand_ins(game: ObservedGame) -> Sums:
     """Share of the decisions that took a call, or an agent of your own, which got no usable reply, so that
     the rules' stand-in was applied; where no model was called, of all decisions.
     """
-    player = game.record.player
-    with_calls = replies_in(
-        [turn for turn in game.turns if turn.calls or player_label(player(turn.seat, turn.at)).own]
-    )
+    with_calls = replies_in([turn for turn in game.turns if turn.calls or label_of(game.record, turn).own])
     return _floats(with_calls.fallbacks, with_calls.turns, game.replies.fallbacks, game.replies.turns)
 
 

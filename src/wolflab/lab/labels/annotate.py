@@ -20,7 +20,7 @@ import msgspec
 
 from ...errors import StoreError, WolflabError
 from ...files import write
-from ...metrics.play import player_label
+from ...metrics.play import label_of, player_label
 from ...record import GameRecord, PastTurn
 from ...record.chain import hash_of
 from ..runs.moments import Moment, moments
@@ -172,7 +172,7 @@ def _candidates(
     for turn in record.turns:
         if turn.seat < 0 or not turn.calls or (kinds is not None and turn.kind not in kinds):
             continue
-        if recipes is None or player_label(record.player(turn.seat, turn.at)).recipe in recipes:
+        if recipes is None or label_of(record, turn).recipe in recipes:
             yield turn
 
 
@@ -227,7 +227,7 @@ def _key_row(store: Store, row: GameRow, moment: Moment, record: GameRecord, see
     place = (store.experiment.name, store.experiment.seed, row.condition, row.deal, row.repeat, turn.ask)
     # With the game's own hash: labels of another run of the same experiment must not fit.
     code = _letters(f"{seed}|{'|'.join(map(str, place))}|{head}")
-    who = str(player_label(record.player(turn.seat, turn.at)))
+    who = str(label_of(record, turn))
     return KeyRow(code, row.condition, row.id, row.deal, row.repeat, turn.ask, who, head)
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from ...agents.base import IO, Agent, Invalid, Reply
 from ...errors import CassetteMismatch, WolflabError
 from ...match import Casting, Dealing, Player, play, run_now
-from ...metrics.play import PlayerLabel, player_label
+from ...metrics.play import PlayerLabel, label_of, player_label
 from ...models.base import Model, Request, Response
 from ...models.calls import Filed
 from ...models.embedders.base import Vectors
@@ -179,7 +179,7 @@ def of_record(record: GameRecord) -> dict[PlayerLabel, Tally]:
     for turn in (*record.turns, *record.probes):
         if turn.seat < 0:
             continue
-        player = player_label(record.player(turn.seat, turn.at))
+        player = label_of(record, turn)
         if not turn.calls and not player.own:
             continue
         tally = tallies.setdefault(player, Tally())

@@ -83,9 +83,10 @@ def _as_before(store: Store, company: Company) -> None:
         players = store.record(game).header.get("players", ()) if now else ()
         for then in players:
             known = [own.get("settings", {}) for own in now if own["recipe"] == then["recipe"]]
-            changes = [first_difference(then.get("settings", {}), settings) for settings in known]
-            if changes and None not in changes:
-                name, was, now_is = changes[0] or ("", "", "")
+            before = then.get("settings", {})
+            changed = [change for settings in known if (change := first_difference(before, settings))]
+            if known and len(changed) == len(known):  # there is none with these settings
+                name, was, now_is = changed[0]
                 raise StoreError(
                     f"{store.path}: {then['recipe']} in {condition}: {name} was {was} in the games so far "
                     f"and is {now_is} now; change it back, or start a new run"

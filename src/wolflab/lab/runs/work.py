@@ -11,10 +11,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from traceback import walk_tb
 from typing import Literal, Protocol
 
-from ...agents.own import place_of
+from ...agents.own import place_of, places_in
 from ...errors import AgentError, BudgetExceeded, ModelRefused, ServerError, StoreError, WolflabError
 from ...models.base import Model
 from ...models.catalog import check_model
@@ -78,14 +77,8 @@ def error_sentence(error: BaseException) -> str:
     first, place = _first(error)
     if isinstance(first, WolflabError):
         return str(first)
-    place = place or _place_in_wolflab(first)
+    place = place or next((at for at, _ in reversed([*places_in(first, {"wolflab"})])), "")
     return f"{place + ': ' if place else ''}{type(first).__name__}: {first}"
-
-
-def _place_in_wolflab(error: BaseException) -> str:
-    frames = [(frame.f_globals.get("__name__", ""), line) for frame, line in walk_tb(error.__traceback__)]
-    ours = [(module, line) for module, line in frames if module.startswith("wolflab.")]
-    return f"{ours[-1][0].replace('.', '/')}.py, line {ours[-1][1]}" if ours else ""
 
 
 def _first(error: BaseException) -> tuple[BaseException, str]:

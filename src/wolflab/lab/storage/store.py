@@ -173,7 +173,7 @@ class Store(CallStore):
 
     def stop(self, game: int, status: str, error: str) -> None:
         """A game that could not go on: unfinished (resumable) or failed."""
-        error = "".join(letter if letter.isprintable() else "�" for letter in error)
+        error = "".join(letter if letter.isprintable() or letter == "\n" else "�" for letter in error)
         with self._transaction():
             self._db.execute("UPDATE games SET status = ?, error = ? WHERE id = ?", (status, error, game))
 
