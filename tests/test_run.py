@@ -189,6 +189,13 @@ def test_a_failing_server_leaves_the_game_unfinished_and_resumable(tmp_path: Pat
     assert records(tmp_path / "r") == records(tmp_path / "unbroken")
 
 
+def test_why_a_game_stopped_is_kept_as_text(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "r", experiment()) as store:
+        store.plan([("all", 0, 0)])
+        store.stop(1, "failed", "two\nlines, \x1b[1m and \ud83d")
+        assert store.game(1).error == "two\nlines, \ufffd[1m and \ufffd"
+
+
 def test_a_budget_stops_a_run_cleanly(tmp_path: Path) -> None:
     with http_server.running() as server:
         with Store.create(tmp_path / "r", build(over_http(server, budget={"tokens": 20_000}))) as store:
