@@ -41,7 +41,7 @@ from wolflab.text.asking.rules_text import rules_text
 from wolflab.text.asking.sentences import sentence
 from wolflab.text.clean import clean
 from wolflab.text.notes import Mistake, Thought
-from wolflab.ui.annotate_items import CELL, Item, items_of, write_table
+from wolflab.ui.annotate_items import CELL, RaterItem, items_of, write_table
 from wolflab.ui.annotate_items import REASONS as IN_WORDS
 
 DEALS = 12
@@ -344,7 +344,7 @@ HOSTILE = (
 
 def test_a_table_comes_back_as_it_went_out(drawn: Sample, tmp_path: Path) -> None:
     items = [
-        Item(real.id, "player_1", "Seer", "day 1 round", (text,), "speak", text, text)
+        RaterItem(real.id, "player_1", "Seer", "day 1 round", (text,), "speak", text, text)
         for real, text in zip(drawn.key.rows, HOSTILE, strict=False)
     ]
     path = write_table(items, tmp_path / "items.csv")
@@ -365,7 +365,7 @@ def test_no_cell_is_a_formula_and_none_is_lost(text: str) -> None:
 
 def test_a_cell_holds_no_more_than_a_spreadsheet_does(drawn: Sample, tmp_path: Path) -> None:
     known = tuple(f"[{n}] {'word ' * 150}" for n in range(100))
-    item = Item(drawn.key.rows[0].id, "player_1", "Seer", "day 1 round", known, "speak", "yes")
+    item = RaterItem(drawn.key.rows[0].id, "player_1", "Seer", "day 1 round", known, "speak", "yes")
     text = write_table([item], tmp_path / "items.csv").read_text(encoding="utf-8-sig")
     cell = next(csv.DictReader(io.StringIO(text)))["known"]
     assert len(cell) < CELL + 100

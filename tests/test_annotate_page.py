@@ -18,14 +18,14 @@ import pytest
 
 from wolflab.lab.labels.annotate import AnswerKey, KeyRow
 from wolflab.lab.labels.label_files import Label, read_labels
-from wolflab.ui.annotate_items import REASONS, Item, render_items
+from wolflab.ui.annotate_items import REASONS, RaterItem, render_items
 
 HOSTILE = (
     "</script><script>document.title = 'broken'</script><img src=http://192.0.2.1/x><!--data--> & \u2028"
 )
 RULES = "The rules, with <b>marks</b>."
 ITEMS = (
-    Item(
+    RaterItem(
         "bcdf",
         "player_1",
         "Seer",
@@ -34,7 +34,7 @@ ITEMS = (
         "vote",
         "pass",
     ),
-    Item(
+    RaterItem(
         "ghjk",
         "player_2",
         "Werewolf",
@@ -44,7 +44,7 @@ ITEMS = (
         HOSTILE,
         "a thought",
     ),
-    Item(
+    RaterItem(
         "lmnp",
         "player_3",
         "Witch",
@@ -88,7 +88,7 @@ def test_no_reply_breaks_out_of_its_place() -> None:
     assert data["rules"] == ["", RULES]
     for told, item in zip(data["items"], ITEMS, strict=True):
         told |= {"known": tuple(told["known"]), "rules": data["rules"][told["rules"]]}
-        assert Item(**told) == item
+        assert RaterItem(**told) == item
 
 
 # -- in a browser ---------------------------------------------------------------------------

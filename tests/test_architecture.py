@@ -78,6 +78,7 @@ INNER: dict[str, set[str]] = {
     "lab/results": {"lab/plans", "lab/storage", "lab/experience", "lab/runs"},
     "lab/training": {"lab/plans", "lab/storage", "lab/runs"},
     "ui/report": {"ui"},
+    "ui/wwqa": {"ui", "ui/report"},
 }
 """Rooms inside rooms, and what they may import of their own room; "text" is what stands on top in text."""
 DOORS: dict[tuple[str, str], str] = {
@@ -101,7 +102,7 @@ ANYBODY = {"defaults", "errors", "fields", "files", "usage", ""}
 PUBLIC_RULES_ONLY = {"models", "agents", "ui"}
 """These see rulesets, roles, asks, actions, events and views: `wolflab.rules` itself and no module of it."""
 INNER_RULES = {"rules.state", "rules.engine", "rules.table"}
-MAY_DRIVE = {"rules", "match", "record"}
+MAY_DRIVE = {"rules", "match", "record", "wwqa"}
 """State and engine are for these alone."""
 
 HEAVY = {

@@ -398,6 +398,12 @@ def annotate_agree(
     show_agreement(console(), sample, labels or [], run)
 
 
+wwqa = typer.Typer(
+    help="WWQA: questions on the rules, proved by the engine, and how models answer.", no_args_is_help=True
+)
+app.add_typer(wwqa, name="wwqa")
+
+
 @app.command(
     epilog="Examples:  `wolflab tournament tournament-components --village`  ·  "
     "`wolflab tournament --entrant vanilla --entrant deductive-004 --deals 50`  ·  "

@@ -44,7 +44,7 @@ CELL = 32_000
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class RaterItem:
     """One reply as a rater sees it.
 
     player: its name at the table ("player_3"). time: when it was asked, in words. known: what it knew,
@@ -64,16 +64,16 @@ class Item:
     rules: str = ""
 
 
-def items_of(sample: Sample, reasoning: bool = False) -> tuple[Item, ...]:
+def items_of(sample: Sample, reasoning: bool = False) -> tuple[RaterItem, ...]:
     """The sample's items in its order. reasoning: show what was thought, which can give a variant away."""
     pairs = zip(sample.key.rows, sample.moments, strict=True)
     return tuple(_item(row.id, moment, reasoning) for row, moment in pairs)
 
 
-def _item(code: str, moment: Moment, reasoning: bool) -> Item:
+def _item(code: str, moment: Moment, reasoning: bool) -> RaterItem:
     now = moment.situation
     thoughts = [note.text for _, note in moment.turn.notes if isinstance(note, Thought)]
-    return Item(
+    return RaterItem(
         code,
         now.ruleset.names[now.seat],
         now.role,
@@ -86,7 +86,7 @@ def _item(code: str, moment: Moment, reasoning: bool) -> Item:
     )
 
 
-def write_table(items: Sequence[Item], path: Path) -> Path:
+def write_table(items: Sequence[RaterItem], path: Path) -> Path:
     """Write the items as a table with empty label columns, in their order (UTF-8 with a mark, for Excel).
 
     Cells longer than a spreadsheet holds lose the oldest of what was known, and say so.
@@ -94,7 +94,7 @@ def write_table(items: Sequence[Item], path: Path) -> Path:
     out = io.StringIO(newline="")
     writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
     unshown = {"rules"} if any(item.reasoning for item in items) else {"rules", "reasoning"}
-    shown = [name for name in Item.__dataclass_fields__ if name not in unshown]
+    shown = [name for name in RaterItem.__dataclass_fields__ if name not in unshown]
     writer.writerow([*shown, *FILLED])
     for item in items:
         cells = asdict(item) | {"known": _within("\n".join(item.known))}
@@ -115,7 +115,7 @@ def _within(known: str) -> str:
 PAGE = "annotate.html"
 
 
-def render_items(items: Sequence[Item], code: str, title: str = "Werewolf replies") -> str:
+def render_items(items: Sequence[RaterItem], code: str, title: str = "Werewolf replies") -> str:
     """The page as text. code: names the sample, so that two of them never mix labels."""
     folder = files("wolflab.ui")
     page, css, script = (

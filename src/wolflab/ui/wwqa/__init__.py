@@ -1,0 +1,1 @@
+"""Questions on the rules, as people meet them: commands, tables, pages."""

@@ -1,0 +1,61 @@
+"""How an item is put to a model: one message, the same for our evaluation and for what is exported."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from ..errors import WolflabError
+from ..rules import Ruleset
+from ..text.asking.disguise import disguised
+from ..text.asking.rules_text import rules_text
+from .items import Item
+
+LETTERS = "ABCDEFGHIJKLMNOP"
+
+_OPEN = {
+    "player": "Answer with the name of one player, or with nobody.",
+    "players": "Answer with the names of the players, parted by commas, or with nobody.",
+    "order": "Answer with the names of the players in order, parted by commas.",
+    "number": "Answer with a number.",
+    "side": "Answer with the name of a side: the village or the Werewolves.",
+    "role": "Answer with the name of a role.",
+    "text": "Answer in one sentence.",
+}
+
+
+@lru_cache(256)
+def rules_in_words(ruleset: Ruleset) -> str:
+    """The rules as text, with the roles' names as these rules show them."""
+    return disguised(rules_text(ruleset, "paper"), ruleset)
+
+
+def answer_form(item: Item) -> str:
+    """What form the answer is to have."""
+    if item.form == "yes_no":
+        return "Answer with Yes or No."
+    if item.form == "choice":
+        return "Answer with the letter of one option."
+    return _OPEN[item.answer_type]
+
+
+def options(item: Item) -> tuple[str, ...]:
+    """The choices, each with its letter."""
+    return tuple(f"{letter}) {choice}" for letter, choice in zip(LETTERS, item.choices, strict=False))
+
+
+def prompt(item: Item, rules: bool | Ruleset, told: bool = True) -> str:
+    """The message.
+
+    rules: whether the item's rules stand in front (WolflabError where they are unknown), or which ones do.
+    told: with the instruction. The released evaluation gives rules and question alone (facts of 002 §4.1).
+    """
+    parts = []
+    if rules:
+        ruleset = item.ruleset if rules is True else rules
+        if ruleset is None:
+            raise WolflabError("the questions do not say which rules they are about; name them with --rules")
+        parts.append(rules_in_words(ruleset))
+    parts.append("\n".join((item.question, *options(item))))
+    if told:
+        parts.append(answer_form(item))
+    return "\n\n".join(parts)

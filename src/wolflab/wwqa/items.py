@@ -1,0 +1,111 @@
+"""One question with its proved answer, and a file of them: a JSON line an item.
+
+*Kind* is what is asked, *wording* is how, *situation* is about which state of a game. Items that people or
+models wrote have a question and an answer, and perhaps nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from ..errors import WolflabError
+from ..fields import from_plain
+from ..files import reading_file, write
+from ..rules import PRESETS, Ruleset, preset
+
+Form = Literal["yes_no", "choice", "open"]
+Category = Literal["rule", "situation"]
+"""002 §8: about the rules themselves, or about a situation of a game."""
+
+Split = Literal["train", "validation", "situations", "wordings", "kinds", "ruleset"]
+"""What an item is for. The last four are test sets, each named after what training has none of."""
+
+AnswerType = Literal["player", "players", "order", "number", "side", "role", "text"]
+"""What the answer to an open question is. "players": a set; "order": a list whose order counts."""
+
+YES, NO, NOBODY = "Yes", "No", "nobody"
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A question and its answer.
+
+    question: everything that is told and asked, the options and the rules' text left out. answer: "Yes" or
+    "No"; one of `choices`; or the open answer in words ("player_3", "player_1, player_4", "nobody", "3").
+    rules: the preset's name, or the switches that do not stand at their defaults; "" where it is unknown.
+    situation: an id that items about one situation share; pair: one that a Yes and a No in equal words share.
+    facts, asked: what the question tells and asks, as data (see `situations.Situation`), seats from 0.
+    value: the answer as data. derivation: how the engine came to it, a sentence a step.
+    difficulty: how many facts of the text change the answer when changed alone.
+    """
+
+    question: str
+    answer: str
+    form: Form = "yes_no"
+    choices: tuple[str, ...] = ()
+    answer_type: AnswerType = "text"
+    category: Category | Literal[""] = ""
+    kind: str = ""
+    wording: str = ""
+    split: Split | Literal[""] = ""
+    rules: str | dict[str, Any] = ""
+    situation: str = ""
+    pair: str = ""
+    difficulty: int | None = None
+    facts: dict[str, Any] | None = None
+    asked: dict[str, Any] | None = None
+    value: Any = None
+    derivation: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """16 hex digits of what is asked: rules, question and choices."""
+        asked = msgspec.json.encode((self.rules, self.question, self.choices), order="sorted")
+        return blake2b(asked, digest_size=8).hexdigest()
+
+    @property
+    def cluster(self) -> str:
+        """What its answer hangs together with: its situation, or its kind, or itself."""
+        return self.situation or self.kind or self.id
+
+    @property
+    def ruleset(self) -> Ruleset | None:
+        """The rules that it is about; None where they are unknown."""
+        return None if not self.rules else _ruleset(msgspec.json.encode(self.rules, order="sorted"))
+
+
+@lru_cache(1024)
+def _ruleset(rules: bytes) -> Ruleset:
+    plain = msgspec.json.decode(rules)
+    return preset(plain) if isinstance(plain, str) else from_plain(Ruleset, plain)
+
+
+def rules_as_plain(ruleset: Ruleset) -> str | dict[str, Any]:
+    """A ruleset as an item holds it."""
+    return ruleset.name if PRESETS.get(ruleset.name) == ruleset else ruleset.stated()
+
+
+def write_items(path: Path, items: Iterable[Item]) -> None:
+    """Write a file of items, a JSON line each."""
+    write(path, b"".join(msgspec.json.encode(item) + b"\n" for item in items))
+
+
+def read_lines(path: Path) -> Sequence[Item]:
+    """The items of a file that `write_items` wrote; WolflabError names the line that is none."""
+    with reading_file(path):
+        lines = path.read_bytes().splitlines()
+    items = []
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                items.append(msgspec.json.decode(line, type=Item))
+            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                raise WolflabError(
+                    f"{path}, line {number}: no item ({error}); mend or delete the line"
+                ) from None
+    return items
