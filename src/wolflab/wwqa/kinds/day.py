@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from ...rules import CHANCE, Ruleset, VoteCounted, Voted, pick
 from ..items import NOBODY
 from ..situations import GameSituation, Impossible, Playout, playout
-from .kind import AskedAbout, QuestionKind, DrawnFrom, Value, living, nothing, seats, two_living
+from .kind import AskedAbout, DrawnFrom, QuestionKind, Value, living, nothing, seats, two_living
 from .night import winner_of, winners
 
 VOTE = DrawnFrom("voting", ("voting", "departure"))

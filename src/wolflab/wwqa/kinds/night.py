@@ -14,7 +14,7 @@ from ...rules.roles import DUTIES, ROLES, SHIELDS
 from ...text.asking.sentences import a_role, listed
 from ..items import NOBODY
 from ..situations import GameSituation, Impossible, Playout, as_action, note, playout, put_back
-from .kind import AskedAbout, QuestionKind, DrawnFrom, Value, living, nothing, seats
+from .kind import AskedAbout, DrawnFrom, QuestionKind, Value, living, nothing, seats
 
 NIGHT = DrawnFrom("night", ("night", "departure"))
 BEFORE_CHOICES = DrawnFrom("night")

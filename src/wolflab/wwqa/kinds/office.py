@@ -9,7 +9,7 @@ from ...rules import DayBroke, Event, Ruleset, SheriffNamed, deal, facts_of, pic
 from ...rules.engine import begin, step
 from ..items import NOBODY
 from ..situations import GameSituation, Impossible, playout
-from .kind import AskedAbout, QuestionKind, DrawnFrom, Value, nothing, seats
+from .kind import AskedAbout, DrawnFrom, QuestionKind, Value, nothing, seats
 from .night import NIGHT, night
 
 ELECTION = DrawnFrom("election", ("election",), roles=False)
