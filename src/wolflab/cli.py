@@ -415,11 +415,12 @@ def wwqa_build(
     set_: RulesSet = [],
     n: Annotated[int, typer.Option(min=20, help="How many items, training and tests together.")] = 2000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same items.")] = 1,
+    kind: Annotated[list[str], typer.Option(help="This kind alone; see `kinds` (repeatable).")] = [],
 ) -> None:
     """Make questions on a ruleset, each proved by the rules engine, in splits for training and tests."""
     from .ui.wwqa.building import build_set
 
-    build_set(console(), rules, set_, n, seed, out)
+    build_set(console(), rules, set_, n, seed, out, kind)
 
 
 @wwqa.command("kinds", epilog="Example:  `wolflab wwqa kinds`")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from hashlib import blake2b
 from itertools import cycle, islice
@@ -63,34 +63,52 @@ class Built:
 
 
 def build_items(
-    rules: Ruleset, n: int, seed: int, watch: Callable[[int, int], None] = lambda made, wanted: None
+    rules: Ruleset,
+    n: int,
+    seed: int,
+    watch: Callable[[int, int], None] = lambda made, wanted: None,
+    kinds: Collection[str] = (),
+    shares: Mapping[Split, float] = SHARES,
 ) -> Built:
     """About `n` items of these rules; the same seed gives the same items.
 
-    watch: called with (items made, items wanted). WolflabError where the rules give fewer than half of them.
+    watch: called with (items made, items wanted). kinds: these alone, none of them held out; empty: all.
+    shares: of `n`, by split. WolflabError where the rules give fewer than half of the items.
     """
-    return _Builder(rules, n, seed, watch).build()
+    unknown = [name for name in kinds if name not in KINDS]
+    if unknown:
+        raise WolflabError(f"there is no kind {unknown[0]!r}; known are {', '.join(KINDS)}")
+    return _Builder(rules, n, seed, watch, kinds, shares).build()
 
 
 class _Builder:
-    def __init__(self, rules: Ruleset, n: int, seed: int, watch: Callable[[int, int], None]) -> None:
+    def __init__(
+        self,
+        rules: Ruleset,
+        n: int,
+        seed: int,
+        watch: Callable[[int, int], None],
+        kinds: Collection[str],
+        shares: Mapping[Split, float],
+    ) -> None:
         self.rules, self.n, self.seed, self.watch = rules, n, seed, watch
+        self.kinds = [name for name in KINDS if name in kinds or not kinds]
+        self.shares = {split: share for split, share in shares.items() if not kinds or split != "kinds"}
+        self.chosen = bool(kinds)
         self.rng = random.Random(f"wwqa/{seed}")
         self.items: dict[str, Item] = {}
         self.taken: dict[bytes, Split] = {}
         """In which split a situation is used."""
         games = Games(rules, f"{seed}")
-        self.sources = {name: _Source(kind, games, f"{seed}/{name}") for name, kind in KINDS.items()}
+        self.sources = {name: _Source(KINDS[name], games, f"{seed}/{name}") for name in self.kinds}
 
     def build(self) -> Built:
         asked = [name for name, source in self.sources.items() if source.group() is not None]
-        held_out = [
-            name
-            for rule in (True, False)
-            for name in self._some([name for name in asked if (KINDS[name].setting is None) == rule])
-        ]
+        held_out = (
+            [] if self.chosen else [name for names in _by_category(asked) for name in self._some(names)]
+        )
         known = [name for name in asked if name not in held_out]
-        for split, share in SHARES.items():
+        for split, share in self.shares.items():
             if split == "ruleset":
                 self._other_rules(known, round(self.n * share))
             else:
@@ -101,19 +119,20 @@ class _Builder:
             )
         items = list(self.items.values())
         self.rng.shuffle(items)
-        unasked = tuple(name for name in KINDS if name not in asked)
+        unasked = tuple(name for name in self.kinds if name not in asked)
         return Built(tuple(items), unasked, tuple(held_out))
 
     def _some(self, names: list[str]) -> list[str]:
-        return sorted(self.rng.sample(names, max(1, round(len(names) * KINDS_HELD_OUT)))) if names else []
+        """Those to be held out of training; none where the kinds were chosen."""
+        if not names or self.chosen:
+            return []
+        return sorted(self.rng.sample(names, max(1, round(len(names) * KINDS_HELD_OUT))))
 
     def _fill(self, split: Split, names: Iterable[str], n: int) -> None:
-        by_rule = {
-            rule: [name for name in names if (KINDS[name].setting is None) == rule] for rule in (True, False)
-        }
-        share = 0.0 if split == "situations" else RULE_SHARE
-        made = self._spread(split, by_rule[True], round(n * share))
-        self._spread(split, by_rule[False], n - made)
+        about_rules, about_situations = _by_category(names)
+        share = 0.0 if split == "situations" else RULE_SHARE if about_situations else 1.0
+        made = self._spread(split, about_rules, round(n * share))
+        self._spread(split, about_situations, n - made)
 
     def _spread(self, split: Split, names: list[str], n: int) -> int:
         """About `n` items, as many of each kind as can be; how many there are."""
@@ -223,6 +242,12 @@ class _Builder:
             return 0
         self.items |= {item.id: item for item in items}
         return 2
+
+
+def _by_category(names: Iterable[str]) -> tuple[list[str], list[str]]:
+    """The kinds about rules, and those about situations."""
+    kinds = [KINDS[name] for name in names]
+    return [k.name for k in kinds if k.setting is None], [k.name for k in kinds if k.setting is not None]
 
 
 def _asks_alike(kind: QuestionKind, rules: Ruleset, case: Case) -> tuple[str, ...]:

@@ -20,14 +20,24 @@ from ..commands import bar
 from ..console import say
 
 
-def build_set(console: Console, rules: str, changes: Sequence[str], n: int, seed: int, out: Path) -> None:
+def build_set(
+    console: Console,
+    rules: str,
+    changes: Sequence[str],
+    n: int,
+    seed: int,
+    out: Path,
+    kinds: Sequence[str] = (),
+) -> None:
     """Build a question set, write it, and say what is in it."""
     ruleset = ruleset_with(rules, changes)
     with bar(console) as shown:
         task = shown.add_task("items", total=n)
-        built = build_items(
-            ruleset, n, seed, lambda made, wanted: shown.update(task, completed=made, total=wanted)
-        )
+
+        def watch(made: int, wanted: int) -> None:
+            shown.update(task, completed=made, total=wanted)
+
+        built = build_items(ruleset, n, seed, watch, kinds)
     write_items(out, built.items)
     console.print(_splits(built, ruleset))
     say(console, f"{len(built.items):,} items written to {out}")
