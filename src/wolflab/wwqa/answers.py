@@ -60,7 +60,7 @@ def read_answer(item: Item, reply: str) -> Reading:
     if item.form != "open":
         return Reading(said, said == item.answer)
     right = _open(item.answer, item.answer_type, item.ruleset)
-    return Reading(said, said == right or normalised(said) == normalised(item.answer))
+    return Reading(said, said == right or normal_form(said) == normal_form(item.answer))
 
 
 def read_as_released(item: Item, reply: str, coin: bool) -> Reading:
@@ -90,7 +90,7 @@ LEAST_MASS = 0.01
 """Of Yes and No together, below which their ratio says nothing: the reply began otherwise."""
 
 
-def normalised(text: str) -> str:
+def normal_form(text: str) -> str:
     """A text as it is compared: letters and digits in one case and one spelling, parted by single spaces."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     return " ".join("".join(letter if letter.isalnum() else " " for letter in plain).split())
@@ -125,8 +125,8 @@ def _choice(choices: tuple[str, ...], text: str) -> str:
         if re.match(rf"[\s)\].*]*+(?:,|/|&|and\b|or\b)\s*+[(\[]?[{letters}]\b", text[found.end() :]):
             return ""  # two of them
         return choices[letters.index(found[2].upper())]
-    said = normalised(text) + " "
-    begun = [choice for choice in choices if said.startswith(normalised(choice) + " ")]
+    said = normal_form(text) + " "
+    begun = [choice for choice in choices if said.startswith(normal_form(choice) + " ")]
     return max(begun, key=len, default="")
 
 

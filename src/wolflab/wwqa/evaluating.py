@@ -27,7 +27,7 @@ from ..models.calls import answer
 from ..models.catalog import BUILT_IN, Spec, name_and_settings, resolve
 from ..rules import Ruleset
 from ..usage import Usage
-from .answers import UNREADABLE, Reading, chance_of_yes, normalised, read_answer, read_as_released
+from .answers import UNREADABLE, Reading, chance_of_yes, normal_form, read_answer, read_as_released
 from .asking import prompt
 from .items import NO, YES, Item, Split, read_lines
 from .scores import Mark
@@ -42,7 +42,7 @@ _JUDGED = 2000
 """Characters of a reply that a judge is shown."""
 
 Watch = Callable[[str, int, int], None]
-"""(model, questions answered, questions)"""
+"""(model or judge, questions done with, questions)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +71,16 @@ class EvalSettings:
 class EvalRow:
     """Questions that make one row of the results: a split of a file, or a file that has none.
 
-    contaminated: whether each stands in a training file; None where none is named. conditions: with or
-    without the rules in front. foreign: the file knows no splits.
+    conditions: with or without the rules in front. foreign: the file knows no splits. training: what its
+    baselines learn from: the file's own split "train", or the training files. contaminated: whether each
+    question stands in one of these files; None where none is named.
     """
 
     name: str
     items: tuple[Item, ...]
     conditions: tuple[bool, ...]
     foreign: bool = False
+    training: tuple[Item, ...] = ()
     contaminated: tuple[bool, ...] | None = None
 
 
@@ -129,10 +131,9 @@ class EvalAnswer:
 class EvalRun:
     """What was asked and answered.
 
-    answers: by row and player, as the row's items; None for one that waits. training: questions of the split
-    "train" and of the training files. waiting: questions without an answer; why: what stopped the first.
-    described: each model's settings; usage: by model, of all calls ever made. adaptations: what endpoints
-    forced us to change. judge: who judged free text.
+    answers: by row and player, as the row's items; None for one that waits. waiting: questions without an
+    answer; why: what stopped the first. described: each model's settings; usage: by model, of all calls ever
+    made. adaptations: what endpoints forced us to change. judge: who judged open answers.
     """
 
     path: Path
@@ -140,7 +141,6 @@ class EvalRun:
     rows: tuple[EvalRow, ...]
     players: tuple[EvalPlayer, ...]
     answers: Mapping[tuple[str, EvalPlayer], tuple[EvalAnswer | None, ...]]
-    training: tuple[Item, ...] = ()
     waiting: int = 0
     why: str = ""
     described: Mapping[str, Any] = field(default_factory=dict)
@@ -171,14 +171,14 @@ def read_items(path: Path) -> Sequence[Item]:
     return read_lines(path)
 
 
-def choose(
+def choose_rows(
     files: Sequence[Path],
     settings: EvalSettings,
     splits: Iterable[str] = TEST_SPLITS,
     train: Sequence[Path] = (),
     limit: int | None = None,
-) -> tuple[tuple[EvalRow, ...], tuple[Item, ...]]:
-    """(the rows to be asked, the training questions). limit: questions of each row, drawn by the seed.
+) -> tuple[EvalRow, ...]:
+    """The rows to be asked. train: training files. limit: questions of each row, drawn by the seed.
 
     The rules stand in front of the row `ruleset` but in a row of its own, "from memory", where questions
     without them are wanted.
@@ -187,12 +187,13 @@ def choose(
     for split in wanted - set(get_args(Split)):
         raise WolflabError(f"--split: there is no split {split!r}; known are {', '.join(get_args(Split))}")
     read = {path: read_items(path) for path in dict.fromkeys(files)}
-    trained = [item for path in train for item in read_items(path)]
-    known = {normalised(item.question) for item in trained}
+    trained = tuple(item for path in train for item in read_items(path))
+    known = {normal_form(item.question) for item in trained}
     alike = Counter(path.name for path in read)
     many = sum(any(item.split for item in items) for items in read.values()) > 1
     rows = []
     for path, items in read.items():
+        own = tuple(item for item in items if item.split == "train")
         name = path.name if alike[path.name] == 1 else str(path)
         for split in ("", *get_args(Split)):
             inside = [item for item in items if item.split == split and split in {"", *wanted}]
@@ -200,15 +201,15 @@ def choose(
                 continue
             drawn = tuple(_drawn(inside, limit, settings.seed))
             called = f"{split} ({name})" if split and many else split or name
-            found = tuple(normalised(item.question) in known for item in drawn) if train else None
-            rows += _as_rows(EvalRow(called, drawn, settings.conditions, not split, found), split)
+            found = tuple(normal_form(item.question) in known for item in drawn) if train else None
+            learned = own if split else trained
+            rows += _as_rows(EvalRow(called, drawn, settings.conditions, not split, learned, found), split)
     if not rows:
         raise WolflabError(
             f"{', '.join(map(str, files))}: no question is of the splits {', '.join(sorted(wanted))}; choose "
             "others with --split"
         )
-    own = [item for items in read.values() for item in items if item.split == "train"]
-    return tuple(rows), (*own, *trained)
+    return tuple(rows)
 
 
 def _as_rows(row: EvalRow, split: str) -> list[EvalRow]:
@@ -299,25 +300,26 @@ async def evaluate(
     models: Sequence[Model],
     rows: Sequence[EvalRow],
     settings: EvalSettings,
-    training: Sequence[Item] = (),
     judge: Model | None = None,
+    reached: bool = False,
     watch: Watch = lambda model, over, planned: None,
 ) -> EvalRun:
     """Put the rows' questions to each model, one model after another.
 
-    judge: who says of open answers whether they say the same as the right one. A spent budget, a failing
-    server and a request refused for good leave questions waiting.
+    judge: who says of open answers whether they say the same as the right one. reached: the models have been
+    tried. A spent budget, a failing server and a request refused for good leave questions waiting.
     """
     asked = _messages(rows, settings)
     every = dict.fromkeys(asked.values())
     logprobs = TOP_LOGPROBS if settings.probabilities else None
     sampling = Sampling(0.0, settings.max_tokens, top_logprobs=logprobs)
     whole = {model.name: {w: _Asked(w, model, home, sampling) for w in every} for model in models}
-    await check_models(
-        model for model in models if not all(one.on_file for one in whole[model.name].values())
-    )
+    if not reached:
+        await check_models(
+            model for model in models if not all(one.on_file for one in whole[model.name].values())
+        )
     for model in models:
-        await _work(list(whole[model.name].values()), model, watch)
+        await _work(list(whole[model.name].values()), model.name, watch)
     players = tuple(EvalPlayer(model.name, rules) for model in models for rules in settings.conditions)
     answers = {
         (row.name, player): tuple(
@@ -340,7 +342,6 @@ async def evaluate(
         tuple(rows),
         players,
         answers,
-        tuple(training),
         waiting=len(whys),
         why=next((why for why in whys if why), ""),
         described={model.name: model.describe() for model in everybody},
@@ -370,11 +371,15 @@ def _messages(rows: Iterable[EvalRow], settings: EvalSettings) -> dict[tuple[str
     return {(name, rules, place): put(item, rules) for _, name, rules, place, item in every}
 
 
-async def _work(askers: Sequence[_Asked], model: Model, watch: Watch) -> None:
-    def over() -> None:
-        watch(model.name, sum(asker.response is not None for asker in askers), len(askers))
+async def _work(askers: Sequence[_Asked], who: str, watch: Watch) -> None:
+    answered = 0
 
-    watch(model.name, 0, len(askers))
+    def over() -> None:
+        nonlocal answered
+        answered += 1
+        watch(who, answered, len(askers))
+
+    watch(who, 0, len(askers))
     await work(askers, AT_ONCE, over)
 
 
@@ -432,7 +437,7 @@ async def _judged(
     askers = {words: _Asked(words, judge, home, sampling) for words in prompts.values()}
     if not all(asker.on_file for asker in askers.values()):
         await check_models([judge])
-    await _work(list(askers.values()), judge, watch)
+    await _work(list(askers.values()), f"judge {judge.name}", watch)
 
     def with_verdict(given: EvalAnswer | None) -> EvalAnswer | None:
         response = askers[prompts[id(given)]].response if id(given) in prompts else None
@@ -474,14 +479,28 @@ def answer_lines(run: EvalRun) -> bytes:
 # -- by name ----------------------------------------------------------------------------------
 
 
+async def check_evaluation(
+    specs: Sequence[Spec], rows: Sequence[EvalRow], settings: EvalSettings, judge: Spec | None, reach: bool
+) -> None:
+    """Raise a WolflabError for what cannot be asked, before anything is made. reach: try the models too."""
+    models = resolve_models(specs, Budget())
+    judges = [] if judge is None else resolve_models([judge], Budget())
+    _messages(rows, settings)
+    try:
+        await check_models([*models, *judges] if reach else ())
+    finally:
+        for model in (*models, *judges):
+            await model.close()
+
+
 async def evaluate_by_name(
     path: Path,
     specs: Sequence[Spec],
     rows: Sequence[EvalRow],
     settings: EvalSettings,
-    training: Sequence[Item] = (),
     judge: Spec | None = None,
     limits: tuple[int | None, float | None] = (None, None),
+    reached: bool = False,
     watch: Watch = lambda model, over, planned: None,
 ) -> EvalRun:
     """`evaluate` by the models that `specs` name, as experiments would.
@@ -494,7 +513,7 @@ async def evaluate_by_name(
     try:
         with begin_evaluation(path, settings, [*models, *judges]) as home:
             budget.spent_tokens, budget.spent_usd = home.spent()
-            return await evaluate(home, models, rows, settings, training, next(iter(judges), None), watch)
+            return await evaluate(home, models, rows, settings, next(iter(judges), None), reached, watch)
     finally:
         for model in (*models, *judges):
             await model.close()

@@ -17,22 +17,22 @@ from .items import YES, Form, Item
 from .scores import (
     Mark,
     ReliabilityBin,
-    accuracy,
+    accuracy_of,
     auc,
     calibration_error,
     cluster_numbers,
     f1,
-    grouped,
     in_clusters,
     invalid_rate,
-    reliability,
+    marks_by_group,
+    reliability_bins,
 )
 
-Part = Literal["all", "free", "contaminated"]
+Subset = Literal["all", "free", "contaminated"]
 """Of a row's questions: all, those that stand in no training file, those that do."""
 
 SCORES: Mapping[str, Callable[[Sequence[Mark]], Estimate]] = {
-    "accuracy": accuracy,
+    "accuracy": accuracy_of,
     "weighted F1": f1,
     "macro F1": lambda marks: f1(marks, "macro"),
     "F1 of Yes": lambda marks: f1(marks, "positive"),
@@ -56,7 +56,7 @@ class EvalLine:
 
     name: str
     model: bool
-    scores: Mapping[Part, Mapping[str, Estimate]]
+    scores: Mapping[Subset, Mapping[str, Estimate]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class EvalTable:
     n: int
     yes: int
     foreign: bool
-    parts: tuple[Part, ...]
+    parts: tuple[Subset, ...]
     lines: tuple[EvalLine, ...]
     learned: str
     groups: Mapping[str, Mapping[str, Mapping[str, Estimate]]] = field(default_factory=dict)
@@ -130,8 +130,8 @@ def _table(run: EvalRun, row: EvalRow, form: Form) -> EvalTable:
     places = _inside(row.items, form)
     items = [row.items[place] for place in places]
     known = None if row.contaminated is None else [row.contaminated[place] for place in places]
-    parts: tuple[Part, ...] = get_args(Part) if row.foreign or known is not None else ("all",)
-    training = [item for item in run.training if item.form == form]
+    parts: tuple[Subset, ...] = get_args(Subset) if row.foreign or any(known or ()) else ("all",)
+    training = [item for item in row.training if item.form == form]
     players = [player for player in run.players if (row.name, player) in run.answers]
     given = {player: [run.answers[row.name, player][place] for place in places] for player in players}
     lines = []
@@ -158,10 +158,10 @@ def _table(run: EvalRun, row: EvalRow, form: Form) -> EvalTable:
 
 
 def _parts(
-    marks: Sequence[Mark | None], known: Sequence[bool] | None, parts: Sequence[Part], form: Form
-) -> dict[Part, dict[str, Estimate]]:
+    marks: Sequence[Mark | None], known: Sequence[bool] | None, parts: Sequence[Subset], form: Form
+) -> dict[Subset, dict[str, Estimate]]:
     """Scores by part. known: which questions stand in a training file; None: nobody knows."""
-    kept: dict[Part, list[Mark | None]] = {"all": list(marks), "free": [], "contaminated": []}
+    kept: dict[Subset, list[Mark | None]] = {"all": list(marks), "free": [], "contaminated": []}
     for mark, found in zip(marks, known or (), strict=known is not None):
         kept["contaminated" if found else "free"].append(mark)
     return {part: _scored(kept[part], form) for part in parts}
@@ -183,13 +183,13 @@ def _by_group(
 ) -> dict[str, dict[str, Estimate]]:
     """Model → group → accuracy; empty where questions are of one group at most."""
     by = {
-        player.name: grouped((group(one.item), one.mark) for one in answers if group(one.item))
+        player.name: marks_by_group((group(one.item), one.mark) for one in answers if group(one.item))
         for player, answers in there.items()
     }
     if max((len(groups) for groups in by.values()), default=0) < 2:
         return {}
     return {
-        name: {inside: accuracy(marks) for inside, marks in groups.items()} for name, groups in by.items()
+        name: {inside: accuracy_of(marks) for inside, marks in groups.items()} for name, groups in by.items()
     }
 
 
@@ -199,11 +199,11 @@ def _has_chances(answers: Sequence[EvalAnswer]) -> bool:
 
 def _chances(answers: Sequence[EvalAnswer]) -> tuple[Estimate, Estimate, Sequence[ReliabilityBin]]:
     marks = [one.mark for one in answers]
-    return auc(marks), calibration_error(marks), reliability(marks)
+    return auc(marks), calibration_error(marks), reliability_bins(marks)
 
 
 def _matched(answers: Sequence[EvalAnswer]) -> Estimate:
-    return accuracy([replace(one.mark, right=one.reading.right) for one in answers])
+    return accuracy_of([replace(one.mark, right=one.reading.right) for one in answers])
 
 
 def _agreement(every: Mapping[EvalPlayer, Sequence[EvalAnswer]]) -> TwoRaters | None:

@@ -45,7 +45,7 @@ class ReliabilityBin:
     yes: Estimate
 
 
-def accuracy(marks: Sequence[Mark]) -> Estimate:
+def accuracy_of(marks: Sequence[Mark]) -> Estimate:
     """The share of right answers; an unreadable reply is wrong."""
     return _share(marks, [mark.right for mark in marks])
 
@@ -81,7 +81,7 @@ def _hit(mark: Mark, one: str) -> tuple[bool, bool, bool]:
     return mark.said == one == mark.gold, mark.said == one, mark.gold == one
 
 
-def grouped(marks: Iterable[tuple[str, Mark]]) -> dict[str, list[Mark]]:
+def marks_by_group(marks: Iterable[tuple[str, Mark]]) -> dict[str, list[Mark]]:
     """Marks by the name of their group, in order of name."""
     groups: dict[str, list[Mark]] = {}
     for name, mark in marks:
@@ -133,9 +133,11 @@ def calibration_error(marks: Sequence[Mark]) -> Estimate:
     return _resampled([mark for mark, _ in stated], rows, statistic, missing=len(marks) - len(stated))
 
 
-def reliability(marks: Sequence[Mark]) -> list[ReliabilityBin]:
+def reliability_bins(marks: Sequence[Mark]) -> list[ReliabilityBin]:
     """Stated and observed share of Yes, a bin of stated probability a row."""
-    bins: Mapping[str, list[Mark]] = grouped((str(_bin(chance)), mark) for mark, chance in _stated(marks))
+    bins: Mapping[str, list[Mark]] = marks_by_group(
+        (str(_bin(chance)), mark) for mark, chance in _stated(marks)
+    )
     return [
         ReliabilityBin(
             float(np.mean([chance for _, chance in _stated(inside)])),

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from ...metrics.published import published_table
 from ...stats.intervals import Estimate
+from ...wwqa.asking import options
 from ...wwqa.evaluating import EvalAnswer, EvalRun
 from ...wwqa.items import Form
-from ...wwqa.results import SCORES, EvalLine, EvalResults, EvalTable, Part
+from ...wwqa.results import SCORES, EvalLine, EvalResults, EvalTable, Subset
 from ..report.figures import ChartLine, ForestRow, Panel, calibration_chart, forest, on_page
 from ..report.numbers import html_table, number, shown
 from ..report.page import FOOTER, page, sections
@@ -19,11 +20,13 @@ from ..wording import counted, cut
 
 FORMS: Mapping[Form, str] = {"yes_no": "Yes or No", "choice": "Choices", "open": "Open questions"}
 """What the forms are called."""
-PARTS: Mapping[Part, str] = {"all": "", "free": "free of contamination", "contaminated": "contaminated"}
+PARTS: Mapping[Subset, str] = {"all": "", "free": "free of contamination", "contaminated": "contaminated"}
 """What the parts of a row are called."""
 _PUBLISHED = "002-table-1-binary"
 _RELEASED = (500, 303)
 """Questions of 002's released binary file, and how many of them are answered Yes."""
+_BY_PART = ("accuracy", "weighted F1")
+"""The scores that are told apart by contamination."""
 _SHOWN = 3
 """Replies of each kind and model that are shown."""
 _LONG = 600
@@ -103,7 +106,9 @@ def _panel(table: EvalTable, tables: Sequence[EvalTable]) -> Panel:
 
 def _table(table: EvalTable) -> str:
     scores = [score for score in SCORES if table.form == "yes_no" or "F1" not in score]
-    columns: list[tuple[str, Part]] = [(score, part) for score in scores for part in table.parts]
+    columns: list[tuple[str, Subset]] = [
+        (score, part) for score in scores for part in (table.parts if score in _BY_PART else ("all",))
+    ]
     heads = ["", *(f"{score}<br>{PARTS[part]}" if PARTS[part] else score for score, part in columns)]
     if table.matched:
         heads.append("accuracy without<br>the judge")
@@ -123,7 +128,7 @@ def _table(table: EvalTable) -> str:
     return html_table(caption, heads, rows, instrument=False)
 
 
-def _score(line: EvalLine, score: str, part: Part) -> str:
+def _score(line: EvalLine, score: str, part: Subset) -> str:
     return shown(line.scores[part][score], "share" if score == "invalid" else "plain", cluster="cluster")
 
 
@@ -140,20 +145,25 @@ def published_lines(tables: Sequence[EvalTable]) -> tuple[str, str, list[list[st
 
 
 def _groups(tables: Sequence[EvalTable]) -> str:
-    made = []
+    made = ""
     for table in tables:
-        for grouping, by_model in table.groups.items():
-            groups = dict.fromkeys(group for groups in by_model.values() for group in groups)
-            rows = [
-                [
-                    escape(group),
-                    *(shown(groups.get(group), cluster="cluster") for groups in by_model.values()),
-                ]
-                for group in groups
-            ]
-            caption = f"{escape(table.row)}, {FORMS[table.form]}: accuracy by {grouping}"
-            made.append(html_table(caption, [grouping, *map(escape, by_model)], rows, instrument=False))
-    return "".join(made)
+        inside = "".join(_grouping(grouping, by_model) for grouping, by_model in table.groups.items())
+        if inside:
+            made += _folded(f"{table.row}: {FORMS[table.form]}", inside)
+    return f'<p class="lead">Accuracy.</p>{made}' if made else ""
+
+
+def _grouping(grouping: str, by_model: Mapping[str, Mapping[str, Estimate]]) -> str:
+    groups = dict.fromkeys(group for groups in by_model.values() for group in groups)
+    rows = [
+        [escape(group), *(shown(groups.get(group), cluster="cluster") for groups in by_model.values())]
+        for group in groups
+    ]
+    return html_table(f"By {grouping}", [grouping, *map(escape, by_model)], rows, instrument=False)
+
+
+def _folded(title: str, inside: str) -> str:
+    return f"<details><summary>{escape(title)}</summary>{inside}</details>"
 
 
 def _chances(tables: Sequence[EvalTable]) -> str:
@@ -172,9 +182,9 @@ def _chances(tables: Sequence[EvalTable]) -> str:
         drawn = calibration_chart(f"chances-{place}", lines, f"Stated and observed share of Yes, {table.row}")
         body += on_page(drawn, "Across: the stated probability of Yes. Up: how often Yes is right.")
         for name, (_, _, bins) in table.chances.items():
-            caption = f"{escape(table.row)}, {escape(name)}: stated and observed"
             rows = [[number(one.stated), shown(one.yes, cluster="cluster")] for one in bins]
-            body += html_table(caption, ["stated, mean", "Yes is right"], rows, instrument=False)
+            stated = html_table("", ["stated, mean", "Yes is right"], rows, instrument=False)
+            body += _folded(f"{table.row}, {name}: stated and observed", stated)
     return _CHANCES + body if body else ""
 
 
@@ -206,14 +216,14 @@ def _replies(run: EvalRun) -> str:
         wrong = (one for one in every if one.reading.readable and not one.right)
         quotes = [*_quotes(unread, "unreadable"), *_quotes(wrong, "wrong")]
         if quotes:
-            made += f"<details><summary>{escape(player.name)}</summary>{''.join(quotes)}</details>"
+            made += _folded(player.name, "".join(quotes))
     return made
 
 
 def _quotes(answers: Iterator[EvalAnswer], what: str) -> Iterator[str]:
     for one in islice(answers, _SHOWN):
         right = f"{what}; right is: {one.item.answer}"
-        question = cut(one.prompt[-_LONG:] if len(one.prompt) > _LONG else one.prompt, _LONG)
+        question = cut("\n".join((one.item.question, *options(one.item))), _LONG)
         yield (
             f'<div class="quote"><p class="who">{escape(right)}</p><p class="said">{escape(question)}</p>'
             f"<p>{escape(cut(one.reply, _LONG)) or '(nothing)'}</p></div>"

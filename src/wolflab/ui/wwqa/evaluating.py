@@ -25,10 +25,11 @@ from ...wwqa.evaluating import (
     EvalRun,
     EvalSettings,
     answer_lines,
-    choose,
+    check_evaluation,
+    choose_rows,
     evaluate_by_name,
 )
-from ...wwqa.results import EvalLine, EvalResults, EvalTable, Part, results
+from ...wwqa.results import EvalLine, EvalResults, EvalTable, Subset, results
 from ..commands import bar, goes_on_with, write_numbers
 from ..console import say
 from ..report.numbers import number
@@ -58,9 +59,11 @@ def evaluate_files(console: Console, wanted: EvalWanted, settings: EvalSettings)
     """Put questions to models, print the tables, write the page. Returns whether all were answered."""
     with checking("the evaluation's budget", BudgetSpec):
         BudgetSpec(tokens=wanted.limits[0], usd=wanted.limits[1])
-    rows, training = choose(wanted.files, settings, wanted.splits or TEST_SPLITS, wanted.train, wanted.limit)
+    rows = choose_rows(wanted.files, settings, wanted.splits or TEST_SPLITS, wanted.train, wanted.limit)
     specs = [with_settings(model, wanted.set_) for model in wanted.models]
     judge = None if wanted.judge is None else with_settings(wanted.judge, ())
+    new = wanted.out is None
+    asyncio.run(check_evaluation(specs, rows, settings, judge, reach=new))
     path = wanted.out or new_directory(Path("runs"), "wwqa-eval")
     again = shlex.join(["wolflab", *sys.argv[1:], *([] if wanted.out else ["-o", str(path)])])
     goes_on_with(again)
@@ -75,9 +78,7 @@ def evaluate_files(console: Console, wanted: EvalWanted, settings: EvalSettings)
         shown.update(tasks[model], completed=over, total=planned)
 
     with shown:
-        run = asyncio.run(
-            evaluate_by_name(path, specs, rows, settings, training, judge, wanted.limits, watch)
-        )
+        run = asyncio.run(evaluate_by_name(path, specs, rows, settings, judge, wanted.limits, new, watch))
     found = results(run)
     print_evaluation(console, run, found)
     write(path / ANSWERS, answer_lines(run))
@@ -139,9 +140,9 @@ def warnings(run: EvalRun, found: EvalResults) -> list[str]:
         for name, share in found.unread.items()
     ]
     said += [
-        f"{name}: {counted(n, 'unreadable reply', 'unreadable replies')} broke off, at most "
-        f"{run.settings.max_tokens} tokens being allowed; a model that reasons before it answers needs more "
-        "(--max-tokens)."
+        f"{name}: {counted(n, 'unreadable reply', 'unreadable replies')} broke off "
+        f"(--max-tokens {run.settings.max_tokens}, or the model's window); a model that reasons before it "
+        "answers needs more."
         for name, n in found.cut.items()
     ]
     said += [
@@ -193,7 +194,7 @@ def _print_form(console: Console, called: str, tables: Sequence[EvalTable]) -> N
     print_fitted(console, called, heads, cells, _CAPTION)
 
 
-def _cell(line: EvalLine | None, part: Part, score: str) -> str:
+def _cell(line: EvalLine | None, part: Subset, score: str) -> str:
     if line is None:
         return "–"
     scores = line.scores[part]
