@@ -146,6 +146,8 @@ _PLAYER = re.compile(rf"{_NAMED.pattern}|#?(\d{{1,3}})\b", re.IGNORECASE)
 _AND = re.compile(
     r"[^\S\n]*+(?:,|;|&|/|->|→|>|\band\b|\bthen\b|\n)(?:\s|,|\band\b|\bthen\b)*+", re.IGNORECASE
 )
+_CLAUSE = re.compile(r"(?:(?!\b(?:because|since|as)\b)[^,.;:\n])*+", re.IGNORECASE)
+"""What still speaks of the same: up to a stop, or to a reason."""
 _OR = re.compile(r"\s*+,?\s*+or\b", re.IGNORECASE)
 _COUNTED = """
 zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
@@ -187,10 +189,15 @@ def _number(text: str) -> str:
 
 
 def _players(text: str) -> tuple[int, ...]:
-    """The list of players that the reply begins with, else the only one of its first line."""
+    """The list of players that the reply begins with, else the only one of its first line.
+
+    None where other players follow in the same breath: "player_1 protects player_2" names none of them.
+    """
     seats, end = _listed(text, 0)
     if seats:
-        return () if _OR.match(text, end) else seats
+        clause = _CLAUSE.match(text, end)
+        others = clause and {int(one[1]) for one in _NAMED.finditer(clause[0])} - set(seats)
+        return () if others or _OR.match(text, end) else seats
     line = text.partition("\n")[0]
     named = list(_NAMED.finditer(line))
     if not named or _NOT.search(line, 0, named[0].start()):

@@ -23,6 +23,8 @@ MOST_TRAINED = 5000
 """Training questions that a bag of words learns from; of more, so many are drawn."""
 MOST_CLASSES = 40
 """Open answers that it can give: the most frequent ones."""
+SEEN = 3
+"""Texts that a word or a pair of words has to stand in, to be learned from."""
 _WORD = re.compile(r"\w+")
 
 
@@ -88,7 +90,11 @@ def bag_of_words(training: Sequence[Item], items: Sequence[Item]) -> list[str]:
         texts = [option for item in training for option in item.choices]
         labels = [str(option == item.answer) for item in training for option in item.choices]
         score = _bayes(texts, labels)
-        return [max(item.choices, key=lambda option: score(option).get("True", -np.inf)) for item in items]
+
+        def odds(option: str) -> float:
+            return score(option).get("True", 0.0) - score(option).get("False", 0.0)
+
+        return [max(item.choices, key=odds) for item in items]
     answers: dict[int, str] = {}
     for kind in {item.answer_type for item in items}:
         known = [item for item in training if item.answer_type == kind]
@@ -101,24 +107,30 @@ def bag_of_words(training: Sequence[Item], items: Sequence[Item]) -> list[str]:
 
 
 def _bayes(texts: Sequence[str], labels: Sequence[str]) -> Callable[[str], dict[str, float]]:
-    """Text → how likely each label is (a logarithm, up to a constant)."""
+    """Text → how likely each label is (a logarithm, up to a constant).
+
+    A feature's frequency under a label is drawn towards its frequency everywhere, so that what is rare says
+    little of labels that are.
+    """
     classes = [label for label, _ in Counter(labels).most_common(MOST_CLASSES)]
-    if len(classes) < 2:
-        return lambda text: dict.fromkeys(classes, 0.0)
     number = {label: k for k, label in enumerate(classes)}
-    used = [
-        (_features(text), number[label]) for text, label in zip(texts, labels, strict=True) if label in number
-    ]
-    place = {feature: k for k, feature in enumerate(dict.fromkeys(chain.from_iterable(f for f, _ in used)))}
+    used = [(_features(text), number[one]) for text, one in zip(texts, labels, strict=True) if one in number]
+    often = Counter(chain.from_iterable(features for features, _ in used))
+    place = {feature: k for k, feature in enumerate(one for one, n in often.items() if n >= SEEN)}
+    if len(classes) < 2 or not place:
+        return lambda text: {label: -float(k) for k, label in enumerate(classes)}
     counts = np.zeros((len(classes), len(place)))
     sizes = np.bincount([label for _, label in used], minlength=len(classes)).astype(np.float64)
     for features, label in used:
-        counts[label, [place[feature] for feature in features]] += 1
-    chances = np.log((counts + 1) / (sizes + 2)[:, None])
+        counts[label, [place[feature] for feature in features if feature in place]] += 1
+    everywhere = (counts.sum(axis=0) + 0.5) / (sizes.sum() + 1)
+    chances = (counts + everywhere) / (sizes + 1)[:, None]
+    present = np.log(chances / (1 - chances))
+    absent = np.log(sizes / sizes.sum()) + np.log(1 - chances).sum(axis=1)
 
     def score(text: str) -> dict[str, float]:
         known = [place[feature] for feature in _features(text) if feature in place]
-        scores: NDArray[np.float64] = np.log(sizes / sizes.sum()) + chances[:, known].sum(axis=1)
+        scores: NDArray[np.float64] = absent + present[:, known].sum(axis=1)
         return dict(zip(classes, scores.tolist(), strict=True))
 
     return score

@@ -310,10 +310,17 @@ async def evaluate(
     tried. A spent budget, a failing server and a request refused for good leave questions waiting.
     """
     asked = _messages(rows, settings)
-    every = dict.fromkeys(asked.values())
-    logprobs = TOP_LOGPROBS if settings.probabilities else None
-    sampling = Sampling(0.0, settings.max_tokens, top_logprobs=logprobs)
-    whole = {model.name: {w: _Asked(w, model, home, sampling) for w in every} for model in models}
+    forms = {(row.name, place): item.form for row in rows for place, item in enumerate(row.items)}
+    binary = {words for (row, _, place), words in asked.items() if forms[row, place] == "yes_no"}
+    plain = Sampling(0.0, settings.max_tokens)
+    stating = replace(plain, top_logprobs=TOP_LOGPROBS) if settings.probabilities else plain
+    whole = {
+        model.name: {
+            words: _Asked(words, model, home, stating if words in binary else plain)
+            for words in dict.fromkeys(asked.values())
+        }
+        for model in models
+    }
     if not reached:
         await check_models(
             model for model in models if not all(one.on_file for one in whole[model.name].values())
@@ -332,7 +339,7 @@ async def evaluate(
     }
     whys = [one.why for askers in whole.values() for one in askers.values() if one.response is None]
     if judge is not None:
-        answers, unjudged = await _judged(home, judge, answers, Sampling(0.0, settings.max_tokens), watch)
+        answers, unjudged = await _judged(home, judge, answers, plain, watch)
         whys += unjudged
     everybody = [*models, *([judge] if judge is not None else [])]
     home.adapted(everybody)

@@ -80,11 +80,11 @@ def evaluate_files(console: Console, wanted: EvalWanted, settings: EvalSettings)
     with shown:
         run = asyncio.run(evaluate_by_name(path, specs, rows, settings, judge, wanted.limits, new, watch))
     found = results(run)
-    print_evaluation(console, run, found)
     write(path / ANSWERS, answer_lines(run))
     write_numbers(path / RESULTS, as_numbers(run, found, wanted))
     page = render_evaluation(run, found, warnings(run, found), wanted.files)
     write(path / PAGE, page.encode())
+    print_evaluation(console, run, found)
     say(console, f"report: {path / PAGE}\nits numbers as data: {path / RESULTS}\nanswers: {path / ANSWERS}")
     if run.waiting:
         left = counted(run.waiting, "question waits", "questions wait")
