@@ -407,7 +407,7 @@ def test_published_rows_are_of_the_released_questions_or_not() -> None:
 
     title, note, rows = published_lines([shaped(500, 303, True)])
     assert "Table 1" in title
-    assert note == "the released 500 questions"
+    assert note == "by their number, the released 500 questions"
     assert rows[0] == ["published: C3-6B", "0.582", "0.565"]
     assert rows[-1] == ["published: GPT-4", "0.850", "0.851"]
     assert len(rows) == 8

@@ -1,7 +1,7 @@
 """Answers without understanding, to stand beside models: what guessing by habit or by single words comes to.
 
-Each takes questions of one form, and gives an answer to each. Whatever is learned is learned from training
-questions; where there are none, from four fifths of the questions for the fifth (clusters stay together).
+Each takes questions of one form, and gives an answer to each. What is learned is learned from training
+questions; where these are missing, from four fifths of the questions for the fifth (clusters stay together).
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from .items import YES, Item
 
 ALWAYS_YES, MAJORITY, WORDS, LONGEST = "always Yes", "majority answer", "bag of words", "longest option"
 FOLDS = 5
+LEAST_TRAINING = 20
+"""Training questions of a form, below which a row learns from itself."""
 MOST_TRAINED = 5000
 """Training questions that a bag of words learns from; of more, so many are drawn."""
 MOST_CLASSES = 40

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 from ..stats.agreement import TwoRaters, two_raters
 from ..stats.intervals import Estimate
-from .baselines import baselines
+from .baselines import LEAST_TRAINING, baselines
 from .evaluating import EvalAnswer, EvalPlayer, EvalRow, EvalRun
 from .items import YES, Form, Item
 from .scores import (
@@ -132,6 +132,7 @@ def _table(run: EvalRun, row: EvalRow, form: Form) -> EvalTable:
     known = None if row.contaminated is None else [row.contaminated[place] for place in places]
     parts: tuple[Subset, ...] = get_args(Subset) if row.foreign or any(known or ()) else ("all",)
     training = [item for item in row.training if item.form == form]
+    training = training if len(training) >= LEAST_TRAINING else []
     players = [player for player in run.players if (row.name, player) in run.answers]
     given = {player: [run.answers[row.name, player][place] for place in places] for player in players}
     lines = []

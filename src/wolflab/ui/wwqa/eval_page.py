@@ -136,7 +136,11 @@ def published_lines(tables: Sequence[EvalTable]) -> tuple[str, str, list[list[st
     """(title, note, lines) of 002's Table 1, upper half: other models, and as a rule other questions."""
     table = published_table(_PUBLISHED)
     released = any(one.foreign and (one.n, one.yes) == _RELEASED for one in tables)
-    note = "the released 500 questions" if released else "another set of questions (002's released 500)"
+    note = (
+        "by their number, the released 500 questions"
+        if released
+        else "another set of questions (002's released 500)"
+    )
     rows = [
         [f"published: {name}", number(row["accuracy"].value), number(row["f1"].value)]
         for name, row in table.rows.items()

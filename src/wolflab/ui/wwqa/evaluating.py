@@ -134,9 +134,10 @@ _CAPTION = "value, 95 % interval (clusters of questions resampled), n"
 
 def warnings(run: EvalRun, found: EvalResults) -> list[str]:
     """What has to be known before any number is read, a sentence each."""
+    decided = "is decided by a coin or wrong" if run.settings.coin else "is wrong"
     said = [
-        f"{name}: no answer could be read in {number(share, 'share')} of its replies, and each of these is "
-        "wrong. Its numbers say more about how it answers than about what it knows: look at its replies."
+        f"{name}: no answer could be read in {number(share, 'share')} of its replies, and each of these "
+        f"{decided}. Its numbers say more about how it answers than about what it knows: look at its replies."
         for name, share in found.unread.items()
     ]
     said += [
