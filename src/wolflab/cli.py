@@ -402,6 +402,34 @@ wwqa = typer.Typer(
     help="WWQA: questions on the rules, proved by the engine, and how models answer.", no_args_is_help=True
 )
 app.add_typer(wwqa, name="wwqa")
+Rules = Annotated[str, typer.Option(help="sheriff, witch, doctor, nine or twelve.")]
+RulesSet = Annotated[
+    list[str], typer.Option("--set", help="Change a switch of the rules: tie=random (repeatable).")
+]
+
+
+@wwqa.command("build", epilog="Example:  `wolflab wwqa build --rules sheriff --n 2000 -o sheriff.jsonl`")
+def wwqa_build(
+    out: Annotated[Path, typer.Option("-o", "--out", help="The new file.", show_default=False)],
+    rules: Rules = "sheriff",
+    set_: RulesSet = [],
+    n: Annotated[int, typer.Option(min=20, help="How many items, training and tests together.")] = 2000,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same items.")] = 1,
+) -> None:
+    """Make questions on a ruleset, each proved by the rules engine, in splits for training and tests."""
+    from .ui.wwqa.building import build_set
+
+    build_set(console(), rules, set_, n, seed, out)
+
+
+@wwqa.command("kinds", epilog="Example:  `wolflab wwqa kinds`")
+def wwqa_kinds() -> None:
+    """List the kinds of questions that `build` makes."""
+    from .ui.wwqa.building import list_kinds
+
+    list_kinds(console())
+
+
 QuestionFiles = Annotated[list[Path], typer.Argument(help="Files of questions.", show_default=False)]
 
 

@@ -107,6 +107,15 @@ def step(state: State, replies: Sequence[Action]) -> Step:
     new.asks = ()
     events: list[Event] = []
     PHASES[new.phase][1](new, events, replies, asks)
+    return _settled(new, events)
+
+
+def go_on(state: State) -> Step:
+    """The game from a state that somebody set up in some phase, on to the next ask or the end."""
+    return _settled(state.copy(), [])
+
+
+def _settled(new: State, events: list[Event]) -> Step:
     while not new.asks and new.outcome is None:
         PHASES[new.phase][0](new, events)
     return Step(new, tuple(events), new.asks)

@@ -1,0 +1,71 @@
+"""`wolflab wwqa build` and `kinds`: a question set made, and what can be asked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
+from rich.console import Console
+from rich.table import Table
+
+from ...errors import WolflabError
+from ...lab.plans.specs import ruleset_of
+from ...rules import Ruleset
+from ...wwqa.building import Built, build_items
+from ...wwqa.items import write_items
+from ...wwqa.kinds import KINDS
+from ..commands import bar
+from ..console import say
+
+
+def build_set(console: Console, rules: str, changes: Sequence[str], n: int, seed: int, out: Path) -> None:
+    """Build a question set, write it, and say what is in it."""
+    ruleset = ruleset_with(rules, changes)
+    with bar(console) as shown:
+        task = shown.add_task("items", total=n)
+        built = build_items(
+            ruleset, n, seed, lambda made, wanted: shown.update(task, completed=made, total=wanted)
+        )
+    write_items(out, built.items)
+    console.print(_splits(built, ruleset))
+    say(console, f"{len(built.items):,} items written to {out}")
+    if built.unasked:
+        say(console, f"not asked under these rules, which answer them in one way: {', '.join(built.unasked)}")
+
+
+def ruleset_with(rules: str, changes: Sequence[str]) -> Ruleset:
+    """A preset with some switches changed, each written "switch=value"."""
+    plain: dict[str, object] = {"preset": rules}
+    for change in changes:
+        switch, equals, value = change.partition("=")
+        if not equals:
+            raise WolflabError(f"{change!r}: write a change of the rules as switch=value")
+        plain[switch] = yaml.safe_load(value)
+    return ruleset_of(plain)
+
+
+def _splits(built: Built, rules: Ruleset) -> Table:
+    table = Table(title=f"questions on {rules.name}", title_justify="left")
+    heads = ("split", "items", "kinds", "about rules", "Yes", "No", "choice", "open")
+    for at, head in enumerate(heads):
+        table.add_column(head, justify="right" if at else "left")
+    for split in dict.fromkeys(item.split for item in sorted(built.items, key=lambda item: item.split)):
+        items = [item for item in built.items if item.split == split]
+        forms = Counter(item.answer if item.form == "yes_no" else item.form for item in items)
+        counts = [len(items), len({item.kind for item in items}), sum(i.category == "rule" for i in items)]
+        counts += [forms[name] for name in ("Yes", "No", "choice", "open")]
+        table.add_row(split, *map(str, counts))
+    return table
+
+
+def list_kinds(console: Console) -> None:
+    """Every kind: its form, what is asked, and one frame."""
+    table = Table(show_lines=False)
+    for head in ("kind", "form", "what is asked", "for example"):
+        table.add_column(head)
+    for kind in KINDS.values():
+        form = kind.answer_type if kind.form == "open" else kind.form.replace("_", "/")
+        table.add_row(kind.name, form, kind.about, kind.frames[0])
+    console.print(table)

@@ -1,0 +1,413 @@
+"""Building a question set: situations drawn, kinds asked, answers proved, labels matched, splits kept apart.
+
+Yes/no and choice items about situations come in pairs: equal words once the names are blanked, another
+answer. So neither words nor length tell an answer; only who is who does. Items about the rules are balanced
+by how they are asked. Nothing that a test set holds out is in training or validation.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from hashlib import blake2b
+from itertools import cycle, islice
+from typing import NamedTuple, get_args, get_type_hints
+
+import msgspec
+
+from ..errors import RulesetError, WolflabError
+from ..rules import Ruleset
+from .items import Item, Split, rules_as_plain
+from .kinds import KINDS
+from .kinds.kind import AskedAbout, QuestionKind, Value
+from .situations import Games, GameSituation, Impossible, changes, derivation
+from .wordings import ItemWording, worded, wordings
+
+SHARES: Mapping[Split, float] = {
+    "train": 0.45,
+    "validation": 0.05,
+    "situations": 0.125,
+    "wordings": 0.125,
+    "kinds": 0.125,
+    "ruleset": 0.125,
+}
+"""What share of a set each split gets."""
+
+RULE_SHARE = 1 / 3
+"""Of the items that are about the rules themselves, where a split has both (002's files: 1,012 and 541)."""
+
+KINDS_HELD_OUT = 1 / 6
+"""Share of the kinds that training has none of."""
+
+_TRIES = 400
+"""Situations drawn in a row without one more item, after which a kind is given up."""
+
+
+class Case(NamedTuple):
+    """A question before it has words."""
+
+    situation: GameSituation
+    asked: AskedAbout
+    value: Value
+
+
+@dataclass(frozen=True)
+class Built:
+    """A question set. items: in random order. unasked: kinds that these rules answer in one way, or never."""
+
+    items: tuple[Item, ...]
+    unasked: tuple[str, ...]
+    held_out: tuple[str, ...]
+
+
+def build_items(
+    rules: Ruleset, n: int, seed: int, watch: Callable[[int, int], None] = lambda made, wanted: None
+) -> Built:
+    """About `n` items of these rules; the same seed gives the same items.
+
+    watch: called with (items made, items wanted). WolflabError where the rules give fewer than half of them.
+    """
+    return _Builder(rules, n, seed, watch).build()
+
+
+class _Builder:
+    def __init__(self, rules: Ruleset, n: int, seed: int, watch: Callable[[int, int], None]) -> None:
+        self.rules, self.n, self.seed, self.watch = rules, n, seed, watch
+        self.rng = random.Random(f"wwqa/{seed}")
+        self.items: dict[str, Item] = {}
+        self.taken: dict[bytes, Split] = {}
+        """In which split a situation is used."""
+        games = Games(rules, f"{seed}")
+        self.sources = {name: _Source(kind, games, f"{seed}/{name}") for name, kind in KINDS.items()}
+
+    def build(self) -> Built:
+        asked = [name for name, source in self.sources.items() if source.group() is not None]
+        held_out = [
+            name
+            for rule in (True, False)
+            for name in self._some([name for name in asked if (KINDS[name].setting is None) == rule])
+        ]
+        known = [name for name in asked if name not in held_out]
+        for split, share in SHARES.items():
+            if split == "ruleset":
+                self._other_rules(known, round(self.n * share))
+            else:
+                self._fill(split, held_out if split == "kinds" else known, round(self.n * share))
+        if len(self.items) < self.n / 2:
+            raise WolflabError(
+                f"these rules gave {len(self.items)} different items of {self.n}; ask for fewer with --n"
+            )
+        items = list(self.items.values())
+        self.rng.shuffle(items)
+        unasked = tuple(name for name in KINDS if name not in asked)
+        return Built(tuple(items), unasked, tuple(held_out))
+
+    def _some(self, names: list[str]) -> list[str]:
+        return sorted(self.rng.sample(names, max(1, round(len(names) * KINDS_HELD_OUT)))) if names else []
+
+    def _fill(self, split: Split, names: Iterable[str], n: int) -> None:
+        by_rule = {
+            rule: [name for name in names if (KINDS[name].setting is None) == rule] for rule in (True, False)
+        }
+        share = 0.0 if split == "situations" else RULE_SHARE
+        made = self._spread(split, by_rule[True], round(n * share))
+        self._spread(split, by_rule[False], n - made)
+
+    def _spread(self, split: Split, names: list[str], n: int) -> int:
+        """About `n` items, as many of each kind as can be; how many there are."""
+        made, waiting = 0, self.rng.sample(names, len(names))
+        while waiting and made < n:
+            for name in [*waiting]:
+                if made >= n:
+                    break
+                added = self._add(split, KINDS[name])
+                if not added:
+                    waiting.remove(name)
+                made += added
+            self.watch(len(self.items), self.n)
+        return made
+
+    def _add(self, split: Split, kind: QuestionKind) -> int:
+        """One more group of items of that kind; 0 where there is none."""
+        for _ in range(30):
+            group = self.sources[kind.name].group()
+            if group is None:
+                return 0
+            keys = [msgspec.msgpack.encode(case.situation) for case in group]
+            if kind.setting is not None and any(self.taken.get(key, split) != split for key in keys):
+                continue
+            wording = self.rng.choice(wordings(kind, split == "wordings"))
+            items = self._worded(split, kind, group, wording, [self.rules] * len(group))
+            if len({item.id for item in items} - self.items.keys()) == len(group):
+                self.items |= {item.id: item for item in items}
+                self.taken |= dict.fromkeys(keys, split)
+                return len(group)
+        return 0
+
+    def _worded(
+        self, split: Split, kind: QuestionKind, group: list[Case], wording: ItemWording, rules: list[Ruleset]
+    ) -> list[Item]:
+        """The items of one group, in one wording. Yes/no items about rules take a frame that suits the
+        balance.
+        """
+        if kind.setting is None and kind.form == "yes_no":
+            wording = wording._replace(frame=self._frame(kind, group[0].value, split))
+        same = self.rng.getrandbits(32)
+        items = []
+        for at, (case, under) in enumerate(zip(group, rules, strict=True)):
+            rng = random.Random(f"{same}" if split == "ruleset" else f"{same}/{at}")
+            items.append(_item(under, kind, case, wording, rng, split))
+        if len(group) > 1:
+            pair = blake2b("".join(item.id for item in items).encode(), digest_size=6).hexdigest()
+            items = [msgspec.structs.replace(item, pair=pair) for item in items]
+        return items
+
+    def _frame(self, kind: QuestionKind, value: Value, split: Split) -> int:
+        """A frame under which Yes and No come up equally often."""
+        wanted = self.rng.random() < 0.5
+        frames = sorted({wording.frame for wording in wordings(kind, split == "wordings")})
+        return self.rng.choice(
+            [at for at in frames if (kind.frames[at].startswith("!")) == (wanted != value)]
+        )
+
+    # -- another ruleset --------------------------------------------------------------------------
+
+    def _other_rules(self, names: list[str], n: int) -> None:
+        """Pairs in the same words whose answers differ as the rules do: one as under `rules`, one not."""
+        others = list(variants(self.rules).values())
+        games = {other: Games(other, f"{self.seed}/other/{at}") for at, other in enumerate(others)}
+        fruitful: dict[str, list[Ruleset]] = {name: [] for name in names}
+        misses, made = Counter[str](), 0
+        order = cycle(self.rng.sample(names, len(names)))
+        while made < n:
+            name = next((name for name in islice(order, len(names)) if misses[name] < _TRIES), None)
+            if name is None:
+                return
+            known = fruitful[name]
+            for _ in range(40):
+                other = self.rng.choice(known if known and self.rng.random() < 0.7 else others)
+                added = self._same_words(KINDS[name], other, others, games)
+                if added:
+                    known.append(other)
+                    made += added
+                    misses[name] = 0
+                    break
+                misses[name] += 1
+            self.watch(len(self.items), self.n)
+
+    def _same_words(
+        self, kind: QuestionKind, other: Ruleset, others: list[Ruleset], games: Mapping[Ruleset, Games]
+    ) -> int:
+        """Two items in the same words under two other rulesets; 0 where this draw gives none."""
+        cases = _cases(kind, games[other], self.rng)
+        usual = engine_answer(kind, self.rules, cases[0].situation, cases[0].asked) if cases else None
+        if usual is None or usual == cases[0].value:
+            return 0
+        case = cases[0]
+        alike = (
+            another
+            for another in self.rng.sample(others, min(8, len(others)))
+            if another.names == self.rules.names
+            and engine_answer(kind, another, case.situation, case.asked) == usual
+            and kind.name in _asks_alike(kind, another, case)
+        )
+        second = next(alike, None)
+        if second is None or not _offers_both(kind, case, usual, (other, second)):
+            return 0
+        wording = self.rng.choice(wordings(kind, False))
+        group = [case, case._replace(value=usual)]
+        items = self._worded("ruleset", kind, group, wording, [other, second])
+        if items[0].question != items[1].question or {item.id for item in items} & self.items.keys():
+            return 0
+        self.items |= {item.id: item for item in items}
+        return 2
+
+
+def _asks_alike(kind: QuestionKind, rules: Ruleset, case: Case) -> tuple[str, ...]:
+    """The kind's name where these rules allow the question to be asked in the same way."""
+    if kind.setting is not None:
+        return (kind.name,)
+    return (kind.name,) if case.asked in [*kind.asks(rules, case.situation, random.Random(0))] else ()
+
+
+def _offers_both(kind: QuestionKind, case: Case, usual: Value, under: tuple[Ruleset, Ruleset]) -> bool:
+    if kind.options is None:
+        return True
+    values = (case.value, usual)
+    offered = [
+        kind.options(rules, case.situation, case.asked, value, random.Random(0)).keys()
+        for rules, value in zip(under, values, strict=True)
+    ]
+    return offered[0] == offered[1]
+
+
+class _Source:
+    """Cases of one kind under one ruleset: in pairs that differ in the answer alone, or one by one."""
+
+    def __init__(self, kind: QuestionKind, games: Games, seed: str) -> None:
+        self.kind, self.games = kind, games
+        self.rng = random.Random(seed)
+        self.matched = kind.setting is not None and kind.form != "open" and kind.name not in _UNMATCHED
+        self._waiting: dict[object, list[Case]] = {}
+        self._first: list[Case] | None = None
+        self._given_up = False
+
+    def group(self) -> list[Case] | None:
+        """The next cases; None where there are no more."""
+        if self._given_up:
+            return None
+        for _ in range(_TRIES):
+            found = self._try()
+            if found is not None:
+                return found
+        self._given_up = True
+        return None
+
+    def _try(self) -> list[Case] | None:
+        cases = _cases(self.kind, self.games, self.rng, 6 if self.matched else 1)
+        if not self.matched:
+            return cases or None
+        for case in cases:
+            waiting = self._waiting.setdefault(_shape(case, self.kind), [])
+            for at, other in enumerate(waiting):
+                if other.value != case.value:
+                    del waiting[at]
+                    return [case, other]
+            if len(waiting) < 50:
+                waiting.append(case)
+        return None
+
+
+_UNMATCHED = {"announcement", "seer-learns"}
+"""Choices whose options are drawn for each item: the right one looks like the others."""
+
+
+def _cases(kind: QuestionKind, games: Games, rng: random.Random, most: int = 1) -> list[Case]:
+    """Up to `most` cases about one situation; none where this draw gives none."""
+    rules = games.rules
+    situation = GameSituation("night", 1, rules.players)
+    if kind.setting is not None:
+        drawn = kind.setting.draw(games)
+        if drawn is None:
+            return []
+        situation = drawn
+    asks = list(kind.asks(rules, situation, rng))
+    values = [
+        (asked, engine_answer(kind, rules, situation, asked))
+        for asked in rng.sample(asks, min(most, len(asks)))
+    ]
+    return [Case(situation, asked, value) for asked, value in values if value is not None]
+
+
+def engine_answer(
+    kind: QuestionKind, rules: Ruleset, situation: GameSituation, asked: AskedAbout
+) -> Value | None:
+    """The engine's answer; None where these rules do not allow the situation, or leave the answer open."""
+    try:
+        return kind.answer(rules, situation, asked)
+    except Impossible:
+        return None
+
+
+def _shape(case: Case, kind: QuestionKind) -> object:
+    """What a case tells once all names are blanked: cases of one shape are told in equal words."""
+    s = case.situation
+    told = Counter((of, target if isinstance(target, str) else "seat") for of, _, target in s.told)
+    words = tuple(sorted((key, word) for key, word in case.asked.items() if isinstance(word, str)))
+    seats = tuple(sorted(case.asked.items())) if kind.same_seats else ()
+    return (
+        (s.round, len(s.dead), len(s.candidates), len(s.order), len(s.shielded)),
+        (s.sheriff is None, s.intended is None, tuple(sorted(s.roles))),
+        tuple(sorted(_spent(s))),
+        tuple(sorted(told.items())),
+        words,
+        seats,
+    )
+
+
+def _spent(s: GameSituation) -> Iterator[tuple[bool, str]]:
+    """What is told of the living Witches' potions, the Witch's name blanked."""
+    if s.moment == "night" and s.roles:
+        for seat in s.holders("Witch"):
+            for what in ("antidote", "poison"):
+                yield (seat, what) in s.spent, what
+
+
+def difficulty(kind: QuestionKind, rules: Ruleset, case: Case) -> int:
+    """How many facts of the text change the answer when changed alone."""
+    return sum(
+        any(engine_answer(kind, rules, changed, case.asked) not in (None, case.value) for changed in ways)
+        for ways in changes(rules, case.situation)
+    )
+
+
+def _item(
+    rules: Ruleset, kind: QuestionKind, case: Case, wording: ItemWording, rng: random.Random, split: Split
+) -> Item:
+    told = worded(rules, kind, case.situation, case.asked, case.value, wording, rng)
+    rule = kind.setting is None
+    facts = None if rule else msgspec.to_builtins(case.situation)
+    return Item(
+        question=told.question,
+        answer=told.answer,
+        form=kind.form,
+        choices=told.choices,
+        answer_type=kind.answer_type,
+        category="rule" if rule else "situation",
+        kind=kind.name,
+        wording=str(wording),
+        split=split,
+        rules=rules_as_plain(rules),
+        situation="" if rule else blake2b(msgspec.json.encode(facts), digest_size=6).hexdigest(),
+        difficulty=None if rule else difficulty(kind, rules, case),
+        facts=facts,
+        asked=dict(case.asked),
+        value=told.value,
+        derivation=derivation(lambda: engine_answer(kind, rules, case.situation, case.asked)),
+    )
+
+
+def proved(item: Item) -> bool | None:
+    """Whether the engine still gives the item's answer; None for an item that was not built."""
+    rules = item.ruleset
+    if item.kind not in KINDS or rules is None or item.asked is None:
+        return None
+    kind = KINDS[item.kind]
+    situation = GameSituation("night", 1, rules.players)
+    if item.facts is not None:
+        situation = msgspec.convert(item.facts, GameSituation)
+    value = engine_answer(kind, rules, situation, item.asked)
+    frame = int(item.wording.split(".")[0])
+    if isinstance(value, bool) and kind.frames[frame].startswith("!"):
+        value = not value
+    return bool(value == item.value)
+
+
+# -- rulesets nearby ---------------------------------------------------------------------------------------
+
+
+def variants(rules: Ruleset) -> dict[str, Ruleset]:
+    """The rulesets that differ from `rules` in one switch, by the switch and its value. Names stay as they
+    are.
+    """
+    found: dict[str, Ruleset] = {}
+    hints = get_type_hints(Ruleset)
+    for field in fields(Ruleset):
+        name, now = field.name, getattr(rules, field.name)
+        if name in ("name", "roles", "player_name", "first_player", "role_names", "sheriff_role"):
+            continue
+        values: Iterable[object] = get_args(hints[name])
+        if isinstance(now, bool):
+            values = (not now,)
+        elif isinstance(now, int):
+            values = (now - 1, now + 1, now + 2)
+        for value in values:
+            if value != now:
+                try:
+                    changed = rules.with_(**{name: value}).with_(name=f"{rules.name}, {name}: {value}")
+                except RulesetError:
+                    continue
+                found[f"{name}: {value}"] = changed
+    return found

@@ -1,0 +1,114 @@
+"""What a kind of question is: what is asked, in which frames, and how the rules engine answers.
+
+A new kind is one `QuestionKind` in a table of this folder. Everything else follows: it is built in every
+ruleset that can answer it in two ways, told in all wordings, matched, proved, exported, listed.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from ...rules import Ruleset
+from ...rules.roles import ROLES
+from ...text.asking.sentences import a_role
+from ..items import AnswerType, Form
+from ..situations import GamePoint, Games, GameSituation, with_choices
+
+AskedAbout = Mapping[str, int | str]
+"""What is asked about: "x" and "y" are seats, other words have words."""
+
+Value = bool | int | str | list[int]
+"""An answer as data: yes or no, a seat or a number, `items.NOBODY` or a word, seats."""
+
+
+@dataclass(frozen=True)
+class DrawnFrom:
+    """Which situations a kind is asked in.
+
+    moment: where in the game. filled: the phases whose actions are told. left_out: the kinds of actions that
+    are not told all the same. roles: whether every seat's role is told.
+    """
+
+    moment: GamePoint
+    filled: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    roles: bool = True
+
+    def draw(self, games: Games) -> GameSituation | None:
+        """One situation that these rules can reach; None where they never come to the moment."""
+        reached = games.draw(self.moment)
+        if reached is None:
+            return None
+        if self.moment == "order" and games.rules.speaking_order == "random_day":
+            reached = reached.but(order=tuple(games.rng.sample(reached.living, len(reached.living))))
+        told = with_choices(games.rules, reached, games.rng, *self.filled)
+        actions = tuple(action for action in told.told if action[0] not in self.left_out)
+        return told.but(told=actions, roles=told.roles if self.roles else ())
+
+
+@dataclass(frozen=True)
+class QuestionKind:
+    """One kind of question.
+
+    about: what is asked and when the answer is what, for readers and for whoever answers it a second time.
+    frames: the question in words; "{x}", "{y}" and other words of what is asked are put in; one that begins
+    with "!" asks for the opposite. The last two are kept for the test of new wordings.
+    answer: (rules, situation, asked) → the value, worked out by the engine; Impossible where there is none.
+    asks: (rules, situation, random) → what may be asked in that situation.
+    setting: None for a question about the rules themselves.
+    options: (rules, situation, asked, value, random) → the options of a choice, by value.
+    """
+
+    name: str
+    about: str
+    frames: tuple[str, ...]
+    answer: Callable[[Ruleset, GameSituation, AskedAbout], Value]
+    asks: Callable[[Ruleset, GameSituation, random.Random], Iterable[AskedAbout]]
+    setting: DrawnFrom | None = None
+    form: Form = "yes_no"
+    answer_type: AnswerType = "text"
+    options: (
+        Callable[[Ruleset, GameSituation, AskedAbout, Value, random.Random], Mapping[str, str]] | None
+    ) = None
+    same_seats: bool = False
+    """A Yes and a No that are matched ask about the same seats: where the number of a seat tells something.
+    """
+
+
+def fixed(**options: str) -> Callable[..., Mapping[str, str]]:
+    """Options that are the same in every situation, by value ("_" in a value is written for a space)."""
+    texts = {value.replace("_", " "): text for value, text in options.items()}
+    return lambda *_: texts
+
+
+def words_of_role(role: str) -> dict[str, str]:
+    """The words of a role that frames may use."""
+    card = ROLES[role]
+    return {"role": role, "roles": card.plural, "a_role": a_role(role)}
+
+
+def nothing(*_: object) -> Iterable[AskedAbout]:
+    """For kinds that ask about no seat and no word."""
+    yield {}
+
+
+def seats(rules: Ruleset, situation: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
+    """Every seat, in random order, as x."""
+    for x in rng.sample(range(situation.players), situation.players):
+        yield {"x": x}
+
+
+def living(rules: Ruleset, situation: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
+    """Every living seat, in random order, as x."""
+    for x in rng.sample(situation.living, len(situation.living)):
+        yield {"x": x}
+
+
+def two_living(rules: Ruleset, situation: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
+    """A few pairs of living seats, as x and y."""
+    for _ in range(6):
+        if len(situation.living) > 1:
+            x, y = rng.sample(situation.living, 2)
+            yield {"x": x, "y": y}

@@ -1,0 +1,387 @@
+"""Situations: what a question tells of a game, as data, and the rules engine run from there.
+
+A situation is reached by playing a game. Put back on the table it is played on by the rules themselves, with
+the actions that the question tells of. Nothing here knows any words.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+
+from ..rules import CHANCE, LEFT, NO, PASS, RIGHT, SILENCE, YES, Action, Ask, Event, Pick, Ruleset, Said, pick
+from ..rules.engine import begin, go_on, step
+from ..rules.roles import ROLES
+from ..rules.state import State
+from ..text.asking.options import label
+from ..text.asking.sentences import sentence
+
+GamePoint = Literal["night", "election", "succession", "order", "voting"]
+"""Where in the game a situation is: before the night's first choice, before the Sheriff's election is
+decided, when a Sheriff names the next one, before the order of speech is fixed, before the vote."""
+
+ToldAction = tuple[str, int, int | str]
+"""An action that is told: the kind of ask, the seat, and a seat or "pass", "yes", "no", "left", "right"."""
+
+WORDS: dict[str, Action] = {"pass": PASS, "yes": YES, "no": NO, "left": LEFT, "right": RIGHT}
+
+
+class GameSituation(msgspec.Struct, frozen=True, omit_defaults=True):
+    """See the module. Seats are counted from 0.
+
+    roles: by seat, or empty where roles do not matter and are not told. sheriff: who holds the office, or
+    held it last. intended: who was drawn in secret to become Sheriff. order: of speech, as chance drew it.
+    spent: (seat, "antidote" or "poison") of what Witches have used. shielded: (seat, whom) of last night.
+    told: the actions, in the order in which they are taken.
+    """
+
+    moment: GamePoint
+    round: int
+    players: int
+    dead: tuple[int, ...] = ()
+    roles: tuple[str, ...] = ()
+    sheriff: int | None = None
+    intended: int | None = None
+    candidates: tuple[int, ...] = ()
+    order: tuple[int, ...] = ()
+    spent: tuple[tuple[int, str], ...] = ()
+    shielded: tuple[tuple[int, int], ...] = ()
+    told: tuple[ToldAction, ...] = ()
+
+    def but(self, **changed: Any) -> GameSituation:
+        """The same with some fields changed."""
+        return msgspec.structs.replace(self, **changed)
+
+    @property
+    def living(self) -> tuple[int, ...]:
+        """The seats that are alive, ascending."""
+        return tuple(seat for seat in range(self.players) if seat not in self.dead)
+
+    def holders(self, role: str) -> tuple[int, ...]:
+        """The living seats with that role."""
+        return tuple(seat for seat in self.living if self.roles[seat] == role)
+
+
+@dataclass(frozen=True)
+class Playout:
+    """What came of a situation. asks: all that were posed, each with how many events there had been by then.
+    unanswered: those at which it stopped.
+    """
+
+    state: State
+    events: tuple[Event, ...]
+    asks: tuple[tuple[Ask, int], ...]
+    unanswered: tuple[Ask, ...]
+
+
+class Impossible(Exception):
+    """The rules do not allow what is told, or ask for more than is told: there is no answer."""
+
+
+def put_back(rules: Ruleset, situation: GameSituation) -> State:
+    """The situation as the engine's state, before anything that is told."""
+    _check(rules, situation)
+    state = begin(rules).state.copy()
+    state.asks = ()
+    state.phase, state.round = situation.moment, situation.round
+    if situation.moment == "night":
+        state.phase, state.round = "nightfall", situation.round - 1
+    roles = situation.roles or tuple(role for role, n in rules.roles.items() for _ in range(n))
+    state.roles = tuple(ROLES[role] for role in roles)
+    for seat in situation.dead:
+        state.alive &= ~(1 << seat)
+    state.sheriff, state.intended = situation.sheriff, situation.intended
+    state.candidates, state.order = situation.candidates, situation.order or tuple(range(rules.players))
+    memory: dict[tuple[int, str], object] = {(seat, f"{what} used"): True for seat, what in situation.spent}
+    for seat, target in situation.shielded:
+        memory[seat, "shielded"] = (situation.round - 1, target)
+    state.memory = memory
+    return state
+
+
+def _check(rules: Ruleset, s: GameSituation) -> None:
+    """Impossible for what contradicts itself under these rules."""
+    if s.players != rules.players or (s.roles and len(s.roles) != s.players):
+        raise Impossible(f"{s.players} players where these rules seat {rules.players}")
+    before_office = s.round == 1 and s.moment in ("night", "election")
+    if (s.sheriff is not None) != (rules.sheriff != "none" and not before_office):
+        raise Impossible("the Sheriff's office does not fit these rules and this time")
+    if (s.intended is not None) != (rules.sheriff in ("assigned", "contested") and before_office):
+        raise Impossible("the secret draw of a Sheriff does not fit these rules and this time")
+    if (s.moment == "order" and s.sheriff in s.dead) or (
+        s.moment == "succession" and s.sheriff not in s.dead
+    ):
+        raise Impossible("the Sheriff does not fit this time")
+    if {*s.candidates} & {*s.dead}:
+        raise Impossible("a dead candidate")
+
+
+def as_action(target: int | str) -> Action:
+    """What is told, as an action."""
+    return pick(target) if isinstance(target, int) else WORDS[target]
+
+
+def as_told(action: Action) -> int | str:
+    """An action, as it is told."""
+    if isinstance(action, Pick):
+        return action.seat
+    return next(word for word, other in WORDS.items() if other == action)
+
+
+def playout(rules: Ruleset, situation: GameSituation, *phases: str) -> Playout:
+    """Play on from a situation: the asks of these phases are answered by what is told, speech is silence.
+
+    It stops at the first asks that are of other phases, of chance (but for the order of speech), or not told
+    of. Impossible: an action that is told is not allowed.
+    """
+    told = {(kind, seat): as_action(target) for kind, seat, target in situation.told}
+    now = go_on(put_back(rules, situation))
+    events, asks = list(now.events), [(ask, len(now.events)) for ask in now.asks]
+    while now.asks:
+        replies = [_told_reply(ask, told, now.state, situation) for ask in now.asks]
+        if now.asks[0].phase not in phases or None in replies:
+            break
+        now = step(now.state, [reply for reply in replies if reply is not None])
+        events.extend(now.events)
+        asks.extend((ask, len(events)) for ask in now.asks)
+    stopped = phases == ("none",) or (
+        now.asks and (now.asks[0].phase in phases or now.asks[0].seat == CHANCE)
+    )
+    note(rules, events, now.asks if stopped else ())
+    return Playout(now.state, tuple(events), tuple(asks), now.asks)
+
+
+def _told_reply(
+    ask: Ask, told: dict[tuple[str, int], Action], state: State, situation: GameSituation
+) -> Action | None:
+    if ask.seat == CHANCE:
+        left = [seat for seat in situation.order if seat not in state.drawn and state.alive >> seat & 1]
+        return pick(left[0]) if ask.kind == "speaker" and left else None
+    if ask.options is None:
+        return SILENCE
+    reply = told.get((ask.kind, ask.seat))
+    if reply is not None and reply not in ask.options:
+        raise Impossible(f"{ask.id}: {reply} is not allowed")
+    return reply
+
+
+# -- how an answer was come to ---------------------------------------------------------------------
+
+_STEPS: ContextVar[list[str] | None] = ContextVar("steps", default=None)
+
+
+def derivation(answer: Callable[[], object]) -> tuple[str, ...]:
+    """What the engine did while an answer was worked out, a sentence a step, as the moderator sees it."""
+    steps: list[str] = []
+    before = _STEPS.set(steps)
+    try:
+        answer()
+    finally:
+        _STEPS.reset(before)
+    return tuple(dict.fromkeys(steps))
+
+
+def note(rules: Ruleset, events: Sequence[Event], asks: Sequence[Ask]) -> None:
+    """Keep what happened, and who is asked next, for `derivation`."""
+    steps = _STEPS.get()
+    if steps is None:
+        return
+    steps += [sentence(event, None, rules) for event in events if not isinstance(event, Said)]
+    for ask in asks:
+        who = "Chance" if ask.seat == CHANCE else rules.names[ask.seat]
+        may = [label(option, ask.kind, rules) for option in ask.options or ()]
+        steps.append(f"{who} is asked ({ask.kind}): {', '.join(may) or 'to speak'}.")
+
+
+# -- situations reached by play -----------------------------------------------------------------
+
+
+_GAMES = 200
+"""Games played without coming to a moment, after which the rules are held never to come to it."""
+
+
+class Games:
+    """Random games under one ruleset, and the situations that they come through.
+
+    The players of these games agree more often than chance would: else hardly anybody would ever leave.
+    """
+
+    def __init__(self, rules: Ruleset, seed: str) -> None:
+        self.rules, self.rng = rules, random.Random(seed)
+        self._waiting: dict[GamePoint, list[GameSituation]] = {}
+        self._never: set[GamePoint] = set()
+
+    def draw(self, moment: GamePoint) -> GameSituation | None:
+        """One more situation at that moment; None where these rules never come to it."""
+        waiting = self._waiting.setdefault(moment, [])
+        for _ in range(0 if moment in self._never else _GAMES):
+            if waiting:
+                return waiting.pop(self.rng.randrange(len(waiting)))
+            for found in self._game():
+                self._waiting.setdefault(found.moment, []).append(found)
+        self._never.add(moment)
+        return None
+
+    def _game(self) -> Iterator[GameSituation]:
+        now = begin(self.rules)
+        before, favourites = ("deal", 0), (0.0, 0.0)
+        while now.asks:
+            moment = _moment(now.asks[0], now.state, before)
+            if moment is not None:
+                yield _snapshot(now.state, moment)
+            if before != (now.state.phase, now.state.round):
+                favourites = (self.rng.random(), self.rng.random())
+            before = (now.state.phase, now.state.round)
+            now = step(now.state, random_replies(now.asks, self.rng, favourites))
+
+
+def random_replies(
+    asks: tuple[Ask, ...], rng: random.Random, favourites: tuple[float, float]
+) -> list[Action]:
+    """Random replies. favourites: whom most players choose, as shares of the way through their options."""
+    replies: list[Action] = []
+    for ask in asks:
+        if ask.options is None:
+            replies.append(SILENCE)
+        elif ask.weights is not None:
+            replies.append(rng.choices(ask.options, ask.weights)[0])
+        else:
+            players = [option for option in ask.options if isinstance(option, Pick)]
+            if players and rng.random() < 0.9:
+                at = rng.choice(favourites) if rng.random() < 0.75 else rng.random()
+                replies.append(players[int(at * len(players))])
+            else:
+                replies.append(rng.choice(ask.options))
+    return replies
+
+
+def _moment(ask: Ask, state: State, before: tuple[str, int]) -> GamePoint | None:
+    first = (ask.phase, state.round) != before
+    if ask.phase == "night" and first and not state.choices:
+        return "night"
+    if ask.kind == "elect":
+        return "election"
+    if ask.kind == "succeed":
+        return "succession"
+    if ask.kind == "vote" and not state.choices:
+        return "voting"
+    if ask.phase in ("order", "discussion") and before[0] not in ("order", "discussion"):
+        return "order"
+    return None
+
+
+def _snapshot(state: State, moment: GamePoint) -> GameSituation:
+    """A state that was reached, as a situation."""
+    night = state.round - 1
+    shields = [
+        (seat, value[1])
+        for (seat, word), value in state.memory.items()
+        if word == "shielded" and isinstance(value, tuple) and value[0] == night
+    ]
+    spent = [(seat, word.removesuffix(" used")) for (seat, word) in state.memory if word.endswith(" used")]
+    rules = state.table.ruleset
+    drawn = {"order": rules.speaking_order == "random_game", "voting": rules.votes == "open"}
+    return GameSituation(
+        moment,
+        state.round,
+        rules.players,
+        tuple(seat for seat in range(rules.players) if not state.alive >> seat & 1),
+        tuple(role.name for role in state.roles),
+        state.sheriff,
+        state.intended if state.sheriff is None else None,
+        state.candidates if moment == "election" else (),
+        state.order if drawn.get(moment) else (),
+        tuple(sorted(spent)) if moment == "night" else (),
+        tuple(sorted(shields)) if moment == "night" else (),
+    )
+
+
+def with_choices(rules: Ruleset, situation: GameSituation, rng: random.Random, *phases: str) -> GameSituation:
+    """The situation with random actions told for every ask of these phases."""
+    told = list(situation.told)
+    favourites = (rng.random(), rng.random())
+    now = go_on(put_back(rules, situation))
+    while now.asks and now.asks[0].phase in phases and now.asks[0].seat != CHANCE:
+        replies = random_replies(now.asks, rng, favourites)
+        for ask, reply in zip(now.asks, replies, strict=True):
+            if ask.options is not None:
+                told.append((ask.kind, ask.seat, as_told(reply)))
+        now = step(now.state, replies)
+    return situation.but(told=tuple(told))
+
+
+def with_rest(rules: Ruleset, situation: GameSituation, *phases: str) -> GameSituation:
+    """The situation with the last option told for every ask of these phases of which nothing is told."""
+    told = {(kind, seat): as_action(target) for kind, seat, target in situation.told}
+    rest = list(situation.told)
+    now = go_on(put_back(rules, situation))
+    while now.asks and now.asks[0].phase in phases and now.asks[0].seat != CHANCE:
+        replies: list[Action] = []
+        for ask in now.asks:
+            reply = told.get((ask.kind, ask.seat), SILENCE if ask.options is None else ask.options[-1])
+            if ask.options is not None and reply not in ask.options:
+                raise Impossible(f"{ask.id}: {reply} is not allowed")
+            if ask.options is not None and (ask.kind, ask.seat) not in told:
+                rest.append((ask.kind, ask.seat, as_told(reply)))
+            replies.append(reply)
+        now = step(now.state, replies)
+    return situation.but(told=tuple(rest))
+
+
+# -- the same with one fact changed ----------------------------------------------------------------
+
+
+def changes(rules: Ruleset, s: GameSituation) -> Iterator[list[GameSituation]]:
+    """For each fact that is told, the situations in which that fact alone is another."""
+    for seat in range(s.players):
+        dead = tuple(x for x in s.dead if x != seat) if seat in s.dead else tuple(sorted((*s.dead, seat)))
+        yield [s.but(dead=dead)]
+        if s.roles:
+            others = [role for role in rules.roles if rules.roles[role] and role != s.roles[seat]]
+            yield [s.but(roles=(*s.roles[:seat], role, *s.roles[seat + 1 :])) for role in others]
+    yield [s.but(round=n) for n in (s.round - 1, s.round + 1) if 1 <= n <= rules.max_rounds]
+    if s.sheriff is not None:
+        yield [s.but(sheriff=seat) for seat in s.living if seat != s.sheriff]
+    if s.intended is not None:
+        yield [s.but(intended=seat) for seat in s.living if seat != s.intended]
+    for seat in (
+        x for x, role in enumerate(s.roles) if s.moment == "night" and role == "Witch" and x in s.living
+    ):
+        for what in ("antidote", "poison"):
+            spent = {*s.spent} ^ {(seat, what)}
+            yield [s.but(spent=tuple(sorted(spent)))]
+    for at, (seat, target) in enumerate(s.shielded):
+        yield [
+            s.but(shielded=(*s.shielded[:at], (seat, other), *s.shielded[at + 1 :]))
+            for other in range(s.players)
+            if other != target
+        ]
+    for at, (kind, who, target_told) in enumerate(s.told):
+        yield [
+            s.but(told=(*s.told[:at], (kind, who, other), *s.told[at + 1 :]))
+            for other in _others(target_told, s)
+        ]
+    for at in range(len(s.candidates)):
+        yield [
+            s.but(candidates=(*s.candidates[:at], other, *s.candidates[at + 1 :]))
+            for other in s.living
+            if other not in s.candidates
+        ]
+    for at in range(len(s.order) - 1):
+        moved = [*s.order]
+        moved[at : at + 2] = reversed(moved[at : at + 2])
+        yield [s.but(order=tuple(moved))]
+
+
+def _others(target: int | str, s: GameSituation) -> list[int | str]:
+    if target in ("yes", "no"):
+        return ["no" if target == "yes" else "yes"]
+    if target in ("left", "right"):
+        return ["right" if target == "left" else "left"]
+    everybody: list[int | str] = [*s.living, "pass"]
+    return [other for other in everybody if other != target]

@@ -1,0 +1,467 @@
+"""Wordings: the same facts and the same question in many words.
+
+A wording is three numbers: the frame of the question (of its kind), how the situation is told, and what leads
+the question in. Of each the last ones are kept for the test of new wordings, so that no sentence of it was
+seen before.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from ..rules import Ruleset
+from ..rules.roles import DUTIES, SHIELDS
+from ..text.asking.disguise import disguised
+from ..text.asking.sentences import a_role, listed
+from .items import NO, NOBODY, YES, Item
+from .kinds.kind import AskedAbout, QuestionKind, Value
+from .situations import GameSituation, ToldAction
+
+HELD_OUT = 2
+"""How many of the frames, of the tellings and of the leads are kept for the test of new wordings."""
+
+LEADS = (
+    "",
+    "Question: ",
+    "By the rules of this game: ",
+    "Tell me: ",
+    "Here is a question. ",
+    "One thing to settle: ",
+    "Now think of the rules and answer: ",
+    "What remains to be found out: ",
+)
+
+
+class ItemWording(NamedTuple):
+    """See the module."""
+
+    frame: int
+    telling: int
+    lead: int
+
+    def __str__(self) -> str:
+        return ".".join(map(str, self))
+
+
+class Telling(NamedTuple):
+    """One way to tell situations. Frames hold {x} and {y} for players, {n} for a number, {role} for a role.
+
+    name: of a player; "" is the rules' own name. roles, alive, dead: a sentence for all, or for each {x}.
+    """
+
+    name: str
+    time: str
+    role: str
+    roles: str
+    alive: str
+    dead: str
+    sheriff: str
+    intended: str
+    candidates: str
+    order: str
+    unused: str
+    used: str
+    shielded: str
+    kill: str
+    shield: str
+    see: str
+    poison: str
+    other: str
+    nothing: str
+    antidote: str
+    no_antidote: str
+    vote: str
+    no_vote: str
+    left: str
+    right: str
+    shoot: str
+    no_shoot: str
+
+
+TELLINGS = (
+    Telling(
+        "",
+        "It is {time} {n}.",
+        "{x} is {a_role}",
+        "The roles: {list}.",
+        "Alive: {list}.",
+        "Dead: {list}.",
+        "{x} is the Sheriff.",
+        "The moderator has drawn {x} in secret as the coming Sheriff.",
+        "{list} run for Sheriff.",
+        "The order drawn for turns is {list}.",
+        "{x} still has the {what}.",
+        "{x} has used up the {what}.",
+        "Last night {x} protected {y}.",
+        "{x} chooses {y} to be killed.",
+        "{x} protects {y}.",
+        "{x} looks at {y}.",
+        "{x} poisons {y}.",
+        "{x} chooses {y} ({verb}).",
+        "{x} passes.",
+        "{x} uses the antidote.",
+        "{x} does not use the antidote.",
+        "{x} votes for {y}.",
+        "{x} votes for nobody.",
+        "{x} lets the left neighbour (the next lower number) speak first.",
+        "{x} lets the right neighbour (the next higher number) speak first.",
+        "{x}, if a shot is allowed, shoots {y}.",
+        "{x}, if a shot is allowed, does not shoot.",
+    ),
+    Telling(
+        "Player {n}",
+        "This happens in {time} {n}.",
+        "{x} was dealt the role {role}.",
+        "",
+        "{x} is alive.",
+        "{x} is dead.",
+        "The Sheriff's office is held by {x}.",
+        "Secretly {x} was drawn to become Sheriff.",
+        "The candidates for Sheriff are {list}.",
+        "Turns are taken in this drawn order: {list}.",
+        "{x} has the {what} left.",
+        "{x} has no {what} left.",
+        "In the night before, {x} kept {y} safe.",
+        "{x} wants to kill {y}.",
+        "{x} keeps {y} safe.",
+        "{x} checks {y}.",
+        "{x} gives the poison to {y}.",
+        "{x} takes {y} ({verb}).",
+        "{x} chooses nobody.",
+        "{x} gives the antidote.",
+        "{x} keeps the antidote back.",
+        "{x} gives a vote to {y}.",
+        "{x} gives no vote.",
+        "{x} gives the first word to the left neighbour, going down in number.",
+        "{x} gives the first word to the right neighbour, going up in number.",
+        "AskedAbout for a shot, {x} would shoot {y}.",
+        "AskedAbout for a shot, {x} would shoot nobody.",
+    ),
+    Telling(
+        "",
+        "Time: {time} {n}.",
+        "{x}: {role}",
+        "Cards: {list}.",
+        "Still in the game: {list}.",
+        "Out of the game: {list}.",
+        "Sheriff: {x}.",
+        "Drawn to be Sheriff, which nobody knows yet: {x}.",
+        "Candidates: {list}.",
+        "Order of turns by lot: {list}.",
+        "The {what} of {x} is unused.",
+        "The {what} of {x} is used.",
+        "The night before: {x} shielded {y}.",
+        "{x} picks {y} as the Werewolves' victim.",
+        "{x} shields {y}.",
+        "{x} inspects {y}.",
+        "{x} picks {y} for the poison.",
+        "{x} picks {y} ({verb}).",
+        "{x} picks nobody.",
+        "{x} says yes to the antidote.",
+        "{x} says no to the antidote.",
+        "Vote of {x}: {y}.",
+        "Vote of {x}: none.",
+        "{x} starts the discussion on the left, with the next lower number.",
+        "{x} starts the discussion on the right, with the next higher number.",
+        "Where a shot is allowed to {x}, it goes to {y}.",
+        "Where a shot is allowed to {x}, it is not used.",
+    ),
+    Telling(
+        "P{n}",
+        "We are in {time} {n} of the game.",
+        "{x} holds the card of {a_role}",
+        "These cards were dealt: {list}.",
+        "{x} lives.",
+        "{x} does not live any more.",
+        "The players have {x} as Sheriff.",
+        "In secret the moderator picked {x} for the Sheriff's office.",
+        "For the Sheriff's office stand {list}.",
+        "The lot put the turns in this order: {list}.",
+        "There is still the {what} with {x}.",
+        "There is no {what} with {x} any more.",
+        "One night ago {x} guarded {y}.",
+        "{x} points at {y} as the one to die.",
+        "{x} guards {y}.",
+        "{x} takes a look at {y}.",
+        "{x} pours the poison for {y}.",
+        "{x} goes for {y} ({verb}).",
+        "{x} makes no choice.",
+        "{x} decides to save with the antidote.",
+        "{x} decides against the antidote.",
+        "{x} speaks out against {y} in the vote.",
+        "{x} abstains from the vote.",
+        "By the choice of {x} the speeches go down from the left neighbour (next lower number).",
+        "By the choice of {x} the speeches go up from the right neighbour (next higher number).",
+        "Given a shot, {x} fires at {y}.",
+        "Given a shot, {x} fires at nobody.",
+    ),
+    Telling(
+        "seat {n}",
+        "The game has come to {time} {n}.",
+        "{x} is {a_role}.",
+        "",
+        "Living players: {list}.",
+        "Dead players: {list}.",
+        "As Sheriff there is {x}.",
+        "It was drawn, and kept secret, that {x} is to be Sheriff.",
+        "Those who run for Sheriff: {list}.",
+        "As drawn by lot, the turns go {list}.",
+        "{x} can still use the {what}.",
+        "{x} cannot use the {what} again.",
+        "The protection of {x} went to {y} last night.",
+        "The victim that {x} names is {y}.",
+        "The protection of {x} goes to {y}.",
+        "The look of {x} goes to {y}.",
+        "The poison of {x} goes to {y}.",
+        "The choice of {x} is {y} ({verb}).",
+        "The choice of {x} is to pass.",
+        "The antidote of {x} is used.",
+        "The antidote of {x} is not used.",
+        "The vote of {x} goes to {y}.",
+        "The vote of {x} goes to nobody.",
+        "The Sheriff, {x}, wants the left side (next lower number) to begin.",
+        "The Sheriff, {x}, wants the right side (next higher number) to begin.",
+        "A shot of {x}, where allowed, is for {y}.",
+        "A shot of {x}, where allowed, is for nobody.",
+    ),
+    Telling(
+        "number {n}",
+        "Imagine {time} {n}.",
+        "{x} plays {a_role}",
+        "Who is who: {list}.",
+        "{x} has not left the game.",
+        "{x} has left the game.",
+        "{x} wears the Sheriff's badge.",
+        "Unknown to all, {x} is meant to wear the Sheriff's badge.",
+        "The Sheriff's badge is sought by {list}.",
+        "The turns, put in order by chance: {list}.",
+        "{x} has not yet spent the {what}.",
+        "{x} has already spent the {what}.",
+        "{x} watched over {y} one night earlier.",
+        "{x} would have {y} die.",
+        "{x} watches over {y}.",
+        "{x} finds out about {y}.",
+        "{x} slips the poison to {y}.",
+        "{x} settles on {y} ({verb}).",
+        "{x} lets the night go by.",
+        "{x} spends the antidote.",
+        "{x} does not spend the antidote.",
+        "{x} raises a hand against {y}.",
+        "{x} raises a hand against nobody.",
+        "{x} hands the word to the left, down the numbers.",
+        "{x} hands the word to the right, up the numbers.",
+        "{x} has a gun ready, if the rules permit, for {y}.",
+        "{x} has a gun ready, if the rules permit, for nobody.",
+    ),
+    Telling(
+        "",
+        "The clock stands at {time} {n}.",
+        "{x} = {role}",
+        "Deal: {list}.",
+        "Players who remain: {list}.",
+        "Players who are gone: {list}.",
+        "In office as Sheriff is {x}.",
+        "For the office of Sheriff, {x} was set down in secret.",
+        "Up for election as Sheriff: {list}.",
+        "Sequence of turns, by lot: {list}.",
+        "Unspent with {x}: the {what}.",
+        "Spent by {x}: the {what}.",
+        "Covered by {x} the night before: {y}.",
+        "Marked for death by {x}: {y}.",
+        "Covered by {x}: {y}.",
+        "Examined by {x}: {y}.",
+        "Poisoned by {x}: {y}.",
+        "Taken by {x} ({verb}): {y}.",
+        "Taken by {x}: no one.",
+        "Spent by {x} now: the antidote.",
+        "Not spent by {x} now: the antidote.",
+        "Ballot by {x}: {y}.",
+        "Ballot by {x}: empty.",
+        "Chosen by {x}: speeches from the left (the next lower number).",
+        "Chosen by {x}: speeches from the right (the next higher number).",
+        "Shot by {x}, should a shot be due: {y}.",
+        "Shot by {x}, should a shot be due: no one.",
+    ),
+)
+
+
+def wordings(kind: QuestionKind, held_out: bool) -> list[ItemWording]:
+    """All wordings of a kind, of those for training or of those held out."""
+
+    def part(n: int) -> range:
+        return range(n - HELD_OUT, n) if held_out else range(n - HELD_OUT)
+
+    tellings = part(len(TELLINGS)) if kind.setting is not None else range(1)
+    frames, leads = part(len(kind.frames)), part(len(LEADS))
+    return [ItemWording(frame, telling, lead) for frame in frames for telling in tellings for lead in leads]
+
+
+# -- telling ---------------------------------------------------------------------------------------------
+
+
+class _Speaker:
+    """Tells of a situation in one telling, under one ruleset."""
+
+    def __init__(self, rules: Ruleset, telling: Telling) -> None:
+        self.telling = telling
+        name = telling.name
+        self.names = (
+            [name.format(n=seat + rules.first_player) for seat in range(rules.players)]
+            if name
+            else rules.names
+        )
+
+    def all(self, frame: str, seats: Sequence[int]) -> list[str]:
+        """One sentence for all of them, or one for each."""
+        if "{list}" in frame:
+            return [frame.format(list=listed([self.names[seat] for seat in seats]))]
+        return [frame.format(x=self.names[seat]) for seat in seats]
+
+    def roles(self, roles: Sequence[str], rng: random.Random) -> list[str]:
+        frame = self.telling.role
+        told = [
+            frame.format(x=self.names[seat], role=role, a_role=a_role(role))
+            for seat, role in enumerate(roles)
+        ]
+        if self.telling.roles:
+            return [self.telling.roles.format(list=", ".join(told))]
+        rng.shuffle(told)
+        return [" ".join(map(_sentence, told))]
+
+    def status(self, s: GameSituation) -> list[str]:
+        return [" ".join(map(_sentence, self._status(s)))]
+
+    def _status(self, s: GameSituation) -> list[str]:
+        if "{list}" in self.telling.alive:
+            return self.all(self.telling.alive, s.living) + self.all(self.telling.dead, s.dead)
+        alive = {*s.living}
+        return [
+            (self.telling.alive if seat in alive else self.telling.dead).format(x=self.names[seat])
+            for seat in range(s.players)
+        ]
+
+    def standing(self, s: GameSituation) -> list[str]:
+        """Office, potions, last night's shields, the order drawn."""
+        t, lines = self.telling, []
+        if s.sheriff is not None:
+            lines += self.all(t.sheriff, [s.sheriff])
+        if s.intended is not None:
+            lines += self.all(t.intended, [s.intended])
+        if s.candidates:
+            lines += self.all(t.candidates, s.candidates)
+        if s.order:
+            lines += self.all(t.order, s.order)
+        witches = s.holders("Witch") if s.moment == "night" and s.roles else ()
+        for seat in witches:
+            for what in ("antidote", "poison"):
+                frame = t.used if (seat, what) in s.spent else t.unused
+                lines.append(frame.format(x=self.names[seat], what=what))
+        for seat, target in s.shielded:
+            lines.append(t.shielded.format(x=self.names[seat], y=self.names[target]))
+        return lines
+
+    def action(self, told: ToldAction) -> str:
+        kind, seat, target = told
+        t = self.telling
+        frames: dict[str, tuple[str, str]] = {
+            "vote": (t.vote, t.no_vote),
+            "elect": (t.vote, t.no_vote),
+            "shoot": (t.shoot, t.no_shoot),
+        }
+        x = self.names[seat]
+        if isinstance(target, str) and target != "pass":
+            words = {"yes": t.antidote, "no": t.no_antidote, "left": t.left, "right": t.right}
+            return words[target].format(x=x)
+        verbs = {"kill": t.kill, "see": t.see, "poison": t.poison} | dict.fromkeys(SHIELDS, t.shield)
+        chosen, none = frames.get(kind, (verbs.get(kind, t.other), t.nothing))
+        if target == "pass":
+            return none.format(x=x)
+        verb = DUTIES[kind].verb if kind in DUTIES else kind
+        return chosen.format(x=x, y=self.names[int(target)], verb=verb)
+
+
+def _sentence(text: str) -> str:
+    """With a capital and a full stop."""
+    text = text[0].upper() + text[1:]
+    return text if text[-1] in ".?!" else f"{text}."
+
+
+def tell(rules: Ruleset, s: GameSituation, telling: int, rng: random.Random) -> str:
+    """The situation in words; the order of the facts is drawn."""
+    speaker = _Speaker(rules, TELLINGS[telling])
+    standing = [*speaker.roles(s.roles, rng)] if s.roles else []
+    standing += [*speaker.status(s), *speaker.standing(s)]
+    rng.shuffle(standing)
+    time = "night" if s.moment == "night" else "day"
+    first = speaker.telling.time.format(time=time, n=s.round)
+    actions = [speaker.action(told) for told in s.told]
+    rng.shuffle(actions)
+    return " ".join(map(_sentence, [first, *standing, *actions]))
+
+
+class Worded(NamedTuple):
+    """A question in words. value: the answer as data, turned round where the frame asks for the opposite."""
+
+    question: str
+    answer: str
+    choices: tuple[str, ...]
+    value: Value
+
+
+def worded(
+    rules: Ruleset,
+    kind: QuestionKind,
+    s: GameSituation,
+    asked: AskedAbout,
+    value: Value,
+    wording: ItemWording,
+    rng: random.Random,
+) -> Worded:
+    """The item's text and answer in one wording."""
+    frame = kind.frames[wording.frame]
+    if frame.startswith("!"):
+        frame, value = frame[1:], not value
+    speaker = _Speaker(rules, TELLINGS[wording.telling])
+    named = {key: speaker.names[word] if isinstance(word, int) else word for key, word in asked.items()}
+    question = _sentence(frame.format(**named))
+    lead = LEADS[wording.lead]
+    text = lead + question
+    if kind.setting is not None:
+        text = f"{tell(rules, s, wording.telling, rng)}\n{text}"
+    choices: tuple[str, ...] = ()
+    if kind.options is not None:
+        options = kind.options(rules, s, asked, value, rng)
+        texts = {key: _sentence(_named(text, named, speaker.names)) for key, text in options.items()}
+        choices = tuple(rng.sample(list(texts.values()), len(texts)))
+        answer = texts[str(value)]
+    else:
+        answer = in_words(value, kind, speaker.names)
+    show: Callable[[str], str] = lambda words: disguised(words, rules)  # noqa: E731
+    return Worded(show(text), show(answer), tuple(map(show, choices)), value)
+
+
+def _named(text: str, named: Mapping[str, object], names: Sequence[str]) -> str:
+    """An option's text with the names of {x}, {y} and of seats by number."""
+    return re.sub(r"\{(\w+)\}", lambda m: str(named.get(m[1]) or names[int(m[1])]), text)
+
+
+def in_words(value: Value, kind: QuestionKind, names: Sequence[str]) -> str:
+    """An answer as a player would write it."""
+    if isinstance(value, bool):
+        return YES if value else NO
+    if isinstance(value, list):
+        return ", ".join(names[seat] for seat in value) if value else NOBODY
+    if kind.answer_type == "player" and isinstance(value, int):
+        return names[value]
+    if kind.answer_type == "side":
+        return {"village": "the village", "werewolves": "the Werewolves"}[str(value)]
+    return str(value)
+
+
+def blank(item: Item) -> str:
+    """The item's words in alphabetical order, players' names blanked: what it says but for who is who."""
+    names = r"player_\d+|player \d+|\bp\d+|seat \d+|number \d+"
+    return " ".join(sorted(re.findall(r"\w+", re.sub(names, "_", item.question.lower()))))
