@@ -404,6 +404,46 @@ wwqa = typer.Typer(
 app.add_typer(wwqa, name="wwqa")
 
 
+@wwqa.command(
+    "generate",
+    epilog="Example:  `wolflab wwqa generate --rules sheriff --model openai/gpt-4o-mini -o questions --n 40`",
+)
+def wwqa_generate(
+    model: Annotated[str, typer.Option(help="Who writes them (see `wolflab models`).", show_default=False)],
+    out: Annotated[Path, typer.Option("-o", "--out", help="A directory for them.", show_default=False)],
+    rules: Annotated[str, typer.Option(help="sheriff, witch, doctor, nine or twelve.")] = "sheriff",
+    n: Annotated[int, typer.Option("--n", help="How many questions.")] = 40,
+    form: Annotated[list[str], typer.Option(help="open or yes_no (repeatable).")] = ["open", "yes_no"],
+    label: Annotated[
+        bool, typer.Option("--label", help="Propose answers to yes-or-no questions too.")
+    ] = False,
+    revise_model: Annotated[str | None, typer.Option(help="Who revises (default: the same model).")] = None,
+    near: Annotated[
+        str, typer.Option(help="Leave out near-duplicates by this embedder: hashing, minilm … or off.")
+    ] = "hashing",
+    threshold: Annotated[float, typer.Option(help="… that are at least so similar (cosine).")] = 0.8,
+    seed: Annotated[int, typer.Option(help="Another seed gives other questions.")] = 1,
+    tokens: Annotated[int | None, typer.Option(help="Budget of tokens, earlier calls counted in.")] = None,
+    usd: Annotated[float | None, typer.Option(help="Budget of USD; the model needs --set price=….")] = None,
+    set_: Annotated[
+        list[str], typer.Option("--set", help="A setting of the model: base_url=… (repeatable).")
+    ] = [],
+    revise_set: Annotated[
+        list[str], typer.Option(help="A setting of the model that revises (repeatable).")
+    ] = [],
+) -> None:
+    """Let a model write questions, revise and answer them; what it has answered is kept."""
+    from .lab.plans.overrides import with_settings
+    from .ui.wwqa.generating import generate_questions
+
+    reviser = None if revise_model is None else with_settings(revise_model, revise_set)
+    writer, limits = with_settings(model, set_), (tokens, usd)
+    made = generate_questions(
+        console(), rules, writer, out, n, reviser, tuple(form), label, near, threshold, seed, limits
+    )
+    raise typer.Exit(1 if made.why else 0)
+
+
 @app.command(
     epilog="Examples:  `wolflab tournament tournament-components --village`  ·  "
     "`wolflab tournament --entrant vanilla --entrant deductive-004 --deals 50`  ·  "
