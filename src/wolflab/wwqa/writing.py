@@ -26,7 +26,7 @@ QUESTION, ANSWER = 600, 1000
 """Characters of a question and of an answer; longer ones are cut."""
 _FOLDER = Path(__file__).with_name("prompts")
 _VERDICTS = "keep", "drop"
-_IN_WORDS = re.compile(r"(?:.*[.!?;:,]\s)?(?:what|which|who|whom|whose|how|when|where|why)\b", re.IGNORECASE)
+_IN_WORDS = re.compile(r"(?:.*[.!?]\s)?(?:what|which|who|whom|whose|how|why)\b[^.!?]*\?", re.IGNORECASE)
 """Begins a question that Yes and No do not answer."""
 _TO_FILL = "a question", "your answer"
 """What stands in the prompts where a reply's own words are to stand."""
@@ -124,7 +124,7 @@ def read_written(text: str, form: Form, most: int, may_drop: bool = False) -> tu
     listed = reply.get("questions")
     entries = listed if isinstance(listed, list) else list(reply.values())
     asked = [question for entry in entries if (question := _question(entry))]
-    fitting = [question for question in asked if form != "yes_no" or not _IN_WORDS.match(question)]
+    fitting = [question for question in asked if form != "yes_no" or not _IN_WORDS.fullmatch(question)]
     questions = tuple(dict.fromkeys(fitting))
     dropped = [entry for entry in entries if text_of(entry).strip(" .").casefold() == "drop"]
     if questions or (may_drop and dropped):
