@@ -119,7 +119,7 @@ def render_items(items: Sequence[RaterItem], code: str, title: str = "Werewolf r
     """The page as text. code: names the sample, so that two of them never mix labels."""
     folder = files("wolflab.ui")
     page, css, script = (
-        folder.joinpath(f"annotate_page.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
+        folder.joinpath(f"labelling_page.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
     )
     rules = list(dict.fromkeys(item.rules for item in items))  # long, and mostly one
     listed = [asdict(item) | {"rules": rules.index(item.rules)} for item in items]
@@ -129,6 +129,6 @@ def render_items(items: Sequence[RaterItem], code: str, title: str = "Werewolf r
     parts = {"title": escape(title), "css": css, "script": script, "data": embedded}
     for name, text in parts.items():
         head, mark, tail = page.partition(f"<!--{name}-->")
-        assert mark, f"annotate_page.html lost its place for {name}"
+        assert mark, f"labelling_page.html lost its place for {name}"
         page = head + text + tail
     return page
