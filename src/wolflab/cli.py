@@ -444,6 +444,29 @@ def wwqa_generate(
     raise typer.Exit(1 if made.why else 0)
 
 
+@wwqa.command(
+    "review",
+    epilog="Examples:  `wolflab wwqa review to_label.jsonl --blind`  ·  "
+    "`wolflab wwqa review to_label.jsonl --labels anna.csv --labels ben.csv -o reviewed.jsonl`",
+)
+def wwqa_review(
+    file: Annotated[Path, typer.Argument(help="A file of questions.", show_default=False)],
+    blind: Annotated[bool, typer.Option("--blind", help="Keep the file's answers from people.")] = False,
+    labels: Annotated[list[Path], typer.Option(help="A person's filled-in table (repeatable).")] = [],
+    decided: Annotated[
+        list[Path], typer.Option(help="A table whose word settles where people disagree (repeatable).")
+    ] = [],
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", help="With --labels: the reviewed file. Without: where to put the page."),
+    ] = None,
+) -> None:
+    """Have people accept, correct or reject questions: make their page, or take their tables back."""
+    from .ui.wwqa.reviewing import review_questions
+
+    review_questions(console(), file, labels, decided, out, blind)
+
+
 @app.command(
     epilog="Examples:  `wolflab tournament tournament-components --village`  ·  "
     "`wolflab tournament --entrant vanilla --entrant deductive-004 --deals 50`  ·  "

@@ -1,29 +1,34 @@
 "use strict";
 
+// What every labelling page does: it keeps labels under a rater's name, goes from item to item, and writes
+// the labels as a table. A page of its own kind adds `given`, `present`, `row`, `pressed` and `COLUMNS`, and
+// calls `start` at its end.
+
 const sample = JSON.parse(document.getElementById("data").textContent);
 const $ = (id) => document.getElementById(id);
-let labels = {}; // id -> {reasonable: true | false | undefined, reason, comment}
+let labels = {}; // id -> what the rater says of the item, in the page's own form
 let at = 0;
 let trouble = ""; // what stays wrong, told beside the progress
 
 // -- keeping ------------------------------------------------------------------
 
+const UNKEPT = "This browser does not keep labels: download them before you close the page.";
 const rater = () => $("rater").value.trim();
-const place = () => `wolflab-annotate/${sample.code}/${rater()}`;
+const shelf = `${sample.kept}/${sample.code}`;
 
 function keep() {
   try {
-    localStorage.setItem(place(), JSON.stringify(labels));
-    localStorage.setItem(`wolflab-annotate/${sample.code}`, rater());
+    localStorage.setItem(`${shelf}/${rater()}`, JSON.stringify(labels));
+    localStorage.setItem(shelf, rater());
   } catch {
-    trouble = "This browser does not keep labels: download them before you close the page.";
+    trouble = UNKEPT;
   }
 }
 
 function take() {
   labels = {};
   try {
-    labels = JSON.parse(localStorage.getItem(place()) || "{}");
+    labels = JSON.parse(localStorage.getItem(`${shelf}/${rater()}`) || "{}");
   } catch {
     trouble = "Labels kept earlier could not be read.";
   }
@@ -36,7 +41,7 @@ function warn(text) {
 
 // -- showing ------------------------------------------------------------------
 
-const given = (id) => labels[id] && typeof labels[id].reasonable === "boolean";
+const labelled = (item) => given(labels[item.id] || {});
 
 function element(tag, text) {
   const made = document.createElement(tag);
@@ -45,25 +50,15 @@ function element(tag, text) {
 }
 
 function progress() {
-  const done = sample.items.filter((item) => given(item.id)).length;
+  const done = sample.items.filter(labelled).length;
   $("progress").textContent = `${done} of ${sample.items.length} labelled. ${trouble}`;
 }
 
 function show() {
   const item = sample.items[at];
   const label = labels[item.id] || {};
-  $("who").textContent = `${item.player}, role: ${item.role}; ${item.time}. What the player knew:`;
-  $("known").replaceChildren(...item.known.map((line) => element("li", line)));
-  $("known").scrollTop = $("known").scrollHeight;
-  $("asked").textContent = `The moderator asked the player to ${item.asked}. The reply:`;
-  $("reply").textContent = item.reply;
+  present(item, label);
   $("rules").textContent = sample.rules[item.rules];
-  $("thoughts").hidden = !item.reasoning;
-  $("reasoning").textContent = item.reasoning;
-  $("yes").setAttribute("aria-pressed", String(label.reasonable === true));
-  $("no").setAttribute("aria-pressed", String(label.reasonable === false));
-  $("why").hidden = label.reasonable !== false;
-  for (const box of $("why").querySelectorAll("input")) box.checked = box.value === label.reason;
   $("comment").value = label.comment || "";
   $("place").textContent = `${at + 1} / ${sample.items.length}`;
   $("back").disabled = at === 0;
@@ -80,11 +75,6 @@ function set(change) {
   show();
 }
 
-function judge(reasonable) {
-  set(reasonable ? { reasonable, reason: "" } : { reasonable });
-  if (reasonable && at < sample.items.length - 1) go(at + 1);
-}
-
 function go(to) {
   at = Math.max(0, Math.min(sample.items.length - 1, to));
   show();
@@ -93,9 +83,9 @@ function go(to) {
 function nextOpen() {
   for (let step = 1; step <= sample.items.length; step++) {
     const other = (at + step) % sample.items.length;
-    if (!given(sample.items[other].id)) return go(other);
+    if (!labelled(sample.items[other])) return go(other);
   }
-  warn("Every reply has a label. Download them now.");
+  warn("Every item has a label. Download them now.");
 }
 
 function begin() {
@@ -109,28 +99,24 @@ function begin() {
   $("start").hidden = true;
   $("work").hidden = false;
   at = 0;
-  if (given(sample.items[0].id)) nextOpen();
+  if (labelled(sample.items[0])) nextOpen();
   show();
 }
 
 // -- the file -----------------------------------------------------------------
 
-// As `guarded` of lab/label_files.py: no cell may become a formula.
+// As `guarded` of lab/labels/label_files.py: no cell may become a formula.
 function cell(text) {
   const safe = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20']/.test(text) ? `'${text}` : text;
   return `"${safe.replaceAll('"', '""')}"`;
 }
 
 function labelTable() {
-  const rows = [["id", "rater", "reasonable", "reason", "comment"]];
-  for (const item of sample.items) {
-    if (!given(item.id)) continue;
-    const label = labels[item.id];
-    rows.push([
-      item.id, rater(), label.reasonable ? "yes" : "no", label.reason || "", label.comment || "",
-    ]);
-  }
-  return rows.map((row) => row.map(cell).join(",") + "\r\n").join("");
+  const done = sample.items.filter(labelled);
+  const rows = done.map((item) => [item.id, rater(), ...row(labels[item.id]), labels[item.id].comment || ""]);
+  return [["id", "rater", ...COLUMNS, "comment"], ...rows]
+    .map((cells) => cells.map(cell).join(",") + "\r\n")
+    .join("");
 }
 
 function download() {
@@ -145,42 +131,33 @@ function download() {
 
 // -- wiring -------------------------------------------------------------------
 
-for (const [name, told] of Object.entries(sample.reasons)) {
-  const box = document.createElement("input");
-  Object.assign(box, { type: "radio", name: "reason", value: name });
-  box.addEventListener("change", () => set({ reason: name }));
-  const line = element("label", ` ${name}: ${told}`);
-  line.prepend(box);
-  $("why").append(line);
-  if (name !== "other") $("reasons-told").append(element("li", `${told.replace(/^it /, "")} (${name})`));
-}
-$("begin").addEventListener("click", begin);
-$("yes").addEventListener("click", () => judge(true));
-$("no").addEventListener("click", () => judge(false));
-$("clear").addEventListener("click", () => set({ reasonable: undefined, reason: "" }));
-$("back").addEventListener("click", () => go(at - 1));
-$("next").addEventListener("click", () => go(at + 1));
-$("open").addEventListener("click", nextOpen);
-$("download").addEventListener("click", download);
-$("comment").addEventListener("change", (event) => set({ comment: event.target.value }));
-$("rater").addEventListener("change", () => {
-  if ($("work").hidden) return;
-  if (rater()) begin();
-  else warn("Labels need a name to be kept under.");
-});
-document.addEventListener("keydown", (event) => {
+function key(event) {
   if ($("work").hidden || event.target.matches("input:not([type=radio])")) return;
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "y") judge(true);
-  else if (event.key === "n") judge(false);
-  else if (event.key === "ArrowLeft" && event.target.id !== "known") go(at - 1);
-  else if (event.key === "ArrowRight" && event.target.id !== "known") go(at + 1);
-  else return;
+  const scrolls = event.target.id === "known";
+  if (event.key === "ArrowLeft" && !scrolls) go(at - 1);
+  else if (event.key === "ArrowRight" && !scrolls) go(at + 1);
+  else if (!pressed(event.key)) return;
   event.preventDefault();
-});
-try {
-  $("rater").value = localStorage.getItem(`wolflab-annotate/${sample.code}`) || "";
-} catch {
-  trouble = "This browser does not keep labels: download them before you close the page.";
 }
-progress();
+
+function start() {
+  $("begin").addEventListener("click", begin);
+  $("back").addEventListener("click", () => go(at - 1));
+  $("next").addEventListener("click", () => go(at + 1));
+  $("open").addEventListener("click", nextOpen);
+  $("download").addEventListener("click", download);
+  $("comment").addEventListener("change", (event) => set({ comment: event.target.value }));
+  $("rater").addEventListener("change", () => {
+    if ($("work").hidden) return;
+    if (rater()) begin();
+    else warn("Labels need a name to be kept under.");
+  });
+  document.addEventListener("keydown", key);
+  try {
+    $("rater").value = localStorage.getItem(shelf) || "";
+  } catch {
+    trouble = UNKEPT;
+  }
+  progress();
+}

@@ -12,12 +12,13 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from ...errors import WolflabError
+from ...files import write
 from .annotate import AnswerKey
 
 REASONS = ("hallucination", "forgets-roles", "counter-intuitive", "unusable", "other")
@@ -76,6 +77,14 @@ def guarded(text: str) -> str:
 def unguarded(text: str) -> str:
     """What `guarded` was given. A spreadsheet may have eaten the apostrophe: then the text is as it is."""
     return text[1:] if text.startswith("'") else text
+
+
+def write_cells(path: Path, rows: Iterable[Sequence[str]]) -> None:
+    """Write a table that a spreadsheet opens as it is: UTF-8 with a mark (for Excel), no cell a formula."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+    writer.writerows([guarded(cell) for cell in row] for row in rows)
+    write(path, out.getvalue().encode("utf-8-sig"))
 
 
 def read_labels(path: Path, key: AnswerKey) -> tuple[Label, ...]:
