@@ -2,6 +2,7 @@
 
 const COLUMNS = ["decision", "answer"];
 const ABOUT = { rule: "About the rules", situation: "About a situation of a game" };
+let shown = ""; // the item whose answers are offered
 const given = (label) => label.answer !== undefined;
 const row = (label) => (label.answer === null ? ["reject", ""] : ["keep", label.answer]);
 
@@ -10,9 +11,9 @@ function present(item, label) {
   $("reply").textContent = item.question;
   $("given").textContent = item.answer ? `The file's answer: ${item.answer}` : "";
   $("given").hidden = !item.answer;
-  const focused = [...$("answers").children].indexOf(document.activeElement);
-  $("answers").replaceChildren(...item.answers.map((answer, place) => button(item, answer, place, label)));
-  if (focused >= 0) ($("answers").children[focused] || $("next")).focus();
+  if (shown !== item.id) offer(item);
+  for (const made of $("answers").children)
+    made.setAttribute("aria-pressed", String(label.answer === made.value));
   $("other-told").hidden = item.form !== "open";
   $("other").value = typeof label.answer === "string" && !item.answers.includes(label.answer) ? label.answer : "";
   $("reject").setAttribute("aria-pressed", String(label.answer === null));
@@ -21,13 +22,19 @@ function present(item, label) {
   $("derivation").replaceChildren(...item.derivation.map((step) => element("li", step)));
 }
 
-function button(item, answer, place, label) {
-  const made = element("button", item.form === "open" ? "The file's answer is right" : answer);
-  made.type = "button";
-  made.className = "main answer";
-  made.setAttribute("aria-pressed", String(label.answer === answer));
-  made.addEventListener("click", () => choose(place));
-  return made;
+// Buttons are made once for an item: a comment that is left for a button must not take the button away.
+function offer(item) {
+  const focused = [...$("answers").children].indexOf(document.activeElement);
+  $("answers").replaceChildren(
+    ...item.answers.map((answer, place) => {
+      const made = element("button", item.form === "open" ? "The file's answer is right" : answer);
+      Object.assign(made, { type: "button", value: answer, className: "main answer" });
+      made.addEventListener("click", () => choose(place));
+      return made;
+    }),
+  );
+  if (focused >= 0) ($("answers").children[focused] || $("next")).focus();
+  shown = item.id;
 }
 
 function choose(place) {
