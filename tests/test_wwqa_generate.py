@@ -30,10 +30,11 @@ from wolflab.wwqa import writing
 from wolflab.wwqa.examples import examples_of
 from wolflab.wwqa.generating import (
     FACTS,
+    NEAR,
     PAIRS,
     TO_LABEL,
     Generation,
-    Plan,
+    GenerationPlan,
     begin_generating,
     generate,
     generate_by_name,
@@ -61,7 +62,7 @@ WORDS = [
 
 
 class Author:
-    """A model that waits and writes questions in words of its own. spoil: request → another reply or error."""
+    """A model that waits and writes questions in its own words. spoil: request → another reply or error."""
 
     instant, typed = False, False
 
@@ -136,11 +137,11 @@ def examples_in(request: Request) -> list[str]:
     return block.split("\n\n")[0].splitlines()
 
 
-def plan(**changes: Any) -> Plan:
-    return Plan(**{"ruleset": SHERIFF, "questions": 20, "forms": ("open",), "near": None} | changes)
+def plan(**changes: Any) -> GenerationPlan:
+    return GenerationPlan(**{"ruleset": SHERIFF, "questions": 20, "forms": ("open",), "near": None} | changes)
 
 
-def made(path: Path, plan: Plan, *models: Author, **more: Any) -> Generation:
+def made(path: Path, plan: GenerationPlan, *models: Author, **more: Any) -> Generation:
     writer, reviser = models if len(models) > 1 else (models[0], models[0])
     embedder = None if plan.near is None else HashingEmbedder()
     with begin_generating(path, plan, (writer, reviser), embedder) as home:
@@ -267,6 +268,14 @@ def test_near_duplicates_are_left_out_and_can_be_kept(tmp_path: Path) -> None:
     assert (kept.rounds, kept.same, kept.near, kept.kept) == (3, 5, 0, 6)
     with pytest.raises(StoreError, match="begun with another near-duplicate search"):
         made(tmp_path / "near", plan(questions=12), Author(alike))
+
+
+def test_the_threshold_finds_rewordings_and_keeps_other_situations() -> None:
+    told = "The Guard protects player_3, and the Werewolves choose {}. Who dies?"
+    texts = ["May a player vote for themselves?", "Can a player vote for themselves?"]
+    texts += [told.format(name) for name in ("player_3", "player_4")]
+    vectors = asyncio.run(HashingEmbedder().embed(texts))
+    assert vectors[0] @ vectors[1] > NEAR > vectors[2] @ vectors[3]
 
 
 # -- invalid output ---------------------------------------------------------------------------

@@ -421,7 +421,7 @@ def wwqa_generate(
     near: Annotated[
         str, typer.Option(help="Leave out near-duplicates by this embedder: hashing, minilm … or off.")
     ] = "hashing",
-    threshold: Annotated[float, typer.Option(help="… that are at least so similar (cosine).")] = 0.8,
+    threshold: Annotated[float, typer.Option(help="… that are at least so similar (cosine).")] = 0.95,
     seed: Annotated[int, typer.Option(help="Another seed gives other questions.")] = 1,
     tokens: Annotated[int | None, typer.Option(help="Budget of tokens, earlier calls counted in.")] = None,
     usd: Annotated[float | None, typer.Option(help="Budget of USD; the model needs --set price=….")] = None,

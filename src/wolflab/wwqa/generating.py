@@ -57,8 +57,9 @@ HUMAN = 2
 """Of the five examples of a later round, those that people wrote (002 §8)."""
 ROUNDS = 3
 """A chain gives up after so many times the rounds that it would need if every question were kept."""
-NEAR = 0.8
-"""Cosine similarity from which a question counts as asked before (our addition; see docs)."""
+NEAR = 0.95
+"""Cosine similarity from which a question counts as asked before. At this one `hashing` finds other words for
+the same little words, and keeps two situations that differ in one player."""
 AT_ONCE = 64
 """Requests in work at once; calls in flight are limited for each endpoint as well."""
 
@@ -72,7 +73,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class GenerationPlan:
     """What is to be made. questions: over all chains. near: embedder and threshold, None: no near-duplicate
     is looked for. label: whether a model proposes the answers of yes-or-no questions.
     """
@@ -87,7 +88,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Unusable:
+class UnusableReply:
     """A reply that could not be used. asker, step: what it was to be; why: as the model was told."""
 
     asker: str
@@ -130,7 +131,7 @@ class Generation:
     pairs: tuple[Item, ...]
     to_label: tuple[Item, ...]
     chains: tuple[ChainCounts, ...]
-    unusable: tuple[Unusable, ...]
+    unusable: tuple[UnusableReply, ...]
     usage: Usage = field(default_factory=Usage)
     why: str = ""
 
@@ -139,7 +140,7 @@ class Generation:
 
 
 async def generate_by_name(
-    plan: Plan,
+    plan: GenerationPlan,
     spec: Spec,
     directory: Path,
     reviser: Spec | None = None,
@@ -169,7 +170,9 @@ async def generate_by_name(
             await used.close()
 
 
-def begin_generating(path: Path, plan: Plan, models: Sequence[Model], embedder: Embedder | None) -> CallStore:
+def begin_generating(
+    path: Path, plan: GenerationPlan, models: Sequence[Model], embedder: Embedder | None
+) -> CallStore:
     """The directory, new or gone on with; StoreError for one that was begun otherwise. More questions may be
     asked for, other forms, and labels.
     """
@@ -189,7 +192,7 @@ def begin_generating(path: Path, plan: Plan, models: Sequence[Model], embedder: 
 
 
 async def generate(
-    plan: Plan,
+    plan: GenerationPlan,
     models: tuple[Model, Model],
     home: CallStore,
     embedder: Embedder | None,
@@ -236,7 +239,9 @@ async def generate(
     return made
 
 
-def _leave(plan: Plan, models: Sequence[Model], embedder: Embedder | None, made: Generation) -> None:
+def _leave(
+    plan: GenerationPlan, models: Sequence[Model], embedder: Embedder | None, made: Generation
+) -> None:
     """Write the questions, and how they were made."""
     write_items(made.path / PAIRS, made.pairs)
     write_items(made.path / TO_LABEL, made.to_label)
@@ -271,7 +276,7 @@ def _unique(items: Iterable[Item]) -> tuple[Item, ...]:
 
 
 def _chains(
-    plan: Plan, models: tuple[Model, Model], home: CallStore, embedder: Embedder | None
+    plan: GenerationPlan, models: tuple[Model, Model], home: CallStore, embedder: Embedder | None
 ) -> list[_Chain]:
     kinds = [(category, form) for form in plan.forms for category in CATEGORIES]
     share, rest = divmod(plan.questions, len(kinds))
@@ -286,7 +291,7 @@ class _Chain:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: GenerationPlan,
         models: tuple[Model, Model],
         home: CallStore,
         embedder: Embedder | None,
@@ -420,7 +425,7 @@ class _Asking:
         self.chain, self.name = chain, name
         filed = chain.home.filed(name)
         self.file, self.begun = CallFile(chain.home, name, filed), bool(filed)
-        self.unusable: list[Unusable] = []
+        self.unusable: list[UnusableReply] = []
         self.over = False
         self.how: How | None = None
         self.why = ""
@@ -451,7 +456,7 @@ class _Asking:
             found = read(response.text)
             if not isinstance(found, Problem):
                 return found
-            self.unusable.append(Unusable(self.name, step, attempt + 1, found.reason))
+            self.unusable.append(UnusableReply(self.name, step, attempt + 1, found.reason))
             corrections = (*corrections, (response.text, found.reason))
         return None
 

@@ -19,7 +19,7 @@ from ..lab.labels.label_files import (
     check_named_once,
     joined_labels,
     labels_in,
-    quoted,
+    quoted_cell,
     rater_of,
     unguarded,
     wrong_name,
@@ -142,7 +142,7 @@ def _decision(cells: Mapping[str, str], items: Mapping[str, Item], stem: str) ->
     name = unguarded(cells.get("id", "").strip()).casefold()
     word, said, comment = (unguarded(cells.get(column, "").strip()) for column in DECIDED)
     if name not in items:
-        return f"the id {quoted(name)} is none of these questions'; is this the table of another file?"
+        return f"the id {quoted_cell(name)} is none of these questions'; is this the table of another file?"
     if not word and not said:
         return None
     item, rater = items[name], rater_of(cells, stem)
@@ -154,12 +154,12 @@ def _decision(cells: Mapping[str, str], items: Mapping[str, Item], stem: str) ->
         return Decision(name, rater, None, comment)
     if word and word.casefold() not in _KEEPS:
         if said or answer_in(item, word) is None or item.form == "open":
-            return f"{name} has the decision {quoted(word)}; write keep or reject"
+            return f"{name} has the decision {quoted_cell(word)}; write keep or reject"
         said = word  # the answer, one column too early
     answer = answer_in(item, said) if said else item.answer
     if answer is None:
         choices = f"{YES} or {NO}" if item.form == "yes_no" else "one of its options"
-        return f"{name} has the answer {quoted(said)}; write {choices}"
+        return f"{name} has the answer {quoted_cell(said)}; write {choices}"
     if not answer:
         return f"{name} is kept, and the file has no answer for it; fill in the right one, or write reject"
     return Decision(name, rater, answer, comment)

@@ -200,15 +200,15 @@ def _label(cells: Mapping[str, str], ids: set[str], stem: str) -> Label | str | 
     item = unguarded(cells.get("id", "").strip()).casefold()
     word, reason, comment = (unguarded(cells.get(name, "").strip()) for name in FILLED)
     if item not in ids:
-        return f"the id {quoted(item)} is none of this sample's; is this another sample's file?"
+        return f"the id {quoted_cell(item)} is none of this sample's; is this another sample's file?"
     if not word:
         return f"{item} has a reason but no label; fill in reasonable: yes or no" if reason else None
     said = yes_or_no(word)
     if said is None:
-        return f"{item} is labelled {quoted(word)}; write yes or no"
+        return f"{item} is labelled {quoted_cell(word)}; write yes or no"
     kind = reason.casefold().replace(" ", "-")
     if kind and kind not in REASONS:
-        return f"{item} has the reason {quoted(reason)}; use one of {', '.join(REASONS)}"
+        return f"{item} has the reason {quoted_cell(reason)}; use one of {', '.join(REASONS)}"
     if kind and said:
         return f"{item} is called reasonable and has the reason {kind}; a reason is for what is not"
     rater = rater_of(cells, stem)
@@ -231,11 +231,11 @@ def wrong_name(rater: str) -> str:
     if len(rater) <= NAME and rater.isprintable():
         return ""
     return (
-        f"the rater's name {quoted(rater)} fits in no table; write {NAME} characters at most, in one "
+        f"the rater's name {quoted_cell(rater)} fits in no table; write {NAME} characters at most, in one "
         "line (without a column rater it is the file's name)"
     )
 
 
-def quoted(cell: str) -> str:
+def quoted_cell(cell: str) -> str:
     """What a cell holds, as far as a sentence can show it."""
     return repr(cell) if len(cell) <= _SHOWN else f"{cell[:_SHOWN]!r} … ({len(cell):,} characters)"

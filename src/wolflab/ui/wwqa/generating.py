@@ -19,7 +19,7 @@ from ...wwqa.generating import (
     PAIRS,
     TO_LABEL,
     Generation,
-    Plan,
+    GenerationPlan,
     generate_by_name,
 )
 from ..commands import bar
@@ -59,7 +59,9 @@ def generate_questions(
         if form not in FORMS:
             raise WolflabError(f"--form {form}: use {' or '.join(FORMS)}")
     chosen = tuple(form for form in FORMS if form in forms)
-    plan = Plan(preset(rules), questions, seed, chosen, None if near == OFF else (near, threshold), label)
+    plan = GenerationPlan(
+        preset(rules), questions, seed, chosen, None if near == OFF else (near, threshold), label
+    )
     shown = bar(console)
     task = shown.add_task("questions and answers", total=None)
     with shown:
