@@ -589,7 +589,7 @@ def _wolves_win(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
 
 
 def _conditions(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
-    yield {"when": "parity", "once": "they are as many as the other living players"}
+    yield {"when": "parity", "once": "the Werewolves are as many as the other living players"}
     yield {"when": "no plain", "once": "no plain Villager is alive"}
     yield {"when": "no able", "once": "nobody of the village with an ability is alive"}
 
@@ -766,7 +766,7 @@ KINDS = (
         _votes_for_whom,
         _vote_targets,
         "May a player {does}?",
-        "Do the rules allow a player to {does} by day?",
+        "By day, do the rules allow a player to {does}?",
         "!Is a player forbidden to {does}?",
         "!Is it against the rules to {does} in the voting phase?",
         "Is it legal for a player to {does}?",
@@ -1102,7 +1102,7 @@ KINDS = (
         "Whether the Werewolves win as soon as that is so, the other ways to win left aside.",
         _wolves_win,
         _conditions,
-        "Do the Werewolves win as soon as {once}?",
+        "Is it a victory of the Werewolves when {once}?",
         "Is the game won by the Werewolves once {once}?",
         "!Does the game go on although {once}?",
         "!Do the Werewolves still have to do more when {once}?",
