@@ -434,6 +434,27 @@ def wwqa_kinds() -> None:
 QuestionFiles = Annotated[list[Path], typer.Argument(help="Files of questions.", show_default=False)]
 
 
+@wwqa.command(
+    "audit",
+    epilog="Example:  `wolflab wwqa audit binary_qa_raw.json --train rule_based_qa.csv "
+    "--train situation_based_qa.csv -o audited`",
+)
+def wwqa_audit(
+    files: QuestionFiles,
+    train: Annotated[list[Path], typer.Option(help="A training file (repeatable).")] = [],
+    rules: Annotated[
+        str | None, typer.Option(help="Hold labels against this preset, not against 002's rules.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("-o", "--out", help="A directory for the page, the numbers and cleaned copies.")
+    ] = Path("wwqa-audit"),
+) -> None:
+    """Find doubles, contradictions, wrong labels and test questions in training; write cleaned copies."""
+    from .ui.wwqa.auditing import audit_files
+
+    audit_files(console(), files, train, rules, out)
+
+
 @wwqa.command("eval", epilog="Example:  `wolflab wwqa eval questions.jsonl --model ollama/llama3.1`")
 def wwqa_eval(
     files: QuestionFiles,
