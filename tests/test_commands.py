@@ -270,6 +270,8 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
         "binary_qa_raw.json": str(home / "binary.jsonl"),
         "rule_based_qa.csv": str(home / "rules.jsonl"),
         "situation_based_qa.csv": str(home / "situations.jsonl"),
+        "tests/wwqa_questions/unseen.json": str(ROOT / "tests/wwqa_questions/unseen.json"),
+        "tests/wwqa_questions/known.json": str(ROOT / "tests/wwqa_questions/known.json"),
         "FOLDER": ".",
         "http://gpu-box:8000/v1": patched.base_url,
     }
