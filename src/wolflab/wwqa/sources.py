@@ -84,6 +84,15 @@ class QuestionFile:
     newline: str = "\n"
     bom: bool = False
 
+    def troubles(self) -> tuple[str, ...]:
+        """What had to be done to read it, and what could not be used, a sentence each."""
+        if not self.problems:
+            return self.notes
+        first = "; ".join(f"line {row.line}: {row.why}" for row in self.problems[:3])
+        rest = ", …" if len(self.problems) > 3 else ""
+        count = f"{len(self.problems):,} row{'s' if len(self.problems) > 1 else ''}"
+        return (*self.notes, f"{self.path}: {count} could not be used ({first}{rest})")
+
     @property
     def formulas(self) -> int:
         """How many cells of a table a spreadsheet would take for formulas."""

@@ -17,8 +17,9 @@ from ...errors import WolflabError
 from ...files import write
 from ...lab.labels.label_files import write_cells
 from ...wwqa.asking import options, rules_in_words
-from ...wwqa.items import NO, YES, Item, read_lines, write_items
+from ...wwqa.items import NO, YES, Item, write_items
 from ...wwqa.reviewing import DECIDED, Review, by_table_id, review
+from ...wwqa.sources import read_questions
 from ..commands import write_numbers
 from ..console import say
 from ..labelling_page import labelling_page, with_rules
@@ -43,7 +44,10 @@ def review_questions(
 
     out: of the page, a directory; of the joined review, the file of the questions that remain.
     """
-    items = read_lines(file)
+    read = read_questions(file)
+    for trouble in read.troubles():
+        say(console, trouble)
+    items = read.items
     if not items:
         raise WolflabError(f"{file} holds no question; name a file that does")
     if not labels and not decided:
