@@ -30,6 +30,21 @@ from ..wording import counted
 
 OFF = "off"
 """In place of an embedder: no near-duplicate is looked for."""
+_FORMS = {"yes_no": "yes or no", "open": "in words"}
+_COUNTS = {
+    "wanted": "wanted",
+    "rounds": "rounds",
+    "written": "written",
+    "revised": "after revision",
+    "same": "asked before",
+    "near": "nearly asked before",
+    "kept": "kept",
+    "answered": "answered",
+    "dropped": "dropped",
+    "lost_rounds": "lost rounds",
+    "lost_answers": "lost answers",
+}
+"""What is printed of a chain's counts, in words."""
 _SHOWN = 5
 """Reasons for unusable replies that are listed."""
 
@@ -81,31 +96,8 @@ def generate_questions(
 
 def print_generation(console: Console, made: Generation) -> None:
     """What became of the questions, what it cost, and where they are."""
-    heads = (
-        "",
-        "rounds",
-        "written",
-        "revised",
-        "asked\nbefore",
-        "kept",
-        "answered",
-        "dropped",
-        "no usable\nreply",
-    )
-    rows = [
-        [
-            f"{chain.category},\n{'yes or no' if chain.form == 'yes_no' else 'in words'}",
-            str(chain.rounds),
-            str(chain.written),
-            str(chain.revised),
-            f"{chain.same}\n[dim]{chain.near} nearly[/]",
-            f"{chain.kept}\n[dim]of {chain.wanted}[/]",
-            str(chain.answered),
-            str(chain.dropped),
-            f"{counted(chain.lost_rounds, 'round')}\n{counted(chain.lost_answers, 'answer')}",
-        ]
-        for chain in made.chains
-    ]
+    heads = ("", *(f"{one.category},\n{_FORMS[one.form]}" for one in made.chains))
+    rows = [[words, *(str(getattr(one, name)) for one in made.chains)] for name, words in _COUNTS.items()]
     print_fitted(console, "Questions", heads, rows)
     if made.unusable:
         reasons: dict[str, int] = {}
