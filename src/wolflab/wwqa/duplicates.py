@@ -20,7 +20,7 @@ import numpy as np
 from ..models.embedders.hashing import HashingEmbedder
 
 NEAR = 0.75
-"""Cosine from which questions with equal marks are nearly the same (how it was set: `docs/wwqa-audit.md`)."""
+"""Cosine from which questions with equal marks are nearly the same; `docs/wwqa-audit.md` says why."""
 
 _CHUNK = 1000
 """Rows of one product of matrices."""
