@@ -351,7 +351,7 @@ def test_a_file_without_questions_is_refused(tmp_path: Path) -> None:
     (tmp_path / "none.jsonl").write_text("")
     refused = wolflab("wwqa", "review", str(tmp_path / "none.jsonl"))
     assert refused.returncode == 2
-    assert "holds no question" in refused.stderr
+    assert "the file is empty" in refused.stderr
     missing = wolflab("wwqa", "review", str(tmp_path / "no.jsonl"))
     assert missing.returncode == 2
     assert "no.jsonl" in missing.stderr

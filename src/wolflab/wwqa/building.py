@@ -24,7 +24,7 @@ from .items import Item, Split, rules_as_plain
 from .kinds import KINDS
 from .kinds.kind import AskedAbout, QuestionKind, Value
 from .situations import Games, GameSituation, Impossible, changes, derivation
-from .wordings import ItemWording, worded, wordings
+from .wordings import ItemWording, right_answer, worded, wordings
 
 SHARES: Mapping[Split, float] = {
     "train": 0.45,
@@ -424,19 +424,30 @@ def _item(
 
 
 def proved(item: Item) -> bool | None:
-    """Whether the engine still gives the item's answer; None for an item that was not built."""
+    """Whether the engine still gives the item's answer; None for an item that was not built.
+
+    An item whose data somebody damaged is not proved.
+    """
     rules = item.ruleset
     if item.kind not in KINDS or rules is None or item.asked is None:
         return None
-    kind = KINDS[item.kind]
+    try:
+        return _holds(item, KINDS[item.kind], rules, item.asked)
+    except (msgspec.ValidationError, LookupError, TypeError, ValueError):
+        return False
+
+
+def _holds(item: Item, kind: QuestionKind, rules: Ruleset, asked: AskedAbout) -> bool:
     situation = GameSituation("night", 1, rules.players)
     if item.facts is not None:
         situation = msgspec.convert(item.facts, GameSituation)
-    value = engine_answer(kind, rules, situation, item.asked)
-    frame = int(item.wording.split(".")[0])
+    value = engine_answer(kind, rules, situation, asked)
+    frame, telling, _ = map(int, item.wording.split("."))
     if isinstance(value, bool) and kind.frames[frame].startswith("!"):
         value = not value
-    return bool(value == item.value)
+    if value is None or value != item.value:
+        return False
+    return right_answer(rules, kind, situation, asked, value, telling) == item.answer
 
 
 # -- rulesets nearby ---------------------------------------------------------------------------------------

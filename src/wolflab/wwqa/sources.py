@@ -13,7 +13,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -144,9 +144,10 @@ def _plain(cell: str) -> str:
     return unguarded(cell) if guarded(unguarded(cell)) == cell else cell
 
 
-def read_questions(path: Path) -> QuestionFile:
+def read_questions(path: Path, unanswered: bool = False) -> QuestionFile:
     """The questions of a file in any of the layouts; see the module.
 
+    unanswered: whether our own items may have no answer yet, which people are to give.
     WolflabError says what is wrong with the file as a whole, where, and what to do: it cannot be read, is
     larger than `LARGEST`, is neither UTF-8 nor UTF-16 with its mark, has no such columns, or no usable row.
     """
@@ -172,6 +173,8 @@ def read_questions(path: Path) -> QuestionFile:
         rows = list(_table(text, start, head, mark))
         if mark != ",":
             notes += (f"its cells are parted by {_named(mark)}",)
+    if not unanswered:
+        rows = [_answered(row) for row in rows]
     used = [row for row in rows if isinstance(row.made, Item)]
     problems = tuple(UnusableRow(row.line, row.made) for row in rows if isinstance(row.made, str))
     if not used:
@@ -300,19 +303,27 @@ def _from_object(line: int, value: Any) -> _Row:
     return _Row(line, value, _made(named["question"], named["answer"]))
 
 
+def _answered(row: _Row) -> _Row:
+    if isinstance(row.made, Item) and not row.made.answer:
+        return replace(row, made="its answer is empty; fill it in")
+    return row
+
+
 def _own(value: dict[str, Any]) -> Item | str:
-    """An item of ours, as far as it holds together."""
+    """An item of ours, as far as it holds together; its answer may be empty."""
     try:
         item = msgspec.convert(value, Item)
     except msgspec.ValidationError as error:
         return f"no item ({error}); mend or delete the line"
-    plain = _made(item.question, item.answer)
+    plain = _made(item.question, item.answer or YES)
     if isinstance(plain, str):
         return plain
     try:
         _ = item.ruleset
     except (WolflabError, ValueError) as error:
         return f"its rules cannot be used ({error}); mend or delete the line"
+    if not item.answer:
+        return item
     if "form" not in value:
         item = msgspec.structs.replace(item, form=plain.form)
     if item.form == "yes_no" and plain.form != "yes_no":

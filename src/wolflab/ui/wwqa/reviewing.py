@@ -13,7 +13,6 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from ...errors import WolflabError
 from ...files import write
 from ...lab.labels.label_files import write_cells
 from ...wwqa.asking import options, rules_in_words
@@ -44,12 +43,10 @@ def review_questions(
 
     out: of the page, a directory; of the joined review, the file of the questions that remain.
     """
-    read = read_questions(file)
+    read = read_questions(file, unanswered=True)
     for trouble in read.troubles():
         say(console, trouble)
     items = read.items
-    if not items:
-        raise WolflabError(f"{file} holds no question; name a file that does")
     if not labels and not decided:
         make_page(console, file, items, out or file.parent, blind)
         return None
