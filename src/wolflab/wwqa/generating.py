@@ -180,15 +180,16 @@ def begin_generating(
     def plain(value: object) -> str:
         return msgspec.json.encode(value, order="sorted").decode()
 
-    facts = {
-        "rules": plain(rules_as_plain(plan.ruleset)),
-        "seed": str(plan.seed),
-        "retries": str(plan.retries),
-    }
-    for name, model in zip(("model", "reviser"), models, strict=True):
-        facts[name] = plain(model.describe())
     near = None if embedder is None or plan.near is None else (embedder.describe(), plan.near[1])
-    return CallStore.begin(path, {**facts, "near-duplicate search": plain(near)})
+    decides: dict[str, object] = {
+        "ruleset": rules_as_plain(plan.ruleset),
+        "seed": plan.seed,
+        "model": models[0].describe(),
+        "reviser": models[1].describe(),
+        "near-duplicate search": near,
+        "number of retries": plan.retries,
+    }
+    return CallStore.begin(path, {name: plain(value) for name, value in decides.items()})
 
 
 async def generate(
@@ -218,21 +219,18 @@ async def generate(
         if not checked and not all(asker.begun for asker in askers):
             await check_models(dict.fromkeys(models))
             checked = True
-        await work(
-            askers, at_once, lambda: watch(sum(c.done for c in chains), sum(c.planned for c in chains))
-        )
+        await work(askers, at_once, over)
         failed = next((asker for asker in askers if asker.how == "failed"), None)
         if failed is not None:
             raise WolflabError(failed.why)
     home.adapted(models)
-    usage = sum((totals.usage for by in home.spent_by().values() for totals in by.values()), Usage())
     made = Generation(
         home.path,
         _unique(item for chain in chains for item in chain.pairs() if chain.form != "yes_no"),
         _unique(item for chain in chains for item in chain.pairs() if chain.form == "yes_no"),
         tuple(chain.counts() for chain in chains),
         tuple(reply for chain in chains for asker in chain.askers() for reply in asker.unusable),
-        usage,
+        home.usage(),
         next((asker.why for chain in chains for asker in chain.askers() if asker.why), ""),
     )
     _leave(plan, models, embedder, made)
