@@ -66,8 +66,10 @@ def _directly_after(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Valu
 
 
 def _neighbours(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
-    """Living players with few numbers between them."""
+    """Living players with few numbers between them. Where numbers alone give the order, they alone tell."""
     alive = s.living
+    if rules.speaking_order == "ascending" and rules.sheriff == "none":
+        return
     for at in rng.sample(range(len(alive)), min(4, len(alive))):
         x, y = alive[at], alive[(at + rng.choice((1, 1, 2))) % len(alive)]
         if x != y:
