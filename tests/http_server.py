@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import math
 import re
 import threading
 from collections import deque
@@ -218,14 +219,15 @@ class FakeServer:
         told = "\n".join(m["content"] for m in body["messages"] if m["role"] != "assistant")
         text = answer(told, salt=prompt)
         self.answered += 1
+        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        if body.get("logprobs"):
+            choice["logprobs"] = {"content": logprobs(text, prompt)[: body["max_tokens"]]}
         reply: dict[str, Any] = {
             "id": "chatcmpl-test",
             "object": "chat.completion",
             "created": 0,
             "model": body["model"],
-            "choices": [
-                {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-            ],
+            "choices": [choice],
         }
         if self.usage:
             prompt_tokens, completion_tokens = len(prompt) // 4, len(text) // 4
@@ -247,6 +249,9 @@ def answer(prompt: str, salt: str = "") -> str:
     salt: more text that the choices depend on.
     """
     lines = prompt.splitlines()
+    form = next((said for said in QUIZ if lines and lines[-1].startswith(said)), None)
+    if form is not None:
+        return QUIZ[form][draw(prompt, "quiz", len(QUIZ[form]))]
     # A hash of the whole conversation stands in for it wherever something is drawn.
     prompt = f"{prompt}\n{hashlib.sha256((salt or prompt).encode()).hexdigest()}"
     starts = [n for n, line in enumerate(lines) if line.strip() == "{"]
@@ -269,6 +274,27 @@ def answer(prompt: str, salt: str = "") -> str:
         names = _names(asked[1]) if asked else []
         reply = {name: _fill(inner, prompt, rest, name) for name in names} or reply
     return json.dumps(reply)
+
+
+QUIZ = {
+    "Answer with Yes or No.": ("Yes", "No."),
+    "Answer with the letter": ("A", "B) as the rules say"),
+    "Answer with the name": ("player_1", "player_2", "the village"),
+    "Answer with a number.": ("2", "three"),
+}
+"""How a question on the rules ends, and what may be answered."""
+
+
+def logprobs(text: str, prompt: str) -> list[dict[str, Any]]:
+    """The first word of a reply as a server lists it, after a token without letters; "No" beside "Yes"."""
+    word = (re.findall(r"\w+", text) or [""])[0]
+    share = (51 + draw(prompt, "sure", 49)) / 100
+    other = {"Yes": "No", "No": "Yes"}.get(word, "Perhaps")
+    listed = [
+        {"token": word, "logprob": math.log(share)},
+        {"token": f" {other}", "logprob": math.log(1 - share)},
+    ]
+    return [{"token": "**", "logprob": -0.1, "top_logprobs": []}, {**listed[0], "top_logprobs": listed}]
 
 
 def _fill(block: list[str], prompt: str, rest: str, path: str) -> dict[str, Any]:

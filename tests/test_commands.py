@@ -31,6 +31,7 @@ from test_docs import PAGES, ROOT, Block, blocks, name
 from wolflab.cli import app
 from wolflab.lab.plans import sources
 from wolflab.models import endpoints
+from wolflab.wwqa.items import Item, write_items
 
 SIZES: Mapping[str, int] = {
     "deals": 1,
@@ -153,6 +154,21 @@ players: {others: {model: village, recipe: reflective}}
 deals: 2
 seed: 3
 """
+QUESTIONS = [
+    Item(
+        question=f"Does the Guard sleep in night {n}?",
+        answer=answer,
+        split=split,
+        rules="sheriff",
+        pair=str(n),
+    )
+    for split in ("train", "situations", "wordings")
+    for n in range(3)
+    for answer in ("Yes", "No")
+] + [
+    Item(question="Who wins?", answer="The village wins.", form="open"),
+    Item(question="Is it?", answer="No"),
+]
 
 
 def wolflab(*words: str) -> None:
@@ -214,6 +230,8 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
             writer = csv.DictWriter(file, list(rows[0]))
             writer.writeheader()
             writer.writerows(row | {"reasonable": "yes"} for row in rows)
+    for file in ("questions", "binary", "rules", "situations"):
+        write_items(home / f"{file}.jsonl", QUESTIONS)
     wolflab("train", "train-small", "--out", str(home / "trained"))
     wolflab(*shlex.split("tournament --entrant random --entrant vanilla --deals 1 --out"), str(home / "met"))
     return {
@@ -236,6 +254,10 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
         "labels": labels,
         "anna.csv": str(home / "anna.csv"),
         "ben.csv": str(home / "ben.csv"),
+        "questions.jsonl": str(home / "questions.jsonl"),
+        "binary_qa_raw.json": str(home / "binary.jsonl"),
+        "rule_based_qa.csv": str(home / "rules.jsonl"),
+        "situation_based_qa.csv": str(home / "situations.jsonl"),
         "FOLDER": ".",
         "http://gpu-box:8000/v1": patched.base_url,
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
 from collections import deque
 from collections.abc import Coroutine
 from pathlib import Path
@@ -14,6 +15,7 @@ from zlib import crc32
 import pytest
 
 from http_server import FakeServer, Fault, answer, serving
+from wolflab.defaults import fields_stated
 from wolflab.errors import BudgetExceeded, ModelError, ModelRefused, ServerError
 from wolflab.models.base import Chat, Request, Response, Sampling
 from wolflab.models.budget import Budget, Price
@@ -21,7 +23,7 @@ from wolflab.models.catalog import check_model, listing, resolve
 from wolflab.models.endpoints import PROVIDERS, key_value, public_url
 from wolflab.models.faults import of_status, retry_after
 from wolflab.models.openai_api import HttpSettings, OpenAIModel
-from wolflab.models.wire import NOT_JSON, decoded, form_of, is_strict, response_format
+from wolflab.models.wire import NOT_JSON, decoded, form_of, is_strict, likeliest_tokens, response_format
 from wolflab.rules import LEFT, NO, PASS, PRESETS, RIGHT, SHERIFF, YES, Action, Ask, Pick
 from wolflab.text.questions import Decide, Deduce, Question, Rate, Situation, Task, guessable
 from wolflab.text.replies.parse import parse, schema
@@ -151,6 +153,62 @@ def test_a_models_own_settings_win_over_the_recipes():
         "seed": 5,
         "extra": {"reasoning_effort": "low"},
     }
+
+
+def quiz(**sampling: Any) -> Request:
+    chat = Chat((("user", "Is the earth flat?\n\nAnswer with Yes or No."),))
+    return Request(chat, "quiz", Sampling(max_tokens=8, **sampling))
+
+
+def ask_quiz(*requests: Request, **server: Any) -> tuple[list[Response], FakeServer, OpenAIModel]:
+    async def go() -> tuple[list[Response], FakeServer, OpenAIModel]:
+        async with serving(**server) as running:
+            model = make(running)
+            replies = [await model.generate(one) for one in requests]
+            await model.close()
+            return replies, running, model
+
+    return play(go())
+
+
+def test_the_first_words_log_probabilities_come_along_where_they_are_asked_for():
+    (plain, told), server, _ = ask_quiz(quiz(), quiz(top_logprobs=2))
+    assert ["logprobs" in body for body in server.bodies] == [False, True]
+    assert server.bodies[1]["top_logprobs"] == 2
+    assert plain.likeliest == ()
+    assert plain.text == told.text
+    tokens = {token.strip(): math.exp(logprob) for token, logprob in told.likeliest}
+    assert set(tokens) == {"Yes", "No"}
+    assert sum(tokens.values()) == pytest.approx(1)
+
+
+def test_only_a_call_that_asks_for_log_probabilities_has_another_hash():
+    assert "logprobs" not in repr(fields_stated(quiz().sampling))
+    assert quiz().digest(False) != quiz(top_logprobs=2).digest(False)
+
+
+@pytest.mark.parametrize("terse", [False, True])
+def test_a_server_that_refuses_logprobs_answers_without(terse):
+    asked = quiz(top_logprobs=5)
+    replies, server, model = ask_quiz(asked, asked, refuses=frozenset({"logprobs"}), terse=terse)
+    assert [bool(reply.text) for reply in replies] == [True, True]
+    assert ["logprobs" in body for body in server.bodies] == [True, False, False]
+    assert model.adaptations == ["custom/wolf-1: the server refuses logprobs; they are left out from now on"]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {},
+        {"logprobs": None},
+        {"logprobs": {"content": None}},
+        {"logprobs": {"content": [None, {"token": 3}, {"token": "**", "logprob": -1.0}]}},
+        {"logprobs": {"content": [{"token": "Yes", "logprob": "high"}]}},
+        {"logprobs": {"content": [{"token": "Yes", "logprob": -math.inf}]}},
+    ],
+)
+def test_logprobs_that_make_no_sense_are_none(odd):
+    assert likeliest_tokens({"choices": [odd]}) == ()
 
 
 def test_llamacpp_is_asked_in_its_own_form():
@@ -1027,6 +1085,12 @@ def test_servers_words_are_understood(status, body, kind, setting):
     sent = {"temperature", "max_tokens", "response_format"}
     fault = of_status(status, body, {}, sent=sent, filtered=("1301",))
     assert (fault.kind, fault.setting) == (kind, setting)
+
+
+def test_a_model_that_may_not_say_its_logprobs_does_not_refuse_the_key():
+    words = {"message": "You are not allowed to request logprobs from this model."}
+    assert of_status(403, words, {}, sent={"logprobs", "top_logprobs"}).setting == "logprobs"
+    assert of_status(403, words, {}, sent={"temperature"}).kind == "key"
 
 
 def test_retry_after_in_all_its_forms():

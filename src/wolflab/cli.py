@@ -431,6 +431,58 @@ def wwqa_kinds() -> None:
     list_kinds(console())
 
 
+QuestionFiles = Annotated[list[Path], typer.Argument(help="Files of questions.", show_default=False)]
+
+
+@wwqa.command("eval", epilog="Example:  `wolflab wwqa eval questions.jsonl --model ollama/llama3.1`")
+def wwqa_eval(
+    files: QuestionFiles,
+    model: Annotated[list[str], typer.Option(help="Who answers (repeatable).", show_default=False)],
+    set_: Annotated[
+        list[str], typer.Option("--set", help="A setting of the models: base_url=… (repeatable).")
+    ] = [],
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", help="Its directory, new or to go on (default: under runs/)."),
+    ] = None,
+    split: Annotated[list[str], typer.Option(help="Instead of the test splits: train … (repeatable).")] = [],
+    limit: Annotated[int | None, typer.Option(min=1, help="So many questions of each row.")] = None,
+    seed: Annotated[int, typer.Option(help="Of that draw, and of the coin.")] = 1,
+    rules_text: Annotated[str, typer.Option(help="The rules in front: yes, no or both.")] = "yes",
+    rules: Annotated[str | None, typer.Option(help="Of questions that do not say theirs: a preset.")] = None,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Without the instruction, as 002's release.")
+    ] = False,
+    max_tokens: Annotated[int, typer.Option(min=1, help="Of a reply; more for a model that reasons.")] = 64,
+    coin: Annotated[bool, typer.Option("--coin", help="Read Yes and No by the release's rule.")] = False,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Ask for the probability of Yes: AUC and calibration.")
+    ] = False,
+    judge: Annotated[str | None, typer.Option(help="A model that judges open answers.")] = None,
+    train: Annotated[
+        list[Path], typer.Option(help="A training file: its questions are contamination (repeatable).")
+    ] = [],
+    tokens: Annotated[int | None, typer.Option(help="Budget of tokens, earlier calls counted in.")] = None,
+    usd: Annotated[float | None, typer.Option(help="Budget of USD; models need a price.")] = None,
+) -> None:
+    """Put questions to models: accuracy, F1, baselines and a page. What was answered is not asked again."""
+    from .ui.wwqa.evaluating import EvalWanted, eval_settings, evaluate_files
+
+    settings = eval_settings(
+        rules_text,
+        rules,
+        plain=plain,
+        max_tokens=max_tokens,
+        coin=coin,
+        probabilities=probabilities,
+        seed=seed,
+    )
+    wanted = EvalWanted(
+        tuple(files), tuple(model), tuple(set_), out, tuple(split), tuple(train), limit, judge, (tokens, usd)
+    )
+    raise typer.Exit(0 if evaluate_files(console(), wanted, settings) else 1)
+
+
 @app.command(
     epilog="Examples:  `wolflab tournament tournament-components --village`  ·  "
     "`wolflab tournament --entrant vanilla --entrant deductive-004 --deals 50`  ·  "

@@ -23,12 +23,14 @@ class Sampling:
     """How to sample. None leaves the server's default.
 
     temperature: 0–2. max_tokens: of the reply. seed: passed on where the server takes one.
+    top_logprobs: so many of the likeliest first tokens are to come along with their log-probabilities.
     """
 
     temperature: float | None = 0.0
     max_tokens: int | None = None
     top_p: float | None = None
     seed: int | None = None
+    top_logprobs: int | None = None
 
 
 _settings = lru_cache(256)(fields_stated)
@@ -82,6 +84,8 @@ class Response(NamedTuple):
     """What came back. `finish`: "stop", "length", "filter" or "refused"; `latency` in seconds.
 
     prompt: the messages as sent, (role, text) each; empty where no prompt was rendered.
+    likeliest: (token, log-probability) each, of what might have stood where the reply's first word begins;
+    empty where that was not asked for, or the server gives none.
     """
 
     text: str
@@ -89,6 +93,7 @@ class Response(NamedTuple):
     finish: str = "stop"
     latency: float = 0.0
     prompt: tuple[tuple[str, str], ...] = ()
+    likeliest: tuple[tuple[str, float], ...] = ()
 
 
 class Model(Protocol):

@@ -158,7 +158,7 @@ class LearnedQuirks:
     limit: tuple[str, ...]
     dropped: set[str] = field(default_factory=set)
     proved: bool = False
-    """A reply came back under the format in use, so that a later 400 is not about the format."""
+    """A reply came back as it was asked for, so that a later 400 is not about its format or its logprobs."""
     log: list[str] = field(default_factory=list)
 
 

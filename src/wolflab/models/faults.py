@@ -83,7 +83,9 @@ def of_status(
     if status == 402 or code in _QUOTA_CODES:
         return fault("quota")
     if status in (401, 403):
-        return fault("key")
+        # A model that may not say them answers so too.
+        denied = "logprobs" in sent and "logprobs" in message
+        return fault("setting", setting="logprobs") if denied else fault("key")
     if status in _RETRIED:
         return fault("retry", wait=retry_after(headers))
     # A few servers answer 500 where they mean 400; only words that name the cause are believed there.

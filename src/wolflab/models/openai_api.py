@@ -19,7 +19,7 @@ from .base import Request, Response, Sampling
 from .endpoints import LearnedQuirks
 from .exchange import Served, ServerSettings
 from .faults import Fault, of_status
-from .wire import estimate, form_of, read_choice, response_format, token_counts, tokens
+from .wire import estimate, form_of, likeliest_tokens, read_choice, response_format, token_counts, tokens
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -100,10 +100,12 @@ class OpenAIModel(Served[HttpSettings]):
 
         async def attempt() -> Response | Fault | None:
             body = self._body(messages, asked, shape)
+            if sampling.top_logprobs is not None and "logprobs" not in self._learned.dropped:
+                body |= {"logprobs": True, "top_logprobs": sampling.top_logprobs}
             outcome = await self._attempt(client, body)
             if isinstance(outcome, Fault):
                 return self._settle(outcome, body)
-            self._learned.proved |= shape is not None
+            self._learned.proved |= shape is not None or bool(outcome.likeliest)
             return outcome
 
         return await self._until_over(places, attempt, retries)
@@ -154,7 +156,7 @@ class OpenAIModel(Served[HttpSettings]):
             # A server that does not count must not make a budget endless, neither now nor after a resume.
             prompt, completion = estimate(body["messages"]), tokens(text)
         spent = self._spend(prompt, completion, cached)
-        return Response(text, spent, finish, latency)
+        return Response(text, spent, finish, latency, likeliest=likeliest_tokens(reply))
 
     # -- when it fails ----------------------------------------------------------------------
 
@@ -171,6 +173,8 @@ class OpenAIModel(Served[HttpSettings]):
         if doubtful and "response_format" in sent and len(self._learned.formats) > 1:
             # It says nothing of use, and it never took this format: the format is the likely cause.
             return Fault("setting", fault.words, status, setting="response_format")
+        if doubtful and "logprobs" in sent:
+            return Fault("setting", fault.words, status, setting="logprobs")
         return fault
 
     def _settle(self, fault: Fault, body: dict[str, Any]) -> Response | Fault | None:
@@ -198,6 +202,11 @@ class OpenAIModel(Served[HttpSettings]):
                 learned.limit = learned.limit[1:]
                 instead = f"{learned.limit[0]} is sent instead" if learned.limit else "it is left out"
                 self._log(f"refuses {setting}; {instead} from now on")
+            return True
+        if setting in ("logprobs", "top_logprobs"):
+            if "logprobs" not in learned.dropped:
+                learned.dropped.add("logprobs")
+                self._log("refuses logprobs; they are left out from now on")
             return True
         if setting in body and setting in SAMPLED:
             if setting not in learned.dropped:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 import msgspec
@@ -82,6 +83,36 @@ def _text(content: object) -> str:
         ]
         return "".join(part for part in parts if isinstance(part, str))
     return content if isinstance(content, str) else ""
+
+
+_LISTED = 20
+"""Tokens in one place, at most; OpenAI's protocol knows no more."""
+
+
+def likeliest_tokens(reply: dict[str, Any]) -> tuple[tuple[str, float], ...]:
+    """(token, log-probability) each, of those that the server lists where the reply's first word begins.
+
+    Tokens without a letter or a digit ("**", a line's end) are passed over. Empty where there is no list.
+    """
+    choices = reply.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    logprobs = choice.get("logprobs") if isinstance(choice, dict) else None
+    content = logprobs.get("content") if isinstance(logprobs, dict) else None
+    for place in content if isinstance(content, list) else ():
+        said = _token(place)
+        if said is not None and any(letter.isalnum() for letter in said[0]):
+            listed = place.get("top_logprobs")
+            tokens = [_token(one) for one in listed[:_LISTED]] if isinstance(listed, list) else []
+            return tuple(dict([said, *(one for one in tokens if one is not None)]).items())
+    return ()
+
+
+def _token(entry: object) -> tuple[str, float] | None:
+    token = entry.get("token") if isinstance(entry, dict) else None
+    logprob = entry.get("logprob") if isinstance(entry, dict) else None
+    if not isinstance(token, str) or not isinstance(logprob, int | float) or not isfinite(logprob):
+        return None
+    return token.encode("utf-8", "replace").decode(), float(logprob)
 
 
 _MOST = 10**12

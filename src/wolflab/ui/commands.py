@@ -41,7 +41,12 @@ def begin_output(console: Console, command: str, title: str, path: Path) -> None
 
 def begun(command: str, path: Path) -> None:
     """From now on `stopped` names the command that takes this up."""
-    _begun.set(_resumed(command, path))
+    goes_on_with(_resumed(command, path))
+
+
+def goes_on_with(command: str) -> None:
+    """From now on `stopped` names this command."""
+    _begun.set(command)
 
 
 def stopped() -> str:

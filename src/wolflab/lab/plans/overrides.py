@@ -91,10 +91,16 @@ def _homes(spec: type[BaseModel], name: str, under: str = "") -> Iterator[str]:
 
 
 def with_settings(model: str, changes: Sequence[str]) -> str | dict[str, Any]:
-    """A model's name with settings written as ``name=value`` (YAML values)."""
-    if not changes:
+    """A model's name with settings written as ``name=value`` (YAML values).
+
+    model: a name, or a mapping in braces as a file would have it: ``{model: my-model, base_url: …}``.
+    """
+    named = _value(model) if model.lstrip().startswith("{") else model
+    if not isinstance(named, dict):
+        named = {"model": model}
+    if not changes and named == {"model": model}:
         return model
-    spec: dict[str, Any] = {"model": model}
+    spec: dict[str, Any] = dict(named)
     for change in changes:
         name, equals, text = change.partition("=")
         if not equals or not name:

@@ -48,6 +48,8 @@ CREATE TABLE IF NOT EXISTS calls (
   blocks TEXT, text TEXT NOT NULL, finish TEXT NOT NULL, prompt_tokens INTEGER NOT NULL,
   completion_tokens INTEGER NOT NULL, cached_tokens INTEGER NOT NULL, cost REAL NOT NULL,
   latency REAL NOT NULL, UNIQUE (asker, key));
+CREATE TABLE IF NOT EXISTS likeliest (
+  asker TEXT NOT NULL, key TEXT NOT NULL, tokens TEXT NOT NULL, UNIQUE (asker, key));
 CREATE TABLE IF NOT EXISTS blocks (hash TEXT NOT NULL UNIQUE, text BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS totals (
   asker TEXT NOT NULL, model TEXT NOT NULL, calls INTEGER NOT NULL, prompt_tokens INTEGER NOT NULL,
@@ -178,7 +180,18 @@ class CallStore:
     def filed(self, asker: str) -> dict[str, Filed]:
         """The committed calls of an asker by key."""
         rows = self._db.execute("SELECT key, request, text, finish FROM calls WHERE asker = ?", (asker,))
-        return {key: Filed(request, Response(text, finish=finish)) for key, request, text, finish in rows}
+        tokens = self._likeliest(asker)
+        return {
+            key: Filed(request, Response(text, finish=finish, likeliest=tokens.get(key, ())))
+            for key, request, text, finish in rows
+        }
+
+    def _likeliest(self, asker: str) -> dict[str, tuple[tuple[str, float], ...]]:
+        """What an asker's calls say of first tokens, by key. Older files have no such table."""
+        if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'likeliest'").fetchone():
+            return {}
+        rows = self._db.execute("SELECT key, tokens FROM likeliest WHERE asker = ?", (asker,))
+        return {key: msgspec.json.decode(tokens, type=tuple[tuple[str, float], ...]) for key, tokens in rows}
 
     def commit(self, asker: str, call: CallRow) -> None:
         """One call, safe when this returns."""
@@ -229,6 +242,9 @@ class CallStore:
             )
             if added.rowcount:
                 self._add(asker, totals_by_model([call]))
+                if response.likeliest:
+                    tokens = msgspec.json.encode(response.likeliest).decode()
+                    self._db.execute("INSERT INTO likeliest VALUES (?, ?, ?)", (asker, call.key, tokens))
 
     def _insert_prompt(self, prompt: Iterable[tuple[str, str]]) -> str | None:
         hashes = []

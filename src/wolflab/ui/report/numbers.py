@@ -54,13 +54,18 @@ def _large(value: float) -> str:
     return f"{value:.0f}"
 
 
-def shown(estimate: Estimate | None, kind: NumberKind = "plain", signed: bool = False) -> str:
-    """An estimate: value, interval and n (with how many are missing); the note is the tooltip."""
+def shown(
+    estimate: Estimate | None, kind: NumberKind = "plain", signed: bool = False, cluster: str = "deal"
+) -> str:
+    """An estimate: value, interval and n (with how many are missing); the note is the tooltip.
+
+    cluster: what is resampled.
+    """
     if estimate is None:
         return '<span class="none">–</span>'
     counted = f"{number(estimate.n, 'count')} {escape(estimate.units)}"
     if estimate.deals and estimate.deals != estimate.n:
-        counted += f", {estimate.deals} deal{'' if estimate.deals == 1 else 's'}"
+        counted += f", {estimate.deals} {cluster}{'' if estimate.deals == 1 else 's'}"
     if estimate.draws:
         counted += f", {estimate.draws} draws"
     if estimate.missing:

@@ -1,0 +1,272 @@
+"""The page of an evaluation: every number of `wolflab wwqa eval`, how it came about, some replies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from itertools import islice
+from pathlib import Path
+
+from ...metrics.published import published_table
+from ...stats.intervals import Estimate
+from ...wwqa.asking import options
+from ...wwqa.evaluating import EvalAnswer, EvalRun
+from ...wwqa.items import Form
+from ...wwqa.results import SCORES, EvalLine, EvalResults, EvalTable, Subset
+from ..report.figures import ChartLine, ForestRow, Panel, calibration_chart, forest, on_page
+from ..report.numbers import html_table, number, shown
+from ..report.page import FOOTER, page, sections
+from ..wording import counted, cut
+
+FORMS: Mapping[Form, str] = {"yes_no": "Yes or No", "choice": "Choices", "open": "Open questions"}
+"""What the forms are called."""
+PARTS: Mapping[Subset, str] = {"all": "", "free": "free of contamination", "contaminated": "contaminated"}
+"""What the parts of a row are called."""
+_PUBLISHED = "002-table-1-binary"
+_RELEASED = (500, 303)
+"""Questions of 002's released binary file, and how many of them are answered Yes."""
+_BY_PART = ("accuracy", "weighted F1")
+"""The scores that are told apart by contamination."""
+_SHOWN = 3
+"""Replies of each kind and model that are shown."""
+_LONG = 600
+"""Characters of a question or a reply that are shown."""
+_TITLE = "Questions on the rules"
+
+
+def render_evaluation(
+    run: EvalRun, found: EvalResults, warnings: Sequence[str], files: Sequence[Path]
+) -> str:
+    """The page as text. warnings: sentences for its top. files: what was asked."""
+    parts = [
+        *(
+            (form, called, _form(form, tables))
+            for form, called in FORMS.items()
+            if (tables := [table for table in found.tables if table.form == form])
+        ),
+        ("groups", "By category, kind, wording and difficulty", _groups(found.tables)),
+        ("chances", "Probabilities", _chances(found.tables)),
+        ("judge", "The judge", _judge(run, found)),
+        ("replies", "Some replies", _replies(run)),
+        ("asked", "How it was asked", _asked(run, files)),
+        ("reading", "How to read this page", _READING),
+    ]
+    waiting = [f"{counted(run.waiting, 'question waits', 'questions wait')} for an answer: {run.why}"]
+    top = "".join(
+        f'<div class="banner">{escape(text)}</div>' for text in [*warnings, *(waiting if run.waiting else [])]
+    )
+    head = f"<h1>{_TITLE}</h1><p class=sub>{escape(', '.join(path.name for path in files))}</p>"
+    return page(_TITLE, f"{head}{top}{_tiles(run)}{sections([one for one in parts if one[2]])}{FOOTER}")
+
+
+def _tiles(run: EvalRun) -> str:
+    usage = list(run.usage.values())
+    models = {player.model for player in run.players}
+    tiles = (
+        (sum(len(row.items) for row in run.rows), "questions", "count"),
+        (len(models), "model" if len(models) == 1 else "models", "count"),
+        (run.waiting, "waiting for an answer", "count"),
+        (sum(one.tokens for one in usage), "tokens", "large"),
+        (sum(one.cost for one in usage), "cost in USD", "usd"),
+    )
+    cells = (
+        f'<div class="tile"><b>{number(n, kind)}</b><span>{what}</span></div>' for n, what, kind in tiles
+    )
+    return f'<div class="tiles">{"".join(cells)}</div>'
+
+
+# -- results ----------------------------------------------------------------------------------
+
+
+def _form(form: Form, tables: Sequence[EvalTable]) -> str:
+    figure = forest(
+        f"eval-{form}",
+        [_panel(table, tables) for table in tables],
+        f"Accuracy by row, {FORMS[form]}",
+        across=4,
+    )
+    body = on_page(figure, "Accuracy with 95 % intervals; baselines below the models.")
+    body += "".join(_table(table) for table in tables)
+    if form == "yes_no":
+        title, note, rows = published_lines(tables)
+        heads = ["", "accuracy", "weighted F1"]
+        cells = [[escape(cell) for cell in row] for row in rows]
+        body += html_table(f"{escape(title)} – {escape(note)}", heads, cells, instrument=False)
+    return body
+
+
+def _panel(table: EvalTable, tables: Sequence[EvalTable]) -> Panel:
+    """One row's accuracies; all panels of a figure have the same lines."""
+    names = dict.fromkeys(line.name for one in tables for line in one.lines)
+    none = Estimate(None, None, None, 0, 0, "items")
+    by = {line.name: line.scores["all"]["accuracy"] for line in table.lines}
+    lines = tuple(ForestRow(cut(name, 40), by.get(name, none)) for name in names)
+    return Panel(table.row, lines, bounds=(0.0, 1.0))
+
+
+def _table(table: EvalTable) -> str:
+    scores = [score for score in SCORES if table.form == "yes_no" or "F1" not in score]
+    columns: list[tuple[str, Subset]] = [
+        (score, part) for score in scores for part in (table.parts if score in _BY_PART else ("all",))
+    ]
+    heads = ["", *(f"{score}<br>{PARTS[part]}" if PARTS[part] else score for score, part in columns)]
+    if table.matched:
+        heads.append("accuracy without<br>the judge")
+    rows = [
+        [
+            escape(line.name),
+            *(_score(line, score, part) for score, part in columns),
+            *([shown(table.matched.get(line.name), cluster="cluster")] if table.matched else []),
+        ]
+        for line in table.lines
+    ]
+    caption = f"{escape(table.row)}: {counted(table.n, 'question')}"
+    caption += f", {table.yes} of them Yes" if table.form == "yes_no" else ""
+    caption += f". Baselines learned from {table.learned}."
+    if len(table.parts) > 1 and not any(n.scores["free"]["accuracy"].n for n in table.lines):
+        caption += " No training file is named (--train): nothing is known of contamination."
+    return html_table(caption, heads, rows, instrument=False)
+
+
+def _score(line: EvalLine, score: str, part: Subset) -> str:
+    return shown(line.scores[part][score], "share" if score == "invalid" else "plain", cluster="cluster")
+
+
+def published_lines(tables: Sequence[EvalTable]) -> tuple[str, str, list[list[str]]]:
+    """(title, note, lines) of 002's Table 1, upper half: other models, and as a rule other questions."""
+    table = published_table(_PUBLISHED)
+    released = any(one.foreign and (one.n, one.yes) == _RELEASED for one in tables)
+    note = (
+        "by their number, the released 500 questions"
+        if released
+        else "another set of questions (002's released 500)"
+    )
+    rows = [
+        [f"published: {name}", number(row["accuracy"].value), number(row["f1"].value)]
+        for name, row in table.rows.items()
+    ]
+    return f"Published: {table.source}", note, rows
+
+
+def _groups(tables: Sequence[EvalTable]) -> str:
+    made = ""
+    for table in tables:
+        inside = "".join(_grouping(grouping, by_model) for grouping, by_model in table.groups.items())
+        if inside:
+            made += _folded(f"{table.row}: {FORMS[table.form]}", inside)
+    return f'<p class="lead">Accuracy.</p>{made}' if made else ""
+
+
+def _grouping(grouping: str, by_model: Mapping[str, Mapping[str, Estimate]]) -> str:
+    groups = dict.fromkeys(group for groups in by_model.values() for group in groups)
+    rows = [
+        [escape(group), *(shown(groups.get(group), cluster="cluster") for groups in by_model.values())]
+        for group in groups
+    ]
+    return html_table(f"By {grouping}", [grouping, *map(escape, by_model)], rows, instrument=False)
+
+
+def _folded(title: str, inside: str) -> str:
+    return f"<details><summary>{escape(title)}</summary>{inside}</details>"
+
+
+def _chances(tables: Sequence[EvalTable]) -> str:
+    body = ""
+    for place, table in enumerate(table for table in tables if table.chances):
+        rows = [
+            [escape(name), shown(auc, cluster="cluster"), shown(error, cluster="cluster")]
+            for name, (auc, error, _) in table.chances.items()
+        ]
+        heads = ["", "AUC", "calibration error"]
+        body += html_table(escape(table.row), heads, rows, instrument=False)
+        lines = [
+            ChartLine(cut(name, 30), tuple((one.stated, one.yes) for one in bins))
+            for name, (_, _, bins) in table.chances.items()
+        ]
+        drawn = calibration_chart(f"chances-{place}", lines, f"Stated and observed share of Yes, {table.row}")
+        body += on_page(drawn, "Across: the stated probability of Yes. Up: how often Yes is right.")
+        for name, (_, _, bins) in table.chances.items():
+            rows = [[number(one.stated), shown(one.yes, cluster="cluster")] for one in bins]
+            stated = html_table("", ["stated, mean", "Yes is right"], rows, instrument=False)
+            body += _folded(f"{table.row}, {name}: stated and observed", stated)
+    return _CHANCES + body if body else ""
+
+
+# -- what stands beside -----------------------------------------------------------------------
+
+
+def _judge(run: EvalRun, found: EvalResults) -> str:
+    if not run.judge:
+        return ""
+    said = f"<p>{escape(run.judge)} judged whether open answers say the same as the right ones. "
+    if found.judged is None:
+        return said + (
+            "None of the questions has an answer that can be matched exactly, so nothing is known of how "
+            "well it judges: ask it open questions of a built file beside these.</p>"
+        )
+    agreed, kappa = found.judged.agreed, found.judged.kappa
+    row = [escape(run.judge), shown(agreed, "share", cluster="cluster"), shown(kappa, cluster="cluster")]
+    heads = ["", "equal verdicts", "Cohen's kappa"]
+    table = html_table("On answers that are matched exactly", heads, [row], instrument=False)
+    return f"{said}Beside exact matching, where that is sure:</p>{table}"
+
+
+def _replies(run: EvalRun) -> str:
+    """A few unreadable and wrong replies of each model."""
+    made = ""
+    for player in run.players:
+        every = [one for row in run.rows for one in run.given(row, player)]
+        unread = (one for one in every if not one.reading.readable)
+        wrong = (one for one in every if one.reading.readable and not one.right)
+        quotes = [*_quotes(unread, "unreadable"), *_quotes(wrong, "wrong")]
+        if quotes:
+            made += _folded(player.name, "".join(quotes))
+    return made
+
+
+def _quotes(answers: Iterator[EvalAnswer], what: str) -> Iterator[str]:
+    for one in islice(answers, _SHOWN):
+        right = f"{what}; right is: {one.item.answer}"
+        question = cut("\n".join((one.item.question, *options(one.item))), _LONG)
+        yield (
+            f'<div class="quote"><p class="who">{escape(right)}</p><p class="said">{escape(question)}</p>'
+            f"<p>{escape(cut(one.reply, _LONG)) or '(nothing)'}</p></div>"
+        )
+
+
+def _asked(run: EvalRun, files: Sequence[Path]) -> str:
+    settings = run.settings
+    rules = {"yes": "in front of every question", "no": "left out", "both": "in front, and left out"}
+    said = {
+        "Files": ", ".join(str(path) for path in files),
+        "Rules text": rules[settings.rules_text],
+        "Instruction": "none, as in 002's release" if settings.plain else "what form the answer is to have",
+        "Reading": "002's release: Yes, else No, else a coin" if settings.coin else "the reply's beginning",
+        "Sampling": f"temperature 0, at most {settings.max_tokens} tokens",
+        **{name: ", ".join(f"{k} {v}" for k, v in told.items()) for name, told in run.described.items()},
+    }
+    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in said.items())
+    forced = "".join(f"<li>{escape(what)}</li>" for what in run.adaptations)
+    return f'<dl class="notes">{rows}</dl>' + (f"<p>Endpoints:</p><ul>{forced}</ul>" if forced else "")
+
+
+_CHANCES = """<p class="lead">The probability of Yes against No where the reply's first word begins. AUC: the
+chance that a question whose answer is Yes was given the higher one of two; 0.5 is luck. Calibration error:
+how far stated probabilities are from what is right, on average over ten bins.</p>"""
+
+_READING = """<dl class="notes">
+<dt>Accuracy</dt><dd>The share of right answers. A reply in which no answer can be read is wrong.</dd>
+<dt>Weighted F1</dt><dd>The F1 of Yes and that of No, averaged by how many questions each is right for; this
+is the F1 of 002's Table 1. Always saying Yes has accuracy 0.606 and weighted F1 0.457 on its questions.</dd>
+<dt>Macro F1, F1 of Yes</dt><dd>The same two averaged alike, and the first alone.</dd>
+<dt>Invalid</dt><dd>The share of replies that could not be read.</dd>
+<dt>Interval</dt><dd>95 %, with clusters resampled: questions about one situation, or of one kind, go
+together.</dd>
+<dt>Rows</dt><dd>situations: new situations; wordings: new ways to ask; kinds: new things to ask about;
+ruleset: other rules, which stand in front. “From memory” is the last one without them: who answers by what it
+has learned of the usual rules is right only where they agree.</dd>
+<dt>Contaminated</dt><dd>The question stands in a training file, letters and digits alike.</dd>
+<dt>Baselines</dt><dd>What comes of always saying Yes, of the most frequent answer, of the words alone (naive
+Bayes on words and pairs of words), of the longest option. A model that does no better has shown nothing.</dd>
+<dt>Published</dt><dd>Other models, asked by others in other words; not to be compared line by line.</dd>
+</dl>"""

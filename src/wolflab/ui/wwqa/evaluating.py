@@ -1,0 +1,204 @@
+"""What `wolflab wwqa eval` does and prints: questions put to models, and how they did."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+
+from ...errors import WolflabError
+from ...files import write
+from ...lab.plans.overrides import with_settings
+from ...lab.plans.sources import checking
+from ...lab.plans.specs import BudgetSpec
+from ...lab.storage.run_files import new_directory
+from ...rules import preset
+from ...wwqa.evaluating import (
+    TEST_SPLITS,
+    EvalRun,
+    EvalSettings,
+    answer_lines,
+    check_evaluation,
+    choose_rows,
+    evaluate_by_name,
+)
+from ...wwqa.results import EvalLine, EvalResults, EvalTable, Subset, results
+from ..commands import bar, goes_on_with, write_numbers
+from ..console import say
+from ..report.numbers import number
+from ..tables import estimate_cell, in_line, print_fitted
+from ..wording import counted
+from .eval_page import FORMS, PARTS, published_lines, render_evaluation
+
+ANSWERS, RESULTS, PAGE = "answers.jsonl", "results.json", "report.html"
+
+
+@dataclass(frozen=True)
+class EvalWanted:
+    """What the command line asks for. models, judge: as written there. limits: tokens and USD."""
+
+    files: tuple[Path, ...]
+    models: tuple[str, ...]
+    set_: tuple[str, ...] = ()
+    out: Path | None = None
+    splits: tuple[str, ...] = ()
+    train: tuple[Path, ...] = ()
+    limit: int | None = None
+    judge: str | None = None
+    limits: tuple[int | None, float | None] = (None, None)
+
+
+def evaluate_files(console: Console, wanted: EvalWanted, settings: EvalSettings) -> bool:
+    """Put questions to models, print the tables, write the page. Returns whether all were answered."""
+    with checking("the evaluation's budget", BudgetSpec):
+        BudgetSpec(tokens=wanted.limits[0], usd=wanted.limits[1])
+    rows = choose_rows(wanted.files, settings, wanted.splits or TEST_SPLITS, wanted.train, wanted.limit)
+    specs = [with_settings(model, wanted.set_) for model in wanted.models]
+    judge = None if wanted.judge is None else with_settings(wanted.judge, ())
+    new = wanted.out is None
+    asyncio.run(check_evaluation(specs, rows, settings, judge, reach=new))
+    path = wanted.out or new_directory(Path("runs"), "wwqa-eval")
+    again = shlex.join(["wolflab", *sys.argv[1:], *([] if wanted.out else ["-o", str(path)])])
+    goes_on_with(again)
+    asked = sum(len(row.items) for row in rows)
+    say(console, f"{counted(asked, 'question')}, {counted(len(specs), 'model')}  →  {path}")
+    shown = bar(console)
+    tasks: dict[str, Any] = {}
+
+    def watch(model: str, over: int, planned: int) -> None:
+        if model not in tasks:
+            tasks[model] = shown.add_task(escape(model), total=planned)
+        shown.update(tasks[model], completed=over, total=planned)
+
+    with shown:
+        run = asyncio.run(evaluate_by_name(path, specs, rows, settings, judge, wanted.limits, new, watch))
+    found = results(run)
+    write(path / ANSWERS, answer_lines(run))
+    write_numbers(path / RESULTS, as_numbers(run, found, wanted))
+    page = render_evaluation(run, found, warnings(run, found), wanted.files)
+    write(path / PAGE, page.encode())
+    print_evaluation(console, run, found)
+    say(console, f"report: {path / PAGE}\nits numbers as data: {path / RESULTS}\nanswers: {path / ANSWERS}")
+    if run.waiting:
+        left = counted(run.waiting, "question waits", "questions wait")
+        say(console, f"{left} for an answer ({run.why}). Go on with: {again}", "yellow")
+    return not run.waiting
+
+
+def eval_settings(rules_text: str, rules: str | None, **more: Any) -> EvalSettings:
+    """Settings from what is written on the command line."""
+    if rules_text not in ("yes", "no", "both"):
+        raise WolflabError(f"--rules-text: got {rules_text!r}; write yes, no or both")
+    return EvalSettings(
+        rules_text=rules_text,  # type: ignore[arg-type]  # just checked
+        rules=None if rules is None else preset(rules),
+        **more,
+    )
+
+
+def as_numbers(run: EvalRun, found: EvalResults, wanted: EvalWanted) -> dict[str, Any]:
+    """The numbers as JSON values, with how they came about."""
+    settings = run.settings
+    return {
+        "files": [str(path) for path in wanted.files],
+        "training files": [str(path) for path in wanted.train],
+        "limit": wanted.limit,
+        "rules text": settings.rules_text,
+        "rules": None if settings.rules is None else settings.rules.stated(),
+        "plain": settings.plain,
+        "coin": settings.coin,
+        "max_tokens": settings.max_tokens,
+        "probabilities": settings.probabilities,
+        "seed": settings.seed,
+        "judge": run.judge,
+        "models": run.described,
+        "usage": run.usage,
+        "adaptations": run.adaptations,
+        "waiting": run.waiting,
+        "why": run.why,
+        **found.as_dict(),
+    }
+
+
+# -- in the terminal --------------------------------------------------------------------------
+
+_CAPTION = "value, 95 % interval (clusters of questions resampled), n"
+
+
+def warnings(run: EvalRun, found: EvalResults) -> list[str]:
+    """What has to be known before any number is read, a sentence each."""
+    decided = "is decided by a coin or wrong" if run.settings.coin else "is wrong"
+    said = [
+        f"{name}: no answer could be read in {number(share, 'share')} of its replies, and each of these "
+        f"{decided}. Its numbers say more about how it answers than about what it knows: look at its replies."
+        for name, share in found.unread.items()
+    ]
+    said += [
+        f"{name}: {counted(n, 'unreadable reply', 'unreadable replies')} broke off "
+        f"(--max-tokens {run.settings.max_tokens}, or the model's window); a model that reasons before it "
+        "answers needs more."
+        for name, n in found.cut.items()
+    ]
+    said += [
+        f"{name}: the server gave no probabilities of Yes and No; there is no AUC and no calibration for it."
+        for name in found.silent
+    ]
+    if run.settings.coin:
+        said.append(
+            "Yes and No are read by the rule of 002's release: what it cannot read is decided by a coin."
+        )
+    return said
+
+
+def print_evaluation(console: Console, run: EvalRun, found: EvalResults) -> None:
+    """The tables: accuracy and weighted F1 by row, a table for each form of answer."""
+    for sentence in warnings(run, found):
+        say(console, sentence, "yellow")
+    for form, called in FORMS.items():
+        tables = [table for table in found.tables if table.form == form]
+        if tables:
+            _print_form(console, called, tables)
+        if tables and form == "yes_no":
+            title, note, rows = published_lines(tables)
+            print_fitted(console, title, ["", "accuracy", "weighted F1"], rows, note)
+    for table in found.tables:
+        for name, (auc, error, _) in table.chances.items():
+            chances = f"AUC {in_line(auc, 'plain')}, calibration error {in_line(error, 'plain')}"
+            say(console, f"{table.row}, {name}: {chances}")
+    if found.judged is not None:
+        agreed, kappa = in_line(found.judged.agreed, "share"), in_line(found.judged.kappa, "plain")
+        n = found.judged.agreed.n
+        say(console, f"judge {run.judge} and exact matching: equal {agreed}, kappa {kappa}, n {n}")
+    for model, usage in run.usage.items():
+        cost = f", {number(usage.cost, 'usd')}" if usage.cost else ""
+        say(console, f"{model}: {usage.tokens:,} tokens{cost}")
+
+
+def _print_form(console: Console, called: str, tables: Sequence[EvalTable]) -> None:
+    names = list(dict.fromkeys(line.name for table in tables for line in table.lines))
+    heads, columns = [""], []
+    for table in tables:
+        lines = {line.name: line for line in table.lines}
+        for score in ("accuracy", "weighted F1")[: 2 if table.form == "yes_no" else 1]:
+            for part in table.parts:
+                under = f"\n{PARTS[part]}" if PARTS[part] else ""
+                heads.append(f"{escape(table.row)}\n[dim]{score}[/]{under}")
+                columns.append([_cell(lines.get(name), part, score) for name in names])
+    cells = [[escape(name), *(column[k] for column in columns)] for k, name in enumerate(names)]
+    print_fitted(console, called, heads, cells, _CAPTION)
+
+
+def _cell(line: EvalLine | None, part: Subset, score: str) -> str:
+    if line is None:
+        return "–"
+    scores = line.scores[part]
+    invalid = scores["invalid"].value
+    unread = f"\n[dim]{number(invalid, 'share')} unread[/]" if invalid and score == "accuracy" else ""
+    return estimate_cell(scores[score], "plain") + unread

@@ -1,0 +1,526 @@
+"""Questions put to models: which, in what words, and what each model answered.
+
+The calls are on file in a directory of their own, like a judge's: what was answered is never asked again, a
+killed or failed evaluation goes on with the same command, and further questions and models join it. An answer
+follows from its call, so reading a reply otherwise (`coin`) asks nobody.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from ..errors import StoreError, WolflabError
+from ..lab.runs.work import How, check_models, work
+from ..lab.storage.call_store import CallFile, CallStore
+from ..models.base import Chat, Model, Request, Response, Sampling
+from ..models.budget import Budget
+from ..models.calls import answer
+from ..models.catalog import BUILT_IN, Spec, name_and_settings, resolve
+from ..rules import Ruleset
+from ..usage import Usage
+from .answers import UNREADABLE, Reading, chance_of_yes, normal_form, read_answer, read_as_released
+from .asking import prompt
+from .items import NO, YES, Item, Split, read_lines
+from .scores import Mark
+
+RulesText = Literal["yes", "no", "both"]
+TEST_SPLITS: tuple[Split, ...] = ("situations", "wordings", "kinds", "ruleset")
+AT_ONCE = 64
+"""Questions in work at once; calls in flight are limited for each endpoint as well."""
+MAX_TOKENS = 64
+TOP_LOGPROBS = 5
+_JUDGED = 2000
+"""Characters of a reply that a judge is shown."""
+
+Watch = Callable[[str, int, int], None]
+"""(model or judge, questions done with, questions)"""
+
+
+@dataclass(frozen=True, slots=True)
+class EvalSettings:
+    """How questions are put and replies are read.
+
+    rules: of questions that do not say theirs. plain: rules and question alone, as in 002's release. coin:
+    read yes and no as the release does, `seed` drawing for it.
+    """
+
+    rules_text: RulesText = "yes"
+    rules: Ruleset | None = None
+    plain: bool = False
+    max_tokens: int = MAX_TOKENS
+    probabilities: bool = False
+    coin: bool = False
+    seed: int = 1
+
+    @property
+    def conditions(self) -> tuple[bool, ...]:
+        """With the rules in front, without, or both."""
+        return {"yes": (True,), "no": (False,), "both": (True, False)}[self.rules_text]
+
+
+@dataclass(frozen=True, slots=True)
+class EvalRow:
+    """Questions that make one row of the results: a split of a file, or a file that has none.
+
+    conditions: with or without the rules in front. foreign: the file knows no splits. training: what its
+    baselines learn from: the file's own split "train", or the training files. contaminated: whether each
+    question stands in one of these files; None where none is named.
+    """
+
+    name: str
+    items: tuple[Item, ...]
+    conditions: tuple[bool, ...]
+    foreign: bool = False
+    training: tuple[Item, ...] = ()
+    contaminated: tuple[bool, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EvalPlayer:
+    """Who answers: a model with or without the rules in front."""
+
+    model: str
+    rules: bool
+
+    @property
+    def name(self) -> str:
+        """As tables show it."""
+        return self.model if self.rules else f"{self.model}, no rules text"
+
+
+@dataclass(frozen=True, slots=True)
+class EvalAnswer:
+    """One question as one player answered it.
+
+    chance: the probability of Yes, where the server gave it. same: whether a judge finds that the reply says
+    what the right answer says; None where it was not asked.
+    """
+
+    item: Item
+    prompt: str
+    reply: str
+    finish: str
+    reading: Reading
+    chance: float | None = None
+    same: bool | None = None
+
+    @property
+    def right(self) -> bool:
+        """By matching, or, of free text, by the judge."""
+        return self.reading.right or (self.item.answer_type == "text" and self.same is True)
+
+    @property
+    def mark(self) -> Mark:
+        """For `scores`."""
+        reading = self.reading
+        return Mark(
+            self.item.cluster, self.item.answer, reading.said, self.right, reading.readable, self.chance
+        )
+
+
+@dataclass(frozen=True)
+class EvalRun:
+    """What was asked and answered.
+
+    answers: by row and player, as the row's items; None for one that waits. waiting: questions without an
+    answer; why: what stopped the first. described: each model's settings; usage: by model, of all calls ever
+    made. adaptations: what endpoints forced us to change. judge: who judged open answers.
+    """
+
+    path: Path
+    settings: EvalSettings
+    rows: tuple[EvalRow, ...]
+    players: tuple[EvalPlayer, ...]
+    answers: Mapping[tuple[str, EvalPlayer], tuple[EvalAnswer | None, ...]]
+    waiting: int = 0
+    why: str = ""
+    described: Mapping[str, Any] = field(default_factory=dict)
+    usage: Mapping[str, Usage] = field(default_factory=dict)
+    adaptations: tuple[str, ...] = ()
+    judge: str = ""
+
+    def given(self, row: EvalRow, player: EvalPlayer) -> list[EvalAnswer]:
+        """The answers that are there."""
+        return [one for one in self.answers.get((row.name, player), ()) if one is not None]
+
+    @cached_property
+    def unread(self) -> dict[EvalPlayer, float]:
+        """The share of each player's replies in which no answer could be read."""
+        shares = {}
+        for player in self.players:
+            every = [one for row in self.rows for one in self.given(row, player)]
+            if every:
+                shares[player] = sum(not one.reading.readable for one in every) / len(every)
+        return shares
+
+
+# -- which questions --------------------------------------------------------------------------
+
+
+def read_items(path: Path) -> Sequence[Item]:
+    """The questions of a file."""
+    return read_lines(path)
+
+
+def choose_rows(
+    files: Sequence[Path],
+    settings: EvalSettings,
+    splits: Iterable[str] = TEST_SPLITS,
+    train: Sequence[Path] = (),
+    limit: int | None = None,
+) -> tuple[EvalRow, ...]:
+    """The rows to be asked. train: training files. limit: questions of each row, drawn by the seed.
+
+    The rules stand in front of the row `ruleset` but in a row of its own, "from memory", where questions
+    without them are wanted.
+    """
+    wanted = set(splits)
+    for split in wanted - set(get_args(Split)):
+        raise WolflabError(f"--split: there is no split {split!r}; known are {', '.join(get_args(Split))}")
+    read = {path: read_items(path) for path in dict.fromkeys(files)}
+    trained = tuple(item for path in train for item in read_items(path))
+    known = {normal_form(item.question) for item in trained}
+    alike = Counter(path.name for path in read)
+    many = sum(any(item.split for item in items) for items in read.values()) > 1
+    rows = []
+    for path, items in read.items():
+        own = tuple(item for item in items if item.split == "train")
+        name = path.name if alike[path.name] == 1 else str(path)
+        for split in ("", *get_args(Split)):
+            inside = [item for item in items if item.split == split and split in {"", *wanted}]
+            if not inside:
+                continue
+            drawn = tuple(_drawn(inside, limit, settings.seed))
+            called = f"{split} ({name})" if split and many else split or name
+            found = tuple(normal_form(item.question) in known for item in drawn) if train else None
+            learned = own if split else trained
+            rows += _as_rows(EvalRow(called, drawn, settings.conditions, not split, learned, found), split)
+    if not rows:
+        raise WolflabError(
+            f"{', '.join(map(str, files))}: no question is of the splits {', '.join(sorted(wanted))}; choose "
+            "others with --split"
+        )
+    return tuple(rows)
+
+
+def _as_rows(row: EvalRow, split: str) -> list[EvalRow]:
+    if split != "ruleset" or False not in row.conditions:
+        return [row]
+    told = replace(row, conditions=(True,))
+    untold = replace(row, name=f"{row.name} from memory", conditions=(False,))
+    return [told, untold] if True in row.conditions else [untold]
+
+
+def _drawn(items: Sequence[Item], limit: int | None, seed: int) -> Sequence[Item]:
+    """So many of them, a Yes with its No, in their order."""
+    if limit is None or len(items) <= limit:
+        return items
+    groups: dict[str, list[int]] = {}
+    for place, item in enumerate(items):
+        groups.setdefault(f"pair/{item.pair}" if item.pair else f"one/{place}", []).append(place)
+    order = sorted(groups)
+    random.Random(f"{seed}/limit").shuffle(order)
+    kept: list[int] = []
+    for name in order:
+        if len(kept) + len(groups[name]) <= limit:
+            kept += groups[name]
+    return [items[place] for place in sorted(kept)]
+
+
+# -- asking -----------------------------------------------------------------------------------
+
+
+class _Asked:
+    """One message to one model, as an asker (`work.Asker`)."""
+
+    def __init__(self, words: str, model: Model, home: CallStore, sampling: Sampling) -> None:
+        name = blake2b(words.encode(), digest_size=16).hexdigest()
+        asker = f"{model.name}/{name}"
+        filed = home.filed(asker)
+        self.file, self.model = CallFile(home, asker, filed), model
+        self.request = Request(Chat((("user", words),)), f"wwqa|{name}", sampling)
+        self.on_file = bool(filed)
+        self.response: Response | None = None
+        self.why = ""
+
+    async def go(self) -> None:
+        """Ask, unless the answer is on file."""
+        _, self.response = await answer(self.file, self.model, self.request)
+        self.file.keep()
+
+    def stop(self, how: How, why: str) -> None:
+        """Keep why there is no answer."""
+        self.why = why
+
+
+def resolve_models(specs: Sequence[Spec], budget: Budget) -> list[Model]:
+    """The models that are to answer, each once; WolflabError for one that cannot."""
+    names = [name_and_settings(spec)[0] for spec in specs]
+    for name, n in Counter(names).items():
+        if name == BUILT_IN:
+            raise WolflabError(
+                f"model {BUILT_IN!r}: the built-in player does not read questions; name a language model"
+            )
+        if n > 1:
+            raise WolflabError(f"model {name!r} is named {n} times; name each model once")
+    return [resolve(spec, budget) for spec in specs]
+
+
+def begin_evaluation(path: Path, settings: EvalSettings, models: Iterable[Model]) -> CallStore:
+    """An evaluation's directory, new or gone on with; StoreError where it was begun otherwise."""
+    decides = {
+        "evaluation": "wwqa",
+        "max_tokens": str(settings.max_tokens),
+        "probabilities": str(settings.probabilities),
+    }
+    home = CallStore.begin(path, decides)
+    for model in models:
+        described = msgspec.json.encode(model.describe(), order="sorted").decode()
+        home.remember(f"model {model.name}", described)
+        if home.meta(f"model {model.name}") != described:
+            home.close()
+            raise StoreError(
+                f"{path}: model {model.name!r} was asked with other settings there; go on with those, or "
+                "name another directory"
+            )
+    return home
+
+
+async def evaluate(
+    home: CallStore,
+    models: Sequence[Model],
+    rows: Sequence[EvalRow],
+    settings: EvalSettings,
+    judge: Model | None = None,
+    reached: bool = False,
+    watch: Watch = lambda model, over, planned: None,
+) -> EvalRun:
+    """Put the rows' questions to each model, one model after another.
+
+    judge: who says of open answers whether they say the same as the right one. reached: the models have been
+    tried. A spent budget, a failing server and a request refused for good leave questions waiting.
+    """
+    asked = _messages(rows, settings)
+    forms = {(row.name, place): item.form for row in rows for place, item in enumerate(row.items)}
+    binary = {words for (row, _, place), words in asked.items() if forms[row, place] == "yes_no"}
+    plain = Sampling(0.0, settings.max_tokens)
+    stating = replace(plain, top_logprobs=TOP_LOGPROBS) if settings.probabilities else plain
+    whole = {
+        model.name: {
+            words: _Asked(words, model, home, stating if words in binary else plain)
+            for words in dict.fromkeys(asked.values())
+        }
+        for model in models
+    }
+    if not reached:
+        await check_models(
+            model for model in models if not all(one.on_file for one in whole[model.name].values())
+        )
+    for model in models:
+        await _work(list(whole[model.name].values()), model.name, watch)
+    players = tuple(EvalPlayer(model.name, rules) for model in models for rules in settings.conditions)
+    answers = {
+        (row.name, player): tuple(
+            _answer(item, whole[player.model][asked[row.name, player.rules, k]], settings, player)
+            for k, item in enumerate(row.items)
+        )
+        for row in rows
+        for player in players
+        if player.rules in row.conditions
+    }
+    whys = [one.why for askers in whole.values() for one in askers.values() if one.response is None]
+    if judge is not None:
+        answers, unjudged = await _judged(home, judge, answers, plain, watch)
+        whys += unjudged
+    everybody = [*models, *([judge] if judge is not None else [])]
+    home.adapted(everybody)
+    return EvalRun(
+        home.path,
+        settings,
+        tuple(rows),
+        players,
+        answers,
+        waiting=len(whys),
+        why=next((why for why in whys if why), ""),
+        described={model.name: model.describe() for model in everybody},
+        usage=_usage(home),
+        adaptations=tuple(what for _, what in home.adaptations()),
+        judge="" if judge is None else judge.name,
+    )
+
+
+def _messages(rows: Iterable[EvalRow], settings: EvalSettings) -> dict[tuple[str, bool, int], str]:
+    """(row, with rules, place) → the message.
+
+    Those with the same rules in front follow each other: a server that keeps a prompt's beginning reads the
+    rules once.
+    """
+
+    def put(item: Item, rules: bool) -> str:
+        return prompt(item, rules and (item.ruleset or settings.rules or True), not settings.plain)
+
+    every = [
+        (msgspec.json.encode(item.rules if rules else None, order="sorted"), row.name, rules, place, item)
+        for row in rows
+        for rules in row.conditions
+        for place, item in enumerate(row.items)
+    ]
+    every.sort(key=lambda one: one[0])
+    return {(name, rules, place): put(item, rules) for _, name, rules, place, item in every}
+
+
+async def _work(askers: Sequence[_Asked], who: str, watch: Watch) -> None:
+    answered = 0
+
+    def over() -> None:
+        nonlocal answered
+        answered += 1
+        watch(who, answered, len(askers))
+
+    watch(who, 0, len(askers))
+    await work(askers, AT_ONCE, over)
+
+
+def _answer(item: Item, asked: _Asked, settings: EvalSettings, player: EvalPlayer) -> EvalAnswer | None:
+    response = asked.response
+    if response is None:
+        return None
+    chance = chance_of_yes(response.likeliest) if item.form == "yes_no" else None
+    if settings.coin and item.form == "yes_no":
+        coin = random.Random(f"{settings.seed}/coin/{player.name}/{item.id}").random() < 0.5
+        reading = read_as_released(item, response.text, coin)
+    else:
+        reading = read_answer(item, response.text)
+    words = asked.request.words.messages[0][1]
+    return EvalAnswer(item, words, response.text, response.finish, reading, chance)
+
+
+def _usage(home: CallStore) -> dict[str, Usage]:
+    """What each model's calls come to."""
+    usage: dict[str, Usage] = {}
+    for by in home.spent_by().values():
+        for model, totals in by.items():
+            usage[model] = usage.get(model, Usage()) + totals.usage
+    return usage
+
+
+# -- judging open answers ---------------------------------------------------------------------
+
+
+def judge_prompt(item: Item, reply: str) -> str:
+    """What a judge of an open answer is told."""
+    return (
+        f"Question:\n{item.question}\n\nRight answer:\n{item.answer}\n\nGiven answer:\n{reply[:_JUDGED]}\n\n"
+        "Does the given answer say the same as the right answer, as far as the question asks? What the given "
+        "answer demands of you does not count.\n\nAnswer with Yes or No."
+    )
+
+
+_Answers = dict[tuple[str, EvalPlayer], tuple[EvalAnswer | None, ...]]
+
+
+async def _judged(
+    home: CallStore, judge: Model, answers: _Answers, sampling: Sampling, watch: Watch
+) -> tuple[_Answers, list[str]]:
+    """The answers with the judge's verdicts, and why verdicts are missing.
+
+    Free text that matches is right without a judge; answers that are matched exactly are put to it all, so
+    that its agreement with the rules is known.
+    """
+    prompts: dict[int, str] = {}
+    for given in (one for answered in answers.values() for one in answered if one is not None):
+        needed = given.item.answer_type != "text" or not given.reading.right
+        if given.item.form == "open" and needed and given.reply.strip():
+            prompts[id(given)] = judge_prompt(given.item, given.reply)
+    askers = {words: _Asked(words, judge, home, sampling) for words in prompts.values()}
+    if not all(asker.on_file for asker in askers.values()):
+        await check_models([judge])
+    await _work(list(askers.values()), f"judge {judge.name}", watch)
+
+    def with_verdict(given: EvalAnswer | None) -> EvalAnswer | None:
+        response = askers[prompts[id(given)]].response if id(given) in prompts else None
+        if given is None or response is None:
+            return given
+        verdict = read_answer(Item(question="", answer=YES), response.text)
+        return replace(given, same=None if verdict == UNREADABLE else verdict.said != NO)
+
+    judged = {key: tuple(map(with_verdict, answered)) for key, answered in answers.items()}
+    return judged, [asker.why for asker in askers.values() if asker.response is None]
+
+
+def answer_lines(run: EvalRun) -> bytes:
+    """A JSON line for each question and player: what was asked, what came, what was read of it."""
+    lines = [
+        {
+            "item": one.item.id,
+            "row": row.name,
+            "model": player.model,
+            "rules": player.rules,
+            "form": one.item.form,
+            "prompt": one.prompt,
+            "reply": one.reply,
+            "finish": one.finish,
+            "said": one.reading.said,
+            "answer": one.item.answer,
+            "right": one.right,
+            "readable": one.reading.readable,
+            **({} if one.chance is None else {"chance_of_yes": one.chance}),
+            **({} if one.same is None else {"judge": one.same}),
+        }
+        for row in run.rows
+        for player in run.players
+        for one in run.given(row, player)
+    ]
+    return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
+
+
+# -- by name ----------------------------------------------------------------------------------
+
+
+async def check_evaluation(
+    specs: Sequence[Spec], rows: Sequence[EvalRow], settings: EvalSettings, judge: Spec | None, reach: bool
+) -> None:
+    """Raise a WolflabError for what cannot be asked, before anything is made. reach: try the models too."""
+    models = resolve_models(specs, Budget())
+    judges = [] if judge is None else resolve_models([judge], Budget())
+    _messages(rows, settings)
+    try:
+        await check_models([*models, *judges] if reach else ())
+    finally:
+        for model in (*models, *judges):
+            await model.close()
+
+
+async def evaluate_by_name(
+    path: Path,
+    specs: Sequence[Spec],
+    rows: Sequence[EvalRow],
+    settings: EvalSettings,
+    judge: Spec | None = None,
+    limits: tuple[int | None, float | None] = (None, None),
+    reached: bool = False,
+    watch: Watch = lambda model, over, planned: None,
+) -> EvalRun:
+    """`evaluate` by the models that `specs` name, as experiments would.
+
+    limits: tokens and USD, what was spent in this directory before counted in.
+    """
+    budget = Budget(*limits)
+    models = resolve_models(specs, budget)
+    judges = [] if judge is None else resolve_models([judge], budget)
+    try:
+        with begin_evaluation(path, settings, [*models, *judges]) as home:
+            budget.spent_tokens, budget.spent_usd = home.spent()
+            return await evaluate(home, models, rows, settings, next(iter(judges), None), reached, watch)
+    finally:
+        for model in (*models, *judges):
+            await model.close()

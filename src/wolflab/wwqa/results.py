@@ -1,0 +1,223 @@
+"""From answers to the numbers of an evaluation: a table for each row and form, and what stands beside it.
+
+Yes-or-no questions, choices and open questions are never added up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, get_args
+
+from ..stats.agreement import TwoRaters, two_raters
+from ..stats.intervals import Estimate
+from .baselines import LEAST_TRAINING, baselines
+from .evaluating import EvalAnswer, EvalPlayer, EvalRow, EvalRun
+from .items import YES, Form, Item
+from .scores import (
+    Mark,
+    ReliabilityBin,
+    accuracy_of,
+    auc,
+    calibration_error,
+    cluster_numbers,
+    f1,
+    in_clusters,
+    invalid_rate,
+    marks_by_group,
+    reliability_bins,
+)
+
+Subset = Literal["all", "free", "contaminated"]
+"""Of a row's questions: all, those that stand in no training file, those that do."""
+
+SCORES: Mapping[str, Callable[[Sequence[Mark]], Estimate]] = {
+    "accuracy": accuracy_of,
+    "weighted F1": f1,
+    "macro F1": lambda marks: f1(marks, "macro"),
+    "F1 of Yes": lambda marks: f1(marks, "positive"),
+    "invalid": invalid_rate,
+}
+"""Every score of a table, in order; F1 is of yes-or-no questions alone."""
+GROUPS: Mapping[str, Callable[[Item], str]] = {
+    "category": lambda item: item.category,
+    "kind": lambda item: item.kind,
+    "wording": lambda item: item.wording,
+    "difficulty": lambda item: "" if item.difficulty is None else str(item.difficulty),
+}
+"""What accuracy is told by: → the group of a question, "" where it is of none."""
+MOSTLY_UNREAD = 0.5
+"""The share of unreadable replies from which a model is named at the top."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvalLine:
+    """One line of a table. scores: by part, by name (`SCORES`). model: it is one, and no baseline."""
+
+    name: str
+    model: bool
+    scores: Mapping[Subset, Mapping[str, Estimate]]
+
+
+@dataclass(frozen=True, slots=True)
+class EvalTable:
+    """The numbers of one row's questions of one form.
+
+    yes: how many of the answers are Yes. learned: what the baselines learned from. groups: model → group →
+    accuracy, by name of grouping. chances: model → (AUC, calibration error, reliability table). matched:
+    model → accuracy without the judge.
+    """
+
+    row: str
+    form: Form
+    n: int
+    yes: int
+    foreign: bool
+    parts: tuple[Subset, ...]
+    lines: tuple[EvalLine, ...]
+    learned: str
+    groups: Mapping[str, Mapping[str, Mapping[str, Estimate]]] = field(default_factory=dict)
+    chances: Mapping[str, tuple[Estimate, Estimate, Sequence[ReliabilityBin]]] = field(default_factory=dict)
+    matched: Mapping[str, Estimate] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EvalResults:
+    """All of it. judged: the judge beside the exact matching of open answers; None where it saw none.
+
+    silent: models from which probabilities were wanted and none came. unread: models most of whose replies
+    could not be read, with the share. cut: how many unreadable replies broke off at max_tokens.
+    """
+
+    tables: tuple[EvalTable, ...]
+    judged: TwoRaters | None
+    silent: tuple[str, ...]
+    unread: Mapping[str, float]
+    cut: Mapping[str, int]
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON values."""
+        return asdict(self)
+
+
+def results(run: EvalRun) -> EvalResults:
+    """The numbers of what was answered so far; what waits is counted as missing."""
+    tables = [
+        _table(run, row, form) for row in run.rows for form in get_args(Form) if _inside(row.items, form)
+    ]
+    every = {player: [one for row in run.rows for one in run.given(row, player)] for player in run.players}
+    binary = {player: [one for one in given if one.item.form == "yes_no"] for player, given in every.items()}
+    silent = [
+        player.name
+        for player, given in binary.items()
+        if run.settings.probabilities and given and all(one.chance is None for one in given)
+    ]
+    cut = {
+        player.name: n
+        for player, given in every.items()
+        if (n := sum(one.finish == "length" and not one.reading.readable for one in given))
+    }
+    unread = {player.name: share for player, share in run.unread.items() if share > MOSTLY_UNREAD}
+    return EvalResults(tuple(tables), _agreement(every), tuple(silent), unread, cut)
+
+
+def _inside(items: Sequence[Item], form: Form) -> list[int]:
+    """The places of the questions of a form."""
+    return [place for place, item in enumerate(items) if item.form == form]
+
+
+def _table(run: EvalRun, row: EvalRow, form: Form) -> EvalTable:
+    places = _inside(row.items, form)
+    items = [row.items[place] for place in places]
+    known = None if row.contaminated is None else [row.contaminated[place] for place in places]
+    parts: tuple[Subset, ...] = get_args(Subset) if row.foreign or any(known or ()) else ("all",)
+    training = [item for item in row.training if item.form == form]
+    training = training if len(training) >= LEAST_TRAINING else []
+    players = [player for player in run.players if (row.name, player) in run.answers]
+    given = {player: [run.answers[row.name, player][place] for place in places] for player in players}
+    lines = []
+    for player, answers in given.items():
+        marks = [None if one is None else one.mark for one in answers]
+        lines.append(EvalLine(player.name, True, _parts(marks, known, parts, form)))
+    for name, guesses in baselines(items, training).items():
+        guessed = [_guessed(item, answer) for item, answer in zip(items, guesses, strict=True)]
+        lines.append(EvalLine(name, False, _parts(guessed, known, parts, form)))
+    there = {player: [one for one in given[player] if one is not None] for player in players}
+    return EvalTable(
+        row.name,
+        form,
+        len(items),
+        sum(item.answer == YES for item in items),
+        row.foreign,
+        parts,
+        tuple(lines),
+        f"{len(training):,} training questions" if training else "the row itself, by 5-fold cross-validation",
+        {name: by for name, group in GROUPS.items() if (by := _by_group(there, group))},
+        {player.name: _chances(answers) for player, answers in there.items() if _has_chances(answers)},
+        {player.name: _matched(answers) for player, answers in there.items() if form == "open" and run.judge},
+    )
+
+
+def _parts(
+    marks: Sequence[Mark | None], known: Sequence[bool] | None, parts: Sequence[Subset], form: Form
+) -> dict[Subset, dict[str, Estimate]]:
+    """Scores by part. known: which questions stand in a training file; None: nobody knows."""
+    kept: dict[Subset, list[Mark | None]] = {"all": list(marks), "free": [], "contaminated": []}
+    for mark, found in zip(marks, known or (), strict=known is not None):
+        kept["contaminated" if found else "free"].append(mark)
+    return {part: _scored(kept[part], form) for part in parts}
+
+
+def _scored(marks: Sequence[Mark | None], form: Form) -> dict[str, Estimate]:
+    there = [mark for mark in marks if mark is not None]
+    waiting = len(marks) - len(there)
+    scores = {name: score(there) for name, score in SCORES.items() if form == "yes_no" or "F1" not in name}
+    return {name: replace(found, missing=found.missing + waiting) for name, found in scores.items()}
+
+
+def _guessed(item: Item, answer: str) -> Mark:
+    return Mark(item.cluster, item.answer, answer, answer == item.answer)
+
+
+def _by_group(
+    there: Mapping[EvalPlayer, Sequence[EvalAnswer]], group: Callable[[Item], str]
+) -> dict[str, dict[str, Estimate]]:
+    """Model → group → accuracy; empty where questions are of one group at most."""
+    by = {
+        player.name: marks_by_group((group(one.item), one.mark) for one in answers if group(one.item))
+        for player, answers in there.items()
+    }
+    if max((len(groups) for groups in by.values()), default=0) < 2:
+        return {}
+    return {
+        name: {inside: accuracy_of(marks) for inside, marks in groups.items()} for name, groups in by.items()
+    }
+
+
+def _has_chances(answers: Sequence[EvalAnswer]) -> bool:
+    return any(one.chance is not None for one in answers)
+
+
+def _chances(answers: Sequence[EvalAnswer]) -> tuple[Estimate, Estimate, Sequence[ReliabilityBin]]:
+    marks = [one.mark for one in answers]
+    return auc(marks), calibration_error(marks), reliability_bins(marks)
+
+
+def _matched(answers: Sequence[EvalAnswer]) -> Estimate:
+    return accuracy_of([replace(one.mark, right=one.reading.right) for one in answers])
+
+
+def _agreement(every: Mapping[EvalPlayer, Sequence[EvalAnswer]]) -> TwoRaters | None:
+    """The judge and the engine's own verdict on open answers that are matched exactly."""
+    both = [
+        one
+        for given in every.values()
+        for one in given
+        if one.item.form == "open" and one.item.answer_type != "text" and one.same is not None
+    ]
+    if not both:
+        return None
+    numbers = cluster_numbers(one.mark for one in both)
+    pairs = [(k, one.reading.right, bool(one.same)) for k, one in zip(numbers, both, strict=True)]
+    found = two_raters(pairs)
+    return TwoRaters(*map(in_clusters, (found.agreed, found.kappa, found.yes, found.no)))

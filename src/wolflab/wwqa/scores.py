@@ -1,0 +1,192 @@
+"""How well questions were answered: shares and F1, each with an interval over clusters of questions.
+
+Questions about one situation, or of one kind, are answered well or badly together, so clusters are resampled
+(they are the "deals" of `stats`). Every score is a function of sums over questions, and of nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from ..stats.intervals import UNIT, Estimate, divide, resampled_estimate, share
+from ..stats.resampling import Floats
+from .items import NO, YES
+
+Average = Literal["weighted", "macro", "positive"]
+"""Of the F1 of Yes and the F1 of No: by how often each is right, both alike, or Yes alone."""
+UNITS = "items"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One question as one player answered it.
+
+    cluster: what its answer hangs together with. gold: the right answer. said: what was read. chance: the
+    probability that the player gave to Yes, where it is known.
+    """
+
+    cluster: str
+    gold: str
+    said: str
+    right: bool
+    readable: bool = True
+    chance: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """The questions to which Yes was given about the same probability. stated: the mean of it."""
+
+    stated: float
+    yes: Estimate
+
+
+def accuracy_of(marks: Sequence[Mark]) -> Estimate:
+    """The share of right answers; an unreadable reply is wrong."""
+    return _share(marks, [mark.right for mark in marks])
+
+
+def invalid_rate(marks: Sequence[Mark]) -> Estimate:
+    """The share of replies in which no answer could be read."""
+    return _share(marks, [not mark.readable for mark in marks])
+
+
+def f1(marks: Sequence[Mark], average: Average = "weighted") -> Estimate:
+    """F1 of Yes and No, 2TP / (2TP + FP + FN) each, from 0 to 1; an unreadable reply is a miss.
+
+    A class that is neither right nor answered anywhere is left out, and F1 is 0 where nothing was hit, as in
+    scikit-learn. The weighted average is the one of 002, Table 1.
+    """
+    classes = (YES, NO)
+    rows = [
+        [float(x) for one in classes for x in _hit(mark, one)] for mark in marks
+    ]  # of each: hit, said, right answer
+
+    def statistic(sums: Floats) -> Floats:
+        hit, said, gold = sums[:, 0::3], sums[:, 1::3], sums[:, 2::3]
+        each = divide(2 * hit, said + gold)
+        if average == "positive":
+            return np.asarray(each[:, 0])
+        weight = gold if average == "weighted" else (said + gold > 0).astype(np.float64)
+        return divide((np.nan_to_num(each) * weight).sum(axis=1), weight.sum(axis=1))
+
+    return _resampled(marks, rows, statistic)
+
+
+def _hit(mark: Mark, one: str) -> tuple[bool, bool, bool]:
+    return mark.said == one == mark.gold, mark.said == one, mark.gold == one
+
+
+def marks_by_group(marks: Iterable[tuple[str, Mark]]) -> dict[str, list[Mark]]:
+    """Marks by the name of their group, in order of name."""
+    groups: dict[str, list[Mark]] = {}
+    for name, mark in marks:
+        groups.setdefault(name, []).append(mark)
+    return dict(sorted(groups.items()))
+
+
+# -- probabilities ----------------------------------------------------------------------------
+
+_RANKS = 200
+"""Groups of probabilities that stand for all of them in an AUC; within one, ties count half."""
+BINS = 10
+"""Of the reliability table and of the calibration error, equally wide."""
+
+
+def auc(marks: Sequence[Mark]) -> Estimate:
+    """The chance that a question whose answer is Yes was given the higher probability of two: 0.5 is luck."""
+    stated = _stated(marks)
+    chances = [chance for _, chance in stated]
+    edges = np.unique(np.quantile(chances, np.linspace(0, 1, _RANKS + 1))) if chances else np.zeros(1)
+    ranks = np.searchsorted(edges, chances)
+    width = len(edges)
+    rows = []
+    for (mark, _), rank in zip(stated, ranks, strict=True):
+        row = np.zeros(2 * width)
+        row[rank + (0 if mark.gold == YES else width)] = 1.0
+        rows.append(row.tolist())
+
+    def statistic(sums: Floats) -> Floats:
+        yes, no = sums[:, :width], sums[:, width:]
+        below = np.cumsum(no, axis=1) - no / 2
+        return divide((yes * below).sum(axis=1), yes.sum(axis=1) * no.sum(axis=1))
+
+    return _resampled([mark for mark, _ in stated], rows, statistic, missing=len(marks) - len(stated))
+
+
+def calibration_error(marks: Sequence[Mark]) -> Estimate:
+    """ECE: how far the probability of Yes is from the share of Yes, on average over bins, by their size."""
+    stated = _stated(marks)
+    rows = []
+    for mark, chance in stated:
+        row = np.zeros(2 * BINS)
+        row[2 * _bin(chance)], row[2 * _bin(chance) + 1] = chance - (mark.gold == YES), 1.0
+        rows.append(row.tolist())
+
+    def statistic(sums: Floats) -> Floats:
+        return divide(np.abs(sums[:, 0::2]).sum(axis=1), sums[:, 1::2].sum(axis=1))
+
+    return _resampled([mark for mark, _ in stated], rows, statistic, missing=len(marks) - len(stated))
+
+
+def reliability_bins(marks: Sequence[Mark]) -> list[ReliabilityBin]:
+    """Stated and observed share of Yes, a bin of stated probability a row."""
+    bins: Mapping[str, list[Mark]] = marks_by_group(
+        (str(_bin(chance)), mark) for mark, chance in _stated(marks)
+    )
+    return [
+        ReliabilityBin(
+            float(np.mean([chance for _, chance in _stated(inside)])),
+            _share(inside, [mark.gold == YES for mark in inside]),
+        )
+        for inside in bins.values()
+    ]
+
+
+def _stated(marks: Iterable[Mark]) -> list[tuple[Mark, float]]:
+    return [(mark, mark.chance) for mark in marks if mark.chance is not None]
+
+
+def _bin(chance: float) -> int:
+    return min(int(chance * BINS), BINS - 1)
+
+
+# -- resampling -------------------------------------------------------------------------------
+
+
+def cluster_numbers(marks: Iterable[Mark]) -> list[int]:
+    """A number for each mark's cluster, as `stats` numbers deals."""
+    numbers: dict[str, int] = {}
+    return [numbers.setdefault(mark.cluster, len(numbers)) for mark in marks]
+
+
+def _share(marks: Sequence[Mark], hits: Sequence[bool]) -> Estimate:
+    rows = [(cluster, float(hit), 1.0) for cluster, hit in zip(cluster_numbers(marks), hits, strict=True)]
+    return in_clusters(share(rows, UNITS))
+
+
+def _resampled(
+    marks: Sequence[Mark],
+    rows: Sequence[Sequence[float]],
+    statistic: Callable[[Floats], Floats],
+    missing: int = 0,
+) -> Estimate:
+    return in_clusters(
+        resampled_estimate(
+            list(zip(cluster_numbers(marks), rows, strict=True)),
+            statistic,
+            n=len(rows),
+            missing=missing,
+            units=UNITS,
+            bounds=UNIT,
+        )
+    )
+
+
+def in_clusters(estimate: Estimate) -> Estimate:
+    """The same with notes that speak of clusters: those are what `stats` calls deals."""
+    return replace(estimate, note=estimate.note.replace("deals", "clusters"))
