@@ -155,19 +155,20 @@ deals: 2
 seed: 3
 """
 QUESTIONS = [
-    Item(
-        question=f"Does the Guard sleep in night {n}?",
-        answer=answer,
-        split=split,
-        rules="sheriff",
-        pair=str(n),
-    )
-    for split in ("train", "situations", "wordings")
-    for n in range(3)
-    for answer in ("Yes", "No")
-] + [
-    Item(question="Who wins?", answer="The village wins.", form="open"),
-    Item(question="Is it?", answer="No"),
+    *(
+        Item(
+            question=f"Does the Guard sleep in night {n}?",
+            answer=answer,
+            split=split,
+            rules="sheriff",
+            pair=f"{n}",
+        )
+        for split in ("train", "situations", "wordings")
+        for n in range(3)
+        for answer in ("Yes", "No")
+    ),
+    Item(question="Who wins?", answer="The village wins.", form="open", rules="sheriff"),
+    Item(question="Is it so?", answer="No", rules="sheriff"),
 ]
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wolflab.rules import WITCH
+from wolflab.rules import SHERIFF, WITCH
 from wolflab.text.asking.disguise import OPPOSITE
 from wolflab.wwqa import baselines as guessing
 from wolflab.wwqa.answers import (
@@ -23,6 +23,8 @@ from wolflab.wwqa.answers import (
     read_answer,
     read_as_released,
 )
+from wolflab.wwqa.asking import LETTERS
+from wolflab.wwqa.building import build_items
 from wolflab.wwqa.items import AnswerType, Item, rules_as_plain
 from wolflab.wwqa.scores import (
     Mark,
@@ -121,12 +123,14 @@ def test_the_releases_rule_looks_anywhere_and_tosses_a_coin(
         ("Player 12 is out.", 2),
         ("A player who died", 3),
         ("it is a tie", 4),
+        ("It is", 4),
         ("B: player_1", 1),
         ("A or B", None),
         ("B, C", None),
         ("B/C", None),
         ("F", None),
-        ("A player", None),
+        ("A player", 3),
+        ("player", None),
         ("a tie", None),
         ("I think B", None),
         ("player_3", None),
@@ -153,6 +157,8 @@ def test_a_choice_is_a_letter_or_an_options_text(reply: str, place: int | None) 
         ("player", "It is player_3.", "player_3"),
         ("player", "On night 2, player_3 dies.", "player_3"),
         ("player", "player_0", "player_0"),
+        ("player", "number 3", "player_3"),
+        ("players", "seat 4 and seat 1", "player_1, player_4"),
         ("player", "No one", "nobody"),
         ("player", "None of them", "nobody"),
         ("player", "player_1 or player_2", ""),
@@ -216,6 +222,19 @@ def test_an_open_answer_is_right_in_any_spelling(
     kind: AnswerType, answer: str, reply: str, right: bool
 ) -> None:
     assert read_answer(asked(kind, answer), reply).right is right
+
+
+def test_every_built_answer_is_read() -> None:
+    """In the words that the question uses for players, by letter and by text; other options are others."""
+    seen = set()
+    for item in build_items(SHERIFF, 300, 1).items:
+        seen.add((item.form, item.answer_type))
+        for reply in (item.answer, f"**{item.answer}**", f"The answer is {item.answer}."):
+            assert read_answer(item, reply).right, (reply, item)
+        for letter, choice in zip(LETTERS, item.choices, strict=False):
+            for reply in (letter, choice, f"{letter}) {choice}"):
+                assert read_answer(item, reply).said == choice
+    assert len(seen) > 5
 
 
 def test_roles_and_sides_are_read_as_the_rules_show_them() -> None:

@@ -118,7 +118,7 @@ def _yes_no(text: str) -> str:
 
 
 def _choice(choices: tuple[str, ...], text: str) -> str:
-    """The option whose letter, or whose text, the reply begins with."""
+    """The option whose letter or text the reply begins with, else the only one that begins with the reply."""
     letters = LETTERS[: len(choices)]
     found = re.match(rf"((?:option|choice|letter)?[\W_]*+)([{letters}])(?![\w'’])", text, re.IGNORECASE)
     if found and _is_letter(found, text):
@@ -126,8 +126,9 @@ def _choice(choices: tuple[str, ...], text: str) -> str:
             return ""  # two of them
         return choices[letters.index(found[2].upper())]
     said = normal_form(text) + " "
-    begun = [choice for choice in choices if said.startswith(normal_form(choice) + " ")]
-    return max(begun, key=len, default="")
+    whole = [choice for choice in choices if said.startswith(normal_form(choice) + " ")]
+    begun = [choice for choice in choices if text and f"{normal_form(choice)} ".startswith(said)]
+    return max(whole, key=len, default="") or (begun[0] if len(begun) == 1 else "")
 
 
 def _is_letter(found: re.Match[str], text: str) -> bool:
@@ -141,7 +142,7 @@ def _is_letter(found: re.Match[str], text: str) -> bool:
 _NOBODY = re.compile(r"(?:nobody|no[ -]?one|no players?|none|not any(?:one|body))\b", re.IGNORECASE)
 _ITEM = re.compile(r"^\s*+(?:[-*•]|\d{1,2}[.)])\s++(?=\D)", re.MULTILINE)
 _MARKS = str.maketrans("", "", '*`"“”[]{}()')
-_NAMED = re.compile(r"(?:players?|seat|p)[\s_#-]*+(\d{1,3})\b", re.IGNORECASE)
+_NAMED = re.compile(r"(?:players?|seats?|numbers?|p)[\s_#-]*+(\d{1,3})\b", re.IGNORECASE)
 _PLAYER = re.compile(rf"{_NAMED.pattern}|#?(\d{{1,3}})\b", re.IGNORECASE)
 _AND = re.compile(
     r"[^\S\n]*+(?:,|;|&|/|->|→|>|\band\b|\bthen\b|\n)(?:\s|,|\band\b|\bthen\b)*+", re.IGNORECASE
