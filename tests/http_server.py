@@ -320,6 +320,13 @@ def _fill(block: list[str], prompt: str, rest: str, path: str) -> dict[str, Any]
 
 
 def _value(name: str, meaning: str, prompt: str, rest: str, path: str) -> Any:
+    if name.startswith("question_"):
+        words = (f"{draw(prompt, path + part, 2**40):x}" for part in "abc")
+        return f"Does {' '.join(words)}?"
+    if name == "verdict":
+        return "keep"
+    if name == "answer" and "Answer with Yes or No" in prompt:
+        return ("Yes", "No")[draw(prompt, path, 2)]
     listed = re.search(r"\[(.+?)\]", meaning)
     options = re.search(r"(?:choose one from|exactly one of):?\s*(.+)$", meaning)
     integer = re.search(r"integer from (\d+).*? to (\d+)", meaning)

@@ -29,6 +29,7 @@ TINY: dict[str, tuple[str, ...]] = {
     "benchmarks/http_client.py": ("--calls", "2", "--in-flight", "1", "--rounds", "1"),
     "benchmarks/latency.py": ("--games", "1", "--latency", "0.001"),
     "benchmarks/many_games.py": ("--games", "6", "14", "--played", "4"),
+    "benchmarks/wwqa_leaks.py": ("sheriff", "--train", "60", "--test", "40", "--kind", "may-vote-for"),
     "benchmarks/village_fit.py": ("--games", "4", "--rounds", "1", "--out", "parameters.json"),
     "examples/train_pettingzoo.py": ("--games", "20", "--batch", "10", "--measured", "20"),
 }
@@ -75,6 +76,10 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
         ("benchmarks/growing.py", r"2 deals in [\d.]+ s.*\ngames read for it: \d+; files: [1-9]"),
         ("benchmarks/http_client.py", r"openai library +[\d.]+ ms.*\nwolflab's client +[\d.]+ ms.*\nratio"),
         ("benchmarks/latency.py", r"  1 game\(s\), latency 1 ms: [1-9]\d* calls, longest chain [1-9]"),
+        (
+            "benchmarks/wwqa_leaks.py",
+            r"sheriff  may-vote-for +[56]\d +[34]\d +0\.\d+ +[01]\.\d.*\n[01] of",
+        ),
         ("benchmarks/village_fit.py", r"round 1 doctor: the village won \d of 4\nround 1: scale \d+"),
     ],
 )

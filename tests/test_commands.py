@@ -41,6 +41,7 @@ SIZES: Mapping[str, int] = {
     "final": 1,
     "games": 1,
     "group": 4,
+    "n": 4,
     "repeats": 1,
     "strength": 1,
     "updates": 1,
@@ -233,6 +234,13 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
             writer.writerows(row | {"reasonable": "yes"} for row in rows)
     for file in ("questions", "binary", "rules", "situations"):
         write_items(home / f"{file}.jsonl", QUESTIONS)
+    asked = home / "questions" / "to_label.jsonl"
+    wolflab("wwqa", "generate", "--model", "openai/gpt-4o-mini", "-o", str(asked.parent), "--n", "8")
+    wolflab("wwqa", "review", str(asked))
+    reviewed = asked.with_name("to_label-review.csv").read_text(encoding="utf-8-sig")
+    for rater in ("anna", "ben", "carl"):
+        filled = reviewed.replace('"","",""', '"","Yes",""')
+        (home / "questions" / f"{rater}.csv").write_text(filled, encoding="utf-8")
     wolflab("train", "train-small", "--out", str(home / "trained"))
     wolflab(*shlex.split("tournament --entrant random --entrant vanilla --deals 1 --out"), str(home / "met"))
     return {
@@ -253,12 +261,17 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
         "a.pool": pool,
         "b.pool": pool,
         "labels": labels,
+        "wwqa to_label.jsonl": str(asked),
+        "wwqa questions/to_label.jsonl": str(asked),
+        **{f"wwqa {one}.csv": str(asked.with_name(f"{one}.csv")) for one in ("anna", "ben", "carl")},
         "anna.csv": str(home / "anna.csv"),
         "ben.csv": str(home / "ben.csv"),
         "questions.jsonl": str(home / "questions.jsonl"),
         "binary_qa_raw.json": str(home / "binary.jsonl"),
         "rule_based_qa.csv": str(home / "rules.jsonl"),
         "situation_based_qa.csv": str(home / "situations.jsonl"),
+        "tests/wwqa_questions/unseen.json": str(ROOT / "tests/wwqa_questions/unseen.json"),
+        "tests/wwqa_questions/known.json": str(ROOT / "tests/wwqa_questions/known.json"),
         "FOLDER": ".",
         "http://gpu-box:8000/v1": patched.base_url,
     }

@@ -333,6 +333,15 @@ def test_questions_about_one_situation_count_as_one() -> None:
     assert accuracy_of(alike[:4] * 2).note == "fewer than 5 clusters: no interval"
 
 
+def test_pairs_of_which_one_is_always_right_have_an_interval_all_the_same() -> None:
+    """Always Yes is right once in each situation: nothing scatters, and yet ten situations are few."""
+    found = accuracy_of([Mark(f"s{k // 2}", "Yes" if k % 2 else "No", "Yes", bool(k % 2)) for k in range(20)])
+    assert value(found) == 0.5
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < 0.4 < 0.6 < found.high
+
+
 def stated(*chances: tuple[str, float]) -> list[Mark]:
     return [
         Mark(f"c{k}", gold, "Yes", gold == "Yes", True, chance) for k, (gold, chance) in enumerate(chances)

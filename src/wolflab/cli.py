@@ -434,6 +434,27 @@ def wwqa_kinds() -> None:
 QuestionFiles = Annotated[list[Path], typer.Argument(help="Files of questions.", show_default=False)]
 
 
+@wwqa.command(
+    "audit",
+    epilog="Example:  `wolflab wwqa audit binary_qa_raw.json --train rule_based_qa.csv "
+    "--train situation_based_qa.csv -o audited`",
+)
+def wwqa_audit(
+    files: QuestionFiles,
+    train: Annotated[list[Path], typer.Option(help="A training file (repeatable).")] = [],
+    rules: Annotated[
+        str | None, typer.Option(help="Hold labels against this preset, not against 002's rules.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("-o", "--out", help="A directory for the page, the numbers and cleaned copies.")
+    ] = Path("wwqa-audit"),
+) -> None:
+    """Find doubles, contradictions, wrong labels and test questions in training; write cleaned copies."""
+    from .ui.wwqa.auditing import audit_files
+
+    audit_files(console(), files, train, rules, out)
+
+
 @wwqa.command("eval", epilog="Example:  `wolflab wwqa eval questions.jsonl --model ollama/llama3.1`")
 def wwqa_eval(
     files: QuestionFiles,
@@ -481,6 +502,69 @@ def wwqa_eval(
         tuple(files), tuple(model), tuple(set_), out, tuple(split), tuple(train), limit, judge, (tokens, usd)
     )
     raise typer.Exit(0 if evaluate_files(console(), wanted, settings) else 1)
+
+
+@wwqa.command(
+    "generate",
+    epilog="Example:  `wolflab wwqa generate --rules sheriff --model openai/gpt-4o-mini -o questions --n 40`",
+)
+def wwqa_generate(
+    model: Annotated[str, typer.Option(help="Who writes them (see `wolflab models`).", show_default=False)],
+    out: Annotated[Path, typer.Option("-o", "--out", help="A directory for them.", show_default=False)],
+    rules: Annotated[str, typer.Option(help="sheriff, witch, doctor, nine or twelve.")] = "sheriff",
+    n: Annotated[int, typer.Option("--n", help="How many questions.")] = 40,
+    form: Annotated[list[str], typer.Option(help="open or yes_no (repeatable).")] = ["open", "yes_no"],
+    label: Annotated[
+        bool, typer.Option("--label", help="Propose answers to yes-or-no questions too.")
+    ] = False,
+    revise_model: Annotated[str | None, typer.Option(help="Who revises (default: the same model).")] = None,
+    near: Annotated[
+        str, typer.Option(help="Leave out near-duplicates by this embedder: hashing, minilm … or off.")
+    ] = "hashing",
+    threshold: Annotated[float, typer.Option(help="… that are at least so similar (cosine).")] = 0.95,
+    seed: Annotated[int, typer.Option(help="Another seed gives other questions.")] = 1,
+    tokens: Annotated[int | None, typer.Option(help="Budget of tokens, earlier calls counted in.")] = None,
+    usd: Annotated[float | None, typer.Option(help="Budget of USD; the model needs --set price=….")] = None,
+    set_: Annotated[
+        list[str], typer.Option("--set", help="A setting of the model: base_url=… (repeatable).")
+    ] = [],
+    revise_set: Annotated[
+        list[str], typer.Option(help="A setting of the model that revises (repeatable).")
+    ] = [],
+) -> None:
+    """Let a model write questions, revise and answer them; what it has answered is kept."""
+    from .lab.plans.overrides import with_settings
+    from .ui.wwqa.generating import generate_questions
+
+    reviser = None if revise_model is None else with_settings(revise_model, revise_set)
+    writer, limits = with_settings(model, set_), (tokens, usd)
+    made = generate_questions(
+        console(), rules, writer, out, n, reviser, tuple(form), label, near, threshold, seed, limits
+    )
+    raise typer.Exit(1 if made.why else 0)
+
+
+@wwqa.command(
+    "review",
+    epilog="Examples:  `wolflab wwqa review to_label.jsonl --blind`  ·  "
+    "`wolflab wwqa review to_label.jsonl --labels anna.csv --labels ben.csv -o reviewed.jsonl`",
+)
+def wwqa_review(
+    file: Annotated[Path, typer.Argument(help="A file of questions.", show_default=False)],
+    blind: Annotated[bool, typer.Option("--blind", help="Keep the file's answers from people.")] = False,
+    labels: Annotated[list[Path], typer.Option(help="A person's filled-in table (repeatable).")] = [],
+    decided: Annotated[
+        list[Path], typer.Option(help="A table whose word settles where people disagree (repeatable).")
+    ] = [],
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", help="With --labels: the reviewed file. Without: where to put the page."),
+    ] = None,
+) -> None:
+    """Have people accept, correct or reject questions: make their page, or take their tables back."""
+    from .ui.wwqa.reviewing import review_questions
+
+    review_questions(console(), file, labels, decided, out, blind)
 
 
 @wwqa.command(

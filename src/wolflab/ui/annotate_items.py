@@ -2,33 +2,23 @@
 
 A rater sees what the player knew, what it was asked and what it answered; never which condition, model
 or recipe it was, nor how the game went on.
-
-The page is one file that a rater opens in a browser, with no server and no network. Items, styles and
-script are inside it, and a content policy forbids every request. Labels are kept in the browser and come back
-as a CSV file that `lab.labels.label_files` reads.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from html import escape
-from importlib.resources import files
 from pathlib import Path
 
-import msgspec
-
-from ..files import write
 from ..lab.labels.annotate import Sample
 from ..lab.labels.judging import reply_in_words
-from ..lab.labels.label_files import FILLED, guarded
+from ..lab.labels.label_files import FILLED, write_cells
 from ..lab.runs.moments import Moment
 from ..text.asking.rules_text import rules_text
 from ..text.asking.sentences import line_sentence
 from ..text.asking.wording import moderator_request, time_of
 from ..text.notes import Thought
+from .labelling_page import labelling_page, with_rules
 
 REASONS = {
     "hallucination": "it speaks of what did not happen, or does what the rules do not allow",
@@ -91,15 +81,11 @@ def write_table(items: Sequence[RaterItem], path: Path) -> Path:
 
     Cells longer than a spreadsheet holds lose the oldest of what was known, and say so.
     """
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
     unshown = {"rules"} if any(item.reasoning for item in items) else {"rules", "reasoning"}
     shown = [name for name in RaterItem.__dataclass_fields__ if name not in unshown]
-    writer.writerow([*shown, *FILLED])
-    for item in items:
-        cells = asdict(item) | {"known": _within("\n".join(item.known))}
-        writer.writerow([*(guarded(cells[name]) for name in shown), *("" for _ in FILLED)])
-    write(path, out.getvalue().encode("utf-8-sig"))
+    cells = [asdict(item) | {"known": _within("\n".join(item.known))} for item in items]
+    rows = [[*(row[name] for name in shown), *("" for _ in FILLED)] for row in cells]
+    write_cells(path, [[*shown, *FILLED], *rows])
     return path
 
 
@@ -117,18 +103,6 @@ PAGE = "annotate.html"
 
 def render_items(items: Sequence[RaterItem], code: str, title: str = "Werewolf replies") -> str:
     """The page as text. code: names the sample, so that two of them never mix labels."""
-    folder = files("wolflab.ui")
-    page, css, script = (
-        folder.joinpath(f"annotate_page.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
-    )
-    rules = list(dict.fromkeys(item.rules for item in items))  # long, and mostly one
-    listed = [asdict(item) | {"rules": rules.index(item.rules)} for item in items]
-    data = {"code": code, "items": listed, "rules": rules, "reasons": REASONS}
-    # "<" is never written as such: no reply can close the element that holds it.
-    embedded = msgspec.json.encode(data).decode().replace("<", "\\u003c")
-    parts = {"title": escape(title), "css": css, "script": script, "data": embedded}
-    for name, text in parts.items():
-        head, mark, tail = page.partition(f"<!--{name}-->")
-        assert mark, f"annotate_page.html lost its place for {name}"
-        page = head + text + tail
-    return page
+    listed, rules = with_rules([asdict(item) for item in items])
+    data = {"kept": "wolflab-annotate", "code": code, "items": listed, "rules": rules, "reasons": REASONS}
+    return labelling_page("wolflab.ui", "annotate_page", title, data)

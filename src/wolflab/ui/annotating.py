@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from textwrap import wrap
 from typing import Any
 
 from rich.console import Console
@@ -18,19 +17,16 @@ from ..lab.labels.judging import FILE, JudgeFile, criteria, judge_by_name
 from ..lab.plans.sources import checking
 from ..lab.plans.specs import BudgetSpec
 from ..lab.storage.store import Store
-from ..stats.intervals import Estimate
 from .annotate_items import PAGE, items_of, render_items, write_table
 from .commands import bar, write_numbers
 from .console import say
 from .report.numbers import number
-from .tables import estimate_cell, in_line, print_fitted
+from .tables import estimate_cell, in_line, noted_cell, print_fitted
 from .wording import counted
 
 TABLE, RESULT = "items.csv", "agreement.json"
 _WIDE = 120
 """Columns from which two names stand on one line."""
-_NOTE = 18
-"""Columns of a remark under a number."""
 
 
 def draw_sample(
@@ -177,7 +173,7 @@ def _pairs(console: Console, agreement: SampleAgreement) -> None:
         [
             f"{escape(row.one)} –{between}{escape(row.other)}",
             estimate_cell(row.found.agreed, kind="share"),
-            _noted(row.found.kappa),
+            noted_cell(row.found.kappa),
             estimate_cell(row.found.yes, kind="share"),
             estimate_cell(row.found.no, kind="share"),
         ]
@@ -195,14 +191,8 @@ def _behaviours(console: Console, agreement: SampleAgreement) -> None:
             str(row.by_judge),
             str(row.by_rule),
             estimate_cell(row.found.agreed, kind="share"),
-            _noted(row.found.kappa),
+            noted_cell(row.found.kappa),
         ]
         for row in agreement.behaviours
     ]
     print_fitted(console, "Behaviours: judge and rule", heads, cells, _CAPTION)
-
-
-def _noted(estimate: Estimate) -> str:
-    """An estimate, and under it why it has no interval."""
-    why = "\n".join(f"[dim]{escape(line)}[/]" for line in wrap(estimate.note, _NOTE))
-    return estimate_cell(estimate, "plain") + (f"\n{why}" if why and estimate.low is None else "")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from textwrap import wrap
 
 from rich import get_console
 from rich.cells import cell_len
@@ -29,6 +30,8 @@ _WIDE = 130
 """Columns from which conditions are rows; below, they are columns."""
 _HEAD, _COLUMN = 19, 17
 """Columns that the measures' names and one condition take; what does not fit goes into a further table."""
+_NOTE = 18
+"""Columns of a remark under a number."""
 
 
 def print_summary(
@@ -141,6 +144,12 @@ def estimate_cell(estimate: Estimate | None, kind: NumberKind) -> str:
     if estimate.value is None:
         return f"–\n{counted}"
     return f"{number(estimate.value, kind)}\n[dim]{interval(estimate, kind)}[/]\n{counted}"
+
+
+def noted_cell(estimate: Estimate) -> str:
+    """A plain estimate, and under it why it has no interval."""
+    why = "\n".join(f"[dim]{escape(line)}[/]" for line in wrap(estimate.note, _NOTE))
+    return estimate_cell(estimate, "plain") + (f"\n{why}" if why and estimate.low is None else "")
 
 
 def in_line(estimate: Estimate, kind: NumberKind, signed: bool = False) -> str:

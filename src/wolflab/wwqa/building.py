@@ -8,11 +8,12 @@ by how they are asked. Nothing that a test set holds out is in training or valid
 from __future__ import annotations
 
 import random
+from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from hashlib import blake2b
-from itertools import cycle, islice
+from itertools import accumulate, cycle, islice
 from typing import NamedTuple, get_args, get_type_hints
 
 import msgspec
@@ -23,7 +24,7 @@ from .items import Item, Split, rules_as_plain
 from .kinds import KINDS
 from .kinds.kind import AskedAbout, QuestionKind, Value
 from .situations import Games, GameSituation, Impossible, changes, derivation
-from .wordings import ItemWording, worded, wordings
+from .wordings import ItemWording, right_answer, worded, wordings
 
 SHARES: Mapping[Split, float] = {
     "train": 0.45,
@@ -97,13 +98,11 @@ class _Builder:
         self.chosen = bool(kinds)
         self.rng = random.Random(f"wwqa/{seed}")
         self.items: dict[str, Item] = {}
-        self.taken: dict[bytes, Split] = {}
-        """In which split a situation is used."""
-        games = Games(rules, f"{seed}")
-        self.sources = {name: _Source(KINDS[name], games, f"{seed}/{name}") for name in self.kinds}
+        games, homes = Games(rules, f"{seed}"), _Homes(self.shares)
+        self.sources = {name: _Source(KINDS[name], games, homes, f"{seed}/{name}") for name in self.kinds}
 
     def build(self) -> Built:
-        asked = [name for name, source in self.sources.items() if source.group() is not None]
+        asked = [name for name, source in self.sources.items() if source.answers_vary()]
         held_out = (
             [] if self.chosen else [name for names in _by_category(asked) for name in self._some(names)]
         )
@@ -151,17 +150,13 @@ class _Builder:
     def _add(self, split: Split, kind: QuestionKind) -> int:
         """One more group of items of that kind; 0 where there is none."""
         for _ in range(30):
-            group = self.sources[kind.name].group()
+            group = self.sources[kind.name].group(split)
             if group is None:
                 return 0
-            keys = [msgspec.msgpack.encode(case.situation) for case in group]
-            if kind.setting is not None and any(self.taken.get(key, split) != split for key in keys):
-                continue
             wording = self.rng.choice(wordings(kind, split == "wordings"))
             items = self._worded(split, kind, group, wording, [self.rules] * len(group))
             if len({item.id for item in items} - self.items.keys()) == len(group):
                 self.items |= {item.id: item for item in items}
-                self.taken |= dict.fromkeys(keys, split)
                 return len(group)
         return 0
 
@@ -268,42 +263,76 @@ def _offers_both(kind: QuestionKind, case: Case, usual: Value, under: tuple[Rule
     return offered[0] == offered[1]
 
 
-class _Source:
-    """Cases of one kind under one ruleset: in pairs that differ in the answer alone, or one by one."""
+class _Homes:
+    """In which split a situation may be used: one for each, as often as the splits' shares are."""
 
-    def __init__(self, kind: QuestionKind, games: Games, seed: str) -> None:
-        self.kind, self.games = kind, games
+    def __init__(self, shares: Mapping[Split, float]) -> None:
+        self.splits = [split for split in shares if split not in ("kinds", "ruleset")]
+        total = sum(shares[split] for split in self.splits)
+        self.ends = list(accumulate(shares[split] / total for split in self.splits))
+
+    def of(self, situation: GameSituation) -> Split:
+        """The same for equal situations."""
+        digest = blake2b(msgspec.msgpack.encode(situation), digest_size=4).digest()
+        at = bisect(self.ends, int.from_bytes(digest, "big") / 2**32)
+        return self.splits[min(at, len(self.splits) - 1)]
+
+
+class _Source:
+    """Cases of one kind under one ruleset: in pairs that differ in the answer alone, or one by one.
+
+    They are drawn as they come, and wait for whoever asks for those of their split.
+    """
+
+    def __init__(self, kind: QuestionKind, games: Games, homes: _Homes, seed: str) -> None:
+        self.kind, self.games, self.homes = kind, games, homes
         self.rng = random.Random(seed)
         self.matched = kind.setting is not None and kind.form != "open" and kind.name not in _UNMATCHED
         self._waiting: dict[object, list[Case]] = {}
-        self._first: list[Case] | None = None
-        self._given_up = False
+        self._ready: dict[Split | None, list[list[Case]]] = {}
 
-    def group(self) -> list[Case] | None:
-        """The next cases; None where there are no more."""
-        if self._given_up:
-            return None
+    def answers_vary(self) -> bool:
+        """Whether the rules give this kind any cases."""
+        return self._more(lambda: any(self._ready.values()))
+
+    def group(self, split: Split) -> list[Case] | None:
+        """The next cases for a split; None where there are no more."""
+        home = None if self.kind.setting is None else split
+
+        def ready() -> list[list[Case]]:
+            if split == "kinds":  # of a kind that is held out everything is for that test
+                return next((groups for groups in self._ready.values() if groups), [])
+            return self._ready.get(home, [])
+
+        return ready().pop(0) if self._more(lambda: bool(ready())) else None
+
+    def _more(self, enough: Callable[[], bool]) -> bool:
         for _ in range(_TRIES):
-            found = self._try()
-            if found is not None:
-                return found
-        self._given_up = True
-        return None
+            if enough():
+                return True
+            self._try()
+        return enough()
 
-    def _try(self) -> list[Case] | None:
-        cases = _cases(self.kind, self.games, self.rng, 6 if self.matched else 1)
-        if not self.matched:
-            return cases or None
-        for case in cases:
-            waiting = self._waiting.setdefault(_shape(case, self.kind), [])
-            for at, other in enumerate(waiting):
-                if other.value != case.value:
-                    del waiting[at]
-                    return [case, other]
-            if len(waiting) < 50:
+    def _try(self) -> None:
+        for case in _cases(self.kind, self.games, self.rng, 6 if self.matched else 1):
+            home = None if self.kind.setting is None else self.homes.of(case.situation)
+            ready = self._ready.setdefault(home, [])
+            if len(ready) >= _MOST_WAITING:
+                continue
+            if not self.matched:
+                ready.append([case])
+                continue
+            waiting = self._waiting.setdefault((home, _shape(case, self.kind)), [])
+            other = next((other for other in waiting if other.value != case.value), None)
+            if other is not None:
+                waiting.remove(other)
+                ready.append([case, other])
+            elif len(waiting) < _MOST_WAITING:
                 waiting.append(case)
-        return None
 
+
+_MOST_WAITING = 50
+"""Cases, or groups of them, that wait for their like or for their split; more are let go."""
 
 _UNMATCHED = {"announcement", "seer-learns"}
 """Choices whose options are drawn for each item: the right one looks like the others."""
@@ -373,7 +402,7 @@ def _item(
 ) -> Item:
     told = worded(rules, kind, case.situation, case.asked, case.value, wording, rng)
     rule = kind.setting is None
-    facts = None if rule else msgspec.to_builtins(case.situation)
+    facts = None if rule else msgspec.json.decode(msgspec.json.encode(case.situation))
     return Item(
         question=told.question,
         answer=told.answer,
@@ -395,19 +424,30 @@ def _item(
 
 
 def proved(item: Item) -> bool | None:
-    """Whether the engine still gives the item's answer; None for an item that was not built."""
+    """Whether the engine still gives the item's answer; None for an item that was not built.
+
+    An item whose data somebody damaged is not proved.
+    """
     rules = item.ruleset
     if item.kind not in KINDS or rules is None or item.asked is None:
         return None
-    kind = KINDS[item.kind]
+    try:
+        return _holds(item, KINDS[item.kind], rules, item.asked)
+    except (msgspec.ValidationError, LookupError, TypeError, ValueError):
+        return False
+
+
+def _holds(item: Item, kind: QuestionKind, rules: Ruleset, asked: AskedAbout) -> bool:
     situation = GameSituation("night", 1, rules.players)
     if item.facts is not None:
         situation = msgspec.convert(item.facts, GameSituation)
-    value = engine_answer(kind, rules, situation, item.asked)
-    frame = int(item.wording.split(".")[0])
+    value = engine_answer(kind, rules, situation, asked)
+    frame, telling, _ = map(int, item.wording.split("."))
     if isinstance(value, bool) and kind.frames[frame].startswith("!"):
         value = not value
-    return bool(value == item.value)
+    if value is None or value != item.value:
+        return False
+    return right_answer(rules, kind, situation, asked, value, telling) == item.answer
 
 
 # -- rulesets nearby ---------------------------------------------------------------------------------------

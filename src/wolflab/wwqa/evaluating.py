@@ -29,9 +29,10 @@ from ..rules import Ruleset
 from ..usage import Usage
 from .answers import chance_of_yes, read_answer, read_as_released
 from .asking import prompt
-from .items import NO, YES, Item, Split, read_lines
+from .items import NO, YES, Item, Split
 from .reply_parser import UNREADABLE, Reading, normal_form
 from .scores import Mark
+from .sources import read_questions
 
 RulesText = Literal["yes", "no", "both"]
 TEST_SPLITS: tuple[Split, ...] = ("situations", "wordings", "kinds", "ruleset")
@@ -167,17 +168,13 @@ class EvalRun:
 # -- which questions --------------------------------------------------------------------------
 
 
-def read_items(path: Path) -> Sequence[Item]:
-    """The questions of a file."""
-    return read_lines(path)
-
-
 def choose_rows(
     files: Sequence[Path],
     settings: EvalSettings,
     splits: Iterable[str] = TEST_SPLITS,
     train: Sequence[Path] = (),
     limit: int | None = None,
+    tell: Callable[[str], None] = lambda sentence: None,
 ) -> tuple[EvalRow, ...]:
     """The rows to be asked. train: training files. limit: questions of each row, drawn by the seed.
 
@@ -187,8 +184,12 @@ def choose_rows(
     wanted = set(splits)
     for split in wanted - set(get_args(Split)):
         raise WolflabError(f"--split: there is no split {split!r}; known are {', '.join(get_args(Split))}")
-    read = {path: read_items(path) for path in dict.fromkeys(files)}
-    trained = tuple(item for path in train for item in read_items(path))
+    files_read = {path: read_questions(path) for path in dict.fromkeys((*files, *train))}
+    for file in files_read.values():
+        for sentence in file.troubles():
+            tell(sentence)
+    read = {path: files_read[path].items for path in dict.fromkeys(files)}
+    trained = tuple(item for path in train for item in files_read[path].items)
     known = {normal_form(item.question) for item in trained}
     alike = Counter(path.name for path in read)
     many = sum(any(item.split for item in items) for items in read.values()) > 1

@@ -65,7 +65,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def id(self) -> str:
         """16 hex digits of what is asked: rules, question and choices."""
-        asked = msgspec.json.encode((self.rules, self.question, self.choices), order="sorted")
+        asked = msgspec.json.encode((self.rules, self.question, self.choices))
         return blake2b(asked, digest_size=8).hexdigest()
 
     @property
@@ -76,7 +76,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def ruleset(self) -> Ruleset | None:
         """The rules that it is about; None where they are unknown."""
-        return None if not self.rules else _ruleset(msgspec.json.encode(self.rules, order="sorted"))
+        return None if not self.rules else _ruleset(msgspec.json.encode(self.rules))
 
 
 @lru_cache(1024)

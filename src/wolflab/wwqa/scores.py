@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..stats.intervals import UNIT, Estimate, divide, resampled_estimate, share
+from ..stats.intervals import UNIT, Estimate, as_share, divide, quotient, resampled_estimate
 from ..stats.resampling import Floats
 from .items import NO, YES
 
@@ -165,8 +165,8 @@ def cluster_numbers(marks: Iterable[Mark]) -> list[int]:
 
 
 def _share(marks: Sequence[Mark], hits: Sequence[bool]) -> Estimate:
-    rows = [(cluster, float(hit), 1.0) for cluster, hit in zip(cluster_numbers(marks), hits, strict=True)]
-    return in_clusters(share(rows, UNITS))
+    found = _resampled(marks, [(float(hit), 1.0) for hit in hits], quotient)
+    return in_clusters(as_share(found, sum(hits), len(hits)))
 
 
 def _resampled(

@@ -186,12 +186,23 @@ def derivation(answer: Callable[[], object]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(steps))
 
 
+def remark(text: str) -> None:
+    """Keep a sentence for `derivation`."""
+    steps = _STEPS.get()
+    if steps is not None:
+        steps.append(text)
+
+
 def note(rules: Ruleset, events: Sequence[Event], asks: Sequence[Ask]) -> None:
     """Keep what happened, and who is asked next, for `derivation`."""
     steps = _STEPS.get()
     if steps is None:
         return
-    steps += [sentence(event, None, rules) for event in events if not isinstance(event, Said)]
+    for event in events:
+        if isinstance(event, Said):
+            steps.append(f"{rules.names[event.seat]} speaks.")
+        else:
+            steps.append(sentence(event, None, rules))
     for ask in asks:
         who = "Chance" if ask.seat == CHANCE else rules.names[ask.seat]
         may = [label(option, ask.kind, rules) for option in ask.options or ()]
@@ -222,28 +233,33 @@ class Games:
         for _ in range(0 if moment in self._never else _GAMES):
             if waiting:
                 return waiting.pop(self.rng.randrange(len(waiting)))
-            for found in self._game():
+            for _, found in reached(self.rules, self.rng):
                 self._waiting.setdefault(found.moment, []).append(found)
         self._never.add(moment)
         return None
 
-    def _game(self) -> Iterator[GameSituation]:
-        now = begin(self.rules)
-        before, favourites = ("deal", 0), (0.0, 0.0)
-        while now.asks:
-            moment = _moment(now.asks[0], now.state, before)
-            if moment is not None:
-                yield _snapshot(now.state, moment)
-            if before != (now.state.phase, now.state.round):
-                favourites = (self.rng.random(), self.rng.random())
-            before = (now.state.phase, now.state.round)
-            now = step(now.state, random_replies(now.asks, self.rng, favourites))
+
+def reached(rules: Ruleset, rng: random.Random) -> Iterator[tuple[State, GameSituation]]:
+    """The situations that one random game comes through, each with the engine's state."""
+    now = begin(rules)
+    before, favourites = ("deal", 0), (0.0, 0.0)
+    while now.asks:
+        moment = _moment(now.asks[0], now.state, before)
+        if moment is not None:
+            yield now.state, _snapshot(now.state, moment)
+        if before != (now.state.phase, now.state.round):
+            favourites = (rng.random(), rng.random())
+        before = (now.state.phase, now.state.round)
+        now = step(now.state, random_replies(now.asks, rng, favourites))
 
 
 def random_replies(
     asks: tuple[Ask, ...], rng: random.Random, favourites: tuple[float, float]
 ) -> list[Action]:
-    """Random replies. favourites: whom most players choose, as shares of the way through their options."""
+    """Random replies. favourites: whom most players choose, as shares of the way through their options.
+
+    Witches keep their poison for later more often than not.
+    """
     replies: list[Action] = []
     for ask in asks:
         if ask.options is None:
@@ -252,7 +268,7 @@ def random_replies(
             replies.append(rng.choices(ask.options, ask.weights)[0])
         else:
             players = [option for option in ask.options if isinstance(option, Pick)]
-            if players and rng.random() < 0.9:
+            if players and rng.random() < (0.3 if ask.kind == "poison" else 0.9):
                 at = rng.choice(favourites) if rng.random() < 0.75 else rng.random()
                 replies.append(players[int(at * len(players))])
             else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..rules import Ruleset
@@ -431,16 +431,37 @@ def worded(
     text = lead + question
     if kind.setting is not None:
         text = f"{tell(rules, s, wording.telling, rng)}\n{text}"
-    choices: tuple[str, ...] = ()
-    if kind.options is not None:
-        options = kind.options(rules, s, asked, value, rng)
-        texts = {key: _sentence(_named(text, named, speaker.names)) for key, text in options.items()}
-        choices = tuple(rng.sample(list(texts.values()), len(texts)))
-        answer = texts[str(value)]
-    else:
-        answer = in_words(value, kind, speaker.names)
-    show: Callable[[str], str] = lambda words: disguised(words, rules)  # noqa: E731
-    return Worded(show(text), show(answer), tuple(map(show, choices)), value)
+    texts = _options(rules, kind, s, asked, value, wording.telling, rng)
+    choices = tuple(rng.sample(list(texts.values()), len(texts)))
+    answer = texts[str(value)] if texts else disguised(in_words(value, kind, speaker.names), rules)
+    return Worded(disguised(text, rules), answer, choices, value)
+
+
+def right_answer(
+    rules: Ruleset, kind: QuestionKind, s: GameSituation, asked: AskedAbout, value: Value, telling: int
+) -> str:
+    """The answer in words, as `worded` gives it; value: turned round already."""
+    texts = _options(rules, kind, s, asked, value, telling, random.Random(0))
+    names = _Speaker(rules, TELLINGS[telling]).names
+    return texts[str(value)] if texts else disguised(in_words(value, kind, names), rules)
+
+
+def _options(
+    rules: Ruleset,
+    kind: QuestionKind,
+    s: GameSituation,
+    asked: AskedAbout,
+    value: Value,
+    telling: int,
+    rng: random.Random,
+) -> dict[str, str]:
+    """The options of a choice in words, by value; empty for other forms."""
+    if kind.options is None:
+        return {}
+    names = _Speaker(rules, TELLINGS[telling]).names
+    named = {key: names[word] if isinstance(word, int) else word for key, word in asked.items()}
+    options = kind.options(rules, s, asked, value, rng)
+    return {key: disguised(_sentence(_named(text, named, names)), rules) for key, text in options.items()}
 
 
 def _named(text: str, named: Mapping[str, object], names: Sequence[str]) -> str:

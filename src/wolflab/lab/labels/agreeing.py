@@ -19,7 +19,7 @@ from ...stats.intervals import Estimate, share
 from ..storage.store import Store
 from .annotate import AnswerKey, KeyRow, read_key, sampled_moments
 from .judging import JudgeFile, read_judge, rule_labels, seen_by_rule
-from .label_files import Label, read_all, read_labels
+from .label_files import Label, check_named_once, read_all, read_labels
 
 RULE, PEOPLE = "rule", "people"
 """Names of raters that are no file: the detectors, and what most people say (see `_majority`)."""
@@ -108,9 +108,7 @@ def agree(directory: Path, files: Sequence[Path], store: Store) -> SampleAgreeme
     named twice.
     """
     key = read_key(directory)
-    for path, times in Counter(path.resolve() for path in files).items():
-        if times > 1:
-            raise WolflabError(f"{path} is named {times} times; name the file of each rater once")
+    check_named_once(files)
     labels = read_all(files, key)
     moments = sampled_moments(key, store)
     judges = [read_judge(path.parent, key, moments) for path in sorted(directory.glob("judge-*/run.sqlite"))]

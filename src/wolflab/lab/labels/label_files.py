@@ -11,11 +11,14 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from ...errors import WolflabError
+from ...files import write
 from .annotate import AnswerKey
 
 REASONS = ("hallucination", "forgets-roles", "counter-intuitive", "unusable", "other")
@@ -32,6 +35,23 @@ _SHOWN = 40
 _YES = frozenset(("yes", "y", "true", "1", "reasonable", "ja", "oui", "si", "wahr", "vrai"))
 _NO = frozenset(("no", "n", "false", "0", "unreasonable", "not reasonable", "nein", "non", "falsch", "faux"))
 _FORMULA = re.compile(r"[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+
+
+class Labelled(Protocol):
+    """One rater's word on one item."""
+
+    @property
+    def item(self) -> str:
+        """The item's id."""
+        ...
+
+    @property
+    def rater(self) -> str:
+        """The rater's name."""
+        ...
+
+
+L = TypeVar("L", bound=Labelled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +79,14 @@ def unguarded(text: str) -> str:
     return text[1:] if text.startswith("'") else text
 
 
+def write_cells(path: Path, rows: Iterable[Sequence[str]]) -> None:
+    """Write a table that a spreadsheet opens as it is: UTF-8 with a mark (for Excel), no cell a formula."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+    writer.writerows([guarded(cell) for cell in row] for row in rows)
+    write(path, out.getvalue().encode("utf-8-sig"))
+
+
 def read_labels(path: Path, key: AnswerKey) -> tuple[Label, ...]:
     """The labels in `path`, in the file's order. Rows without a label are items not judged yet.
 
@@ -67,11 +95,26 @@ def read_labels(path: Path, key: AnswerKey) -> tuple[Label, ...]:
     `REASONS` or stands beside yes, an item labelled twice by one rater, a file that is no such table.
     """
     ids = {row.id for row in key.rows}
-    labels: list[Label] = []
+    return labels_in(path, ("id", "reasonable"), lambda cells: _label(cells, ids, path.stem))
+
+
+def read_all(paths: Sequence[Path], key: AnswerKey) -> tuple[Label, ...]:
+    """The labels of several files. WolflabError where two files hold the same rater's word on an item."""
+    return joined_labels(paths, lambda path: read_labels(path, key))
+
+
+def labels_in(
+    path: Path, needed: Sequence[str], read: Callable[[Mapping[str, str]], L | str | None]
+) -> tuple[L, ...]:
+    """What the rows of a table say. needed: columns that it must have. read: a row's cells by column → its
+    label, None where nothing is filled in, or a sentence for what is wrong. WolflabError, with the row: what
+    `read` calls wrong, an item labelled twice by one rater, a file that is no such table.
+    """
+    labels: list[L] = []
     seen: dict[tuple[str, str], int] = {}
     wrong: list[str] = []
-    for number, cells in _rows(path):
-        label = _label(cells, ids, path.stem)
+    for number, cells in _rows(path, needed):
+        label = read(cells)
         if isinstance(label, str):
             wrong.append(f"row {number}: {label}")
         elif label is not None:
@@ -87,12 +130,12 @@ def read_labels(path: Path, key: AnswerKey) -> tuple[Label, ...]:
     return tuple(labels)
 
 
-def read_all(paths: Sequence[Path], key: AnswerKey) -> tuple[Label, ...]:
+def joined_labels(paths: Sequence[Path], read: Callable[[Path], Sequence[L]]) -> tuple[L, ...]:
     """The labels of several files. WolflabError where two files hold the same rater's word on an item."""
     labelled_in: dict[tuple[str, str], Path] = {}
-    labels: list[Label] = []
+    labels: list[L] = []
     for path in paths:
-        for label in read_labels(path, key):
+        for label in read(path):
             other = labelled_in.setdefault((label.rater, label.item), path)
             if other != path:
                 raise WolflabError(
@@ -103,7 +146,14 @@ def read_all(paths: Sequence[Path], key: AnswerKey) -> tuple[Label, ...]:
     return tuple(labels)
 
 
-def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
+def check_named_once(paths: Sequence[Path]) -> None:
+    """WolflabError for a file that is named twice."""
+    for path, times in Counter(path.resolve() for path in paths).items():
+        if times > 1:
+            raise WolflabError(f"{path} is named {times} times; name the file of each rater once")
+
+
+def _rows(path: Path, needed: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
     """(row as a spreadsheet numbers it, cells by column) of each row that is not empty."""
     text = _text(path)
     head = text.split("\n", 1)[0]
@@ -116,10 +166,10 @@ def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
     except csv.Error as error:
         raise WolflabError(f"{path}: not a table ({error}); save it as CSV") from None
     names = [name.strip().casefold() for name in table[0]] if table else []
-    for needed in ("id", "reasonable"):
-        if names.count(needed) != 1:
+    for column in needed:
+        if names.count(column) != 1:
             raise WolflabError(
-                f"{path}: no column {needed!r} in its first row; use the table or the page of this sample"
+                f"{path}: no column {column!r} in its first row; use the table or the page made for raters"
             )
     rows = []
     for number, cells in enumerate(table[1:], 2):
@@ -150,26 +200,42 @@ def _label(cells: Mapping[str, str], ids: set[str], stem: str) -> Label | str | 
     item = unguarded(cells.get("id", "").strip()).casefold()
     word, reason, comment = (unguarded(cells.get(name, "").strip()) for name in FILLED)
     if item not in ids:
-        return f"the id {_quoted(item)} is none of this sample's; is this another sample's file?"
+        return f"the id {quoted_cell(item)} is none of this sample's; is this another sample's file?"
     if not word:
         return f"{item} has a reason but no label; fill in reasonable: yes or no" if reason else None
-    said = word.casefold()
-    if said not in _YES | _NO:
-        return f"{item} is labelled {_quoted(word)}; write yes or no"
+    said = yes_or_no(word)
+    if said is None:
+        return f"{item} is labelled {quoted_cell(word)}; write yes or no"
     kind = reason.casefold().replace(" ", "-")
     if kind and kind not in REASONS:
-        return f"{item} has the reason {_quoted(reason)}; use one of {', '.join(REASONS)}"
-    if kind and said in _YES:
+        return f"{item} has the reason {quoted_cell(reason)}; use one of {', '.join(REASONS)}"
+    if kind and said:
         return f"{item} is called reasonable and has the reason {kind}; a reason is for what is not"
-    rater = unguarded(cells.get("rater", "").strip()) or stem
-    if len(rater) > NAME or not rater.isprintable():
-        return (
-            f"the rater's name {_quoted(rater)} fits in no table; write {NAME} characters at most, in one "
-            "line (without a column rater it is the file's name)"
-        )
-    return Label(item, rater, said in _YES, kind, comment)
+    rater = rater_of(cells, stem)
+    return wrong_name(rater) or Label(item, rater, said, kind, comment)
 
 
-def _quoted(cell: str) -> str:
+def yes_or_no(word: str) -> bool | None:
+    """What a cell says that is to be yes or no, TRUE of a spreadsheet too; None for neither."""
+    said = word.casefold()
+    return said in _YES if said in _YES | _NO else None
+
+
+def rater_of(cells: Mapping[str, str], stem: str) -> str:
+    """A row's rater: the column `rater` where it is filled, else the file's name."""
+    return unguarded(cells.get("rater", "").strip()) or stem
+
+
+def wrong_name(rater: str) -> str:
+    """What is wrong with a rater's name; "" where nothing is."""
+    if len(rater) <= NAME and rater.isprintable():
+        return ""
+    return (
+        f"the rater's name {quoted_cell(rater)} fits in no table; write {NAME} characters at most, in one "
+        "line (without a column rater it is the file's name)"
+    )
+
+
+def quoted_cell(cell: str) -> str:
     """What a cell holds, as far as a sentence can show it."""
     return repr(cell) if len(cell) <= _SHOWN else f"{cell[:_SHOWN]!r} … ({len(cell):,} characters)"

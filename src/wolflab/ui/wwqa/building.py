@@ -52,7 +52,10 @@ def ruleset_with(rules: str, changes: Sequence[str]) -> Ruleset:
         switch, equals, value = change.partition("=")
         if not equals:
             raise WolflabError(f"{change!r}: write a change of the rules as switch=value")
-        plain[switch] = yaml.safe_load(value)
+        try:
+            plain[switch] = yaml.safe_load(value)
+        except yaml.YAMLError:
+            raise WolflabError(f"{change!r}: {value!r} is no value that a file of rules could have") from None
     return ruleset_of(plain)
 
 

@@ -59,7 +59,10 @@ def evaluate_files(console: Console, wanted: EvalWanted, settings: EvalSettings)
     """Put questions to models, print the tables, write the page. Returns whether all were answered."""
     with checking("the evaluation's budget", BudgetSpec):
         BudgetSpec(tokens=wanted.limits[0], usd=wanted.limits[1])
-    rows = choose_rows(wanted.files, settings, wanted.splits or TEST_SPLITS, wanted.train, wanted.limit)
+    splits = wanted.splits or TEST_SPLITS
+    rows = choose_rows(
+        wanted.files, settings, splits, wanted.train, wanted.limit, lambda trouble: say(console, trouble)
+    )
     specs = [with_settings(model, wanted.set_) for model in wanted.models]
     judge = None if wanted.judge is None else with_settings(wanted.judge, ())
     new = wanted.out is None

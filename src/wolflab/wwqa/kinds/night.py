@@ -13,7 +13,7 @@ from ...rules.events import NOT_WOLF
 from ...rules.roles import DUTIES, ROLES, SHIELDS
 from ...text.asking.sentences import a_role, listed
 from ..items import NOBODY
-from ..situations import GameSituation, Impossible, Playout, as_action, note, playout, put_back
+from ..situations import GameSituation, Impossible, Playout, as_action, note, playout, put_back, remark
 from .kind import AskedAbout, DrawnFrom, QuestionKind, Value, living, nothing, seats
 
 NIGHT = DrawnFrom("night", ("night", "departure"))
@@ -59,6 +59,7 @@ def ask_tonight(rules: Ruleset, s: GameSituation, kind: str, seat: int) -> Ask |
                 raise Impossible(f"{ask.id}: {reply} is not allowed")
             replies.append(reply)
         now = step(now.state, replies)
+    remark(f"{rules.names[seat]} is not asked ({kind}).")
     return None
 
 
@@ -181,7 +182,7 @@ def _may(kinds: Iterable[str]) -> tuple[object, object]:
             if any(duty.kind in wanted for duty in ROLES[s.roles[x]].duties):
                 barred = [x, *s.dead, *(target for seat, target in s.shielded if seat == x)]
                 barred += [seat for seat, role in enumerate(s.roles) if role == s.roles[x]]
-                for y in {rng.choice(barred), rng.randrange(s.players)}:
+                for y in {rng.choice(barred), rng.choice([*s.dead, x]), rng.randrange(s.players)}:
                     yield {"x": x, "y": y}
 
     return answer, asks
@@ -224,6 +225,8 @@ def _may_pass(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
 def _acts(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     x = int(asked["x"])
     kinds = [duty.kind for duty in ROLES[s.roles[x]].duties if duty.when == "night"]
+    if not kinds:
+        remark(f"{rules.names[x]} is {a_role(s.roles[x])}, who has nothing to do at night.")
     return any(ask_tonight(rules, s, kind, x) is not None for kind in kinds)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from ...rules import DayBroke, Event, Ruleset, SheriffNamed, deal, facts_of, pick
 from ...rules.engine import begin, step
 from ..items import NOBODY
-from ..situations import GameSituation, Impossible, playout
+from ..situations import GameSituation, Impossible, note, playout
 from .kind import AskedAbout, DrawnFrom, QuestionKind, Value, nothing, seats
 from .night import NIGHT, night
 
@@ -71,6 +71,7 @@ def _may_be_drawn(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
         now = step(now.state, [deal(role)])
     if not now.asks or now.asks[0].kind != "sheriff":
         raise Impossible("nobody is drawn")
+    note(rules, (), now.asks)
     return pick(int(asked["x"])) in (now.asks[0].options or ())
 
 

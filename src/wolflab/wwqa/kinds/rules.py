@@ -17,6 +17,7 @@ from ...rules import (
     Chose,
     DayBroke,
     Dealt,
+    Event,
     GameEnded,
     PackMet,
     Reason,
@@ -30,14 +31,17 @@ from ...rules import (
 from ...rules.engine import begin, go_on, step
 from ...rules.fallback import fallback
 from ...rules.roles import ROLES, SHIELDS
+from ...text.asking.sentences import listed
 from ..situations import (
     GamePoint,
     GameSituation,
     Impossible,
     Playout,
     ToldAction,
+    note,
     playout,
     put_back,
+    remark,
     with_rest,
 )
 from .kind import AskedAbout, QuestionKind, Value, nothing, words_of_role
@@ -105,13 +109,20 @@ def _ended(played: Playout) -> GameEnded | None:
 # -- the cast -----------------------------------------------------------------------------------------
 
 
-def _dealt(rules: Ruleset) -> Counter[str]:
-    now, roles = begin(rules), []
+def _dealing(rules: Ruleset) -> list[Event]:
+    """The cards dealt, and who meets whom then."""
+    now = begin(rules)
+    events: list[Event] = []
     while now.asks and now.asks[0].kind == "deal":
         assert now.asks[0].options is not None
         now = step(now.state, [now.asks[0].options[0]])
-        roles += [event.role for event in now.events if isinstance(event, Dealt)]
-    return Counter(roles)
+        events += [event for event in now.events if isinstance(event, (Dealt, PackMet))]
+    note(rules, events, ())
+    return events
+
+
+def _dealt(rules: Ruleset) -> Counter[str]:
+    return Counter(event.role for event in _dealing(rules) if isinstance(event, Dealt))
 
 
 def _role_count(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
@@ -144,11 +155,13 @@ def _all_roles(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable
 def _side(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     if not rules.count(str(asked["role"])):
         raise Impossible("nobody holds it")
+    remark(f"The card: {ROLES[str(asked['role'])].card(rules)}.")
     return ROLES[str(asked["role"])].side.value
 
 
 def _first_name(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
-    return 0 if asked["end"] == "lowest" else begin(rules).state.table.everyone_alive.bit_length() - 1
+    remark(f"The players in a row: {listed(rules.names)}.")
+    return 0 if asked["end"] == "lowest" else rules.players - 1
 
 
 def _ends(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
@@ -370,14 +383,8 @@ def _secret(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
 
 
 def _pack_known(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
-    s = example(rules)
-    now, met = begin(rules), []
-    while now.asks and now.asks[0].kind == "deal":
-        assert now.asks[0].options is not None
-        now = step(now.state, [now.asks[0].options[0]])
-        met += [event for event in now.events if isinstance(event, PackMet)]
-    members = {seat for event in met for seat in event.seats}
-    return {*s.holders(str(asked["role"]))} <= members
+    members = {seat for event in _dealing(rules) if isinstance(event, PackMet) for seat in event.seats}
+    return {*example(rules).holders(str(asked["role"]))} <= members
 
 
 def _several(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
@@ -404,7 +411,10 @@ def _order_kind(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
 
 def _talks(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     told = with_rest(rules, example(rules, "order"), "order")
-    return any(ask.kind == "statement" for ask, _ in playout(rules, told, "order", "discussion").asks)
+    asks = playout(rules, told, "order", "discussion").asks
+    speakers = [ask.seat for ask, _ in asks if ask.kind == "statement"]
+    remark(f"Asked to speak by day: {listed([rules.names[seat] for seat in speakers])}.")
+    return bool(speakers)
 
 
 def _where_talked(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
@@ -537,6 +547,7 @@ def _candidates(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
         now = step(now.state, [now.asks[0].options[0]])
         for event in now.events:
             if isinstance(event, CandidatesNamed):
+                note(rules, [event], ())
                 return len(event.seats)
     raise Impossible("nobody runs")
 
@@ -578,7 +589,7 @@ def _wolves_win(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
 
 
 def _conditions(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
-    yield {"when": "parity", "once": "they are as many as the other living players"}
+    yield {"when": "parity", "once": "the Werewolves are as many as the other living players"}
     yield {"when": "no plain", "once": "no plain Villager is alive"}
     yield {"when": "no able", "once": "nobody of the village with an ability is alive"}
 
@@ -755,7 +766,7 @@ KINDS = (
         _votes_for_whom,
         _vote_targets,
         "May a player {does}?",
-        "Do the rules allow a player to {does} by day?",
+        "By day, do the rules allow a player to {does}?",
         "!Is a player forbidden to {does}?",
         "!Is it against the rules to {does} in the voting phase?",
         "Is it legal for a player to {does}?",
@@ -1091,7 +1102,7 @@ KINDS = (
         "Whether the Werewolves win as soon as that is so, the other ways to win left aside.",
         _wolves_win,
         _conditions,
-        "Do the Werewolves win as soon as {once}?",
+        "Is it a victory of the Werewolves when {once}?",
         "Is the game won by the Werewolves once {once}?",
         "!Does the game go on although {once}?",
         "!Do the Werewolves still have to do more when {once}?",

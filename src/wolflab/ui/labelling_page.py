@@ -1,0 +1,45 @@
+"""A page on which a person labels items: one file that is opened in a browser, with no server and no network.
+
+Items, styles and script are inside it, and a content policy forbids every request. Labels are kept in the
+browser and come back as a CSV file that `lab.labels.label_files` reads. What is labelled, and how, each page
+says in a body and a script of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+
+
+def labelling_page(package: str, name: str, title: str, data: Mapping[str, Any]) -> str:
+    """The page as text. package, name: where its body (`name`.html) and its script (`name`.js) are.
+
+    data: `kept`, under which word the browser keeps labels; `code`, which names the items, so that two sets
+    never mix labels; `items`, each with an `id` and the place of its `rules`; and what the script reads.
+    """
+    shared, own = files("wolflab.ui"), files(package)
+    page = shared.joinpath("labelling_page.html").read_text(encoding="utf-8")
+    scripts = shared.joinpath("labelling_page.js"), own.joinpath(f"{name}.js")
+    parts = {
+        "title": escape(title),
+        "css": shared.joinpath("labelling_page.css").read_text(encoding="utf-8"),
+        "body": own.joinpath(f"{name}.html").read_text(encoding="utf-8"),
+        "script": "\n".join(script.read_text(encoding="utf-8") for script in scripts),
+        # "<" is never written as such: nothing in an item can close the element that holds it.
+        "data": msgspec.json.encode(data).decode().replace("<", "\\u003c"),
+    }
+    for place, text in parts.items():
+        head, mark, tail = page.partition(f"<!--{place}-->")
+        assert mark, f"labelling_page.html lost its place for {place}"
+        page = head + text + tail
+    return page
+
+
+def with_rules(items: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:
+    """The items with the place of their rules in place of these, and all rules (long, and mostly one)."""
+    rules = list(dict.fromkeys(item["rules"] for item in items))
+    return [item | {"rules": rules.index(item["rules"])} for item in items], rules

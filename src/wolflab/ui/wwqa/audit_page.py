@@ -1,0 +1,163 @@
+"""The audit as a page: what was found, with every question and where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from ..report.numbers import html_table
+from ..report.page import page, sections
+from ..wording import counted, cut
+
+_MOST = 200
+"""Rows of a table; the rest is in the file of findings."""
+_LONG = 300
+"""Characters of a question that are shown."""
+
+_READING = """<p class="lead">Doubles are equal but for case, spaces and punctuation. Nearly equal questions
+have the same words on which an answer hangs (roles, numbers, deeds, times, negations) in the same order, and
+are near in the rest.</p>
+<p class="lead">Labels are held against the rules engine, for questions that it understands: it plays small
+games under the published rules (002 §6.1) and under what the released code does, or under the rules that were
+named. A label is wrong where all of these rules decide the question, and against it. It is disputed where
+they differ or leave it open.</p>
+<p class="lead">The copies leave out: unusable rows, items whose answer the engine does not prove again, wrong
+labels, contradictory questions (both sides, unless the engine decides), test questions in training, and of
+equal and nearly equal questions all but the first. No label is changed, and neither are the files that were
+read.</p>"""
+
+
+def render_audit(numbers: dict[str, Any]) -> str:
+    """The page as text. numbers: see `auditing.audit_as_dict`."""
+    labels = numbers["labels"]
+    wrong = [one for one in labels if one["verdict"] == "wrong"]
+    disputed = [one for one in labels if one["verdict"] == "disputed"]
+    both = _groups("The same question, answered both ways", numbers["contradictions"])
+    both += _groups("One claim in other words, answered both ways", numbers["contradictions_in_other_words"])
+    against = _labels("All rules decide otherwise", wrong)
+    against += _plain("Built items whose answer the engine does not prove again", numbers["not_proved_again"])
+    parts = [
+        ("files", "Files", _files(numbers["files"]) + _balance(numbers["files"])),
+        ("unusable", "Unusable rows", _unusable(numbers["files"])),
+        ("leaks", "Test questions in training", _leaks(numbers["test_questions_in_training"])),
+        ("contradictions", "Contradictions", both),
+        ("wrong", "Wrong labels", against),
+        ("disputed", "Disputed labels", _labels("The rules differ, or leave it open", disputed)),
+        ("doubles", "Doubles", _groups("Equal questions", numbers["duplicates"])),
+        ("near", "Nearly equal", _groups("Nearly equal questions", numbers["near_duplicates"])),
+        ("left-out", "Left out", _plain("Rows that the cleaned copies do without", numbers["left_out"])),
+        ("reading", "How to read this", _READING),
+    ]
+    found = [(anchor, name, text) for anchor, name, text in parts if text]
+    names = ", ".join(file["name"] for file in numbers["files"])
+    sub = f'<p class="sub">{escape(names)}</p>'
+    head = f'<header class="top"><div><h1>Audit of questions</h1>{sub}</div></header>'
+    foot = "<footer>Made by Wolflab from the files. The same files give the same page.</footer>\n"
+    return page("Audit of questions", f"{head}\n{_tiles(numbers, wrong)}{sections(found)}{foot}")
+
+
+def _tiles(numbers: dict[str, Any], wrong: Sequence[Any]) -> str:
+    tiles = (
+        (sum(file["questions"] for file in numbers["files"]), "questions"),
+        (sum(len(file["unusable"]) for file in numbers["files"]), "unusable rows"),
+        (len(numbers["test_questions_in_training"]), "test questions in training"),
+        (len(numbers["contradictions"]), "contradictions"),
+        (len(numbers["labels"]), "labels held against the engine"),
+        (len(wrong), "wrong labels"),
+        (len(numbers["left_out"]), "left out of the copies"),
+    )
+    cells = "".join(f'<div class="tile"><b>{n:,}</b><span>{name}</span></div>' for n, name in tiles)
+    return f'<div class="tiles">{cells}</div>\n'
+
+
+def _table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int]) -> str:
+    if not rows:
+        return ""
+    more = f"; the first {_MOST} of {len(rows):,}, all are in audit.json" if len(rows) > _MOST else ""
+    return html_table(escape(caption) + more, heads, rows[:_MOST], instrument=False, left=left)
+
+
+def _files(files: Sequence[Any]) -> str:
+    heads = ["file", "questions", "unusable", "doubles", "nearly equal", "contradictory", "leaked"]
+    heads += ["labels understood", "wrong", "disputed", "left out"]
+    rows = []
+    for file in files:
+        labels = file["labels"]
+        counts = [file["questions"], len(file["unusable"])]
+        counts += [file[name] for name in ("duplicates", "near_duplicates", "contradictory", "leaked")]
+        counts += [sum(labels.values()), labels["wrong"], labels["disputed"], file["left_out"]]
+        notes = [f"for {file['for']}, {file['layout']}", *file["notes"], f"copy: {file['copy']}"]
+        if file["formulas"]:
+            notes.append(f"{counted(file['formulas'], 'cell')} like formulas: with an apostrophe in the copy")
+        said = "".join(f'<span class="n">{escape(note)}</span>' for note in notes)
+        rows.append([escape(file["name"]) + said, *(f"{n:,}" for n in counts)])
+    return _table("What was found in each file", heads, rows, ())
+
+
+def _balance(files: Sequence[Any]) -> str:
+    rows = []
+    for file in files:
+        for category, counts in file["balance"].items():
+            asked = counts["yes"] + counts["no"]
+            share = f"{100 * counts['yes'] / asked:.1f} %" if asked else "–"
+            numbers = (counts["questions"], counts["yes"], counts["no"])
+            rows.append([escape(file["name"]), category, *(f"{n:,}" for n in numbers), share])
+    heads = ("file", "category", "questions", "Yes", "No", "share of Yes")
+    return _table("Balance, by category", heads, rows, (1,))
+
+
+def _unusable(files: Sequence[Any]) -> str:
+    rows = [
+        [escape(file["name"]), str(row["line"]), escape(row["why"])]
+        for file in files
+        for row in file["unusable"]
+    ]
+    return _table("Rows that gave no question", ("file", "line", "why"), rows, (2,))
+
+
+def _place(one: Any) -> str:
+    return f"{escape(one['file'])}, line {one['line']}"
+
+
+def _asked(one: Any) -> str:
+    return escape(cut(one["question"], _LONG))
+
+
+def _answered(one: Any) -> str:
+    return escape(cut(one["answer"], _LONG))
+
+
+def _leaks(leaks: Sequence[Any]) -> str:
+    rows = []
+    for leak in sorted(leaks, key=lambda leak: bool(leak["answers"] == "same")):
+        test = leak["test"]
+        places = "<br>".join(
+            f"{_place(one)}: {'' if leak['exact'] else f'nearly: {_asked(one)} '}<b>{_answered(one)}</b>"
+            for one in leak["train"][:5]
+        )
+        rows.append([_place(test), _asked(test), _answered(test), places, leak["answers"]])
+    heads = ("test", "question", "answer", "in training", "answers")
+    return _table("Test questions that stand in training", heads, rows, (1, 2, 3, 4))
+
+
+def _groups(caption: str, groups: Sequence[Any]) -> str:
+    rows = [
+        [str(number), _place(one), _asked(one), _answered(one), escape(one.get("reading", ""))]
+        for number, group in enumerate(groups, 1)
+        for one in group
+    ]
+    return _table(caption, ("group", "where", "question", "answer", "read as"), rows, (1, 2, 3, 4))
+
+
+def _labels(caption: str, labels: Sequence[Any]) -> str:
+    rows = []
+    for one in labels:
+        says = "<br>".join(f"{escape(name)}: {answer or 'open'}" for name, answer in one["says"].items())
+        rows.append([_place(one), _asked(one), _answered(one), says, escape(one["reading"])])
+    return _table(caption, ("where", "question", "label", "the rules say", "read as"), rows, (1, 2, 3, 4))
+
+
+def _plain(caption: str, some: Sequence[Any]) -> str:
+    rows = [[_place(one), _asked(one), _answered(one), escape(one.get("why", ""))] for one in some]
+    return _table(caption, ("where", "question", "answer", "why"), rows, (1, 2, 3))

@@ -1,0 +1,122 @@
+"""What `wolflab wwqa generate` shows: a model at work on questions, and what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from ...errors import WolflabError
+from ...lab.plans.sources import checking
+from ...lab.plans.specs import BudgetSpec
+from ...rules import preset
+from ...wwqa.generating import (
+    FACTS,
+    FORMS,
+    NEAR,
+    PAIRS,
+    TO_LABEL,
+    Generation,
+    GenerationPlan,
+    generate_by_name,
+)
+from ..commands import bar
+from ..console import say
+from ..report.numbers import number
+from ..tables import print_fitted
+from ..wording import counted
+
+OFF = "off"
+"""In place of an embedder: no near-duplicate is looked for."""
+_FORMS = {"yes_no": "yes or no", "open": "in words"}
+_COUNTS = {
+    "wanted": "wanted",
+    "rounds": "rounds",
+    "written": "written",
+    "revised": "after revision",
+    "same": "asked before",
+    "near": "nearly asked before",
+    "kept": "kept",
+    "answered": "answered",
+    "dropped": "dropped",
+    "lost_rounds": "lost rounds",
+    "lost_answers": "lost answers",
+}
+"""What is printed of a chain's counts, in words."""
+_SHOWN = 5
+"""Reasons for unusable replies that are listed."""
+
+
+def generate_questions(
+    console: Console,
+    rules: str,
+    model: str | dict[str, Any],
+    directory: Path,
+    questions: int,
+    reviser: str | dict[str, Any] | None = None,
+    forms: tuple[str, ...] = FORMS,
+    label: bool = False,
+    near: str = "hashing",
+    threshold: float = NEAR,
+    seed: int = 1,
+    limits: tuple[int | None, float | None] = (None, None),
+) -> Generation:
+    """`wolflab wwqa generate`. limits: tokens and USD."""
+    with checking("the budget", BudgetSpec):
+        BudgetSpec(tokens=limits[0], usd=limits[1])
+    if questions < 1:
+        raise WolflabError(f"--n {questions}: ask for one question or more")
+    if not 0 < threshold <= 1:
+        raise WolflabError(f"--threshold {threshold}: a similarity is above 0 and at most 1")
+    for form in forms:
+        if form not in FORMS:
+            raise WolflabError(f"--form {form}: use {' or '.join(FORMS)}")
+    chosen = tuple(form for form in FORMS if form in forms)
+    plan = GenerationPlan(
+        preset(rules), questions, seed, chosen, None if near == OFF else (near, threshold), label
+    )
+    shown = bar(console)
+    task = shown.add_task("questions and answers", total=None)
+    with shown:
+        made = asyncio.run(
+            generate_by_name(
+                plan,
+                model,
+                directory,
+                reviser,
+                limits,
+                lambda done, wanted: shown.update(task, completed=done, total=wanted),
+            )
+        )
+    print_generation(console, made)
+    return made
+
+
+def print_generation(console: Console, made: Generation) -> None:
+    """What became of the questions, what it cost, and where they are."""
+    heads = ("", *(f"{one.category},\n{_FORMS[one.form]}" for one in made.chains))
+    rows = [[words, *(str(getattr(one, name)) for one in made.chains)] for name, words in _COUNTS.items()]
+    print_fitted(console, "Questions", heads, rows)
+    if made.unusable:
+        reasons: dict[str, int] = {}
+        for reply in made.unusable:
+            reasons[reply.why] = reasons.get(reply.why, 0) + 1
+        say(
+            console,
+            f"{counted(len(made.unusable), 'reply was', 'replies were')} unusable and asked for again:",
+        )
+        for why, times in sorted(reasons.items(), key=lambda pair: -pair[1])[:_SHOWN]:
+            say(console, f"  {times} × {why}")
+    cost = f", {number(made.usage.cost, 'usd')}" if made.usage.cost else ""
+    say(console, f"{made.usage.tokens:,} tokens{cost}")
+    say(console, f"{counted(len(made.pairs), 'question')} with answers:  {made.path / PAIRS}")
+    if made.to_label:
+        say(
+            console, f"{counted(len(made.to_label), 'question')} for people to label:  {made.path / TO_LABEL}"
+        )
+    say(console, f"how they were made:  {made.path / FACTS}")
+    waiting = sum(chain.waiting for chain in made.chains)
+    if waiting:
+        say(console, f"Not finished ({made.why}). Go on with the same command.", "yellow")

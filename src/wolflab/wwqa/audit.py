@@ -1,0 +1,273 @@
+"""What is wrong with files of questions: doubles, contradictions, test questions in training, wrong labels.
+
+Nothing is changed here. `Audit.left_out` says what cleaned copies do without, and why.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import msgspec
+
+from ..errors import WolflabError
+from ..rules import Ruleset, preset
+from .claims import PUBLISHED, RELEASED, RuleClaim, holds
+from .duplicates import letters_of, near_pairs
+from .items import YES, Item
+from .mapping import claim_asked
+from .sources import QuestionFile
+
+Proof = Callable[[Item], bool | None]
+"""Whether the engine gives an item's answer again; None for an item that it cannot prove."""
+
+TRAINING = ("train", "validation")
+"""The splits of a built file that a model learns from; the others are tests."""
+
+
+class Spot(NamedTuple):
+    """Where a question stands: the number of the file and of the item, from 0."""
+
+    file: int
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """A test question that stands in training. train: where. exact: to the letter, or nearly the same."""
+
+    test: Spot
+    train: tuple[Spot, ...]
+    exact: bool
+
+
+@dataclass(frozen=True)
+class LabelCheck:
+    """A yes/no question that the engine can answer. label: what its file answers, Yes being True.
+
+    positive: a Yes means that the claim holds. says: name of the rules → the answer; None: left open.
+    """
+
+    spot: Spot
+    claim: RuleClaim
+    positive: bool
+    label: bool
+    says: Mapping[str, bool | None]
+
+    @property
+    def verdict(self) -> str:
+        """ "right" or "wrong" where all rules decide it alike; "disputed" where they do not."""
+        answers = {*self.says.values()}
+        if None in answers or len(answers) > 1:
+            return "disputed"
+        return "right" if answers == {self.label} else "wrong"
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was found. Groups hold spots in the order of the files.
+
+    train: numbers of the files that are for training. exact: the same question. near: nearly the same, groups
+    of `exact` not told again. contradictions: the same or nearly the same question, answered yes and no.
+    restated: the same claim in other words, answered both ways. checks: by the engine. proofs: of items that
+    were built, whether the engine gives their answers again.
+    """
+
+    files: tuple[QuestionFile, ...]
+    train: frozenset[int]
+    exact: tuple[tuple[Spot, ...], ...] = ()
+    near: tuple[tuple[Spot, ...], ...] = ()
+    contradictions: tuple[tuple[Spot, ...], ...] = ()
+    restated: tuple[tuple[LabelCheck, ...], ...] = ()
+    leaks: tuple[Leak, ...] = ()
+    checks: tuple[LabelCheck, ...] = ()
+    proofs: Mapping[Spot, bool | None] = field(default_factory=dict)
+
+    @property
+    def spots(self) -> Iterator[Spot]:
+        """Every question, file by file."""
+        return (Spot(f, k) for f, file in enumerate(self.files) for k in range(len(file.items)))
+
+    def item(self, spot: Spot) -> Item:
+        """The question that stands there."""
+        return self.files[spot.file].items[spot.place]
+
+    def is_test(self, spot: Spot) -> bool:
+        """Whether it is a question to test by: in no training file, and in no split for training."""
+        return spot.file not in self.train and self.item(spot).split not in TRAINING
+
+    @cached_property
+    def left_out(self) -> dict[Spot, str]:
+        """What cleaned copies do without, and why; where several reasons apply, the first one of these."""
+        verdicts = {check.spot: check.verdict for check in self.checks}
+        unproved = [spot for spot, same in self.proofs.items() if same is False]
+        reasons = dict.fromkeys(unproved, "the engine proves another answer")
+        for spot, verdict in verdicts.items():
+            if verdict == "wrong":
+                reasons.setdefault(spot, "the label is wrong")
+        for group in self.contradictions:
+            for test in (True, False):
+                alike = [spot for spot in group if self.is_test(spot) == test]
+                if _both_answers(map(self.item, alike)):
+                    for spot in alike:
+                        if verdicts.get(spot) != "right":
+                            reasons.setdefault(spot, "the same question has another answer")
+        for leak in self.leaks:
+            for spot in leak.train:
+                reasons.setdefault(spot, "it is a test question")
+        for group in (*self.exact, *self.near):
+            for test in (True, False):
+                alike = [spot for spot in group if spot not in reasons and self.is_test(spot) == test]
+                reasons |= dict.fromkeys(alike[1:], "it stands there already")
+        return reasons
+
+    def cleaned(self, file: int) -> bytes:
+        """The file in its own layout, without what is left out and without unusable rows."""
+        kept = (k for k in range(len(self.files[file].items)) if Spot(file, k) not in self.left_out)
+        return self.files[file].rewritten(kept)
+
+
+def rules_to_ask(name: str | None) -> dict[str, tuple[Ruleset, ...]]:
+    """What labels are held against: one preset, or 002's rules as published and as its code plays them."""
+    if name is not None:
+        return {name: (preset(name),)}
+    return {"published": PUBLISHED, "released code": (RELEASED,)}
+
+
+def audit_questions(
+    files: Sequence[QuestionFile],
+    train: Sequence[QuestionFile],
+    rules: Mapping[str, Sequence[Ruleset]],
+    proof: Proof | None = None,
+) -> Audit:
+    """Compare the questions of all files, and ask the engine where a question can be put to it.
+
+    train: files for training. rules: see `rules_to_ask`; a question that names its own rules is asked under
+    those. proof: proves items that were built. WolflabError for a file that is given twice.
+    """
+    together = (*files, *train)
+    paths = [file.path.resolve() for file in together]
+    for path in paths:
+        if paths.count(path) > 1:
+            raise WolflabError(f"{path}: given twice; name it once, as a test file or with --train")
+    found = Audit(together, frozenset(range(len(files), len(together))))
+    spots = [*found.spots]
+    items = [found.item(spot) for spot in spots]
+    same = _same(items)
+    written = [k for k, item in enumerate(items) if not item.kind]
+    near = [(written[i], written[j]) for i, j in near_pairs([items[k].question for k in written])]
+    exact = _grouped(spots, same)
+    alike = _grouped(spots, [*same, *near])
+    checks = tuple(_checks(spots, items, rules))
+    told = set(exact)
+    return Audit(
+        together,
+        found.train,
+        exact,
+        tuple(group for group in alike if group not in told),
+        tuple(group for group in alike if _both_answers(map(found.item, group))),
+        tuple(_restated(checks, alike)),
+        tuple(_leaks(found, exact, alike)),
+        checks,
+        {spot: _proved(item, proof) for spot, item in zip(spots, items, strict=True) if proof and item.kind},
+    )
+
+
+def leaning(item: Item) -> bool | None:
+    """Whether the answer says yes; None for one that begins with neither yes nor no."""
+    first = re.match(r"\W*(yes|no)\b", item.answer, re.IGNORECASE)
+    return None if first is None or item.form == "choice" else first[1].casefold() == YES.casefold()
+
+
+def category_of(item: Item) -> str:
+    """As the item says; else "situation" where it names a player by number, "rule" where it does not."""
+    numbered = re.search(r"player[_ ]?\d", item.question, re.IGNORECASE)
+    return item.category or ("situation" if numbered else "rule")
+
+
+def _proved(item: Item, proof: Proof) -> bool | None:
+    """An item that says other things in `value` and in `answer`, or that breaks its proof, is not proved."""
+    if item.form == "yes_no" and isinstance(item.value, bool) and item.value != (item.answer == YES):
+        return False
+    try:
+        return proof(item)
+    except (WolflabError, msgspec.MsgspecError, ValueError, LookupError):
+        return False
+
+
+def _both_answers(items: Iterable[Item]) -> bool:
+    return {True, False} <= {leaning(item) for item in items}
+
+
+def _same(items: Sequence[Item]) -> list[tuple[int, int]]:
+    """Pairs of equal questions under equal rules, each with the first one."""
+    first: dict[bytes, int] = {}
+    pairs = []
+    for k, item in enumerate(items):
+        choices = [letters_of(choice) for choice in item.choices]
+        key = msgspec.json.encode((item.rules, letters_of(item.question), choices), order="sorted")
+        if (before := first.setdefault(key, k)) != k:
+            pairs.append((before, k))
+    return pairs
+
+
+def _grouped(spots: Sequence[Spot], pairs: Sequence[tuple[int, int]]) -> tuple[tuple[Spot, ...], ...]:
+    """What hangs together by pairs, in the order of the spots."""
+    above = list(range(len(spots)))
+
+    def top(k: int) -> int:
+        while above[k] != k:
+            above[k] = k = above[above[k]]
+        return k
+
+    for i, j in pairs:
+        low, high = sorted((top(i), top(j)))
+        above[high] = low
+    groups: dict[int, list[Spot]] = defaultdict(list)
+    for k, spot in enumerate(spots):
+        groups[top(k)].append(spot)
+    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
+
+
+def _leaks(
+    found: Audit, exact: Sequence[tuple[Spot, ...]], alike: Sequence[tuple[Spot, ...]]
+) -> Iterator[Leak]:
+    same = {spot: group for group in exact for spot in group}
+    for group in alike:
+        train = tuple(spot for spot in group if not found.is_test(spot))
+        for test in group if train else ():
+            if found.is_test(test):
+                equal = tuple(spot for spot in train if spot in same.get(test, ()))
+                yield Leak(test, equal or train, bool(equal))
+
+
+def _checks(
+    spots: Sequence[Spot], items: Sequence[Item], rules: Mapping[str, Sequence[Ruleset]]
+) -> Iterator[LabelCheck]:
+    for spot, item in zip(spots, items, strict=True):
+        asked = claim_asked(item.question) if item.form == "yes_no" and not item.kind else None
+        if asked is None:
+            continue
+        own = item.ruleset
+        under = rules if own is None else {own.name: (own,)}
+        held = {name: holds(asked.claim, family) for name, family in under.items()}
+        if {*held.values()} != {None}:
+            says = {name: None if one is None else one == asked.positive for name, one in held.items()}
+            yield LabelCheck(spot, asked.claim, asked.positive, item.answer == YES, says)
+
+
+def _restated(
+    checks: Sequence[LabelCheck], alike: Sequence[tuple[Spot, ...]]
+) -> Iterator[tuple[LabelCheck, ...]]:
+    """Questions on one claim that is held true and false, where no group of equal ones tells it already."""
+    by_claim: dict[tuple[RuleClaim, tuple[str, ...]], list[LabelCheck]] = defaultdict(list)
+    for check in checks:
+        by_claim[check.claim, tuple(check.says)].append(check)
+    for same in by_claim.values():
+        told = any({check.spot for check in same} <= {*group} for group in alike)
+        if len({check.label == check.positive for check in same}) > 1 and not told:
+            yield tuple(same)

@@ -1,0 +1,510 @@
+"""Questions that a model writes, revises and answers: the pipeline of 002 §8 (Figure 5) on any model.
+
+A *chain* makes the questions of one category and one form. A *round* asks for ten questions and has them
+revised; what comes of it enters the chain's pool. The first three rounds show the five examples that people
+wrote, every later one two of these and three of the pool. Then each question is answered, and the answer is
+revised or the question dropped. Answers to yes-or-no questions are left for people (`reviewing`), unless a
+model is to propose them.
+
+Every request is an asker's (`lab.runs.work`) whose calls are on file: a run that was stopped goes on, and the
+same calls give the same questions. Rounds come in threes that know the same pool, and are made at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
+
+from .. import __version__
+from ..errors import ModelError, WolflabError
+from ..files import write
+from ..lab.runs.work import How, check_models, work
+from ..lab.storage.call_store import CallFile, CallStore
+from ..models.base import Chat, Model, Request, Sampling
+from ..models.budget import Budget
+from ..models.calls import answer
+from ..models.catalog import Spec, resolve
+from ..models.embedders.base import Embedder
+from ..models.embedders.catalog import EmbedderSpec, resolve_embedder
+from ..rules import Ruleset
+from ..text.replies.parsed import Problem
+from ..usage import Usage
+from .examples import POOL, examples_of
+from .items import Category, Form, Item, rules_as_plain, write_items
+from .writing import (
+    prompt_hashes,
+    read_corrected,
+    read_written,
+    to_answer,
+    to_correct,
+    to_revise,
+    to_write,
+    written_answer,
+)
+
+A_ROUND = 10
+"""Questions asked for at once (002 §8)."""
+TOGETHER = 3
+"""Rounds that know the same pool. The paper's first three see no generated question either."""
+HUMAN = 2
+"""Of the five examples of a later round, those that people wrote (002 §8)."""
+ROUNDS = 3
+"""A chain gives up after so many times the rounds that it would need if every question were kept."""
+NEAR = 0.95
+"""Cosine similarity from which a question counts as asked before. At this one `hashing` finds other words for
+the same little words, and keeps two situations that differ in one player."""
+AT_ONCE = 64
+"""Requests in work at once; calls in flight are limited for each endpoint as well."""
+
+CATEGORIES: tuple[Category, ...] = ("rule", "situation")
+FORMS: tuple[Form, ...] = ("open", "yes_no")
+PAIRS, TO_LABEL, FACTS = "questions.jsonl", "to_label.jsonl", "generation.json"
+"""What is left: questions with answers, yes-or-no questions that people are to label, how all were made."""
+
+_WRITING, _REVIEWING = Sampling(temperature=1.0), Sampling(temperature=0.0)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationPlan:
+    """What is to be made. questions: over all chains. near: embedder and threshold, None: no near-duplicate
+    is looked for. label: whether a model proposes the answers of yes-or-no questions.
+    """
+
+    ruleset: Ruleset
+    questions: int
+    seed: int = 1
+    forms: tuple[Form, ...] = FORMS
+    near: tuple[EmbedderSpec, float] | None = ("hashing", NEAR)
+    label: bool = False
+    retries: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class UnusableReply:
+    """A reply that could not be used. asker, step: what it was to be; why: as the model was told."""
+
+    asker: str
+    step: str
+    attempt: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChainCounts:
+    """What became of one chain's questions.
+
+    written: by the rounds; revised: left by their revision. same, near: left out because it had been asked
+    before, in equal words or in similar ones. kept: in the pool, at most `wanted` of them. answered: with an
+    answer that passed its revision; dropped by it: questions that the rules do not decide. lost_rounds,
+    lost_answers: no usable reply came. waiting: still to be asked, after a budget or a server stopped it.
+    """
+
+    category: str
+    form: str
+    wanted: int
+    rounds: int
+    written: int
+    revised: int
+    same: int
+    near: int
+    kept: int
+    answered: int
+    dropped: int
+    lost_rounds: int
+    lost_answers: int
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """What a run has made so far. why: what stopped it, "" where nothing did."""
+
+    path: Path
+    pairs: tuple[Item, ...]
+    to_label: tuple[Item, ...]
+    chains: tuple[ChainCounts, ...]
+    unusable: tuple[UnusableReply, ...]
+    usage: Usage = field(default_factory=Usage)
+    why: str = ""
+
+
+# -- running ----------------------------------------------------------------------------------
+
+
+async def generate_by_name(
+    plan: GenerationPlan,
+    spec: Spec,
+    directory: Path,
+    reviser: Spec | None = None,
+    limits: tuple[int | None, float | None] = (None, None),
+    watch: Callable[[int, int], None] = lambda done, wanted: None,
+) -> Generation:
+    """`generate` by the models that an experiment would name so. reviser: None where one model does both.
+
+    limits: tokens and USD, what was spent before counted in.
+    """
+    budget = Budget(*limits)
+    writer = resolve(spec, budget)
+    models = [writer, writer if reviser is None else resolve(reviser, budget)]
+    embedder = None if plan.near is None else resolve_embedder(plan.near[0], budget)
+    try:
+        for model in models:
+            if model.typed:
+                raise ModelError(
+                    f"model {model.name!r} answers questions of the game alone and does not read; "
+                    "name a language model (see `wolflab models`)"
+                )
+        with begin_generating(directory, plan, models, embedder) as home:
+            budget.spent_tokens, budget.spent_usd = home.spent()
+            return await generate(plan, (models[0], models[1]), home, embedder, watch=watch)
+    finally:
+        for used in (*models, *([embedder] if embedder else ())):
+            await used.close()
+
+
+def begin_generating(
+    path: Path, plan: GenerationPlan, models: Sequence[Model], embedder: Embedder | None
+) -> CallStore:
+    """The directory, new or gone on with; StoreError for one that was begun otherwise. More questions may be
+    asked for, other forms, and labels.
+    """
+
+    def plain(value: object) -> str:
+        return msgspec.json.encode(value, order="sorted").decode()
+
+    facts = {
+        "rules": plain(rules_as_plain(plan.ruleset)),
+        "seed": str(plan.seed),
+        "retries": str(plan.retries),
+    }
+    for name, model in zip(("model", "reviser"), models, strict=True):
+        facts[name] = plain(model.describe())
+    near = None if embedder is None or plan.near is None else (embedder.describe(), plan.near[1])
+    return CallStore.begin(path, {**facts, "near-duplicate search": plain(near)})
+
+
+async def generate(
+    plan: GenerationPlan,
+    models: tuple[Model, Model],
+    home: CallStore,
+    embedder: Embedder | None,
+    at_once: int = AT_ONCE,
+    watch: Callable[[int, int], None] = lambda done, wanted: None,
+) -> Generation:
+    """Make the questions and write them down. models: who writes and answers, who revises.
+
+    A spent budget or a failing server leaves work waiting, to be gone on with by another call; any other
+    ModelError, and a request that no longer fits the one on file, is raised at the end.
+    """
+    chains = _chains(plan, models, home, embedder)
+    checked = False
+
+    def over() -> None:
+        watch(sum(chain.done for chain in chains), sum(chain.planned for chain in chains))
+
+    while True:
+        waves = [(chain, await chain.next_rounds()) for chain in chains]
+        askers = [asker for chain, rounds in waves for asker in (*rounds, *chain.next_answers())]
+        if not askers:
+            break
+        if not checked and not all(asker.begun for asker in askers):
+            await check_models(dict.fromkeys(models))
+            checked = True
+        await work(
+            askers, at_once, lambda: watch(sum(c.done for c in chains), sum(c.planned for c in chains))
+        )
+        failed = next((asker for asker in askers if asker.how == "failed"), None)
+        if failed is not None:
+            raise WolflabError(failed.why)
+    home.adapted(models)
+    usage = sum((totals.usage for by in home.spent_by().values() for totals in by.values()), Usage())
+    made = Generation(
+        home.path,
+        _unique(item for chain in chains for item in chain.pairs() if chain.form != "yes_no"),
+        _unique(item for chain in chains for item in chain.pairs() if chain.form == "yes_no"),
+        tuple(chain.counts() for chain in chains),
+        tuple(reply for chain in chains for asker in chain.askers() for reply in asker.unusable),
+        usage,
+        next((asker.why for chain in chains for asker in chain.askers() if asker.why), ""),
+    )
+    _leave(plan, models, embedder, made)
+    return made
+
+
+def _leave(
+    plan: GenerationPlan, models: Sequence[Model], embedder: Embedder | None, made: Generation
+) -> None:
+    """Write the questions, and how they were made."""
+    write_items(made.path / PAIRS, made.pairs)
+    write_items(made.path / TO_LABEL, made.to_label)
+    near = None if embedder is None or plan.near is None else [embedder.describe(), plan.near[1]]
+    facts = {
+        "wolflab": __version__,
+        "rules": rules_as_plain(plan.ruleset),
+        "questions": plan.questions,
+        "seed": plan.seed,
+        "model": models[0].describe(),
+        "reviser": models[1].describe(),
+        "temperature": {"writing": _WRITING.temperature, "revising, answering": _REVIEWING.temperature},
+        "prompts": prompt_hashes(),
+        "near duplicates": near,
+        "finished": not made.why,
+        "chains": [asdict(chain) for chain in made.chains],
+        "usage": asdict(made.usage),
+        "unusable": [asdict(reply) for reply in made.unusable],
+    }
+    write(made.path / FACTS, msgspec.json.format(msgspec.json.encode(facts), indent=1) + b"\n")
+
+
+def _unique(items: Iterable[Item]) -> tuple[Item, ...]:
+    """Each question once, whichever chain has it."""
+    by_id: dict[str, Item] = {}
+    for item in items:
+        by_id.setdefault(item.id, item)
+    return tuple(by_id.values())
+
+
+# -- a chain ----------------------------------------------------------------------------------
+
+
+def _chains(
+    plan: GenerationPlan, models: tuple[Model, Model], home: CallStore, embedder: Embedder | None
+) -> list[_Chain]:
+    kinds = [(category, form) for form in plan.forms for category in CATEGORIES]
+    share, rest = divmod(plan.questions, len(kinds))
+    return [
+        _Chain(plan, models, home, embedder, category, form, share + (place < rest))
+        for place, (category, form) in enumerate(kinds)
+    ]
+
+
+class _Chain:
+    """The questions of one category and form. pool: each with the number of its round, from 0."""
+
+    def __init__(
+        self,
+        plan: GenerationPlan,
+        models: tuple[Model, Model],
+        home: CallStore,
+        embedder: Embedder | None,
+        category: Category,
+        form: Form,
+        wanted: int,
+    ) -> None:
+        self.plan, self.models, self.home, self.embedder = plan, models, home, embedder
+        self.category, self.form, self.wanted = category, form, wanted
+        self.name = f"{category}/{form}"
+        self.human = examples_of(plan.ruleset, category, form)
+        self.pool: list[tuple[int, Item]] = []
+        self.rounds: list[_Round] = []
+        self.answers: list[_Answer] = []
+        self.same = self.near = self._taken = 0
+        self._asked = {_flat(example.question) for example in self.human}
+        self._vectors: list[np.ndarray[Any, Any]] = []
+
+    async def next_rounds(self) -> list[_Round]:
+        """Take in what the last rounds gave; the rounds that are to follow, none where there are enough."""
+        for one in self.rounds[self._taken :]:
+            if one.how is not None:
+                return []  # it waits, and what follows depends on it
+            for question in one.revised or ():
+                await self._take(one.number, question)
+            self._taken += 1
+        missing = self.wanted - len(self.pool)
+        limit = ROUNDS * math.ceil(self.wanted / A_ROUND)
+        begun = len(self.rounds)
+        count = min(TOGETHER - begun % TOGETHER, math.ceil(missing / A_ROUND), limit - begun)
+        fresh = [_Round(self, number) for number in range(begun, begun + count)]
+        self.rounds += fresh
+        return fresh
+
+    async def _take(self, number: int, question: str) -> None:
+        """Into the pool, unless it was asked before."""
+        if _flat(question) in self._asked:
+            self.same += 1
+            return
+        if self.embedder is not None and self.plan.near is not None:
+            if not self._vectors:
+                self._vectors += list(await self.embedder.embed([item.question for item in self.human]))
+            (vector,) = await self.embedder.embed([question])
+            if float(np.max(np.stack(self._vectors) @ vector)) >= self.plan.near[1]:
+                self.near += 1
+                return
+            self._vectors.append(vector)
+        self._asked.add(_flat(question))
+        rules = rules_as_plain(self.plan.ruleset)
+        item = Item(question=question, answer="", form=self.form, category=self.category, rules=rules)
+        self.pool.append((number, item))
+
+    def shown(self, number: int) -> tuple[Item, ...]:
+        """The examples of a round: all that people wrote, or two of them and three of the pool."""
+        human = self._drawn(f"human/{number}", self.human)
+        known = [item for made_in, item in self.pool if made_in < number - number % TOGETHER]
+        if number < TOGETHER or not known:
+            return human
+        made = self._drawn(f"pool/{number}", known)[: POOL - HUMAN]
+        return (*human[: POOL - len(made)], *made)
+
+    def _drawn(self, purpose: str, items: Sequence[Item]) -> tuple[Item, ...]:
+        """Items in an order that the seed decides for this purpose."""
+
+        def rank(item: Item) -> bytes:
+            key = f"{self.plan.seed}/{self.name}/{purpose}/{item.question}"
+            return blake2b(key.encode(), digest_size=8).digest()
+
+        return tuple(sorted(items, key=rank))
+
+    def next_answers(self) -> list[_Answer]:
+        """Those questions of the pool that are to be answered and are not begun."""
+        if self.form == "yes_no" and not self.plan.label:
+            return []
+        fresh = [_Answer(self, item) for _, item in self.pool[len(self.answers) : self.wanted]]
+        self.answers += fresh
+        return fresh
+
+    def pairs(self) -> list[Item]:
+        """What is ready: questions with their answers; without, where people are to answer."""
+        if self.form == "yes_no" and not self.plan.label:
+            return [item for _, item in self.pool[: self.wanted]]
+        return [msgspec.structs.replace(one.item, answer=one.answer) for one in self.answers if one.answer]
+
+    def askers(self) -> list[_Round | _Answer]:
+        """All that was begun."""
+        return [*self.rounds, *self.answers]
+
+    @property
+    def planned(self) -> int:
+        """Questions, and answers to them."""
+        return self.wanted * (1 if self.form == "yes_no" and not self.plan.label else 2)
+
+    @property
+    def done(self) -> int:
+        """Of what is planned."""
+        return min(len(self.pool), self.wanted) + sum(one.over for one in self.answers)
+
+    def counts(self) -> ChainCounts:
+        """What became of the questions."""
+        return ChainCounts(
+            category=self.category,
+            form=self.form,
+            wanted=self.wanted,
+            rounds=len(self.rounds),
+            written=sum(len(one.written or ()) for one in self.rounds),
+            revised=sum(len(one.revised or ()) for one in self.rounds),
+            same=self.same,
+            near=self.near,
+            kept=min(len(self.pool), self.wanted),
+            answered=sum(bool(one.answer) for one in self.answers),
+            dropped=sum(one.answer == "" for one in self.answers),
+            lost_rounds=sum(one.over and one.revised is None for one in self.rounds),
+            lost_answers=sum(one.over and one.answer is None for one in self.answers),
+            waiting=sum(one.how is not None for one in self.askers()),
+        )
+
+
+def _flat(question: str) -> str:
+    """A question by its words alone."""
+    return " ".join("".join(c if c.isalnum() else " " for c in question.casefold()).split())
+
+
+# -- what is asked ----------------------------------------------------------------------------
+
+
+class _Asking:
+    """One piece of work as an asker (`work.Asker`). unusable: replies that could not be used."""
+
+    def __init__(self, chain: _Chain, name: str) -> None:
+        self.chain, self.name = chain, name
+        filed = chain.home.filed(name)
+        self.file, self.begun = CallFile(chain.home, name, filed), bool(filed)
+        self.unusable: list[UnusableReply] = []
+        self.over = False
+        self.how: How | None = None
+        self.why = ""
+
+    def stop(self, how: How, why: str) -> None:
+        """Keep why it is not over."""
+        self.how, self.why = how, why
+
+    async def go(self) -> None:
+        """Ask, and put the calls away."""
+        await self._go()
+        self.file.keep()
+        self.over = True
+
+    async def _go(self) -> None:
+        raise NotImplementedError
+
+    async def _usable(
+        self, step: str, reviser: bool, chat: Chat, read: Callable[[str], T | Problem], sampling: Sampling
+    ) -> T | None:
+        """What a model says, asked again with the reason for what cannot be used; None if nothing helps."""
+        plan = self.chain.plan
+        corrections: tuple[tuple[str, str], ...] = ()
+        for attempt in range(plan.retries + 1):
+            key = f"wwqa/{plan.seed}|{self.name}|{step}|{attempt}"
+            request = Request(chat, key, sampling, corrections)
+            _, response = await answer(self.file, self.chain.models[reviser], request)
+            found = read(response.text)
+            if not isinstance(found, Problem):
+                return found
+            self.unusable.append(UnusableReply(self.name, step, attempt + 1, found.reason))
+            corrections = (*corrections, (response.text, found.reason))
+        return None
+
+
+class _Round(_Asking):
+    """A round: questions are written, then revised."""
+
+    def __init__(self, chain: _Chain, number: int) -> None:
+        super().__init__(chain, f"{chain.name}/round/{number + 1}")
+        self.number = number
+        self.written: tuple[str, ...] | None = None
+        self.revised: tuple[str, ...] | None = None
+
+    async def _go(self) -> None:
+        of, rules = self.chain, self.chain.plan.ruleset
+
+        def read(text: str) -> tuple[str, ...] | Problem:
+            return read_written(text, of.form, A_ROUND)
+
+        def read_revised(text: str) -> tuple[str, ...] | Problem:
+            return read_written(text, of.form, A_ROUND, may_drop=True)
+
+        chat = to_write(rules, of.category, of.form, of.shown(self.number), A_ROUND)
+        self.written = await self._usable("write", False, chat, read, _WRITING)
+        if self.written is not None:
+            chat = to_revise(rules, of.category, of.form, self.written)
+            self.revised = await self._usable("revise", True, chat, read_revised, _REVIEWING)
+
+
+class _Answer(_Asking):
+    """An answer: it is written, then revised. answer: "" where the revision dropped the question."""
+
+    def __init__(self, chain: _Chain, item: Item) -> None:
+        super().__init__(chain, f"{chain.name}/answer/{item.id}")
+        self.item = item
+        self.answer: str | None = None
+
+    async def _go(self) -> None:
+        rules, item = self.chain.plan.ruleset, self.item
+
+        def read(text: str) -> str | Problem:
+            return written_answer(text, item.form)
+
+        def read_revised(text: str) -> str | Problem:
+            return read_corrected(text, item.form)
+
+        chat = to_answer(rules, item, self.chain.human)
+        said = await self._usable("answer", False, chat, read, _REVIEWING)
+        if said is not None:
+            chat = to_correct(rules, item, said)
+            self.answer = await self._usable("revise", True, chat, read_revised, _REVIEWING)

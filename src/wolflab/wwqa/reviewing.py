@@ -1,0 +1,292 @@
+"""Questions that people have looked at: what they decided, how far they agree, and the questions that remain.
+
+A person keeps a question with the file's answer or with another one, or rejects it. A question whose people
+disagree is left out, unless somebody decides it. It knows items and decisions; pages and tables are `ui`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..errors import WolflabError
+from ..lab.labels.label_files import (
+    check_named_once,
+    joined_labels,
+    labels_in,
+    quoted_cell,
+    rater_of,
+    unguarded,
+    wrong_name,
+    yes_or_no,
+)
+from ..stats.agreement import cohens_kappa, raw_agreement
+from ..stats.intervals import Estimate
+from .asking import LETTERS
+from .items import NO, YES, Form, Item
+
+DECIDED = ("decision", "answer", "comment")
+"""The columns that a person fills in: keep or reject; the right answer, where it is not the file's; more."""
+KEEP, REJECT = "keep", "reject"
+FILE = "file"
+"""The file's own answers as a rater."""
+_MARK = "q"
+"""Before an item's id in tables: a spreadsheet takes some ids for numbers."""
+_KEEPS = frozenset((KEEP, "kept", "accept", "accepted", "ok", "relabel", "relabelled", "change", "answer"))
+_REJECTS = frozenset((REJECT, "rejected", "drop", "no question"))
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One person's word on one question. answer: the right one; None: the question is rejected."""
+
+    item: str
+    rater: str
+    answer: str | None
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewer:
+    """What one person did: questions kept with the file's answer, with another one, rejected."""
+
+    name: str
+    accepted: int
+    relabelled: int
+    rejected: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewPair:
+    """Two people, or one and the file, on the questions of one form that both decided.
+
+    Of two people, "rejected" is a label like any answer. The file rejects nothing: what a person rejected
+    is missing there, as is what the file does not answer. kappa: None for answers in free words, of which
+    hardly two questions have the same.
+    """
+
+    one: str
+    other: str
+    form: str
+    agreed: Estimate
+    kappa: Estimate | None
+
+
+@dataclass(frozen=True, slots=True)
+class Disputed:
+    """A question on which people disagree. said: by person (None: rejected). settled: somebody decided it."""
+
+    item: str
+    question: str
+    said: Mapping[str, str | None]
+    settled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """Everything that people decided. items: those that remain, with their right answers, in their order.
+
+    twice: questions that stand in the file more than once and were reviewed once. unreviewed: nobody's.
+    """
+
+    questions: int
+    twice: int
+    people: tuple[Reviewer, ...]
+    pairs: tuple[ReviewPair, ...]
+    disputed: tuple[Disputed, ...]
+    items: tuple[Item, ...]
+    accepted: int
+    relabelled: int
+    rejected: int
+    unreviewed: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values; of the items their number."""
+        return {name: value for name, value in asdict(self).items() if name != "items"} | {
+            "kept": len(self.items)
+        }
+
+
+def table_id(item: Item) -> str:
+    """What an item is called in tables and on pages."""
+    return _MARK + item.id
+
+
+def by_table_id(items: Sequence[Item]) -> dict[str, Item]:
+    """Each question once, by that name; of several with the same words the first."""
+    named: dict[str, Item] = {}
+    for item in items:
+        named.setdefault(table_id(item), item)
+    return named
+
+
+# -- reading ----------------------------------------------------------------------------------
+
+
+def read_decisions(path: Path, items: Mapping[str, Item]) -> tuple[Decision, ...]:
+    """The decisions in a table, in the file's order; rows with neither a decision nor an answer are open.
+
+    The person is the column `rater` where it is filled, else the file's name. WolflabError, with the row: an
+    id that the questions do not have, a decision or an answer that cannot be understood, a question decided
+    twice by one person, a file that is no such table.
+    """
+    return labels_in(path, ("id", "decision", "answer"), lambda cells: _decision(cells, items, path.stem))
+
+
+def _decision(cells: Mapping[str, str], items: Mapping[str, Item], stem: str) -> Decision | str | None:
+    name = unguarded(cells.get("id", "").strip()).casefold()
+    word, said, comment = (unguarded(cells.get(column, "").strip()) for column in DECIDED)
+    if name not in items:
+        return f"the id {quoted_cell(name)} is none of these questions'; is this the table of another file?"
+    if not word and not said:
+        return None
+    item, rater = items[name], rater_of(cells, stem)
+    if wrong := wrong_name(rater):
+        return wrong
+    if word.casefold() in _REJECTS:
+        if said:
+            return f"{name} is rejected and has an answer; delete the answer, or write keep"
+        return Decision(name, rater, None, comment)
+    if word and word.casefold() not in _KEEPS:
+        if said or answer_in(item, word) is None or item.form == "open":
+            return f"{name} has the decision {quoted_cell(word)}; write keep or reject"
+        said = word  # the answer, one column too early
+    answer = answer_in(item, said) if said else item.answer
+    if answer is None:
+        choices = f"{YES} or {NO}" if item.form == "yes_no" else "one of its options"
+        return f"{name} has the answer {quoted_cell(said)}; write {choices}"
+    if not answer:
+        return f"{name} is kept, and the file has no answer for it; fill in the right one, or write reject"
+    return Decision(name, rater, answer, comment)
+
+
+def answer_in(item: Item, said: str) -> str | None:
+    """What a cell says as an answer to this question; None where it is none."""
+    if item.form == "yes_no":
+        found = yes_or_no(said.rstrip("."))
+        return None if found is None else YES if found else NO
+    if item.form == "choice":
+        by_letter = dict(zip(LETTERS.casefold(), item.choices, strict=False))
+        by_words = {choice.casefold(): choice for choice in item.choices}
+        return by_words.get(said.casefold()) or by_letter.get(said.casefold().rstrip(").").strip())
+    return " ".join(said.split())
+
+
+def _label(item: Item, answer: str | None) -> Hashable:
+    """What two decisions have in common that are the same."""
+    return None if answer is None else " ".join(answer.casefold().split()).rstrip(".")
+
+
+# -- joining ----------------------------------------------------------------------------------
+
+
+def review(items: Sequence[Item], labels: Sequence[Path], decided: Sequence[Path] = ()) -> Review:
+    """Join people's tables. decided: tables whose word settles what people disagree on, and whatever else is
+    in them. WolflabError for tables that do not fit, and for a file that is named twice.
+    """
+    check_named_once([*labels, *decided])
+    named = by_table_id(items)
+    decisions = joined_labels(labels, lambda path: read_decisions(path, named))
+    final = {one.item: one for one in joined_labels(decided, lambda path: read_decisions(path, named))}
+    return joined_review(items, decisions, final)
+
+
+def joined_review(
+    items: Sequence[Item], decisions: Sequence[Decision], final: Mapping[str, Decision]
+) -> Review:
+    """See `review`. final: the decisions that settle, by item."""
+    named = by_table_id(items)
+    people: dict[str, dict[str, Decision]] = {}
+    for one in decisions:
+        people.setdefault(one.rater, {})[one.item] = one
+    kept: list[Item] = []
+    disputed: list[Disputed] = []
+    counts = {"accepted": 0, "relabelled": 0, "rejected": 0, "unreviewed": 0}
+    for name, item in named.items():
+        said = {rater: given[name].answer for rater, given in people.items() if name in given}
+        differing = len({_label(item, answer) for answer in said.values()}) > 1
+        if differing:
+            disputed.append(Disputed(name, item.question, said, name in final))
+        if name in final:
+            answer = final[name].answer
+        elif differing:
+            continue
+        elif not said:
+            counts["unreviewed"] += 1
+            continue
+        else:
+            answer = next(iter(said.values()))
+        counts[_outcome(item, answer)] += 1
+        if answer is not None:
+            kept.append(_with_answer(item, answer))
+    return Review(
+        questions=len(items),
+        twice=len(items) - len(named),
+        people=tuple(_reviewer(rater, named, given) for rater, given in people.items()),
+        pairs=tuple(_pairs(named, people)),
+        disputed=tuple(disputed),
+        items=tuple(kept),
+        **counts,
+    )
+
+
+def _outcome(item: Item, answer: str | None) -> str:
+    if answer is None:
+        return "rejected"
+    return "accepted" if _label(item, answer) == _label(item, item.answer) else "relabelled"
+
+
+def _with_answer(item: Item, answer: str) -> Item:
+    """The item with the right answer. What proved another one goes."""
+    if answer == item.answer:
+        return item
+    return msgspec.structs.replace(item, answer=answer, value=None, derivation=())
+
+
+def _reviewer(rater: str, named: Mapping[str, Item], given: Mapping[str, Decision]) -> Reviewer:
+    outcomes = [_outcome(named[one.item], one.answer) for one in given.values()]
+    return Reviewer(rater, *(outcomes.count(word) for word in ("accepted", "relabelled", "rejected")))
+
+
+def _pairs(named: Mapping[str, Item], people: Mapping[str, Mapping[str, Decision]]) -> list[ReviewPair]:
+    said = {
+        rater: {name: _label(named[name], one.answer) for name, one in given.items()}
+        for rater, given in people.items()
+    }
+    if FILE in said:
+        raise WolflabError(f"a person is called {FILE!r}, as the file's own answers are; rename that table")
+    answered = {
+        rater: {name: label for name, label in labels.items() if label is not None}
+        for rater, labels in said.items()
+    }
+    from_file = {name: _label(item, item.answer) for name, item in named.items() if item.answer}
+    couples = [(one, said[one], other, said[other]) for one, other in combinations(said, 2)]
+    couples += [(one, answered[one], FILE, from_file) for one in said]
+    forms = dict.fromkeys(item.form for item in named.values())
+    found = [_pair(form, named, *couple) for form in forms for couple in couples]
+    return [pair for pair in found if pair.agreed.n]
+
+
+def _pair(
+    form: Form,
+    named: Mapping[str, Item],
+    one: str,
+    first: Mapping[str, Hashable],
+    other: str,
+    second: Mapping[str, Hashable],
+) -> ReviewPair:
+    mine = {name: item for name, item in named.items() if item.form == form}
+    clusters = {cluster: n for n, cluster in enumerate(dict.fromkeys(item.cluster for item in mine.values()))}
+    rows = [
+        (clusters[item.cluster], first[name], second[name])
+        for name, item in mine.items()
+        if name in first and name in second
+    ]
+    missing = sum((name in first) != (name in second) for name in mine)
+    kappa = None if form == "open" else cohens_kappa(rows, missing=missing)
+    return ReviewPair(one, other, form, raw_agreement(rows, missing=missing), kappa)

@@ -1,0 +1,183 @@
+"""Small games that the engine plays to find out what the rules say.
+
+A trial is a game in which nobody dies and nobody is voted out, except as whoever tries something wants it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ..rules import (
+    NO,
+    PASS,
+    SHIELDS,
+    SILENCE,
+    Action,
+    Ask,
+    Event,
+    Outcome,
+    Pick,
+    Ruleset,
+    deal,
+    pick,
+    seats_of,
+)
+from ..rules.engine import Step, begin, step
+from ..rules.state import State
+
+Wish = Callable[[Ask], Action | None]
+"""What whoever is asked is to do; None: as in a quiet game."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What happened in it. asks: each with its reply, in order. roles: what each seat was dealt."""
+
+    roles: tuple[str, ...]
+    asks: tuple[tuple[Ask, Action], ...]
+    events: tuple[Event, ...]
+    state: State
+
+    def seats(self, role: str) -> tuple[int, ...]:
+        """Who was dealt the role."""
+        return tuple(seat for seat, name in enumerate(self.roles) if name == role)
+
+    def of(self, seat: int, kinds: frozenset[str]) -> list[Ask]:
+        """What a seat was asked, of these kinds."""
+        return [ask for ask, _ in self.asks if ask.seat == seat and ask.kind in kinds]
+
+    def alive(self, seat: int) -> bool:
+        """Whether the seat is in the game at the end."""
+        return bool(self.state.alive >> seat & 1)
+
+
+def seated(rules: Ruleset) -> tuple[str, ...]:
+    """The roles of every trial, seat by seat."""
+    return tuple(name for name, n in rules.roles.items() for _ in range(n))
+
+
+def trial(
+    rules: Ruleset,
+    wish: Wish = lambda ask: None,
+    sheriff: int | None = None,
+    rounds: int = 2,
+    limited: bool = False,
+) -> Trial:
+    """Play so many rounds. sheriff: the seat that takes office where there is one (None: the last seat).
+
+    limited: end at the ruleset's limit on rounds; without it, go on.
+    """
+    office = rules.players - 1 if sheriff is None else sheriff
+    now = begin(rules if limited else _unlimited(rules))
+    events = list(now.events)
+    asks: list[tuple[Ask, Action]] = []
+    while now.asks and now.state.round <= rounds:
+        replies = [_reply(ask, now.state, wish, office) for ask in now.asks]
+        asks += zip(now.asks, replies, strict=True)
+        now = step(now.state, replies)
+        events += now.events
+    return Trial(seated(rules), tuple(asks), tuple(events), now.state)
+
+
+def _reply(ask: Ask, state: State, wish: Wish, office: int) -> Action:
+    if ask.kind == "deal":
+        return deal(seated(state.ruleset)[len(state.roles)])
+    wanted = wish(ask)
+    if wanted is not None and ask.allows(wanted):
+        return wanted
+    options = ask.options
+    if options is None:
+        return SILENCE
+    if ask.kind in ("sheriff", "candidate", "drawn", "elect") and pick(office) in options:
+        return pick(office)
+    if PASS in options:
+        return PASS
+    if NO in options:
+        return NO
+    living = seats_of(state.alive)
+    if ask.kind == "vote":  # for the next player, so that all share the most votes
+        after = [pick(seat) for seat in (*living, *living)][living.index(ask.seat) + 1 :]
+        return next((one for one in after if one in options), options[0])
+    if ask.kind == "kill" or ask.kind in SHIELDS:  # one is attacked and shielded, another one every night
+        others = [seat for seat in living if not state.roles[seat].wolf]
+        shielded = any(state.roles[seat].shields for seat in living)
+        target = pick(others[(state.round if shielded else ask.seat) % len(others)])
+        return target if target in options else options[0]
+    return options[0]
+
+
+@lru_cache(256)
+def _unlimited(rules: Ruleset) -> Ruleset:
+    return rules.with_(max_rounds=99)
+
+
+# -- how games can end ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Who is left at some point of a game, by role, and how the game ended there (None: it goes on)."""
+
+    left: Counter[str]
+    wolves: int
+    outcome: Outcome | None
+
+    @property
+    def others(self) -> int:
+        """The living that are no Werewolves."""
+        return self.left.total() - self.wolves
+
+
+@lru_cache(64)
+def reachable_standings(rules: Ruleset) -> tuple[Standing, ...]:
+    """Every standing that a game can come to by night kills of others and by votes, played by the engine.
+
+    The Sheriff is left out, who changes nothing about who wins, and so is the limit on rounds.
+    """
+    order = "ascending" if rules.speaking_order == "sheriff_side" else rules.speaking_order
+    plain = _unlimited(rules).with_(sheriff="none", sheriff_role=None, speaking_order=order)
+    first = _until(begin(plain), "night", None)
+    seen: dict[tuple[tuple[str, ...], str], State] = {}
+    ahead = [first.state]
+    found: dict[tuple[str, ...], Standing] = {}
+    while ahead:
+        state = ahead.pop()
+        left = Counter(state.roles[seat].name for seat in seats_of(state.alive))
+        wolves = sum(state.roles[seat].wolf for seat in seats_of(state.alive))
+        key = (tuple(sorted(left.elements())), "over" if state.outcome else state.phase)
+        if key in seen:
+            continue
+        seen[key] = state
+        if state.outcome is not None or key[0] not in found:
+            found[key[0]] = Standing(left, wolves, state.outcome)
+        if state.outcome is None:
+            ahead += _next(state)
+    return tuple(found.values())
+
+
+def _next(state: State) -> Iterator[State]:
+    """From a night to its day's vote, from a vote to the next night: nobody leaves, or one of some role."""
+    by_role = {state.roles[seat].name: seat for seat in seats_of(state.alive)}
+    night = state.phase == "night"
+    for target in (None, *by_role.values()):
+        if not (night and target is not None and state.roles[target].wolf):
+            yield _until(Step(state, (), state.asks), "voting" if night else "night", target).state
+
+
+def _until(now: Step, phase: str, target: int | None) -> Step:
+    """Play on to the next ask of that phase; `target` is killed without a shield, or voted out."""
+
+    def wish(ask: Ask) -> Action | None:
+        if target is None or ask.kind not in ("kill", "vote", *SHIELDS):
+            return None
+        if ask.kind in SHIELDS:
+            others = [one for one in ask.options or () if one != pick(target) and isinstance(one, Pick)]
+            return others[0] if others else PASS
+        return pick(target)
+
+    while now.asks and now.asks[0].phase != phase:
+        now = step(now.state, [_reply(ask, now.state, wish, 0) for ask in now.asks])
+    return now

@@ -1,0 +1,168 @@
+"""What a model is told that writes, revises and answers questions on the rules, and what its replies say.
+
+The prompts are the text files under `prompts/`. Reading is tolerant and raises on no text; whether to ask
+again is `generating`'s affair.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from ..models.base import Chat
+from ..rules import Ruleset
+from ..text.clean import clean
+from ..text.replies.extract import find_object
+from ..text.replies.parsed import Problem, field_of, object_schema, text_of, text_schema
+from .asking import rules_in_words
+from .items import NO, YES, Category, Form, Item
+
+QUESTION, ANSWER = 600, 1000
+"""Characters of a question and of an answer; longer ones are cut."""
+_FOLDER = Path(__file__).with_name("prompts")
+_VERDICTS = "keep", "drop"
+_IN_WORDS = re.compile(r"(?:.*[.!?]\s)?(?:what|which|who|whom|whose|how|why)\b[^.!?]*\?", re.IGNORECASE)
+"""Begins a question that Yes and No do not answer."""
+_TO_FILL = "a question", "your answer"
+"""What stands in the prompts where a reply's own words are to stand."""
+_LEAD = re.compile(
+    r"\A[\s\-*•·]*+(?:(?:question|q)?\s*+\(?\d{1,2}[.):]\s*+)?(?:question\s*+:\s*+)?", re.IGNORECASE
+)
+"""What models put before the questions of a list: a bullet, a number."""
+
+
+@cache
+def _prompt(name: str) -> Template:
+    return Template((_FOLDER / f"{name}.txt").read_text(encoding="utf-8").strip())
+
+
+@cache
+def _words() -> dict[str, str]:
+    lines = (line.partition(": ") for line in _prompt("words").template.splitlines())
+    return {key: words for key, _, words in lines}
+
+
+def prompt_hashes() -> dict[str, str]:
+    """Each prompt's file with 16 hex digits of what stands in it; the examples' too."""
+    files = [*sorted(_FOLDER.glob("*.txt")), Path(__file__).with_name("examples.yaml")]
+    return {file.name: blake2b(file.read_bytes(), digest_size=8).hexdigest() for file in files}
+
+
+# -- asking -----------------------------------------------------------------------------------
+
+
+def _chat(name: str, ruleset: Ruleset, schema: dict[str, Any], **values: object) -> Chat:
+    text = _prompt(name).substitute(rules=rules_in_words(ruleset), **values)
+    return Chat((("user", text),), schema)
+
+
+def _fields(texts: Sequence[str]) -> tuple[dict[str, Any], str]:
+    """An object with a field for each question, as schema and in words. (Of a list a small model makes an
+    empty one.)
+    """
+    named = {f"question_{number}": text for number, text in enumerate(texts, 1)}
+    told = ",\n".join(f'"{name}": "{text}"' for name, text in named.items())
+    return object_schema(dict.fromkeys(named, text_schema())), told
+
+
+def to_write(ruleset: Ruleset, category: Category, form: Form, examples: Sequence[Item], count: int) -> Chat:
+    """The request for `count` new questions like the examples."""
+    told = "\n".join(example.question for example in examples)
+    schema, fields = _fields([_TO_FILL[0]] * count)
+    values = _kind(category, form) | {"examples": told, "count": count, "fields": fields}
+    return _chat("write_questions", ruleset, schema, **values)
+
+
+def to_revise(ruleset: Ruleset, category: Category, form: Form, questions: Sequence[str]) -> Chat:
+    """The request to review what was written and to correct it."""
+    schema, fields = _fields(questions)
+    return _chat("revise_questions", ruleset, schema, **_kind(category, form), fields=fields)
+
+
+def _kind(category: Category, form: Form) -> dict[str, object]:
+    return {"category": _words()[category], "form": _words()[form]}
+
+
+def to_answer(ruleset: Ruleset, item: Item, examples: Sequence[Item]) -> Chat:
+    """The request for the answer to a question. examples: with their answers."""
+    told = "\n".join(f"Question: {example.question}\nAnswer: {example.answer}" for example in examples)
+    schema = object_schema({"answer": _answer_schema(item.form)})
+    form = _words()[f"answer_{item.form}"]
+    return _chat("answer", ruleset, schema, examples=told, form=form, question=item.question)
+
+
+def to_correct(ruleset: Ruleset, item: Item, answer: str) -> Chat:
+    """The request to review an answer, and to correct it or drop the question."""
+    schema = object_schema({"verdict": text_schema(*_VERDICTS), "answer": _answer_schema(item.form)})
+    form = _words()[f"answer_{item.form}"]
+    return _chat("revise_answer", ruleset, schema, question=item.question, answer=answer, form=form)
+
+
+def _answer_schema(form: Form) -> dict[str, Any]:
+    return text_schema(YES, NO) if form == "yes_no" else text_schema()
+
+
+# -- reading ----------------------------------------------------------------------------------
+
+_NO_OBJECT = Problem("the reply holds no JSON object; answer with the JSON object asked for")
+
+
+def read_written(text: str, form: Form, most: int, may_drop: bool = False) -> tuple[str, ...] | Problem:
+    """The questions, each once: texts of three words or more that end with a question mark.
+
+    form: of yes-or-no questions, those are left out that ask "what", "who", "how" …
+    may_drop: whether there may be none, if the reply says "drop" to all.
+    """
+    reply = find_object(text)
+    if reply is None:
+        return _NO_OBJECT
+    listed = reply.get("questions")
+    entries = listed if isinstance(listed, list) else list(reply.values())
+    asked = [question for entry in entries if (question := _question(entry))]
+    fitting = [question for question in asked if form != "yes_no" or not _IN_WORDS.fullmatch(question)]
+    questions = tuple(dict.fromkeys(fitting))
+    dropped = [entry for entry in entries if text_of(entry).strip(" .").casefold() == "drop"]
+    if questions or (may_drop and dropped):
+        return questions[:most]
+    if asked:
+        return Problem("no question in the reply can be answered with Yes or No")
+    return Problem("no text in the reply is a question; each ends with a question mark")
+
+
+def _question(entry: object) -> str:
+    if isinstance(entry, dict):
+        entry = field_of(entry, ("question", "text"))
+    text = clean(_LEAD.sub("", text_of(entry)), QUESTION)
+    return text if text.endswith("?") and len(text.split()) >= 3 else ""
+
+
+def written_answer(text: str, form: Form) -> str | Problem:
+    """The answer: Yes or No, or one line of words."""
+    reply = find_object(text)
+    return _NO_OBJECT if reply is None else _answer(reply, form)
+
+
+def _answer(reply: dict[str, Any], form: Form) -> str | Problem:
+    said = clean(text_of(field_of(reply, ("answer", "response", "text"))), ANSWER)
+    if form == "yes_no":
+        found = re.match(r"\W*(yes|no)\b", said, re.IGNORECASE)
+        return found[1].capitalize() if found else Problem('the "answer" is neither Yes nor No')
+    if not any(char.isalnum() for char in said) or said == _TO_FILL[1]:
+        return Problem('the "answer" is empty')
+    return said
+
+
+def read_corrected(text: str, form: Form) -> str | Problem:
+    """The corrected answer; "" where the question is to be dropped."""
+    reply = find_object(text)
+    if reply is None:
+        return _NO_OBJECT
+    verdict = text_of(field_of(reply, ("verdict", "decision"))).casefold()
+    if verdict not in _VERDICTS:
+        return Problem('the "verdict" is neither keep nor drop')
+    return "" if verdict == "drop" else _answer(reply, form)

@@ -1,0 +1,387 @@
+"""Questions that are built: situations put back, answers proved again, labels matched, splits kept apart."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+
+import msgspec
+import pytest
+from typer.testing import CliRunner
+
+from wolflab.cli import app
+from wolflab.errors import WolflabError
+from wolflab.rules import PRESETS, Ruleset, preset
+from wolflab.rules.engine import go_on, step
+from wolflab.text.asking.disguise import UNRELATED
+from wolflab.wwqa import kinds as registry
+from wolflab.wwqa.asking import prompt
+from wolflab.wwqa.building import (
+    SHARES,
+    Built,
+    Case,
+    build_items,
+    difficulty,
+    engine_answer,
+    proved,
+    variants,
+)
+from wolflab.wwqa.items import NO, YES, Item, read_lines, write_items
+from wolflab.wwqa.kinds import KINDS
+from wolflab.wwqa.kinds.kind import QuestionKind, seats
+from wolflab.wwqa.situations import GameSituation, Impossible, put_back, random_replies, reached
+from wolflab.wwqa.wordings import HELD_OUT, LEADS, TELLINGS, blank, wordings
+
+TEST_SPLITS = ("situations", "wordings", "kinds", "ruleset")
+
+
+@cache
+def built(rules: str, n: int = 400, seed: int = 1) -> Built:
+    return build_items(preset(rules), n, seed)
+
+
+every_preset = pytest.mark.parametrize("rules", PRESETS)
+
+
+# -- situations ---------------------------------------------------------------------------------------
+
+
+@every_preset
+def test_a_situation_put_back_goes_on_as_the_game_did(rules: str) -> None:
+    """From the state that is put back, the same replies bring the same events and asks as in the game."""
+    ruleset = preset(rules)
+    moments = Counter[str]()
+    rng = random.Random("back")
+    for _ in range(40):
+        for state, situation in reached(ruleset, rng):
+            moments[situation.moment] += 1
+            put = go_on(put_back(ruleset, situation))
+            assert put.asks == state.asks
+            phase = state.asks[0].phase
+            now, again = put.state, state
+            while now.asks and now.asks[0].phase == phase:
+                replies = random_replies(now.asks, rng, (0.3, 0.6))
+                first, second = step(now, replies), step(again, replies)
+                if all(ask.phase == phase for ask in (*first.asks, *second.asks)):
+                    assert first.events == second.events
+                    assert first.asks == second.asks
+                now, again = first.state, second.state
+    wanted = {"night", "order", "voting"} | (
+        {"election", "succession"} if ruleset.sheriff != "none" else set()
+    )
+    assert set(moments) == wanted
+
+
+def test_what_contradicts_itself_has_no_answer() -> None:
+    rules = preset("sheriff")
+    night = GameSituation("night", 1, 7)
+    wrong = [
+        night.but(players=6),
+        night.but(sheriff=2),
+        night.but(round=2),
+        night.but(intended=1),
+        GameSituation("order", 1, 7, dead=(3,), sheriff=3),
+        GameSituation("succession", 2, 7, sheriff=3),
+        GameSituation("election", 1, 7, dead=(3,), candidates=(2, 3)),
+    ]
+    for situation in wrong:
+        with pytest.raises(Impossible):
+            put_back(rules, situation)
+
+
+# -- what is built --------------------------------------------------------------------------------
+
+
+@every_preset
+def test_every_preset_gives_many_kinds_in_all_forms(rules: str) -> None:
+    items = built(rules).items
+    assert len({item.kind for item in items}) >= 30
+    assert {item.form for item in items} == {"yes_no", "choice", "open"}
+    assert {item.category for item in items} == {"rule", "situation"}
+    assert {"player", "players", "number", "side"} <= {
+        item.answer_type for item in items if item.form == "open"
+    }
+    assert {item.split for item in items} == set(SHARES)
+
+
+@every_preset
+def test_every_answer_is_proved_again(rules: str) -> None:
+    assert all(proved(item) for item in built(rules).items)
+
+
+def test_a_wrong_answer_is_not_proved() -> None:
+    item = next(item for item in built("sheriff").items if item.form == "yes_no")
+    assert proved(msgspec.structs.replace(item, value=not item.value)) is False
+    for form in ("choice", "open"):
+        item = next(item for item in built("sheriff").items if item.form == form)
+        assert proved(msgspec.structs.replace(item, answer="player_9")) is False
+    damaged = next(item for item in built("sheriff").items if item.facts is not None)
+    for changed in ({"facts": {"moment": "noon"}}, {"asked": {}}, {"wording": "best"}):
+        assert proved(msgspec.structs.replace(damaged, **changed)) is False
+    assert proved(Item(question="Do Villagers sleep?", answer="Yes")) is None
+
+
+@every_preset
+def test_no_two_items_are_alike(rules: str) -> None:
+    items = built(rules).items
+    assert len({(item.question, item.choices, str(item.rules)) for item in items}) == len(items)
+
+
+def test_the_same_seed_gives_the_same_items_and_another_gives_others() -> None:
+    first, again = build_items(preset("doctor"), 100, 5), build_items(preset("doctor"), 100, 5)
+    assert first == again
+    other = {item.id for item in build_items(preset("doctor"), 100, 6).items}
+    assert len(other & {item.id for item in first.items}) < 20
+
+
+@every_preset
+def test_a_yes_and_a_no_are_told_in_equal_words(rules: str) -> None:
+    """Yes/no items on situations come in pairs that differ in nothing but who is who, and in the answer."""
+    ruleset = preset(rules)
+    pairs = 0
+    items = [item for item in built(rules).items if item.category == "situation" and item.form == "yes_no"]
+    for item in items:
+        assert item.pair, item.kind
+    for _, two in groupby(sorted(items, key=lambda item: item.pair), key=lambda item: item.pair):
+        first, second = two
+        assert {first.answer, second.answer} == {YES, NO}
+        if first.split == "ruleset":
+            assert first.question == second.question
+            assert first.rules != second.rules
+        else:
+            assert blank(first) == blank(second), (first.question, second.question)
+            assert len(blank(first)) > 40
+            assert first.ruleset == ruleset
+        pairs += 1
+    assert pairs > 40
+
+
+def test_items_on_rules_are_balanced_by_how_they_are_asked() -> None:
+    items = build_items(preset("sheriff"), 1500, 2).items
+    answers = Counter(item.answer for item in items if item.category == "rule" and item.form == "yes_no")
+    share = answers[YES] / sum(answers.values())
+    assert sum(answers.values()) > 150
+    assert abs(share - 0.5) < 0.12  # three standard errors of 150 fair coins
+    for kind in KINDS.values():
+        if kind.setting is None and kind.form == "yes_no":
+            turned = [frame.startswith("!") for frame in kind.frames]
+            assert {*turned[:-HELD_OUT]} == {*turned[-HELD_OUT:]} == {True, False}, kind.name
+
+
+@every_preset
+def test_what_a_test_holds_out_is_nowhere_in_training(rules: str) -> None:
+    by_split: dict[str, list[Item]] = {split: [] for split in SHARES}
+    for item in built(rules).items:
+        by_split[item.split].append(item)
+    learned = by_split["train"] + by_split["validation"]
+    for split in ("validation", "situations", "wordings"):
+        used = {item.situation for item in by_split[split]} - {""}
+        assert not used & ({item.situation for item in by_split["train"]} - {""}), split
+    assert not {item.situation for item in by_split["situations"]} & {item.situation for item in learned}
+    assert not {item.kind for item in by_split["kinds"]} & {item.kind for item in learned}
+    assert {item.category for item in by_split["kinds"]} == {"rule", "situation"}
+    for part in range(3):  # frame, telling, lead
+        if part == 1:
+            old = {item.wording.split(".")[1] for item in learned if item.category == "situation"}
+            new = {
+                item.wording.split(".")[1] for item in by_split["wordings"] if item.category == "situation"
+            }
+        else:
+            old = {(item.kind, item.wording.split(".")[part]) for item in learned}
+            new = {(item.kind, item.wording.split(".")[part]) for item in by_split["wordings"]}
+        assert new
+        assert not old & new
+    here = {str(item.rules) for item in learned}
+    assert len(here) == 1
+    assert not here & {str(item.rules) for item in by_split["ruleset"]}
+
+
+def test_the_same_words_have_another_answer_under_other_rules() -> None:
+    """Half of the row's answers are those of the usual rules: who knows these alone gets half right."""
+    rules = preset("witch")
+    row = [item for item in built("witch").items if item.split == "ruleset"]
+    usual = 0
+    for item in row:
+        situation = GameSituation("night", 1, rules.players)
+        if item.facts is not None:
+            situation = msgspec.convert(item.facts, GameSituation)
+        kind = KINDS[item.kind]
+        here = engine_answer(kind, rules, situation, item.asked or {})
+        if kind.frames[int(item.wording.split(".")[0])].startswith("!"):
+            here = not here
+        usual += here == item.value
+    assert len(row) > 30
+    assert usual == len(row) / 2
+    text = prompt(row[0], True)
+    assert text != prompt(row[1], True)
+
+
+def test_every_kind_has_twenty_wordings_and_some_are_held_out() -> None:
+    assert len(KINDS) >= 30
+    for kind in KINDS.values():
+        known, held_out = wordings(kind, False), wordings(kind, True)
+        assert len({*known, *held_out}) >= 20, kind.name
+        assert len(known) >= 15, kind.name
+        assert len(held_out) >= 4, kind.name
+        texts = [frame.removeprefix("!") for frame in kind.frames]
+        assert len({*texts}) == len(texts), kind.name
+    assert len({*LEADS}) == len(LEADS)
+    for frames in zip(*TELLINGS, strict=True):
+        assert len({*frames[-HELD_OUT:]} - {""} & {*frames[:-HELD_OUT]} - {""}) == 0, frames
+
+
+def test_difficulty_counts_the_facts_that_turn_the_answer() -> None:
+    """Three voters against two: whoever of the three votes otherwise, and whoever of the two, can save x."""
+    rules = preset("doctor")
+    told = (("vote", 0, 4), ("vote", 1, 4), ("vote", 2, 4), ("vote", 3, 0), ("vote", 4, 0))
+    situation = GameSituation("voting", 2, 7, dead=(5, 6), told=told)
+    kind = KINDS["out-by-vote"]
+    case = Case(situation, {"x": 4}, True)
+    assert engine_answer(kind, rules, situation, {"x": 4}) is True
+    lone = situation.but(told=(*told[:4], ("vote", 4, "pass")))
+    assert engine_answer(kind, rules, lone, {"x": 4}) is True
+    # One of the three votes for 0 instead: two against three. A voter more has told nothing: no answer.
+    turning = difficulty(kind, rules, case)
+    by_hand = sum(
+        engine_answer(kind, rules, situation.but(told=tuple(changed)), {"x": 4}) is False
+        for at in range(5)
+        for changed in [[vote if n != at else (vote[0], vote[1], 0) for n, vote in enumerate(told)]]
+        if told[at][1] != 0
+    )
+    assert turning == by_hand == 2  # 0 cannot vote for itself, and its vote for another makes a tie
+
+
+def test_derivations_tell_how_the_answer_came() -> None:
+    for item in built("twelve").items:
+        assert item.derivation, item.kind
+        assert all(line.strip() for line in item.derivation)
+    deaths = next(item for item in built("twelve").items if item.kind in ("dies-tonight", "night-deaths"))
+    assert any("killed" in line for line in deaths.derivation)
+
+
+def test_choices_hold_the_answer_once_and_its_place_is_drawn() -> None:
+    places = Counter[int]()
+    for item in built("sheriff").items:
+        if item.form == "choice":
+            assert item.choices.count(item.answer) == 1
+            assert len({*item.choices}) == len(item.choices)
+            places[item.choices.index(item.answer)] += 1
+    assert all(places[place] > 5 for place in range(3)), places
+
+
+# -- names, rules, files --------------------------------------------------------------------------------
+
+
+def test_roles_are_called_as_the_rules_call_them() -> None:
+    names = {key: word for key, word in UNRELATED.items() if key not in ("Witch", "Doctor", "Hunter")}
+    rules = preset("sheriff").with_(role_names=names)
+    items = build_items(rules, 120, 1).items
+    text = " ".join(item.question + item.answer + "".join(item.choices) for item in items)
+    assert not re.search(r"Werewol|Seer|Guard", text)
+    assert names["Seer"] in text.lower()
+    assert all(item.ruleset == rules for item in items if item.split != "ruleset")
+
+
+def test_variants_change_one_switch_each() -> None:
+    rules = preset("twelve")
+    found = variants(rules)
+    assert len(found) > 40
+    plain = rules.as_dict()
+    for other in found.values():
+        changed = [name for name, value in other.as_dict().items() if value != plain[name]]
+        assert len(changed) == 2, changed  # and the name
+        assert "name" in changed
+
+
+def test_rules_of_few_seats_and_many_roles_are_built_too() -> None:
+    cast = {"Werewolf": 1, "Villager": 2, "Witch": 2, "Hunter": 2}
+    rules = preset("nine").with_(name="odd", roles=cast)
+    items = build_items(rules, 150, 1).items
+    assert all(proved(item) for item in items)
+    assert len(items) >= 120
+
+
+def test_a_new_kind_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    alive = QuestionKind(
+        "is-alive",
+        "Whether x is alive.",
+        (
+            "Is {x} alive?",
+            "Does {x} live?",
+            "!Is {x} dead?",
+            "!Has {x} left?",
+            "Is {x} with us?",
+            "Is {x} here?",
+        ),
+        lambda rules, s, asked: asked["x"] in s.living,
+        seats,
+        replace(KINDS["may-vote"]).setting,
+    )
+    monkeypatch.setitem(registry.KINDS, "is-alive", alive)
+    items = build_items(preset("nine"), 60, 1, kinds=["is-alive"]).items
+    assert len(items) >= 30
+    assert all(proved(item) for item in items)
+    assert Counter(item.answer for item in items if item.split != "ruleset")[YES] * 2 == len(
+        [item for item in items if item.split != "ruleset"]
+    )
+
+
+def test_an_unknown_kind_is_refused() -> None:
+    with pytest.raises(WolflabError, match="there is no kind 'nonsense'; known are role-count"):
+        build_items(preset("nine"), 60, 1, kinds=["nonsense"])
+
+
+def test_items_go_to_a_file_and_back(tmp_path: Path) -> None:
+    items = built("nine").items
+    write_items(tmp_path / "set.jsonl", items)
+    assert tuple(read_lines(tmp_path / "set.jsonl")) == items
+    changed = preset("nine").with_(name="mine", tie="random")
+    back = build_items(changed, 60, 1).items[0]
+    write_items(tmp_path / "one.jsonl", [back])
+    (again,) = read_lines(tmp_path / "one.jsonl")
+    assert isinstance(again.ruleset, Ruleset)
+    assert again == back
+
+
+# -- the command --------------------------------------------------------------------------------
+
+
+def test_the_command_builds_with_changed_switches(tmp_path: Path) -> None:
+    out = tmp_path / "set.jsonl"
+    words = ["wwqa", "build", "--rules", "doctor", "--set", "tie=nobody", "--n", "80", "-o", str(out)]
+    done = CliRunner().invoke(app, words, env={"COLUMNS": "120"})
+    assert done.exit_code == 0, done.output
+    assert "items written to" in done.output
+    items = read_lines(out)
+    rules = {str(item.ruleset and item.ruleset.tie) for item in items if item.split == "train"}
+    assert rules == {"nobody"}
+
+
+def test_kinds_are_listed() -> None:
+    done = CliRunner().invoke(app, ["wwqa", "kinds"], env={"COLUMNS": "220"})
+    assert done.exit_code == 0
+    for name in KINDS:
+        assert name in done.output
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--rules", "poker"], "there is no preset 'poker'"),
+        (["--set", "tie"], "'tie': write a change of the rules as switch=value"),
+        (["--set", "tie=often"], "'tie'"),
+        (["--set", "colour=red"], "colour"),
+        (["--kind", "nonsense"], "there is no kind 'nonsense'"),
+        (["--set", "tie={"], "'{' is no value"),
+    ],
+)
+def test_a_mistake_is_a_sentence(words: list[str], sentence: str, tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["wwqa", "build", "-o", str(tmp_path / "x.jsonl"), *words])
+    assert isinstance(done.exception, WolflabError), done.output
+    assert sentence in str(done.exception)
+    assert not (tmp_path / "x.jsonl").exists()
