@@ -22,9 +22,10 @@ from .. import __version__
 from ..errors import WolflabError
 from .answers import answer_words, read_answer
 from .asking import prompt
-from .evaluating import MAX_TOKENS, TEST_SPLITS, read_items
+from .evaluating import MAX_TOKENS, TEST_SPLITS
 from .items import Form, Item, Split
 from .reply_parser import LETTERS
+from .sources import QuestionFile, read_questions
 
 ExportTarget = Literal["hf", "lm-eval", "inspect"]
 
@@ -63,8 +64,9 @@ def exported(path: Path, to: ExportTarget, rules_text: bool = True, built_with: 
     always). built_with: the command that made the questions, for a card. WolflabError for questions that
     cannot be put, or not in this way.
     """
-    items = read_items(path)
-    _check(path, items, rules_text)
+    file = read_questions(path)
+    items = file.items
+    _check(file, rules_text)
     splits = {
         split: rows
         for split in (get_args(Split) if to == "hf" else TEST_SPLITS)
@@ -80,10 +82,11 @@ def exported(path: Path, to: ExportTarget, rules_text: bool = True, built_with: 
     return made | (_lm_eval(splits) if to == "lm-eval" else _inspect(splits))
 
 
-def _check(path: Path, items: Sequence[Item], rules_text: bool) -> None:
+def _check(file: QuestionFile, rules_text: bool) -> None:
     """WolflabError for a file that cannot be exported so."""
-    if not items:
-        raise WolflabError(f"{path}: there is no question in it; name a file that `wolflab wwqa build` made")
+    path, items = file.path, file.items
+    if file.problems:
+        raise WolflabError(f"{path}, line {file.problems[0].line}: {file.problems[0].why}")
     if loose := sum(not item.split for item in items):
         raise WolflabError(
             f"{path}: {loose:,} of its {len(items):,} questions are of no split; name a file that "
@@ -95,12 +98,13 @@ def _check(path: Path, items: Sequence[Item], rules_text: bool) -> None:
             "stand in front; say it in the file, or leave the rules out with --rules-text no (of the split "
             "`ruleset` they cannot be left out)"
         )
-    twice = next((item for item, n in Counter(item.id for item in items).items() if n > 1), None)
-    if twice is not None:
-        question = next(item.question for item in items if item.id == twice)
-        raise WolflabError(
-            f"{path}: a question stands in it twice ({question[:60]!r}); delete one of the two"
-        )
+    seen: set[str] = set()
+    for item, line in zip(items, file.lines, strict=True):
+        if item.id in seen:
+            raise WolflabError(
+                f"{path}, line {line}: the same question stands in it before; delete one of them"
+            )
+        seen.add(item.id)
 
 
 def _lines(path: Path, items: Sequence[Item], rules_text: bool) -> bytes:
