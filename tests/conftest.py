@@ -14,14 +14,12 @@ which takes several times the processor's work.
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from hypothesis import settings
 
-from network_lock import NetworkLocked, is_local
+from network_lock import lock
 
 # Read when numpy and torch are first imported, here and in the processes that tests start.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -38,31 +36,7 @@ def network_attempts() -> list[object]:
 
 @pytest.fixture(autouse=True)
 def _network_lock(monkeypatch: pytest.MonkeyPatch, network_attempts: list[object]) -> Iterator[None]:
-    def check(address: object) -> None:
-        if not is_local(address):
-            network_attempts.append(address)
-            raise NetworkLocked(f"a test tried to reach {address!r}; tests may only use this machine")
-
-    def guard(name: str) -> None:
-        real = getattr(socket.socket, name)
-
-        def guarded(self: socket.socket, *args: Any) -> Any:
-            # `sendto(data[, flags], address)` has the address last, `connect(address)` has only it.
-            if self.family in (socket.AF_INET, socket.AF_INET6):
-                check(args[-1])
-            return real(self, *args)
-
-        monkeypatch.setattr(socket.socket, name, guarded)
-
-    for name in ("connect", "connect_ex", "sendto"):
-        guard(name)
-    real_lookup = socket.getaddrinfo
-
-    def lookup(host: Any, *args: Any, **kwargs: Any) -> Any:
-        check((host,))
-        return real_lookup(host, *args, **kwargs)
-
-    monkeypatch.setattr(socket, "getaddrinfo", lookup)
+    lock(monkeypatch.setattr, network_attempts.append)
     yield
     if network_attempts:
         pytest.fail(f"the test tried to reach {network_attempts}; tests may only use this machine")

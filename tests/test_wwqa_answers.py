@@ -15,17 +15,10 @@ from hypothesis import strategies as st
 from wolflab.rules import SHERIFF, WITCH
 from wolflab.text.asking.disguise import OPPOSITE
 from wolflab.wwqa import baselines as guessing
-from wolflab.wwqa.answers import (
-    UNREADABLE,
-    Reading,
-    chance_of_yes,
-    normal_form,
-    read_answer,
-    read_as_released,
-)
-from wolflab.wwqa.asking import LETTERS
+from wolflab.wwqa.answers import chance_of_yes, read_answer, read_as_released
 from wolflab.wwqa.building import build_items
 from wolflab.wwqa.items import AnswerType, Item, rules_as_plain
+from wolflab.wwqa.reply_parser import LETTERS, UNREADABLE, Reading, normal_form
 from wolflab.wwqa.scores import (
     Mark,
     accuracy_of,

@@ -567,6 +567,24 @@ def wwqa_review(
     review_questions(console(), file, labels, decided, out, blind)
 
 
+@wwqa.command(
+    "export", epilog="Example:  `wolflab wwqa export sheriff.jsonl --to inspect -o sheriff-inspect`"
+)
+def wwqa_export(
+    file: Annotated[Path, typer.Argument(help="Questions with splits.", show_default=False)],
+    to: Annotated[str, typer.Option(help="hf (datasets), lm-eval or inspect.", show_default=False)],
+    out: Annotated[Path, typer.Option("-o", "--out", help="The new folder.", show_default=False)],
+    rules_text: Annotated[str, typer.Option(help="The rules in front: yes or no.")] = "yes",
+    built_with: Annotated[
+        str, typer.Option(help="The command that made the questions, for a data set's card.")
+    ] = "",
+) -> None:
+    """Write questions for Hugging Face's datasets, lm-evaluation-harness or Inspect."""
+    from .ui.wwqa.exporting import export_questions
+
+    export_questions(console(), file, to, out, rules_text, built_with)
+
+
 @app.command(
     epilog="Examples:  `wolflab tournament tournament-components --village`  ·  "
     "`wolflab tournament --entrant vanilla --entrant deductive-004 --deals 50`  ·  "

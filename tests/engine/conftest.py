@@ -6,13 +6,6 @@ Without ``-m engine`` these tests are left out; with it, and without the package
 
 from __future__ import annotations
 
-import importlib.util
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,21 +13,14 @@ from typing import Any
 import pytest
 from tiny_model import CONTEXT, build, token
 
+from real_models import llama_server, only_when_asked
+
 HERE = Path(__file__).parent
-NEEDED = ("llama_cpp", "gguf")
+NEEDED = {"llama_cpp": "llama-cpp-python[server]", "gguf": "gguf"}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    mine = [item for item in items if HERE in item.path.parents]
-    if "engine" not in config.option.markexpr:
-        items[:] = [item for item in items if item not in mine]
-        config.hook.pytest_deselected(items=mine)
-        return
-    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
-    if missing:
-        why = f"{' and '.join(missing)} not installed: pip install 'llama-cpp-python[server]' gguf"
-        for item in mine:
-            item.add_marker(pytest.mark.skip(reason=why))
+    only_when_asked(config, items, HERE, "engine", NEEDED)
 
 
 @pytest.fixture(scope="session")
@@ -42,30 +28,8 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The base URL of a running engine."""
     folder = tmp_path_factory.mktemp("engine")
     build(folder / "tiny.gguf")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "llama_cpp.server", "--model", str(folder / "tiny.gguf")]
-    command += ["--model_alias", "tiny", "--host", "127.0.0.1", "--port", str(port)]
-    command += ["--n_ctx", str(CONTEXT), "--n_threads", "1", "--verbose", "False"]
-    with (folder / "log").open("w") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
-        try:
-            _wait_for(f"http://127.0.0.1:{port}/v1/models", process, folder / "log")
-            yield f"http://127.0.0.1:{port}/v1"
-        finally:
-            process.terminate()
-
-
-def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(600):
-        if process.poll() is not None:
-            break
-        try:
-            with urllib.request.urlopen(url, timeout=5):
-                return
-        except urllib.error.URLError:
-            time.sleep(0.1)
-    pytest.fail(f"the engine did not start:\n{log.read_text()[-2000:]}")
+    with llama_server(folder / "tiny.gguf", "tiny", CONTEXT, 1, folder / "log") as base_url:
+        yield base_url
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ from ..rules import Ruleset
 from ..text.asking.disguise import disguised
 from ..text.asking.rules_text import rules_text
 from .items import Item
-
-LETTERS = "ABCDEFGHIJKLMNOP"
+from .reply_parser import LETTERS
 
 _OPEN = {
     "player": "Answer with the name of one player, or with nobody.",

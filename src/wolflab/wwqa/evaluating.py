@@ -27,9 +27,10 @@ from ..models.calls import answer
 from ..models.catalog import BUILT_IN, Spec, name_and_settings, resolve
 from ..rules import Ruleset
 from ..usage import Usage
-from .answers import UNREADABLE, Reading, chance_of_yes, normal_form, read_answer, read_as_released
+from .answers import chance_of_yes, read_answer, read_as_released
 from .asking import prompt
 from .items import NO, YES, Item, Split
+from .reply_parser import UNREADABLE, Reading, normal_form
 from .scores import Mark
 from .sources import read_questions
 

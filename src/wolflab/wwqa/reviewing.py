@@ -27,8 +27,8 @@ from ..lab.labels.label_files import (
 )
 from ..stats.agreement import cohens_kappa, raw_agreement
 from ..stats.intervals import Estimate
-from .asking import LETTERS
 from .items import NO, YES, Form, Item
+from .reply_parser import LETTERS
 
 DECIDED = ("decision", "answer", "comment")
 """The columns that a person fills in: keep or reject; the right answer, where it is not the file's; more."""
