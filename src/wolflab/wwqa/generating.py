@@ -38,6 +38,7 @@ from ..text.replies.parsed import Problem
 from ..usage import Usage
 from .examples import POOL, examples_of
 from .items import Category, Form, Item, rules_as_plain, write_items
+from .reply_parser import normal_form
 from .writing import (
     prompt_hashes,
     read_corrected,
@@ -305,7 +306,7 @@ class _Chain:
         self.rounds: list[_Round] = []
         self.answers: list[_Answer] = []
         self.same = self.near = self._taken = 0
-        self._asked = {_flat(example.question) for example in self.human}
+        self._asked = {normal_form(example.question) for example in self.human}
         self._vectors: list[np.ndarray[Any, Any]] = []
 
     async def next_rounds(self) -> list[_Round]:
@@ -326,7 +327,7 @@ class _Chain:
 
     async def _take(self, number: int, question: str) -> None:
         """Into the pool, unless it was asked before."""
-        if _flat(question) in self._asked:
+        if normal_form(question) in self._asked:
             self.same += 1
             return
         if self.embedder is not None and self.plan.near is not None:
@@ -337,7 +338,7 @@ class _Chain:
                 self.near += 1
                 return
             self._vectors.append(vector)
-        self._asked.add(_flat(question))
+        self._asked.add(normal_form(question))
         rules = rules_as_plain(self.plan.ruleset)
         item = Item(question=question, answer="", form=self.form, category=self.category, rules=rules)
         self.pool.append((number, item))
@@ -406,11 +407,6 @@ class _Chain:
             lost_answers=sum(one.over and one.answer is None for one in self.answers),
             waiting=sum(one.how is not None for one in self.askers()),
         )
-
-
-def _flat(question: str) -> str:
-    """A question by its words alone."""
-    return " ".join("".join(c if c.isalnum() else " " for c in question.casefold()).split())
 
 
 # -- what is asked ----------------------------------------------------------------------------

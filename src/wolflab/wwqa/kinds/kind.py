@@ -90,8 +90,8 @@ class QuestionKind:
         turned = [{frame.startswith("!") for frame in part} for part in (known, held_out)]
         if self.setting is None and self.form == "yes_no" and turned != [{True, False}] * 2:
             raise ValueError(
-                f"kind {self.name!r}: questions about rules are balanced by how they are asked; begin some of "
-                f"the frames with '!', and one of the last {HELD_OUT}"
+                f"kind {self.name!r}: questions about rules are balanced by how they are asked; begin some "
+                f"of the frames with '!', and one of the last {HELD_OUT}"
             )
 
 
