@@ -566,15 +566,8 @@ ABOUT_RULES: dict[str, Callable[[Ruleset, Asked], Any]] = {
 # -- questions about a situation -----------------------------------------------------------------------
 
 
-def whole(table: Table) -> Night:
-    """The night, of which all is told up to the shots at dawn."""
-    night = table.night()
-    table.gone_after(night.causes)
-    return night
-
-
 def victim_of(table: Table, _: Asked) -> int | str:
-    victim = whole(table).victim
+    victim = table.night().victim
     return NOBODY if victim is None else victim
 
 
@@ -591,7 +584,7 @@ def role_shown_at_dawn(table: Table, asked: Asked) -> bool:
 
 
 def seer_learns(table: Table, asked: Asked) -> str:
-    need(whole(table).looks.get(asked["x"]) == asked["y"])
+    need(table.night().looks.get(asked["x"]) == asked["y"])
     role = table.role(asked["y"])
     if table.rules.seer_learns == "role" or role == "Werewolf":
         return role
@@ -599,13 +592,13 @@ def seer_learns(table: Table, asked: Asked) -> str:
 
 
 def witch_shown(table: Table, asked: Asked) -> bool:
-    night = whole(table)
+    night = table.night()
     return bool(night.told_witches) and night.victim == asked["x"]
 
 
 def hears_choice(table: Table, asked: Asked) -> bool:
     x, y = asked["x"], asked["y"]
-    killed = whole(table).causes
+    killed = table.night().causes
     need(not (table.role(y) == "Seer" and y in killed and table.rules.deaths == "sequential"))
     pack = table.holders("Werewolf")
     if not {x, y} <= set(pack):
@@ -660,7 +653,7 @@ def may_shoot_after_vote(table: Table, asked: Asked) -> bool:
 
 def told_role(table: Table, asked: Asked) -> bool:
     x, y = asked["x"], asked["y"]
-    night = whole(table)
+    night = table.night()
     if table.role(x) == table.role(y) == "Werewolf":
         return True
     exact = table.rules.seer_learns == "role" or table.role(y) == "Werewolf"

@@ -23,7 +23,7 @@ from ..rules import Ruleset
 from .items import Item, Split, rules_as_plain
 from .kinds import KINDS
 from .kinds.kind import AskedAbout, QuestionKind, Value
-from .situations import Games, GameSituation, Impossible, changes, derivation
+from .situations import Games, GameSituation, Impossible, changes, check_fits, derivation, playout
 from .wordings import ItemWording, right_answer, worded, wordings
 
 SHARES: Mapping[Split, float] = {
@@ -218,13 +218,14 @@ class _Builder:
         """Two items in the same words under two other rulesets; 0 where this draw gives none."""
         cases = _cases(kind, games[other], self.rng)
         usual = engine_answer(kind, self.rules, cases[0].situation, cases[0].asked) if cases else None
-        if usual is None or usual == cases[0].value:
+        if usual is None or usual == cases[0].value or not _all_asked(kind, self.rules, cases[0].situation):
             return 0
         case = cases[0]
         alike = (
             another
             for another in self.rng.sample(others, min(8, len(others)))
             if another.names == self.rules.names
+            and _all_asked(kind, another, case.situation)
             and engine_answer(kind, another, case.situation, case.asked) == usual
             and kind.name in _asks_alike(kind, another, case)
         )
@@ -244,6 +245,18 @@ def _by_category(names: Iterable[str]) -> tuple[list[str], list[str]]:
     """The kinds about rules, and those about situations."""
     kinds = [KINDS[name] for name in names]
     return [k.name for k in kinds if k.setting is None], [k.name for k in kinds if k.setting is not None]
+
+
+def _all_asked(kind: QuestionKind, rules: Ruleset, situation: GameSituation) -> bool:
+    """Whether these rules ask for everything that is told (but for shots, which are told in case)."""
+    if kind.setting is None or not kind.setting.filled:
+        return True
+    try:
+        asked = playout(rules, situation, *kind.setting.filled).asks
+    except Impossible:
+        return False
+    posed = {(ask.kind, ask.seat) for ask, _ in asked}
+    return all(told == "shoot" or (told, seat) in posed for told, seat, _ in situation.told)
 
 
 def _asks_alike(kind: QuestionKind, rules: Ruleset, case: Case) -> tuple[str, ...]:
@@ -431,7 +444,7 @@ def proved(item: Item) -> bool | None:
         return None
     try:
         return _holds(item, KINDS[item.kind], rules, item.asked)
-    except (msgspec.ValidationError, LookupError, TypeError, ValueError):
+    except (Impossible, msgspec.ValidationError, AssertionError, LookupError, TypeError, ValueError):
         return False
 
 
@@ -439,6 +452,7 @@ def _holds(item: Item, kind: QuestionKind, rules: Ruleset, asked: AskedAbout) ->
     situation = GameSituation("night", 1, rules.players)
     if item.facts is not None:
         situation = msgspec.convert(item.facts, GameSituation)
+    check_fits(rules, situation)
     value = engine_answer(kind, rules, situation, asked)
     frame, telling, _ = map(int, item.wording.split("."))
     if isinstance(value, bool) and kind.frames[frame].startswith("!"):

@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -94,7 +95,7 @@ def only_first(values: Iterable[T]) -> T:
 
 def put_back(rules: Ruleset, situation: GameSituation) -> State:
     """The situation as the engine's state, before anything that is told."""
-    _check(rules, situation)
+    check_fits(rules, situation)
     state = begin(rules).state.copy()
     state.asks = ()
     state.phase, state.round = situation.moment, situation.round
@@ -113,10 +114,16 @@ def put_back(rules: Ruleset, situation: GameSituation) -> State:
     return state
 
 
-def _check(rules: Ruleset, s: GameSituation) -> None:
+def check_fits(rules: Ruleset, s: GameSituation) -> None:
     """Impossible for what contradicts itself under these rules."""
     if s.players != rules.players or (s.roles and len(s.roles) != s.players):
         raise Impossible(f"{s.players} players where these rules seat {rules.players}")
+    named = {*s.dead, *s.candidates, *s.order, *chain.from_iterable(s.shielded)}
+    named |= (
+        {seat for seat, _ in s.spent} | {seat for _, seat, _ in s.told} | {s.sheriff or 0, s.intended or 0}
+    )
+    if not named <= {*range(s.players)} or not ROLES.keys() >= {*s.roles}:
+        raise Impossible("a player or a role that there is not")
     before_office = s.round == 1 and s.moment in ("night", "election")
     if (s.sheriff is not None) != (rules.sheriff != "none" and not before_office):
         raise Impossible("the Sheriff's office does not fit these rules and this time")

@@ -230,7 +230,7 @@ KINDS = (
         "speaks-first",
         "Who speaks first in today's discussion.",
         (
-            "Who speaks first today?",
+            "Who speaks first in today's discussion?",
             "Which player begins the discussion of this day?",
             "Who is the first to speak in the discussion phase?",
             "With whose statement does the discussion open?",
@@ -246,11 +246,11 @@ KINDS = (
         "speaks-last",
         "Who speaks last in today's discussion.",
         (
-            "Who speaks last today?",
+            "Who speaks last in today's discussion?",
             "Which player closes the discussion of this day?",
             "Who is the last to speak in the discussion phase?",
             "With whose statement does the discussion end?",
-            "Name the player who has the final word before the vote.",
+            "Name the player who has the final word of the discussion.",
         ),
         _last,
         nothing,
@@ -420,7 +420,7 @@ KINDS = (
         (
             "May {x} vote today?",
             "Has {x} a vote in this voting phase?",
-            "Does the vote of {x} exist today?",
+            "Does a vote of {x} count today?",
             "Is {x} asked for a vote on this day?",
             "Can {x} take part in the vote of this day?",
         ),
@@ -481,7 +481,7 @@ KINDS = (
         (
             "How does the game stand after this vote?",
             "What follows from these votes for the game?",
-            "Which side wins by this vote, if any does?",
+            "Does this vote decide the game, and for whom?",
             "What do these votes mean for the game?",
             "Which of these is true once the votes are counted?",
         ),

@@ -13,10 +13,21 @@ from ...rules.events import NOT_WOLF
 from ...rules.roles import DUTIES, ROLES, SHIELDS
 from ...text.asking.sentences import a_role, listed
 from ..items import NOBODY
-from ..situations import GameSituation, Impossible, Playout, as_action, note, playout, put_back, remark
+from ..situations import (
+    GameSituation,
+    Impossible,
+    Playout,
+    as_action,
+    note,
+    only_first,
+    playout,
+    put_back,
+    remark,
+)
 from .kind import Answers, AskedAbout, Asks, DrawnFrom, QuestionKind, Value, living, nothing, seats
 
 NIGHT = DrawnFrom("night", ("night", "departure"))
+UNTIL_DAWN = DrawnFrom("night", ("night",))
 BEFORE_CHOICES = DrawnFrom("night")
 
 
@@ -30,13 +41,18 @@ def night(rules: Ruleset, s: GameSituation) -> Playout:
     return played
 
 
+def until_dawn(rules: Ruleset, s: GameSituation) -> Playout:
+    """The night alone, as told; what those who have died may still do comes after it."""
+    played = playout(rules, s, "night")
+    if any(ask.phase == "night" for ask in played.unanswered):
+        raise Impossible(f"{played.unanswered[0].id} is asked and not told")
+    return played
+
+
 def deaths(rules: Ruleset, s: GameSituation) -> list[int]:
     """Who dies in the night, ascending."""
-    played = playout(rules, s, "night", "departure")
-    for event in played.events:
-        if isinstance(event, DayBroke):
-            return list(event.deaths)
-    raise Impossible("the night is not over")
+    events = until_dawn(rules, s).events
+    return list(only_first(event.deaths for event in events if isinstance(event, DayBroke)))
 
 
 def ask_tonight(rules: Ruleset, s: GameSituation, kind: str, seat: int) -> Ask | None:
@@ -79,7 +95,7 @@ def _death_count(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
 
 
 def _victim(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
-    night(rules, s)
+    until_dawn(rules, s)
     choices = tuple(as_action(target) for kind, _, target in s.told if kind == "kill")
     victim = table(rules).agreed(choices)
     return NOBODY if victim is None else victim
@@ -117,7 +133,7 @@ def _revealed(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
 
 
 def _learns(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
-    for event in night(rules, s).events:
+    for event in until_dawn(rules, s).events:
         if isinstance(event, Learned) and event.seat == asked["x"] and event.target == asked["y"]:
             return event.what
     raise Impossible("nothing is learned")
@@ -142,7 +158,7 @@ def _what_is_learned(
 
 def _witch_shown(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     return any(
-        isinstance(event, VictimShown) and event.victim == asked["x"] for event in night(rules, s).events
+        isinstance(event, VictimShown) and event.victim == asked["x"] for event in until_dawn(rules, s).events
     )
 
 
@@ -152,7 +168,9 @@ def _where_witches_live(rules: Ruleset, s: GameSituation, rng: random.Random) ->
 
 def _hears_choice(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     chose = [
-        event for event in night(rules, s).events if isinstance(event, Chose) and event.seat == asked["y"]
+        event
+        for event in until_dawn(rules, s).events
+        if isinstance(event, Chose) and event.seat == asked["y"]
     ]
     if not chose:
         raise Impossible("y chooses nothing")
@@ -235,10 +253,7 @@ def _no_witches(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterabl
 
 
 def _may_shoot(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
-    played = playout(rules, s, "night")
-    if any(ask.phase == "night" for ask in played.unanswered):
-        raise Impossible("the night is not over")
-    return ("shoot", asked["x"]) in [(ask.kind, ask.seat) for ask in played.unanswered]
+    return ("shoot", asked["x"]) in [(ask.kind, ask.seat) for ask in until_dawn(rules, s).unanswered]
 
 
 def _where_hunters_are(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
@@ -294,7 +309,7 @@ KINDS = (
         ),
         _dies,
         living,
-        NIGHT,
+        UNTIL_DAWN,
     ),
     QuestionKind(
         "night-deaths",
@@ -308,7 +323,7 @@ KINDS = (
         ),
         _deaths,
         nothing,
-        NIGHT,
+        UNTIL_DAWN,
         "open",
         "players",
     ),
@@ -324,7 +339,7 @@ KINDS = (
         ),
         _death_count,
         nothing,
-        NIGHT,
+        UNTIL_DAWN,
         "open",
         "number",
     ),
@@ -341,7 +356,7 @@ KINDS = (
         ),
         _victim,
         nothing,
-        NIGHT,
+        UNTIL_DAWN,
         "open",
         "player",
     ),
@@ -357,7 +372,7 @@ KINDS = (
         ),
         _announced,
         nothing,
-        NIGHT,
+        UNTIL_DAWN,
         "choice",
         options=_announcements,
         matched=False,
@@ -389,7 +404,7 @@ KINDS = (
         ),
         _learns,
         _looks,
-        NIGHT,
+        UNTIL_DAWN,
         "choice",
         options=_what_is_learned,
         matched=False,
@@ -406,7 +421,7 @@ KINDS = (
         ),
         _witch_shown,
         _where_witches_live,
-        NIGHT,
+        UNTIL_DAWN,
     ),
     QuestionKind(
         "hears-choice",
@@ -420,7 +435,7 @@ KINDS = (
         ),
         _hears_choice,
         _who_hears,
-        NIGHT,
+        UNTIL_DAWN,
     ),
     QuestionKind(
         "may-kill",
@@ -539,7 +554,7 @@ KINDS = (
         ),
         _may_shoot,
         _where_hunters_are,
-        DrawnFrom("night", ("night",)),
+        UNTIL_DAWN,
     ),
     QuestionKind(
         "over-at-dawn",
@@ -563,7 +578,7 @@ KINDS = (
         (
             "How does the game stand in the morning?",
             "What follows from this night for the game?",
-            "Which side wins by this night, if any does?",
+            "Does this night decide the game, and for whom?",
             "What does the end of this night mean for the game?",
             "Which of these is true at dawn?",
         ),

@@ -10,7 +10,7 @@ from ...rules.engine import begin, step
 from ..items import NOBODY
 from ..situations import GameSituation, Impossible, note, playout
 from .kind import AskedAbout, DrawnFrom, QuestionKind, Value, nothing, seats
-from .night import NIGHT, night
+from .night import UNTIL_DAWN, until_dawn
 
 ELECTION = DrawnFrom("election", ("election",), roles=False)
 RUNNING = DrawnFrom("election", roles=False)
@@ -90,7 +90,7 @@ def _told_role(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
             raise Impossible("these cards are not dealt here")
         now = step(now.state, [deal(role)])
         events += now.events
-    for event in night(rules, s).events:
+    for event in until_dawn(rules, s).events:
         events.append(event)
         if isinstance(event, DayBroke):
             break
@@ -213,6 +213,6 @@ KINDS = (
         ),
         _told_role,
         _lookers_and_packs,
-        NIGHT,
+        UNTIL_DAWN,
     ),
 )

@@ -468,6 +468,8 @@ def _abstaining(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterabl
 
 def _shown_roles(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     """Which roles of the dead are shown: of the first night, of later nights, of a vote."""
+    if rules.shooter is not None:
+        raise Impossible("a shot shows a role as well")
     first, voting = example(rules), example(rules, "voting")
     victim = only_first(seat for seat in _others(first))
 
@@ -523,6 +525,8 @@ def _how_sheriff(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     played = _night(rules, s.but(told=_attack(s, _others(s)[0])))
     if any(isinstance(event, SheriffNamed) for event in played.events):
         return "named"
+    if not played.unanswered:
+        raise Impossible("the game ends before")
     return {"drawn": "lot", "candidate": "election"}.get(played.unanswered[0].kind, "none")
 
 
@@ -565,15 +569,23 @@ def _elections(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable
 
 
 def _rounds(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
-    for round in range(1, 1000):
-        voting = example(rules, "voting", round)
-        pool = _wolves(voting) if rules.wolves > 1 else _others(voting)
-        ended = _ended(_vote(rules, voting, pool[0]))
-        if ended is not None and ended.outcome.reason is Reason.ROUND_LIMIT:
-            return round
-        if ended is not None:
-            raise Impossible("the game ends before")
-    raise Impossible("no last round")
+    """The first round after whose vote the game ends, found by halving."""
+    low, high = 0, 1
+    while not _last_round(rules, high):
+        low, high = high, high * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _last_round(rules, middle) else (middle, high)
+    return high
+
+
+def _last_round(rules: Ruleset, round: int) -> bool:
+    voting = example(rules, "voting", round)
+    pool = _wolves(voting) if rules.wolves > 1 else _others(voting)
+    ended = _ended(_vote(rules, voting, pool[0]))
+    if ended is not None and ended.outcome.reason is not Reason.ROUND_LIMIT:
+        raise Impossible("the game ends before")
+    return ended is not None
 
 
 def _wolves_win(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
@@ -958,7 +970,7 @@ KINDS = (
         "Does the Sheriff speak {end} in the discussion?",
         "!Is somebody other than the Sheriff the {end} to speak?",
         "!Does another player than the Sheriff speak {end}?",
-        "Is the {end} statement of a day that of the Sheriff?",
+        "Is the {end} statement of the discussion that of the Sheriff?",
         "!Does the {end} word of the discussion belong to a player who is not the Sheriff?",
     ),
     _choice(
@@ -1010,15 +1022,15 @@ KINDS = (
         _shown_roles,
         nothing,
         {
-            "never": "Of nobody.",
-            "first night": "Only of those who die in the first night.",
-            "always": "Of everybody who dies or is voted out.",
+            "never": "Nobody's.",
+            "first night": "Only that of players who die in the first night.",
+            "always": "That of everybody who dies or is voted out.",
         },
-        "Of whom does the moderator make the role public?",
+        "Whose role does the moderator make public?",
         "Whose role is revealed when they leave the game?",
-        "Which dead players have their role revealed?",
         "Whose card is shown to all by the moderator?",
-        "Of which players does everybody learn the role as they go?",
+        "Whose role does everybody learn as they go?",
+        "Whose role is told to all after they have left?",
     ),
     _yes_no(
         "says-last-words",
