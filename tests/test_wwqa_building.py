@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 
 import msgspec
@@ -33,9 +34,16 @@ from wolflab.wwqa.building import (
 )
 from wolflab.wwqa.items import NO, YES, Item, read_lines, write_items
 from wolflab.wwqa.kinds import KINDS
-from wolflab.wwqa.kinds.kind import QuestionKind, seats
-from wolflab.wwqa.situations import GameSituation, Impossible, put_back, random_replies, reached
-from wolflab.wwqa.wordings import HELD_OUT, LEADS, TELLINGS, blank, wordings
+from wolflab.wwqa.kinds.kind import HELD_OUT, QuestionKind, seats
+from wolflab.wwqa.situations import (
+    GameSituation,
+    Impossible,
+    put_back,
+    random_replies,
+    reached,
+    with_choices,
+)
+from wolflab.wwqa.wordings import LEADS, TELLINGS, blank, tell, wordings
 
 TEST_SPLITS = ("situations", "wordings", "kinds", "ruleset")
 
@@ -120,7 +128,7 @@ def test_a_wrong_answer_is_not_proved() -> None:
     for form in ("choice", "open"):
         item = next(item for item in built("sheriff").items if item.form == form)
         assert proved(msgspec.structs.replace(item, answer="player_9")) is False
-    damaged = next(item for item in built("sheriff").items if item.facts is not None)
+    damaged = next(item for item in built("sheriff").items if item.facts is not None and item.asked)
     for changed in ({"facts": {"moment": "noon"}}, {"asked": {}}, {"wording": "best"}):
         assert proved(msgspec.structs.replace(damaged, **changed)) is False
     assert proved(Item(question="Do Villagers sleep?", answer="Yes")) is None
@@ -233,6 +241,67 @@ def test_every_kind_has_twenty_wordings_and_some_are_held_out() -> None:
     assert len({*LEADS}) == len(LEADS)
     for frames in zip(*TELLINGS, strict=True):
         assert len({*frames[-HELD_OUT:]} - {""} & {*frames[:-HELD_OUT]} - {""}) == 0, frames
+
+
+@pytest.mark.parametrize("telling", range(len(TELLINGS)))
+def test_what_is_told_can_be_read_back(telling: int) -> None:
+    """From the words of every telling follow the facts that were told, and no others."""
+    frames = TELLINGS[telling]
+    rules = preset("twelve")
+    name = frames.name.format(n=r"(\d+)") if frames.name else r"player_(\d+)"
+    read = 0
+    for _, situation in islice(reached_by(rules, "tell"), 25):
+        if situation.moment != "night":
+            continue
+        full = with_choices(rules, situation, random.Random(read), "night", "departure")
+        text = tell(rules, full, telling, random.Random(read))
+        for at, frame in (("used", frames.used), ("unused", frames.unused)):
+            for what in ("antidote", "poison"):
+                pattern = re.escape(frame.format(x="@", what=what)).replace("@", name)
+                seen = {int(n) - 1 for n in re.findall(pattern, text, re.IGNORECASE)}
+                witches = full.holders("Witch")
+                spent = {seat for seat in witches if (seat, what) in full.spent}
+                assert seen == (spent if at == "used" else {*witches} - spent)
+        for kind, frame in (("kill", frames.kill), ("see", frames.see), ("poison", frames.poison)):
+            pattern = re.escape(frame.format(x="@", y="#")).replace("@", f"(?P<x>{name})")
+            pattern = pattern.replace(re.escape("#"), f"(?P<y>{name})") + r"(?!\d)"
+            seen = Counter(
+                (int(re.sub(r"\D", "", m["x"])) - 1, int(re.sub(r"\D", "", m["y"])) - 1)
+                for m in re.finditer(pattern, text, re.IGNORECASE)
+            )
+            assert seen == Counter((x, y) for of, x, y in full.told if of == kind and isinstance(y, int))
+        read += 1
+    assert read > 5
+
+
+def reached_by(rules: Ruleset, seed: str) -> Iterator[tuple[object, GameSituation]]:
+    rng = random.Random(seed)
+    while True:
+        yield from reached(rules, rng)
+
+
+def test_frames_are_words_for_readers() -> None:
+    """No name of a type, which a renaming might leave in a sentence."""
+    frames = [frame for kind in KINDS.values() for frame in kind.frames]
+    frames += [frame for telling in TELLINGS for frame in telling] + [*LEADS]
+    assert not [frame for frame in frames if re.search(r"[a-z][A-Z]", frame)]
+
+
+def test_every_question_has_an_answer_or_none_under_every_ruleset_nearby() -> None:
+    """Whatever is asked under whatever rules gives a value or nothing, never an error."""
+    asked = [item for rules in PRESETS for item in built(rules).items if item.category == "rule"]
+    asked = random.Random(1).sample(asked, 150)
+    answers = Counter[bool]()
+    for rules in [
+        *PRESETS.values(),
+        *variants(preset("nine")).values(),
+        *variants(preset("sheriff")).values(),
+    ]:
+        for item in asked[:: len(PRESETS)]:
+            situation = GameSituation("night", 1, rules.players)
+            answers[engine_answer(KINDS[item.kind], rules, situation, item.asked or {}) is None] += 1
+    assert answers[True] > 50
+    assert answers[False] > 500
 
 
 def test_difficulty_counts_the_facts_that_turn_the_answer() -> None:

@@ -44,6 +44,8 @@ class Provider:
     lists: GET /models answers under the same key and names the models.
     greedy: sent in place of temperature 0 (for servers that do not take 0).
     filtered: error codes that mean the content filter.
+    in_flight: calls at once, unless a model's settings say otherwise (None: `DEFAULT_IN_FLIGHT`). A server on
+        one's own machine answers few at once; what waits in its queue runs into the time limit of a call.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Provider:
     lists: bool = True
     greedy: tuple[tuple[str, object], ...] = ()
     filtered: tuple[str, ...] = ("content_filter", "content_policy_violation")
+    in_flight: int | None = None
 
 
 _ROWS = (
@@ -84,10 +87,16 @@ _ROWS = (
     Provider("xai", "https://api.x.ai/v1", "XAI_API_KEY"),
     Provider("moonshot", "https://api.moonshot.cn/v1", "MOONSHOT_API_KEY", PLAIN),
     Provider("dashscope", "https://dashscope.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY", PLAIN),
-    Provider("ollama", "http://localhost:11434/v1", None),
+    Provider("ollama", "http://localhost:11434/v1", None, in_flight=4),
     Provider("vllm", "http://localhost:8000/v1", None),
-    Provider("llamacpp", "http://localhost:8080/v1", None, ("json_object+schema", "json_object", "text")),
-    Provider("lmstudio", "http://localhost:1234/v1", None, ("json_schema", "text")),
+    Provider(
+        "llamacpp",
+        "http://localhost:8080/v1",
+        None,
+        ("json_object+schema", "json_object", "text"),
+        in_flight=4,
+    ),
+    Provider("lmstudio", "http://localhost:1234/v1", None, ("json_schema", "text"), in_flight=4),
     # Any other server: base_url is required, the key only if api_key_env names one.
     Provider("custom", None, None, ("json_schema", "json_object+schema", "json_object", "text")),
 )

@@ -234,6 +234,7 @@ def _endpoint(who: str, provider: Provider, settings: ServerSettings, budget: Bu
     if budget is not None and budget.usd is not None and settings.price is None:
         raise ModelError(f"{who} needs price for a budget in USD; a free one has price 0")
     shared = endpoint(url, settings.api_key_env or provider.key)
-    if settings.max_in_flight is not None:
-        shared.at_most(settings.max_in_flight)
+    most = settings.max_in_flight or provider.in_flight
+    if most is not None:
+        shared.at_most(most)
     return shared

@@ -17,9 +17,10 @@ import msgspec
 from ..errors import WolflabError
 from ..rules import Ruleset, preset
 from .claims import PUBLISHED, RELEASED, RuleClaim, holds
-from .duplicates import letters_of, near_pairs
+from .duplicates import near_pairs
 from .items import YES, Item
 from .mapping import claim_asked
+from .reply_parser import normal_form
 from .sources import QuestionFile
 
 Proof = Callable[[Item], bool | None]
@@ -208,8 +209,8 @@ def _same(items: Sequence[Item]) -> list[tuple[int, int]]:
     first: dict[bytes, int] = {}
     pairs = []
     for k, item in enumerate(items):
-        choices = [letters_of(choice) for choice in item.choices]
-        key = msgspec.json.encode((item.rules, letters_of(item.question), choices), order="sorted")
+        choices = [normal_form(choice) for choice in item.choices]
+        key = msgspec.json.encode((item.rules, normal_form(item.question), choices), order="sorted")
         if (before := first.setdefault(key, k)) != k:
             pairs.append((before, k))
     return pairs

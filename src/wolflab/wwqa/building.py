@@ -94,7 +94,8 @@ class _Builder:
     ) -> None:
         self.rules, self.n, self.seed, self.watch = rules, n, seed, watch
         self.kinds = [name for name in KINDS if name in kinds or not kinds]
-        self.shares = {split: share for split, share in shares.items() if not kinds or split != "kinds"}
+        left = {split: share for split, share in shares.items() if not kinds or split != "kinds"}
+        self.shares = {split: share / sum(left.values()) for split, share in left.items()}
         self.chosen = bool(kinds)
         self.rng = random.Random(f"wwqa/{seed}")
         self.items: dict[str, Item] = {}
@@ -287,7 +288,7 @@ class _Source:
     def __init__(self, kind: QuestionKind, games: Games, homes: _Homes, seed: str) -> None:
         self.kind, self.games, self.homes = kind, games, homes
         self.rng = random.Random(seed)
-        self.matched = kind.setting is not None and kind.form != "open" and kind.name not in _UNMATCHED
+        self.matched = kind.setting is not None and kind.form != "open" and kind.matched
         self._waiting: dict[object, list[Case]] = {}
         self._ready: dict[Split | None, list[list[Case]]] = {}
 
@@ -333,9 +334,6 @@ class _Source:
 
 _MOST_WAITING = 50
 """Cases, or groups of them, that wait for their like or for their split; more are let go."""
-
-_UNMATCHED = {"announcement", "seer-learns"}
-"""Choices whose options are drawn for each item: the right one looks like the others."""
 
 
 def _cases(kind: QuestionKind, games: Games, rng: random.Random, most: int = 1) -> list[Case]:

@@ -90,8 +90,8 @@ _MARKS = frozenset(_SAME_WORD) | frozenset(_stem(word) for word in _OTHER_MARKS.
 _EMPTY = frozenset(_stem(word) for word in _NOTHING.split())
 
 
-def letters_of(text: str) -> str:
-    """A question without case, punctuation, kinds of quotation marks and of spaces: what must be equal."""
+def _plain_words(text: str) -> str:
+    """A question without case, punctuation and kinds of quotation marks; "can't" stays one word."""
     plain = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
     return " ".join(re.findall(r"\w+(?:'\w+)*", plain))
 
@@ -100,7 +100,7 @@ def letters_of(text: str) -> str:
 def _read(text: str) -> tuple[tuple[str, ...], str]:
     """(the marks in order, the text without what carries nothing)."""
     plain = (
-        letters_of(text).replace("n't", " not").replace("werewolf game", "game").replace("have to", "must")
+        _plain_words(text).replace("n't", " not").replace("werewolf game", "game").replace("have to", "must")
     )
     words = re.findall(r"player_?\d+|\d+|[^\W\d_]+", plain)
     stems = [_SAME.get(_stem(word), _stem(word)) for word in words]

@@ -38,6 +38,7 @@ from ..text.replies.parsed import Problem
 from ..usage import Usage
 from .examples import POOL, examples_of
 from .items import Category, Form, Item, rules_as_plain, write_items
+from .reply_parser import normal_form
 from .writing import (
     prompt_hashes,
     read_corrected,
@@ -180,15 +181,16 @@ def begin_generating(
     def plain(value: object) -> str:
         return msgspec.json.encode(value, order="sorted").decode()
 
-    facts = {
-        "rules": plain(rules_as_plain(plan.ruleset)),
-        "seed": str(plan.seed),
-        "retries": str(plan.retries),
-    }
-    for name, model in zip(("model", "reviser"), models, strict=True):
-        facts[name] = plain(model.describe())
     near = None if embedder is None or plan.near is None else (embedder.describe(), plan.near[1])
-    return CallStore.begin(path, {**facts, "near-duplicate search": plain(near)})
+    decides: dict[str, object] = {
+        "ruleset": rules_as_plain(plan.ruleset),
+        "seed": plan.seed,
+        "model": models[0].describe(),
+        "reviser": models[1].describe(),
+        "near-duplicate search": near,
+        "number of retries": plan.retries,
+    }
+    return CallStore.begin(path, {name: plain(value) for name, value in decides.items()})
 
 
 async def generate(
@@ -218,21 +220,18 @@ async def generate(
         if not checked and not all(asker.begun for asker in askers):
             await check_models(dict.fromkeys(models))
             checked = True
-        await work(
-            askers, at_once, lambda: watch(sum(c.done for c in chains), sum(c.planned for c in chains))
-        )
+        await work(askers, at_once, over)
         failed = next((asker for asker in askers if asker.how == "failed"), None)
         if failed is not None:
             raise WolflabError(failed.why)
     home.adapted(models)
-    usage = sum((totals.usage for by in home.spent_by().values() for totals in by.values()), Usage())
     made = Generation(
         home.path,
         _unique(item for chain in chains for item in chain.pairs() if chain.form != "yes_no"),
         _unique(item for chain in chains for item in chain.pairs() if chain.form == "yes_no"),
         tuple(chain.counts() for chain in chains),
         tuple(reply for chain in chains for asker in chain.askers() for reply in asker.unusable),
-        usage,
+        home.usage(),
         next((asker.why for chain in chains for asker in chain.askers() if asker.why), ""),
     )
     _leave(plan, models, embedder, made)
@@ -307,7 +306,7 @@ class _Chain:
         self.rounds: list[_Round] = []
         self.answers: list[_Answer] = []
         self.same = self.near = self._taken = 0
-        self._asked = {_flat(example.question) for example in self.human}
+        self._asked = {normal_form(example.question) for example in self.human}
         self._vectors: list[np.ndarray[Any, Any]] = []
 
     async def next_rounds(self) -> list[_Round]:
@@ -328,7 +327,7 @@ class _Chain:
 
     async def _take(self, number: int, question: str) -> None:
         """Into the pool, unless it was asked before."""
-        if _flat(question) in self._asked:
+        if normal_form(question) in self._asked:
             self.same += 1
             return
         if self.embedder is not None and self.plan.near is not None:
@@ -339,7 +338,7 @@ class _Chain:
                 self.near += 1
                 return
             self._vectors.append(vector)
-        self._asked.add(_flat(question))
+        self._asked.add(normal_form(question))
         rules = rules_as_plain(self.plan.ruleset)
         item = Item(question=question, answer="", form=self.form, category=self.category, rules=rules)
         self.pool.append((number, item))
@@ -408,11 +407,6 @@ class _Chain:
             lost_answers=sum(one.over and one.answer is None for one in self.answers),
             waiting=sum(one.how is not None for one in self.askers()),
         )
-
-
-def _flat(question: str) -> str:
-    """A question by its words alone."""
-    return " ".join("".join(c if c.isalnum() else " " for c in question.casefold()).split())
 
 
 # -- what is asked ----------------------------------------------------------------------------

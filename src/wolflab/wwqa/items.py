@@ -39,7 +39,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     "No"; one of `choices`; or the open answer in words ("player_3", "player_1, player_4", "nobody", "3").
     rules: the preset's name, or the switches that do not stand at their defaults; "" where it is unknown.
     situation: an id that items about one situation share; pair: one that a Yes and a No in equal words share.
-    facts, asked: what the question tells and asks, as data (see `situations.Situation`), seats from 0.
+    facts, asked: what the question tells and asks, as data (see `situations.GameSituation`), seats from 0.
     value: the answer as data. derivation: how the engine came to it, a sentence a step.
     difficulty: how many facts of the text change the answer when changed alone.
     """

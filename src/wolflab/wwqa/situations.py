@@ -7,10 +7,10 @@ the actions that the question tells of. Nothing here knows any words.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -20,6 +20,8 @@ from ..rules.roles import ROLES
 from ..rules.state import State
 from ..text.asking.options import label
 from ..text.asking.sentences import sentence
+
+T = TypeVar("T")
 
 GamePoint = Literal["night", "election", "succession", "order", "voting"]
 """Where in the game a situation is: before the night's first choice, before the Sheriff's election is
@@ -81,6 +83,13 @@ class Playout:
 
 class Impossible(Exception):
     """The rules do not allow what is told, or ask for more than is told: there is no answer."""
+
+
+def only_first(values: Iterable[T]) -> T:
+    """The first one; Impossible where there is none."""
+    for value in values:
+        return value
+    raise Impossible("there is none")
 
 
 def put_back(rules: Ruleset, situation: GameSituation) -> State:

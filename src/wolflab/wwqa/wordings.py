@@ -17,11 +17,8 @@ from ..rules.roles import DUTIES, SHIELDS
 from ..text.asking.disguise import disguised
 from ..text.asking.sentences import a_role, listed
 from .items import NO, NOBODY, YES, Item
-from .kinds.kind import AskedAbout, QuestionKind, Value
+from .kinds.kind import HELD_OUT, AskedAbout, QuestionKind, Value
 from .situations import GameSituation, ToldAction
-
-HELD_OUT = 2
-"""How many of the frames, of the tellings and of the leads are kept for the test of new wordings."""
 
 LEADS = (
     "",
@@ -137,8 +134,8 @@ TELLINGS = (
         "{x} gives no vote.",
         "{x} gives the first word to the left neighbour, going down in number.",
         "{x} gives the first word to the right neighbour, going up in number.",
-        "AskedAbout for a shot, {x} would shoot {y}.",
-        "AskedAbout for a shot, {x} would shoot nobody.",
+        "Asked for a shot, {x} would shoot {y}.",
+        "Asked for a shot, {x} would shoot nobody.",
     ),
     Telling(
         "",

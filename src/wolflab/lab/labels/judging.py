@@ -274,9 +274,8 @@ def reply_in_words(moment: Moment) -> str:
 def _found(
     home: CallStore, model: str, asked: tuple[Criterion, ...], verdicts: Sequence[JudgedItem | None]
 ) -> JudgeFile:
-    usage = sum((totals.usage for by in home.spent_by().values() for totals in by.values()), Usage())
     given = tuple(verdict for verdict in verdicts if verdict is not None)
-    return JudgeFile(home.path, model, asked, given, usage, len(verdicts) - len(given))
+    return JudgeFile(home.path, model, asked, given, home.usage(), len(verdicts) - len(given))
 
 
 def _line(verdict: JudgedItem) -> dict[str, Any]:

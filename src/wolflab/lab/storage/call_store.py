@@ -276,6 +276,10 @@ class CallStore:
             spent.setdefault(who, {})[model] = CallTotals(n, Usage(*usage), latency)
         return spent
 
+    def usage(self) -> Usage:
+        """What all committed calls come to."""
+        return sum((total.usage for by in self.spent_by().values() for total in by.values()), Usage())
+
     # -- small facts ----------------------------------------------------------------------
 
     def adapted(self, models: Iterable[Model]) -> None:

@@ -42,7 +42,9 @@ def build_set(
     console.print(_splits(built, ruleset))
     say(console, f"{len(built.items):,} items written to {out}")
     if built.unasked:
-        say(console, f"not asked under these rules, which answer them in one way: {', '.join(built.unasked)}")
+        say(console, f"not asked, for these rules never vary their answer: {', '.join(built.unasked)}")
+    if built.held_out:
+        say(console, f"kinds that training has none of: {', '.join(built.held_out)}")
 
 
 def ruleset_with(rules: str, changes: Sequence[str]) -> Ruleset:

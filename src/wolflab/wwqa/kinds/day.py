@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from ...rules import CHANCE, Ruleset, VoteCounted, Voted, pick
 from ..items import NOBODY
-from ..situations import GameSituation, Impossible, Playout, playout
+from ..situations import GameSituation, Impossible, Playout, only_first, playout
 from .kind import AskedAbout, DrawnFrom, QuestionKind, Value, living, nothing, seats, two_living
 from .night import winner_of, winners
 
@@ -66,8 +66,10 @@ def _directly_after(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Valu
 
 
 def _neighbours(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
-    """Living players with few numbers between them."""
+    """Living players with few numbers between them. Where numbers alone give the order, they alone tell."""
     alive = s.living
+    if rules.speaking_order == "ascending" and rules.sheriff == "none":
+        return
     for at in rng.sample(range(len(alive)), min(4, len(alive))):
         x, y = alive[at], alive[(at + rng.choice((1, 1, 2))) % len(alive)]
         if x != y:
@@ -157,7 +159,7 @@ def _open_to(rules: Ruleset, s: GameSituation, seat: int) -> tuple[object, ...]:
 
 
 def _some_vote(rules: Ruleset, seat: int, s: GameSituation) -> int | str:
-    return "pass" if rules.may_abstain else next(other for other in s.living if other != seat)
+    return "pass" if rules.may_abstain else only_first(other for other in s.living if other != seat)
 
 
 def _any_two(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
@@ -193,7 +195,7 @@ def _winner(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
 
 def _all_against(rules: Ruleset, s: GameSituation, x: int) -> GameSituation:
     """Everybody votes for x, who votes for somebody else."""
-    own: int | str = "pass" if rules.may_abstain else next(seat for seat in s.living if seat != x)
+    own: int | str = "pass" if rules.may_abstain else only_first(seat for seat in s.living if seat != x)
     return s.but(told=tuple(("vote", seat, own if seat == x else x) for seat in s.living))
 
 

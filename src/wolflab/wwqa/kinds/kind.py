@@ -16,8 +16,14 @@ from ...text.asking.sentences import a_role
 from ..items import AnswerType, Form
 from ..situations import GamePoint, Games, GameSituation, with_choices
 
+HELD_OUT = 2
+"""How many of the frames, of the tellings and of the leads are kept for the test of new wordings."""
+
 AskedAbout = Mapping[str, int | str]
 """What is asked about: "x" and "y" are seats, other words have words."""
+
+Answers = Callable[[Ruleset, GameSituation, AskedAbout], "Value"]
+Asks = Callable[[Ruleset, GameSituation, random.Random], Iterable[AskedAbout]]
 
 Value = bool | int | str | list[int]
 """An answer as data: yes or no, a seat or a number, `items.NOBODY` or a word, seats."""
@@ -64,8 +70,8 @@ class QuestionKind:
     name: str
     about: str
     frames: tuple[str, ...]
-    answer: Callable[[Ruleset, GameSituation, AskedAbout], Value]
-    asks: Callable[[Ruleset, GameSituation, random.Random], Iterable[AskedAbout]]
+    answer: Answers
+    asks: Asks
     setting: DrawnFrom | None = None
     form: Form = "yes_no"
     answer_type: AnswerType = "text"
@@ -73,14 +79,20 @@ class QuestionKind:
         Callable[[Ruleset, GameSituation, AskedAbout, Value, random.Random], Mapping[str, str]] | None
     ) = None
     same_seats: bool = False
-    """A Yes and a No that are matched ask about the same seats: where the number of a seat tells something.
-    """
+    """A Yes and a No that are matched ask about the same seats: where their numbers tell something."""
+    matched: bool = True
+    """Of a choice: answers of equal words are matched. Not where the options are drawn for each question."""
 
-
-def fixed(**options: str) -> Callable[..., Mapping[str, str]]:
-    """Options that are the same in every situation, by value ("_" in a value is written for a space)."""
-    texts = {value.replace("_", " "): text for value, text in options.items()}
-    return lambda *_: texts
+    def __post_init__(self) -> None:
+        known, held_out = self.frames[:-HELD_OUT], self.frames[-HELD_OUT:]
+        if len(known) < 3 or len({*self.frames}) < len(self.frames):
+            raise ValueError(f"kind {self.name!r}: write at least {HELD_OUT + 3} different frames")
+        turned = [{frame.startswith("!") for frame in part} for part in (known, held_out)]
+        if self.setting is None and self.form == "yes_no" and turned != [{True, False}] * 2:
+            raise ValueError(
+                f"kind {self.name!r}: questions about rules are balanced by how they are asked; begin some "
+                f"of the frames with '!', and one of the last {HELD_OUT}"
+            )
 
 
 def words_of_role(role: str) -> dict[str, str]:

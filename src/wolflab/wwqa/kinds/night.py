@@ -14,7 +14,7 @@ from ...rules.roles import DUTIES, ROLES, SHIELDS
 from ...text.asking.sentences import a_role, listed
 from ..items import NOBODY
 from ..situations import GameSituation, Impossible, Playout, as_action, note, playout, put_back, remark
-from .kind import AskedAbout, DrawnFrom, QuestionKind, Value, living, nothing, seats
+from .kind import Answers, AskedAbout, Asks, DrawnFrom, QuestionKind, Value, living, nothing, seats
 
 NIGHT = DrawnFrom("night", ("night", "departure"))
 BEFORE_CHOICES = DrawnFrom("night")
@@ -170,7 +170,7 @@ def _who_hears(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable
 # -- who may choose whom ------------------------------------------------------------------------------
 
 
-def _may(kinds: Iterable[str]) -> tuple[object, object]:
+def _may(kinds: Iterable[str]) -> tuple[Answers, Asks]:
     wanted = frozenset(kinds)
 
     def answer(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
@@ -360,6 +360,7 @@ KINDS = (
         NIGHT,
         "choice",
         options=_announcements,
+        matched=False,
     ),
     QuestionKind(
         "role-shown-at-dawn",
@@ -391,6 +392,7 @@ KINDS = (
         NIGHT,
         "choice",
         options=_what_is_learned,
+        matched=False,
     ),
     QuestionKind(
         "witch-shown",
@@ -431,8 +433,8 @@ KINDS = (
             "Can {x} legally attack {y} in this night?",
             "Is it allowed that {x} picks {y} as the victim?",
         ),
-        may_kill,  # type: ignore[arg-type]
-        ask_killers,  # type: ignore[arg-type]
+        may_kill,
+        ask_killers,
         BEFORE_CHOICES,
     ),
     QuestionKind(
@@ -446,8 +448,8 @@ KINDS = (
             "Can {x} legally keep {y} safe in this night?",
             "Is it allowed that {x} picks {y} to be protected?",
         ),
-        may_shield,  # type: ignore[arg-type]
-        ask_shielders,  # type: ignore[arg-type]
+        may_shield,
+        ask_shielders,
         BEFORE_CHOICES,
     ),
     QuestionKind(
@@ -461,8 +463,8 @@ KINDS = (
             "Can {x} legally inspect {y} in this night?",
             "Is it allowed that {x} picks {y} to be looked at?",
         ),
-        may_look,  # type: ignore[arg-type]
-        ask_lookers,  # type: ignore[arg-type]
+        may_look,
+        ask_lookers,
         BEFORE_CHOICES,
     ),
     QuestionKind(
@@ -476,8 +478,8 @@ KINDS = (
             "Can {x} legally use the poison on {y} now?",
             "Is it allowed that {x} picks {y} to be poisoned?",
         ),
-        may_poison,  # type: ignore[arg-type]
-        ask_poisoners,  # type: ignore[arg-type]
+        may_poison,
+        ask_poisoners,
         DrawnFrom("night", ("night",), ("poison",)),
     ),
     QuestionKind(

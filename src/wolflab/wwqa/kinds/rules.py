@@ -32,6 +32,7 @@ from ...rules.engine import begin, go_on, step
 from ...rules.fallback import fallback
 from ...rules.roles import ROLES, SHIELDS
 from ...text.asking.sentences import listed
+from ..items import AnswerType
 from ..situations import (
     GamePoint,
     GameSituation,
@@ -39,12 +40,13 @@ from ..situations import (
     Playout,
     ToldAction,
     note,
+    only_first,
     playout,
     put_back,
     remark,
     with_rest,
 )
-from .kind import AskedAbout, QuestionKind, Value, nothing, words_of_role
+from .kind import Answers, AskedAbout, Asks, QuestionKind, Value, nothing, words_of_role
 from .night import ask_tonight
 
 
@@ -97,7 +99,7 @@ def _night(rules: Ruleset, s: GameSituation) -> Playout:
 
 def _vote(rules: Ruleset, s: GameSituation, target: int) -> Playout:
     """All living players vote for one, who votes for somebody else."""
-    other = next(seat for seat in s.living if seat != target)
+    other = only_first(seat for seat in s.living if seat != target)
     told = tuple(("vote", seat, other if seat == target else target) for seat in s.living)
     return playout(rules, with_rest(rules, s.but(told=told), "voting", "departure"), "voting", "departure")
 
@@ -183,8 +185,8 @@ _WHOM = {
 def _may_choose(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     s = example(rules, round=2)
     kind, whom = str(asked["kind"]), str(asked["whom"])
-    x = _of(s, next(role for role in s.roles if any(duty.kind == kind for duty in ROLES[role].duties)))
-    y = x if whom == "self" else next(seat for seat in s.living if s.roles[seat] != s.roles[x])
+    x = _of(s, only_first(role for role in s.roles if any(duty.kind == kind for duty in ROLES[role].duties)))
+    y = x if whom == "self" else only_first(seat for seat in s.living if s.roles[seat] != s.roles[x])
     if whom == "pack":
         y = _of(s, s.roles[x], 1)
     elif whom == "dead":
@@ -287,7 +289,7 @@ def _learned(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     s = example(rules)
     seer, target = _of(s, "Seer"), _of(s, "Villager")
     events = _night(rules, s.but(told=(("see", seer, target),))).events
-    said = next(event.what for event in events if hasattr(event, "what") and hasattr(event, "target"))
+    said = only_first(event.what for event in events if hasattr(event, "what") and hasattr(event, "target"))
     return "role" if said == "Villager" else "side"
 
 
@@ -311,7 +313,7 @@ def _seer_there(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterabl
 def _both_potions(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     s = example(rules)
     witch = _of(s, "Witch")
-    victim = next(seat for seat in _others(s) if seat != witch)
+    victim = only_first(seat for seat in _others(s) if seat != witch)
     told = (*_attack(s, victim), ("antidote", witch, "yes"))
     return ask_tonight(rules, s.but(told=told), "poison", witch) is not None
 
@@ -330,10 +332,10 @@ def _witches(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[A
 def _shielded_and_cured(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     s = example(rules)
     witch = _of(s, "Witch")
-    kind, shielder = next(
+    kind, shielder = only_first(
         (duty.kind, seat) for seat in s.living for duty in ROLES[s.roles[seat]].duties if duty.shields
     )
-    victim = next(seat for seat in _others(s) if seat not in (witch, shielder))
+    victim = only_first(seat for seat in _others(s) if seat not in (witch, shielder))
     s = s.but(told=(*_attack(s, victim), (kind, shielder, victim)))
     if ask_tonight(rules, s, "antidote", witch) is None:
         return "not asked"
@@ -348,10 +350,10 @@ def _witch_and_shield(rules: Ruleset, s: GameSituation, rng: random.Random) -> I
 
 def _shield_saves(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     s = example(rules)
-    kind, x = next(
+    kind, x = only_first(
         (duty.kind, seat) for seat in s.living for duty in ROLES[s.roles[seat]].duties if duty.shields
     )
-    victim = next(seat for seat in _others(s) if seat != x)
+    victim = only_first(seat for seat in _others(s) if seat != x)
     told: tuple[ToldAction, ...] = ((kind, x, victim), *_attack(s, victim))
     if asked["how"] == "poison":
         told = ((kind, x, victim), ("poison", _of(s, "Witch"), victim))
@@ -427,6 +429,8 @@ def _sheriff_place(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value
     seats = [
         ask.seat for ask, _ in playout(rules, order, "order", "discussion").asks if ask.kind == "statement"
     ]
+    if 0 not in seats:
+        raise Impossible("nobody speaks")
     return seats.index(0) == (0 if asked["end"] == "first" else len(seats) - 1)
 
 
@@ -445,7 +449,7 @@ def _tie(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     played = playout(rules, example(rules, "voting", told=told), "voting")
     if any(ask.kind == "tie" for ask in played.unanswered):
         return "lot"
-    out = next(event.seat for event in played.events if isinstance(event, VoteCounted))
+    out = only_first(event.seat for event in played.events if isinstance(event, VoteCounted))
     return "nobody" if out is None else "first"
 
 
@@ -465,7 +469,7 @@ def _abstaining(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterabl
 def _shown_roles(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     """Which roles of the dead are shown: of the first night, of later nights, of a vote."""
     first, voting = example(rules), example(rules, "voting")
-    victim = next(seat for seat in _others(first))
+    victim = only_first(seat for seat in _others(first))
 
     def shown(played: Playout) -> bool:
         return any(isinstance(event, Revealed) for event in played.events)
@@ -637,18 +641,18 @@ def _last_ones(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable
         yield {"last": _NEEDED[rules.wolves_win]}
 
 
-def _yes_no(name: str, about: str, answer: object, asks: object, *frames: str) -> QuestionKind:
-    return QuestionKind(name, about, frames, answer, asks)  # type: ignore[arg-type]
+def _yes_no(name: str, about: str, answer: Answers, asks: Asks, *frames: str) -> QuestionKind:
+    return QuestionKind(name, about, frames, answer, asks)
 
 
 def _choice(
-    name: str, about: str, answer: object, asks: object, options: Mapping[str, str], *frames: str
+    name: str, about: str, answer: Answers, asks: Asks, options: Mapping[str, str], *frames: str
 ) -> QuestionKind:
-    return QuestionKind(name, about, frames, answer, asks, None, "choice", options=lambda *_: options)  # type: ignore[arg-type]
+    return QuestionKind(name, about, frames, answer, asks, None, "choice", options=lambda *_: options)
 
 
-def _open(name: str, about: str, kind: str, answer: object, asks: object, *frames: str) -> QuestionKind:
-    return QuestionKind(name, about, frames, answer, asks, None, "open", kind)  # type: ignore[arg-type]
+def _open(name: str, about: str, kind: AnswerType, answer: Answers, asks: Asks, *frames: str) -> QuestionKind:
+    return QuestionKind(name, about, frames, answer, asks, None, "open", kind)
 
 
 KINDS = (

@@ -1,0 +1,209 @@
+"""Questions on the rules against a second oracle (`wwqa_oracle`) that knows the rules' text, not the engine.
+
+Both must give the same answers to questions built under the presets and under rulesets near and far. Where
+one switch changes, the answers to the same questions must change in the same places. This compares 2,500
+questions for each preset instead of 300, and half as many for each other ruleset, 17,500 together:
+
+    WOLFLAB_WWQA_ITEMS=2500 pytest tests/test_wwqa_oracle.py -k same_answer -s
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from functools import cache
+from typing import Any
+
+import msgspec
+import pytest
+
+from wolflab.rules import PRESETS, SHERIFF, Ruleset, preset
+from wolflab.rules.ruleset import MAX_PLAYERS
+from wolflab.rules.switches import Switches
+from wolflab.wwqa.building import build_items, engine_answer, variants
+from wolflab.wwqa.items import Item
+from wolflab.wwqa.kinds import KINDS
+from wolflab.wwqa.situations import GameSituation
+from wolflab.wwqa.wordings import ItemWording, worded
+from wwqa_oracle import oracle
+
+ITEMS = int(os.environ.get("WOLFLAB_WWQA_ITEMS", "300"))
+
+OTHERS = {
+    "a Sheriff drawn in secret": SHERIFF.with_(sheriff="assigned", sheriff_role="Villager", tie="random"),
+    "a contested Sheriff": preset("twelve").with_(
+        sheriff="contested", sheriff_death="stop", reveal="always", wolves_win="no_others", votes="open"
+    ),
+    "a sequential night": preset("witch").with_(
+        deaths="sequential",
+        shield_and_antidote="saves",
+        witch_may_save_self=False,
+        wolf_agreement="last",
+        sheriff="drawn",
+        speaking_order="random_day",
+    ),
+    "two Hunters": preset("nine").with_(
+        roles={"Werewolf": 3, "Villager": 2, "Seer": 1, "Witch": 1, "Hunter": 2},
+        wolf_agreement="unanimous",
+        hunter_shoots_when_poisoned=True,
+        reveal="first_night",
+        may_abstain=False,
+        max_rounds=4,
+    ),
+}
+
+
+@cache
+def built(name: str, n: int) -> tuple[Item, ...]:
+    rules = OTHERS[name] if name in OTHERS else preset(name)
+    return tuple(build_items(rules, n, seed=7).items)
+
+
+def plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def turned(item: Item, value: Any) -> Any:
+    """The value as the item's wording asks for it."""
+    frame = KINDS[item.kind].frames[int(item.wording.split(".")[0])]
+    return not value if isinstance(value, bool) and frame.startswith("!") else value
+
+
+def situation(item: Item) -> GameSituation:
+    if item.facts is None:
+        return GameSituation("night", 1, item.ruleset.players if item.ruleset else 0)
+    return msgspec.convert(item.facts, GameSituation)
+
+
+# -- where the two are known to differ -----------------------------------------------------------------
+
+OFFICE = ("may-elect", "elected", "is-elected", "names-next-sheriff", "may-follow-sheriff", "candidates")
+EAGER = (*OFFICE, "acts-tonight")
+
+
+def known_difference(rules: Ruleset, item: Item) -> str | None:
+    """Why the built-in answer to this question is wrong, or more than the rules' text gives; None where it is
+    not known to be.
+    """
+    kind, s, asked = item.kind, situation(item), item.asked or {}
+    if kind in EAGER and oracle(rules, kind, item.facts, asked) is None:
+        return "answered although these rules know no such situation"
+    if not s.roles:
+        return known_without_cards(rules, kind, s, asked)
+    role = s.roles[asked["x"]] if "x" in asked else ""
+    match kind:
+        case "hears-choice" if role == s.roles[asked["y"]] == "Werewolf" and asked["x"] < asked["y"]:
+            return "that earlier Werewolves are told of later choices stands nowhere"
+        case "told-role" if rules.seer_learns == "is_wolf" and s.roles[asked["y"]] == "Werewolf":
+            return "a Seer who is told that somebody is a Werewolf knows the exact role"
+        case "targets" | "may-look" | "acts-tonight" | "may-pass-tonight" | "may-poison":
+            return "an untold death is made up" if rules.deaths == "sequential" else None
+        case "witch-shown" if not rules.witch_may_save_self and role == "Witch":
+            return "a Witch who may not save herself is told all the same that she is attacked"
+        case "may-shoot-at-dawn" | "may-shoot-after-vote" if role == "Hunter" and rules.count(role) > 1:
+            return "an untold shot of another Hunter is left out of account"
+        case "over-if-out" | "winner-if-out" if len(s.living) == 2:
+            return "the vote of the other one is made up"
+    return None
+
+
+def known_without_cards(rules: Ruleset, kind: str, s: GameSituation, asked: Mapping[str, Any]) -> str | None:
+    """`known_difference` for questions that tell no roles."""
+    shields = rules.count("Guard") + rules.count("Doctor")
+    sequential = rules.deaths == "sequential"
+    poison = "poison" in (asked.get("kind"), asked.get("how"))
+    disturbed = {
+        "killed-seer-looks": sequential and (shields or rules.count("Seer") > 1),
+        "witch-saves-herself": shields,
+        "shield-saves-from": sequential and poison,
+        "may-choose": sequential and poison,
+        "may-choose-nobody": sequential and poison,
+        "hunter-may-shoot": shields > 1,
+        "both-gone": not rules.wolves_win.startswith("no_villager"),
+    }
+    if disturbed.get(kind):
+        return "the game that is played to answer it is decided by something else"
+    if kind in ("order-of-speech", "sheriff-speaks") and not rules.discussion:
+        return "nobody speaks"
+    if kind == "sees-vote" and s.order and not rules.speaking_order.startswith("random"):
+        return "these rules draw no order"
+    return None
+
+
+# -- the tests -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*PRESETS, *OTHERS])
+def test_engine_and_oracle_give_the_same_answer(name: str) -> None:
+    items = built(name, ITEMS if name in PRESETS else ITEMS // 2)
+    assert len(items) > ITEMS // 3
+    differ = []
+    for item in items:
+        assert item.ruleset is not None
+        value = turned(item, oracle(item.ruleset, item.kind, item.facts, item.asked or {}))
+        if value != plain(item.value):
+            differ.append(item)
+            assert known_difference(item.ruleset, item), f"{item}\nThe oracle says {value}."
+    print(f"{name}: {len(items)} compared, {len(differ)} known to differ")
+
+
+def near(rules: Ruleset) -> Iterator[tuple[str, Ruleset]]:
+    """Rulesets that differ in one switch, after its name."""
+    for change, other in variants(rules).items():
+        yield change.split(":")[0], other
+    if rules.players < MAX_PLAYERS:
+        yield "roles", rules.with_(roles={**rules.roles, "Villager": rules.count("Villager") + 1})
+    if rules.sheriff_role is not None:
+        yield "sheriff_role", rules.with_(sheriff_role="Seer")
+
+
+def test_a_changed_switch_changes_the_same_answers() -> None:
+    """Every switch, by every value that it may have, for two questions of each kind under every preset.
+
+    `name` is a label and no rule; three switches change words alone, see the next test.
+    """
+    noticed: Counter[str] = Counter()
+    for name in [*PRESETS, "a Sheriff drawn in secret"]:
+        rules = OTHERS.get(name) or preset(name)
+        nearby = list(near(rules))
+        asked: Counter[str] = Counter()
+        for item in built(name, ITEMS if name in PRESETS else ITEMS // 2):
+            if item.split == "ruleset" or asked[item.kind] == 2 or known_difference(rules, item):
+                continue
+            asked[item.kind] += 1
+            before = turned(item, plain(item.value))
+            for switch, other in nearby:
+                if known_difference(other, item):
+                    continue
+                now = plain(engine_answer(KINDS[item.kind], other, situation(item), item.asked or {}))
+                expected = oracle(other, item.kind, item.facts, item.asked or {})
+                assert now == expected, f"{other.name}\n{item}\nThe engine says {now}, the oracle {expected}."
+                noticed[switch] += now != before
+    assert {switch for switch, n in noticed.items() if n} == {f.name for f in fields(Switches)} - WORDS
+
+
+WORDS = {"name", "player_name", "first_player", "role_names"}
+
+
+def test_switches_that_change_words_change_the_texts() -> None:
+    items = [item for item in built("sheriff", ITEMS) if item.split != "ruleset"]
+
+    def texts(rules: Ruleset) -> list[tuple[str, str]]:
+        found = []
+        for item in items:
+            wording = ItemWording(*map(int, item.wording.split(".")))
+            value = turned(item, item.value)
+            kind = KINDS[item.kind]
+            told = worded(rules, kind, situation(item), item.asked or {}, value, wording, random.Random(1))
+            assert told.value == item.value
+            found.append((told.question, told.answer))
+        return found
+
+    own = texts(SHERIFF)
+    assert texts(SHERIFF.with_(name="a label")) == own
+    for words in ({"player_name": "Guest {}"}, {"first_player": 0}, {"role_names": {"Seer": "Oracle"}}):
+        changed = [new for new, old in zip(texts(SHERIFF.with_(**words)), own, strict=True) if new != old]
+        assert len(changed) > len(items) / 20, words
