@@ -62,7 +62,19 @@ NOT_RUN: Mapping[str, str] = {
     "wolflab verify --agents": "the flag's name; README.md has the command",
 }
 """Commands that are not run here, and why. So are the programs of `test_benchmarks.TINY`, which run there."""
-OTHERS = {"cd", "export", "git", "mkdocs", "mypy", "pip", "pytest", "python3.11", "ruff"}
+OTHERS = {
+    "cd",
+    "export",
+    "git",
+    "inspect",
+    "lm_eval",
+    "mkdocs",
+    "mypy",
+    "pip",
+    "pytest",
+    "python3.11",
+    "ruff",
+}
 """First words of the lines that are not ours."""
 EXECUTED = [name(page) for page in PAGES if any(block.runs for block in blocks(page))]
 SHIPPED = {one: text for folder in ("", "training") for one, text in sources.shipped_files(folder).items()}
@@ -187,7 +199,7 @@ def patched() -> Iterator[http_server.FakeServer]:
             one: small(text) + "workers: 1\n" for one, text in sources.shipped_files("training").items()
         },
     }
-    models = ("gpt-4o-mini", "llama3.1", "my-model")
+    models = ("gpt-4o-mini", "llama3.1", "my-model", "smollm2")
     with pytest.MonkeyPatch.context() as patch, http_server.running(models=models) as server:
         patch.setattr(sources, "shipped_files", lambda folder="": files[folder])
         patch.setenv("OPENAI_API_KEY", "none")
@@ -234,6 +246,7 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
             writer.writerows(row | {"reasonable": "yes"} for row in rows)
     for file in ("questions", "binary", "rules", "situations"):
         write_items(home / f"{file}.jsonl", QUESTIONS)
+    wolflab("wwqa", "build", "--n", "20", "-o", str(home / "sheriff.jsonl"))
     asked = home / "questions" / "to_label.jsonl"
     wolflab("wwqa", "generate", "--model", "openai/gpt-4o-mini", "-o", str(asked.parent), "--n", "8")
     wolflab("wwqa", "review", str(asked))
@@ -267,6 +280,7 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
         "anna.csv": str(home / "anna.csv"),
         "ben.csv": str(home / "ben.csv"),
         "questions.jsonl": str(home / "questions.jsonl"),
+        "sheriff.jsonl": str(home / "sheriff.jsonl"),
         "binary_qa_raw.json": str(home / "binary.jsonl"),
         "rule_based_qa.csv": str(home / "rules.jsonl"),
         "situation_based_qa.csv": str(home / "situations.jsonl"),
@@ -274,6 +288,7 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
         "tests/wwqa_questions/known.json": str(ROOT / "tests/wwqa_questions/known.json"),
         "FOLDER": ".",
         "http://gpu-box:8000/v1": patched.base_url,
+        "http://localhost:8000/v1": patched.base_url,
     }
 
 

@@ -254,7 +254,8 @@ def test_a_cards_numbers_are_those_of_the_files(file: Path, items: Sequence[Item
     assert sha256(file.read_bytes()).hexdigest() in said
     assert "`wolflab wwqa build --rules sheriff --n 60 --seed 3`" in said
     others = {row["rules"] for row in rows(made, "ruleset")}
-    assert f"about {len(others)} other rulesets" in said
+    assert f"; {len(others)} other rulesets in the split `ruleset`." in said
+    assert "Rules: `sheriff`;" in said
     derived = sum(bool(item.derivation) for item in items)
     assert f"For {derived:,} of the {len(items):,} answers" in said
     assert "$" not in said

@@ -165,7 +165,9 @@ def _filled(template: str, **values: object) -> bytes:
 
 def _card(path: Path, splits: Mapping[str, Sequence[Item]], rules_text: bool, built_with: str) -> bytes:
     items = [item for inside in splits.values() for item in inside]
-    own = sorted({_rules(item) or "unknown" for item in items if item.split != "ruleset"})
+    told = sorted({f"`{_rules(item) or 'unknown'}`" for item in items if item.split != "ruleset"})
+    if others := {_rules(item) for item in splits.get("ruleset", ())}:
+        told.append(f"{len(others)} other rulesets in the split `ruleset`")
     return _filled(
         "hf.md",
         front=yaml.safe_dump(_front(splits), sort_keys=False).rstrip(),
@@ -174,8 +176,7 @@ def _card(path: Path, splits: Mapping[str, Sequence[Item]], rules_text: bool, bu
         table=_table(splits),
         told=_TOLD[rules_text],
         built_with=f"`{built_with}`" if built_with else "the questions do not say which command made them",
-        rules=", ".join(f"`{rules}`" for rules in own) or "those of the split `ruleset`",
-        others=len({_rules(item) for item in splits.get("ruleset", ())}),
+        rules="; ".join(told),
         digest=sha256(path.read_bytes()).hexdigest(),
         command=f"wolflab wwqa export {path.name} --to hf --rules-text {'yes' if rules_text else 'no'}",
         derived=f"{sum(bool(item.derivation) for item in items):,}",
