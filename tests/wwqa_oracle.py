@@ -621,6 +621,9 @@ def may_poison(table: Table, asked: Asked) -> bool:
     x, y = asked["x"], asked["y"]
     need(x in table.holders("Witch"))
     victim, shields = table.victim(), table.shields()
+    for seer in table.holders("Seer"):
+        if table.rules.deaths == "simultaneous" and ("see", seer) in table.told:
+            table.choose(seer)  # what is told has to be allowed
     cures = table.antidotes(victim, shields)
     killed = victim is not None and victim == x and table.dies_of_attack(victim, shields, bool(cures))
     return table.may_poison(x, x in cures, killed) and y in table.alive

@@ -452,7 +452,7 @@ def _holds(item: Item, kind: QuestionKind, rules: Ruleset, asked: AskedAbout) ->
     situation = GameSituation("night", 1, rules.players)
     if item.facts is not None:
         situation = msgspec.convert(item.facts, GameSituation)
-    check_fits(rules, situation)
+        check_fits(rules, situation)
     value = engine_answer(kind, rules, situation, asked)
     frame, telling, _ = map(int, item.wording.split("."))
     if isinstance(value, bool) and kind.frames[frame].startswith("!"):

@@ -58,7 +58,7 @@ def deaths(rules: Ruleset, s: GameSituation) -> list[int]:
 def ask_tonight(rules: Ruleset, s: GameSituation, kind: str, seat: int) -> Ask | None:
     """The ask of that kind to that seat; None where the night passes without it.
 
-    Others for whom nothing is told take their last option.
+    Others for whom nothing is told take their last option; what that seat is asked before has to be told.
     """
     told = {(of, who): as_action(target) for of, who, target in s.told}
     now = go_on(put_back(rules, s))
@@ -70,6 +70,8 @@ def ask_tonight(rules: Ruleset, s: GameSituation, kind: str, seat: int) -> Ask |
         replies = []
         for ask in now.asks:
             assert ask.options is not None
+            if ask.seat == seat and ask.kind in DUTIES[kind].after and (ask.kind, seat) not in told:
+                raise Impossible(f"{ask.id} is asked and not told")
             reply = told.get((ask.kind, ask.seat), ask.options[-1])
             if reply not in ask.options:
                 raise Impossible(f"{ask.id}: {reply} is not allowed")

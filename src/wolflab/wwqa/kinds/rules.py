@@ -53,10 +53,12 @@ from .night import ask_tonight
 def example(rules: Ruleset, moment: GamePoint = "night", round: int = 1, **more: object) -> GameSituation:
     """A game of these rules with the roles dealt in the order of the cast, everybody alive.
 
-    Where there is a Sheriff it is the last player, drawn in secret until there is one.
+    Where there is a Sheriff it is the last player, drawn in secret until there is one. A Witch keeps the
+    antidote.
     """
     roles = tuple(role for role, n in rules.roles.items() for _ in range(n))
-    s = GameSituation(moment, round, rules.players, roles=roles, order=tuple(range(rules.players)))
+    kept = tuple(("antidote", seat, "no") for seat, role in enumerate(roles) if role == "Witch")
+    s = GameSituation(moment, round, rules.players, roles=roles, order=tuple(range(rules.players)), told=kept)
     if rules.sheriff != "none" and (round > 1 or moment not in ("night", "election")):
         s = s.but(sheriff=rules.players - 1)
     elif rules.sheriff in ("assigned", "contested"):
@@ -402,6 +404,7 @@ def _order_kind(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     now = begin(rules)
     while now.asks and now.asks[0].phase == "deal":
         if now.asks[0].kind == "speaker":
+            remark("When the cards are dealt, chance is asked who speaks first, second and so on.")
             return "drawn once"
         assert now.asks[0].options is not None
         now = step(now.state, [now.asks[0].options[0]])
