@@ -426,6 +426,9 @@ def test_the_command_builds_with_changed_switches(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, words, env={"COLUMNS": "120"})
     assert done.exit_code == 0, done.output
     assert "items written to" in done.output
+    again = CliRunner().invoke(app, words)
+    assert "is there already; name another file with -o, or say --overwrite" in str(again.exception)
+    assert CliRunner().invoke(app, [*words, "--overwrite"]).exit_code == 0
     items = read_lines(out)
     rules = {str(item.ruleset and item.ruleset.tie) for item in items if item.split == "train"}
     assert rules == {"nobody"}

@@ -77,7 +77,9 @@ def _words(error: BaseException) -> str | None:
 def _plain(text: str) -> str:
     from rich.markup import escape
 
-    return escape(text)
+    from .ui.console import visible
+
+    return escape(visible(text))
 
 
 @contextmanager
@@ -413,14 +415,17 @@ def wwqa_build(
     out: Annotated[Path, typer.Option("-o", "--out", help="The new file.", show_default=False)],
     rules: Rules = "sheriff",
     set_: RulesSet = [],
-    n: Annotated[int, typer.Option(min=20, help="How many items, training and tests together.")] = 2000,
+    n: Annotated[
+        int, typer.Option(min=1, max=200_000, help="How many items, training and tests together.")
+    ] = 2000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same items.")] = 1,
     kind: Annotated[list[str], typer.Option(help="This kind alone; see `kinds` (repeatable).")] = [],
+    overwrite: Overwrite = False,
 ) -> None:
     """Make questions on a ruleset, each proved by the rules engine, in splits for training and tests."""
     from .ui.wwqa.building import build_set
 
-    build_set(console(), rules, set_, n, seed, out, kind)
+    build_set(console(), rules, set_, n, seed, out, kind, overwrite)
 
 
 @wwqa.command("kinds", epilog="Example:  `wolflab wwqa kinds`")

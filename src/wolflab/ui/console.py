@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,6 +16,15 @@ def console(stderr: bool = False) -> Console:
     return Console(stderr=stderr, emoji=False)
 
 
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Characters that steer a terminal or turn text round."""
+
+
+def visible(text: str) -> str:
+    """Text of others without what would steer the terminal."""
+    return _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
 def say(console: Console, text: str, style: str = "") -> None:
     """Print text to the letter, without markup. The terminal alone breaks lines, so that paths stay whole."""
-    console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
+    console.print(visible(text), style=style, highlight=False, markup=False, soft_wrap=True)

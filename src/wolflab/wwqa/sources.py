@@ -23,6 +23,7 @@ from ..errors import WolflabError
 from ..files import reading_file
 from ..lab.labels.label_files import guarded, unguarded
 from .items import NO, YES, Item
+from .reply_parser import LETTERS
 
 LARGEST = 64 * 2**20
 """Bytes of a file; a larger one is refused. 64 MiB hold some 400,000 questions of the released kind."""
@@ -330,6 +331,8 @@ def _own(value: dict[str, Any]) -> Item | str:
         return f"its form is yes_no, and its answer {_quoted(item.answer)}; write Yes or No"
     if item.form == "choice" and item.answer not in item.choices:
         return f"its answer {_quoted(item.answer)} is none of its choices; mend one of them"
+    if item.form == "choice" and not 2 <= len({*item.choices}) == len(item.choices) <= len(LETTERS):
+        return f"it has {len(item.choices)} choices; give it 2 to {len(LETTERS)}, no two alike"
     return msgspec.structs.replace(item, answer=plain.answer) if item.form == "yes_no" else item
 
 

@@ -28,9 +28,14 @@ def build_set(
     seed: int,
     out: Path,
     kinds: Sequence[str] = (),
+    overwrite: bool = False,
 ) -> None:
-    """Build a question set, write it, and say what is in it."""
+    """Build a question set, write it, and say what is in it. A file that is there is a WolflabError."""
     ruleset = ruleset_with(rules, changes)
+    if out.is_dir():
+        raise WolflabError(f"{out} is a directory; name a file in it with -o")
+    if out.is_file() and not overwrite:
+        raise WolflabError(f"{out} is there already; name another file with -o, or say --overwrite")
     with bar(console) as shown:
         task = shown.add_task("items", total=n)
 

@@ -13,6 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
+from ...errors import WolflabError
 from ...files import write
 from ...lab.labels.label_files import write_cells
 from ...wwqa.asking import options, rules_in_words
@@ -50,8 +51,12 @@ def review_questions(
     if not labels and not decided:
         make_page(console, file, items, out or file.parent, blind)
         return None
-    done = review(items, labels, decided)
     kept = out or file.with_name(f"{file.stem}-reviewed.jsonl")
+    given = {path.resolve() for path in (file, *labels, *decided)}
+    for path in (kept, kept.parent / RESULT, kept.parent / DISPUTED):
+        if path.resolve() in given:
+            raise WolflabError(f"{path}: it was read and would be written over; name another file with -o")
+    done = review(items, labels, decided)
     write_items(kept, done.items)
     write_numbers(kept.parent / RESULT, done.as_dict())
     print_review(console, done)
