@@ -635,9 +635,11 @@ def targets(table: Table, asked: Asked) -> list[int]:
 
 
 def acts_tonight(table: Table, asked: Asked) -> bool:
-    x = asked["x"]
-    need(table.role(x) != "Witch")
-    return x in table.alive and table.role(x) in CHOICES and bool(table.open_to(x))
+    x, role = asked["x"], table.role(asked["x"])
+    need(role != "Witch")
+    if x not in table.alive or role not in CHOICES:
+        return False
+    return may_pass(table.rules, role) or bool(table.open_to(x))
 
 
 def may_pass_tonight(table: Table, asked: Asked) -> bool:
@@ -704,7 +706,9 @@ def may_be_drawn(table: Table, asked: Asked) -> bool:
     return table.rules.sheriff_role in (None, table.role(asked["x"]))
 
 
-ABOUT_TABLES: dict[str, Callable[[Table, Asked], Any]] = {
+Answers = dict[str, Callable[[Table, Asked], Any]]
+
+ABOUT_NIGHTS: Answers = {
     "dies-tonight": lambda table, asked: asked["x"] in table.night().causes,
     "night-deaths": lambda table, asked: sorted(table.night().causes),
     "death-count": lambda table, asked: len(table.night().causes),
@@ -725,6 +729,8 @@ ABOUT_TABLES: dict[str, Callable[[Table, Asked], Any]] = {
     "over-at-dawn": lambda table, asked: table.outcome(table.night().causes) != "goes on",
     "winner-at-dawn": lambda table, asked: table.outcome(table.night().causes),
     "told-role": told_role,
+}
+ABOUT_SPEECH: Answers = {
     "speaks-first": lambda table, asked: table.speech()[0],
     "speaks-last": lambda table, asked: table.speech()[-1],
     "speaks-next": speaks_next,
@@ -732,6 +738,8 @@ ABOUT_TABLES: dict[str, Callable[[Table, Asked], Any]] = {
     "speech-place": lambda table, asked: place(table, asked["x"]),
     "speaks-before": lambda table, asked: place(table, asked["x"]) < place(table, asked["y"]),
     "speaks-directly-after": lambda table, asked: place(table, asked["x"]) == place(table, asked["y"]) + 1,
+}
+ABOUT_VOTES: Answers = {
     "voted-out": voted_out,
     "out-by-vote": lambda table, asked: table.voted_out() == asked["x"],
     "may-go-out": lambda table, asked: asked["x"] in table.drawn_among(table.ballots().values()),
@@ -746,6 +754,8 @@ ABOUT_TABLES: dict[str, Callable[[Table, Asked], Any]] = {
     "winner-if-out": lambda table, asked: table.if_out(asked["x"]),
     "last-words": last_words,
     "may-shoot-after-vote": may_shoot_after_vote,
+}
+ABOUT_OFFICE: Answers = {
     "elected": lambda table, asked: table.elected(),
     "is-elected": lambda table, asked: table.elected() == asked["x"],
     "may-elect": lambda table, asked: asked["x"] in table.alive and asked["y"] in table.candidates,
@@ -753,3 +763,4 @@ ABOUT_TABLES: dict[str, Callable[[Table, Asked], Any]] = {
     "may-follow-sheriff": may_follow_sheriff,
     "may-be-drawn": may_be_drawn,
 }
+ABOUT_TABLES = ABOUT_NIGHTS | ABOUT_SPEECH | ABOUT_VOTES | ABOUT_OFFICE
