@@ -41,9 +41,14 @@ Program = Callable[..., str]
 
 
 @pytest.fixture(scope="session")
-def program(smollm: str, tmp_path_factory: pytest.TempPathFactory) -> Program:
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where all programs run."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="session")
+def program(smollm: str, home: Path) -> Program:
     """Runs Python with these words in a process whose network is locked; what it prints."""
-    home = tmp_path_factory.mktemp("programs")
     attempts = home / "attempts"
     path = [str(ROOT / "tests" / "locked"), str(ROOT / "tests"), str(ROOT / "src")]
     env = os.environ | {
@@ -72,10 +77,9 @@ def items() -> Sequence[Item]:
 
 
 @pytest.fixture(scope="session")
-def file(items: Sequence[Item], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("questions") / "questions.jsonl"
-    write_items(path, items)
-    return path
+def file(items: Sequence[Item], home: Path) -> Path:
+    write_items(home / "questions.jsonl", items)
+    return home / "questions.jsonl"
 
 
 @pytest.fixture(scope="session")
@@ -112,11 +116,11 @@ def harness(program: Program, smollm: str, file: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def inspected(program: Program, file: Path) -> Path:
-    """Where Inspect wrote its logs."""
-    folder, out = file.parent / "inspect", file.parent / "logs"
-    program("-m", "wolflab", "wwqa", "export", file, "--to", "inspect", "-o", folder)
+    """Where Inspect wrote its logs. It takes no absolute path to a task."""
+    out = file.parent / "logs"
+    program("-m", "wolflab", "wwqa", "export", file, "--to", "inspect", "-o", "inspect")
     program(
-        *("-m", "inspect_ai", "eval", folder / "wwqa.py", "--model", "openai-api/local/smollm2"),
+        *("-m", "inspect_ai", "eval", "inspect/wwqa.py", "--model", "openai-api/local/smollm2"),
         *("--max-connections", 1, "--log-dir", out, "--log-format", "json", "--display", "plain"),
     )
     return out
