@@ -375,7 +375,7 @@ def item_with(**changes: Any) -> Item:
         (
             [item_with(form="choice", choices=tuple(f"day {n}" for n in range(20)), answer="day 19")],
             (),
-            "'day 19' is no answer in the form that is asked for ('Is it so?')",
+            "it has 20 choices; give it 2 to 16, no two alike",
         ),
         ([item_with(form="open", answer_type="number", answer="many")], (), "'many'"),
         ([GOOD], ("--rules-text", "both"), "--rules-text: got 'both'; write yes or no"),
