@@ -3,7 +3,7 @@
 Both must give the same answers to questions built under the presets and under rulesets near and far, and to
 questions about situations drawn apart from what builds them (`wwqa_draws`). Where one switch changes, the
 answers to the same questions must change in the same places. This compares 2,500 questions for each preset
-instead of 300, half as many for each other ruleset, and 10,000 situations instead of 1,200:
+instead of 300, half as many for each other ruleset, and 15,000 situations instead of 1,800:
 
     WOLFLAB_WWQA_ITEMS=2500 pytest tests/test_wwqa_oracle.py -k engine_and_oracle -s
 """
@@ -33,7 +33,7 @@ from wwqa_draws import drawn_rules, drawn_situation
 from wwqa_oracle import ABOUT_NIGHTS, ABOUT_VOTES, oracle
 
 ITEMS = int(os.environ.get("WOLFLAB_WWQA_ITEMS", "300"))
-DRAWS = 4 * ITEMS
+DRAWS = 6 * ITEMS
 
 OTHERS = {
     "a Sheriff drawn in secret": SHERIFF.with_(sheriff="assigned", sheriff_role="Villager", tie="random"),
@@ -173,7 +173,7 @@ def test_engine_and_oracle_agree_on_situations_drawn_at_random() -> None:
             item = Item(question="", answer="", kind=kind, asked={"x": x, "y": y}, facts=facts)
             answered += answer_of_both(rules, item, where_both_answer=True) not in (None, DIFFERENT)
     print(f"{DRAWS} situations drawn, {answered} answers compared")
-    assert answered > 6 * DRAWS
+    assert answered > 4 * DRAWS
 
 
 WORDS = {"name", "player_name", "first_player", "role_names"}

@@ -14,7 +14,7 @@ from typing import Any, get_args, get_type_hints
 from wolflab.errors import RulesetError
 from wolflab.rules import Ruleset
 from wolflab.rules.switches import Switches
-from wwqa_oracle import CHOICES, PASS, SHIELDING, NoAnswer, Table, may_pass
+from wwqa_oracle import CHOICES, PASS, SHIELDING, NoAnswer, Table, may_pass, winner
 
 CASTS = (
     {"Werewolf": 2, "Villager": 2, "Seer": 1, "Guard": 1, "Witch": 1},
@@ -41,13 +41,16 @@ def drawn_rules(rng: random.Random) -> Ruleset:
 
 
 def drawn_situation(rules: Ruleset, rng: random.Random, moment: str) -> dict[str, Any] | None:
-    """A night or a vote of which everything is told, as an item's facts; None where a draw is not legal."""
+    """A night or a vote told in full, as an item's facts; None where it is not legal, or the game is over."""
     cards = [role for role, n in rules.roles.items() for _ in range(n)]
     rng.shuffle(cards)
     day = rng.randint(1, rules.max_rounds)
-    gone = rng.randint(day - 1, len(cards) - 3) if day > 1 else int(moment == "voting")
+    most = len(cards) - 3
+    gone = max(rng.randint(day - 1, most), rng.randint(day - 1, most)) if day > 1 else int(moment == "voting")
     dead = sorted(rng.sample(range(len(cards)), gone))
     alive = [s for s in range(len(cards)) if s not in dead]
+    if winner(rules, [cards[s] for s in alive]):
+        return None
     facts: dict[str, Any] = {"moment": moment, "round": day, "players": len(cards), "dead": dead}
     facts |= {"roles": cards, "told": []}
     if rules.sheriff != "none" and (day > 1 or moment == "voting"):
