@@ -218,14 +218,14 @@ class _Builder:
         """Two items in the same words under two other rulesets; 0 where this draw gives none."""
         cases = _cases(kind, games[other], self.rng)
         usual = engine_answer(kind, self.rules, cases[0].situation, cases[0].asked) if cases else None
-        if usual is None or usual == cases[0].value or not _all_asked(kind, self.rules, cases[0].situation):
+        if usual is None or usual == cases[0].value or not _fits_words(kind, self.rules, cases[0].situation):
             return 0
         case = cases[0]
         alike = (
             another
             for another in self.rng.sample(others, min(8, len(others)))
             if another.names == self.rules.names
-            and _all_asked(kind, another, case.situation)
+            and _fits_words(kind, another, case.situation)
             and engine_answer(kind, another, case.situation, case.asked) == usual
             and kind.name in _asks_alike(kind, another, case)
         )
@@ -247,8 +247,14 @@ def _by_category(names: Iterable[str]) -> tuple[list[str], list[str]]:
     return [k.name for k in kinds if k.setting is None], [k.name for k in kinds if k.setting is not None]
 
 
-def _all_asked(kind: QuestionKind, rules: Ruleset, situation: GameSituation) -> bool:
-    """Whether these rules ask for everything that is told (but for shots, which are told in case)."""
+def _fits_words(kind: QuestionKind, rules: Ruleset, situation: GameSituation) -> bool:
+    """Whether these rules ask for everything that is told (but for shots, which are told in case).
+
+    An order of turns is told only where one is drawn.
+    """
+    drawn = {"order": rules.speaking_order.startswith("random"), "voting": rules.votes == "open"}
+    if situation.order and not drawn.get(situation.moment, False):
+        return False
     if kind.setting is None or not kind.setting.filled:
         return True
     try:

@@ -135,6 +135,8 @@ def check_fits(rules: Ruleset, s: GameSituation) -> None:
         raise Impossible("the Sheriff does not fit this time")
     if {*s.candidates} & {*s.dead}:
         raise Impossible("a dead candidate")
+    if s.candidates and len(s.candidates) != min(rules.candidates, len(s.living)):
+        raise Impossible("another number of candidates than these rules have")
 
 
 def as_action(target: int | str) -> Action:

@@ -194,7 +194,9 @@ def _winner(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
 
 
 def _all_against(rules: Ruleset, s: GameSituation, x: int) -> GameSituation:
-    """Everybody votes for x, who votes for somebody else."""
+    """Everybody votes for x, who votes for somebody else; Impossible where that may be a tie."""
+    if len(s.living) < 3:
+        raise Impossible("there are too few votes")
     own: int | str = "pass" if rules.may_abstain else only_first(seat for seat in s.living if seat != x)
     return s.but(told=tuple(("vote", seat, own if seat == x else x) for seat in s.living))
 

@@ -183,7 +183,8 @@ def _who_hears(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable
     actors = sorted({seat for kind, seat, _ in s.told if kind != "shoot"})
     for y in rng.sample(actors, min(3, len(actors))):
         for x in rng.sample(s.living, min(4, len(s.living))):
-            if x != y:
+            later = s.roles[x] == s.roles[y] and y > x  # what later ones of a pack choose, no rule tells
+            if x != y and not later:
                 yield {"x": x, "y": y}
 
 

@@ -94,10 +94,13 @@ def _told_role(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
         events.append(event)
         if isinstance(event, DayBroke):
             break
-    return bool(facts_of(rules, [event for event in events if event.audience >> x & 1]).roles[y])
+    known = facts_of(rules, [event for event in events if event.audience >> x & 1])
+    return bool(known.roles[y] or known.sides[y])  # who is on the Werewolves' side is a Werewolf
 
 
 def _lookers_and_packs(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
+    if s.round > 1:
+        return  # what earlier nights told is not told
     knowing = [x for x in s.living if s.roles[x] in ("Werewolf", "Seer")]
     looked = {seat: target for kind, seat, target in s.told if kind == "see"}
     for x in [*knowing, rng.choice(s.living)]:

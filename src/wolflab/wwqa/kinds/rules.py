@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from ...rules import (
     CHANCE,
@@ -53,17 +53,31 @@ from .night import ask_tonight
 def example(rules: Ruleset, moment: GamePoint = "night", round: int = 1, **more: object) -> GameSituation:
     """A game of these rules with the roles dealt in the order of the cast, everybody alive.
 
-    Where there is a Sheriff it is the last player, drawn in secret until there is one. A Witch keeps the
-    antidote.
+    Where there is a Sheriff it is the last player, drawn in secret until there is one. The night that is told
+    decides nothing that is asked: the Werewolves kill a Villager if there is one, others choose a Werewolf,
+    and a Witch keeps her potions.
     """
     roles = tuple(role for role, n in rules.roles.items() for _ in range(n))
-    kept = tuple(("antidote", seat, "no") for seat, role in enumerate(roles) if role == "Witch")
-    s = GameSituation(moment, round, rules.players, roles=roles, order=tuple(range(rules.players)), told=kept)
+    s = GameSituation(moment, round, rules.players, roles=roles, order=tuple(range(rules.players)))
+    quiet: list[ToldAction] = [("kill", wolf, [*_others(s, True), *_others(s)][0]) for wolf in _wolves(s)]
+    for seat, role in enumerate(roles):
+        for duty in ROLES[role].duties:
+            if duty.shields or duty.reads:
+                quiet.append((duty.kind, seat, _wolves(s)[0]))
+    quiet += [("antidote", seat, "no") for seat in s.holders("Witch")]
+    quiet += [("poison", seat, "pass") for seat in s.holders("Witch")]
+    s = s.but(told=tuple(quiet) if moment == "night" else ())
     if rules.sheriff != "none" and (round > 1 or moment not in ("night", "election")):
         s = s.but(sheriff=rules.players - 1)
     elif rules.sheriff in ("assigned", "contested"):
         s = s.but(intended=rules.players - 1)
     return s.but(**more)
+
+
+def _telling(s: GameSituation, told: Sequence[ToldAction]) -> GameSituation:
+    """With these actions in place of what is told of the same players."""
+    named = {(kind, seat) for kind, seat, _ in told}
+    return s.but(told=(*told, *(action for action in s.told if action[:2] not in named)))
 
 
 def _with_only(s: GameSituation, *living: int) -> GameSituation:
@@ -103,7 +117,7 @@ def _vote(rules: Ruleset, s: GameSituation, target: int) -> Playout:
     """All living players vote for one, who votes for somebody else."""
     other = only_first(seat for seat in s.living if seat != target)
     told = tuple(("vote", seat, other if seat == target else target) for seat in s.living)
-    return playout(rules, with_rest(rules, s.but(told=told), "voting", "departure"), "voting", "departure")
+    return playout(rules, with_rest(rules, _telling(s, told), "voting", "departure"), "voting", "departure")
 
 
 def _ended(played: Playout) -> GameEnded | None:
@@ -271,7 +285,7 @@ def _split(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     first = [targets[0]] * len(wolves) if asked["most"] == "yes" else targets[: len(wolves)]
     named = [*first[: len(wolves) - 1], targets[len(wolves) - 1]]
     told = tuple(("kill", wolf, target) for wolf, target in zip(wolves, named, strict=True))
-    for event in _night(rules, s.but(told=told)).events:
+    for event in _night(rules, _telling(s, told)).events:
         if isinstance(event, DayBroke):
             died = event.deaths
             if not died:
@@ -289,8 +303,8 @@ def _splits(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[As
 
 def _learned(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     s = example(rules)
-    seer, target = _of(s, "Seer"), _of(s, "Villager")
-    events = _night(rules, s.but(told=(("see", seer, target),))).events
+    seer, target = _of(s, "Seer"), s.holders("Villager")[-1]  # the first one is attacked
+    events = _night(rules, _telling(s, (("see", seer, target),))).events
     said = only_first(event.what for event in events if hasattr(event, "what") and hasattr(event, "target"))
     return "role" if said == "Villager" else "side"
 
@@ -303,7 +317,7 @@ def _seers(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[Ask
 def _dead_seer_learns(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     s = example(rules)
     seer = _of(s, "Seer")
-    asks = _night(rules, s.but(told=_attack(s, seer))).asks
+    asks = _night(rules, _telling(s, _attack(s, seer))).asks
     return any(ask.kind == "see" for ask, _ in asks)
 
 
@@ -317,13 +331,13 @@ def _both_potions(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     witch = _of(s, "Witch")
     victim = only_first(seat for seat in _others(s) if seat != witch)
     told = (*_attack(s, victim), ("antidote", witch, "yes"))
-    return ask_tonight(rules, s.but(told=told), "poison", witch) is not None
+    return ask_tonight(rules, _telling(s, told), "poison", witch) is not None
 
 
 def _saves_self(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     s = example(rules)
     witch = _of(s, "Witch")
-    return ask_tonight(rules, s.but(told=_attack(s, witch)), "antidote", witch) is not None
+    return ask_tonight(rules, _telling(s, _attack(s, witch)), "antidote", witch) is not None
 
 
 def _witches(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
@@ -338,10 +352,10 @@ def _shielded_and_cured(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> 
         (duty.kind, seat) for seat in s.living for duty in ROLES[s.roles[seat]].duties if duty.shields
     )
     victim = only_first(seat for seat in _others(s) if seat not in (witch, shielder))
-    s = s.but(told=(*_attack(s, victim), (kind, shielder, victim)))
+    s = _telling(s, (*_attack(s, victim), (kind, shielder, victim)))
     if ask_tonight(rules, s, "antidote", witch) is None:
         return "not asked"
-    events = _night(rules, s.but(told=(*s.told, ("antidote", witch, "yes")))).events
+    events = _night(rules, _telling(s, (*s.told, ("antidote", witch, "yes")))).events
     return "dies" if any(isinstance(e, DayBroke) and victim in e.deaths for e in events) else "lives"
 
 
@@ -359,7 +373,7 @@ def _shield_saves(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     told: tuple[ToldAction, ...] = ((kind, x, victim), *_attack(s, victim))
     if asked["how"] == "poison":
         told = ((kind, x, victim), ("poison", _of(s, "Witch"), victim))
-    events = _night(rules, s.but(told=told)).events
+    events = _night(rules, _telling(s, told)).events
     return not any(isinstance(event, DayBroke) and victim in event.deaths for event in events)
 
 
@@ -479,7 +493,7 @@ def _shown_roles(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     def shown(played: Playout) -> bool:
         return any(isinstance(event, Revealed) for event in played.events)
 
-    by_night = shown(_night(rules, first.but(told=_attack(first, victim))))
+    by_night = shown(_night(rules, _telling(first, _attack(first, victim))))
     if shown(_vote(rules, voting, victim)):
         return "always"
     return "first night" if by_night else "never"
@@ -490,7 +504,7 @@ def _last_words(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
         voting = example(rules, "voting")
         return any(ask.kind == "last-words" for ask, _ in _vote(rules, voting, _others(voting)[0]).asks)
     s = example(rules)
-    played = _night(rules, s.but(told=_attack(s, _others(s)[0])))
+    played = _night(rules, _telling(s, _attack(s, _others(s)[0])))
     return any(ask.kind == "last-words" for ask, _ in played.asks)
 
 
@@ -506,9 +520,9 @@ def _hunter_shoots(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value
     if moment == "voting":
         asks = _vote(rules, s, hunter).asks
     elif asked["how"] == "kill":
-        asks = _night(rules, s.but(told=_attack(s, hunter))).asks
+        asks = _night(rules, _telling(s, _attack(s, hunter))).asks
     else:
-        asks = _night(rules, s.but(told=(("poison", _of(s, "Witch"), hunter),))).asks
+        asks = _night(rules, _telling(s, (("poison", _of(s, "Witch"), hunter),))).asks
     return any(ask.kind == "shoot" and ask.seat == hunter for ask, _ in asks)
 
 
@@ -525,7 +539,7 @@ def _hunter_ways(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterab
 
 def _how_sheriff(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     s = example(rules)
-    played = _night(rules, s.but(told=_attack(s, _others(s)[0])))
+    played = _night(rules, _telling(s, _attack(s, _others(s)[0])))
     if any(isinstance(event, SheriffNamed) for event in played.events):
         return "named"
     if not played.unanswered:
@@ -541,8 +555,10 @@ def _sheriff_gone(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     ended = _ended(_vote(rules, voting.but(sheriff=sheriff), sheriff))
     if ended is not None and ended.outcome.reason is Reason.SHERIFF_DIED:
         return "stop"
-    night = example(rules, round=2, sheriff=sheriff, dead=(sheriff,))
-    asks = _night(rules, night).unanswered
+    night = _night(rules, example(rules, round=2, sheriff=sheriff, dead=(sheriff,)))
+    if _ended(night) is not None:
+        raise Impossible("the game ends before")
+    asks = night.unanswered
     return "names" if asks and asks[0].kind == "succeed" and asks[0].seat == sheriff else "none"
 
 
@@ -637,7 +653,7 @@ def _both_gone(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
         victim = _others(s, True)[0]
     s = _with_only(s, wolf, witch, victim)
     told = (("kill", wolf, victim), ("poison", witch, wolf))
-    ended = _ended(_night(rules, s.but(told=told)))
+    ended = _ended(_night(rules, _telling(s, told)))
     if ended is None:
         raise Impossible("the game goes on")
     return ended.outcome.winner.value
