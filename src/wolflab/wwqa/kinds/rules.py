@@ -207,6 +207,7 @@ def _may_choose(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
         y = _of(s, s.roles[x], 1)
     elif whom == "dead":
         s = s.but(dead=(y,))
+        s = _telling(s, _attack(s, _others(s)[-1]))
     elif whom == "same" and kind in SHIELDS:
         s = s.but(shielded=((x, y),))
     ask = ask_tonight(rules, s, kind, x)
@@ -555,7 +556,8 @@ def _sheriff_gone(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     ended = _ended(_vote(rules, voting.but(sheriff=sheriff), sheriff))
     if ended is not None and ended.outcome.reason is Reason.SHERIFF_DIED:
         return "stop"
-    night = _night(rules, example(rules, round=2, sheriff=sheriff, dead=(sheriff,)))
+    after = example(rules, round=2, sheriff=sheriff, dead=(sheriff,))
+    night = _night(rules, _telling(after, _attack(after, _others(after)[-1])))
     if _ended(night) is not None:
         raise Impossible("the game ends before")
     asks = night.unanswered
