@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from ...rules import DayBroke, Event, Ruleset, SheriffNamed, deal, facts_of, pick
 from ...rules.engine import begin, step
+from ...rules.roles import ROLES
 from ..items import NOBODY
 from ..situations import GameSituation, Impossible, note, playout
 from .kind import AskedAbout, DrawnFrom, QuestionKind, Value, nothing, seats
@@ -78,7 +79,8 @@ def _may_be_drawn(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
 def _secret_draw(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
     if rules.sheriff in ("assigned", "contested") and s.round == 1:
         for asked in seats(rules, s, rng):
-            yield {**asked, "among": rules.sheriff_role or "all the players"}
+            role = rules.sheriff_role
+            yield {**asked, "among": f"the {ROLES[role].plural}" if role else "all the players"}
 
 
 def _told_role(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
