@@ -95,6 +95,8 @@ class Table:
             need(self.sheriff in self.dead and rules.sheriff_death == "succession")
         if self.moment == "order":
             need(self.sheriff not in self.dead)
+        if self.moment == "voting" and self.order:
+            need(self.order == self.turns())
 
     def role(self, seat: int) -> str:
         need(self.roles is not None)
@@ -149,12 +151,12 @@ class Table:
     def hears_of(self, witch: int, victim: int | None, shields: set[int | str]) -> bool:
         """Whether a Witch is told of the victim."""
         hidden = victim in shields and self.rules.shield_and_antidote == "not_asked"
+        hidden = hidden or (victim == witch and not self.rules.witch_may_save_self)
         return victim is not None and not hidden and (witch, "antidote") not in self.spent
 
     def antidotes(self, victim: int | None, shields: set[int | str]) -> set[int]:
         """The Witches who spend their antidote in this night."""
         asked = [w for w in self.holders("Witch") if self.hears_of(w, victim, shields)]
-        asked = [w for w in asked if w != victim or self.rules.witch_may_save_self]
         return {w for w in asked if self.choice("antidote", w, ("yes", "no")) == "yes"}
 
     def dies_of_attack(self, victim: int, shields: set[int | str], cured: bool) -> bool:
@@ -169,26 +171,37 @@ class Table:
         too_late = dies and self.rules.deaths == "sequential"
         return (witch, "poison") not in self.spent and not kept and not too_late
 
+    def causes(self, victim: int | None, shields: set[int | str], cures: set[int]) -> dict[int, str]:
+        """Who dies in the night, and of what."""
+        causes: dict[int, str] = {}
+        if victim is not None and self.dies_of_attack(victim, shields, bool(cures)):
+            causes[victim] = "kill"
+        killed = set(causes)
+        for witch in self.holders("Witch"):
+            if self.may_poison(witch, witch in cures, witch in killed):
+                target = self.choose(witch)
+                if isinstance(target, int):
+                    causes[target] = "poison"
+        return causes
+
+    def gone_by(self, seat: int) -> set[int]:
+        """Who has left the game in this night when that player's turn comes."""
+        if self.rules.deaths == "simultaneous" or self.role(seat) != "Seer":
+            return set()
+        victim, shields = self.victim(), self.shields()
+        return set(self.causes(victim, shields, self.antidotes(victim, shields)))
+
     def night(self) -> Night:
         """The whole night, from what is told of it."""
         victim, shields = self.victim(), self.shields()
         simultaneous = self.rules.deaths == "simultaneous"
         looks = {s: self.choose(s) for s in self.holders("Seer")} if simultaneous else {}
-        witches = self.holders("Witch")
         cures = self.antidotes(victim, shields)
-        causes: dict[int, str] = {}
-        if victim is not None and self.dies_of_attack(victim, shields, bool(cures)):
-            causes[victim] = "kill"
-        killed = set(causes)
-        for witch in witches:
-            if self.may_poison(witch, witch in cures, witch in killed):
-                target = self.choose(witch)
-                if isinstance(target, int):
-                    causes[target] = "poison"
+        causes = self.causes(victim, shields, cures)
         if not simultaneous:
             looks = {s: self.choose(s, causes) for s in self.holders("Seer") if s not in causes}
         seen = {seer: whom for seer, whom in looks.items() if isinstance(whom, int)}
-        told = frozenset(w for w in witches if self.hears_of(w, victim, shields))
+        told = frozenset(w for w in self.holders("Witch") if self.hears_of(w, victim, shields))
         return Night(victim, told, causes, seen)
 
     # -- those who leave
@@ -517,8 +530,9 @@ def both_gone(rules: Ruleset, asked: Asked) -> str:
         "the last plain Villager": ("no_villager", "no_villager_or_no_ability"),
         "the last other player": ("parity", "no_others"),
     }
-    if rules.wolves_win not in needed[asked["last"]]:
-        need(rules.last_wolf_and_villager == "village")  # else it hangs on who else lives
+    need(rules.wolves_win in needed[asked["last"]])  # else it hangs on who else lives
+    if asked["last"] == "the last other player":
+        need(rules.deaths == "simultaneous")  # a Witch who is dying gives no poison
     return rules.last_wolf_and_villager
 
 
@@ -612,7 +626,8 @@ def open_at_night(role: str) -> Callable[[Table, Asked], bool]:
 
     def answer(table: Table, asked: Asked) -> bool:
         need(asked["x"] in table.alive and table.role(asked["x"]) in roles)
-        return asked["y"] in table.open_to(asked["x"])
+        gone = table.gone_by(asked["x"])
+        return asked["x"] not in gone and asked["y"] in table.open_to(asked["x"], gone)
 
     return answer
 
@@ -630,8 +645,11 @@ def may_poison(table: Table, asked: Asked) -> bool:
 
 
 def targets(table: Table, asked: Asked) -> list[int]:
-    need(asked["x"] in table.alive and table.role(asked["x"]) != "Witch")
-    return table.open_to(asked["x"])
+    x = asked["x"]
+    need(x in table.alive and table.role(x) != "Witch")
+    gone = table.gone_by(x)
+    need(x not in gone)
+    return table.open_to(x, gone)
 
 
 def acts_tonight(table: Table, asked: Asked) -> bool:
@@ -639,12 +657,13 @@ def acts_tonight(table: Table, asked: Asked) -> bool:
     need(role != "Witch")
     if x not in table.alive or role not in CHOICES:
         return False
-    return may_pass(table.rules, role) or bool(table.open_to(x))
+    gone = table.gone_by(x)
+    return x not in gone and (may_pass(table.rules, role) or bool(table.open_to(x, gone)))
 
 
 def may_pass_tonight(table: Table, asked: Asked) -> bool:
     need(asked["x"] in table.alive)
-    return may_pass(table.rules, table.role(asked["x"]))
+    return asked["x"] not in table.gone_by(asked["x"]) and may_pass(table.rules, table.role(asked["x"]))
 
 
 def may_shoot_at_dawn(table: Table, asked: Asked) -> bool:

@@ -65,7 +65,7 @@ def kinds(ruleset: Ruleset) -> tuple[str, ...]:
     """Every kind of question that a seat can be asked under these rules."""
     asked = [duty.kind for role in ruleset.cast for duty in role.duties]
     asked += _SPEECH if ruleset.discussion else ("vote",)
-    if ruleset.sheriff in ("elected", "contested"):
+    if ruleset.elects:
         asked += ("campaign", "elect")
     if ruleset.sheriff != "none" and ruleset.sheriff_death == "succession":
         asked.append("succeed")

@@ -115,6 +115,13 @@ def go_on(state: State) -> Step:
     return _settled(state.copy(), [])
 
 
+def decided(state: State) -> Outcome | None:
+    """How the game is over by who is alive in a state that somebody set up; None where it goes on."""
+    new = state.copy()
+    _test(new, [])
+    return new.outcome
+
+
 def _settled(new: State, events: list[Event]) -> Step:
     while not new.asks and new.outcome is None:
         PHASES[new.phase][0](new, events)
@@ -128,7 +135,7 @@ def _open_deal(s: State, events: list[Event]) -> None:
     rules = s.table.ruleset
     if len(s.roles) < rules.players:
         s.asks = (s.table.deal_ask(s.roles),)
-    elif rules.sheriff in ("assigned", "contested") and s.intended is None:
+    elif rules.draws_in_secret and s.intended is None:
         mask = s.table.everyone_alive
         if rules.sheriff_role is not None:
             mask = s.members(ROLES[rules.sheriff_role])

@@ -73,14 +73,14 @@ class Ruleset(Switches):
         if self.speaking_order == "sheriff_side" and self.sheriff == "none":
             raise RulesetError("speaking_order", "'sheriff_side' needs a Sheriff; set sheriff")
         if self.sheriff_role is not None:
-            if self.sheriff not in ("assigned", "contested"):
+            if not self.draws_in_secret:
                 raise RulesetError(
                     "sheriff_role",
                     "only a seat drawn with the deal can be tied to a role; set sheriff: assigned",
                 )
             if not self.count(self.sheriff_role):
                 raise RulesetError("sheriff_role", f"nobody is dealt {self.sheriff_role!r}")
-        if self.sheriff in ("elected", "contested") and not 1 <= self.candidates < self.players:
+        if self.elects and not 1 <= self.candidates < self.players:
             raise RulesetError("candidates", f"got {self.candidates}; use 1 to {self.players - 1}")
         if self.pass_competes and not self.may_abstain:
             raise RulesetError("pass_competes", "'pass' cannot win where nobody may abstain; set may_abstain")
@@ -91,6 +91,16 @@ class Ruleset(Switches):
     def players(self) -> int:
         """The number of seats."""
         return sum(self.roles.values())
+
+    @property
+    def elects(self) -> bool:
+        """Whether candidates run for Sheriff and all vote."""
+        return self.sheriff in ("elected", "contested")
+
+    @property
+    def draws_in_secret(self) -> bool:
+        """Whether chance draws the coming Sheriff with the deal."""
+        return self.sheriff in ("assigned", "contested")
 
     @cached_property
     def cast(self) -> tuple[Role, ...]:

@@ -23,7 +23,16 @@ from ..rules import Ruleset
 from .items import Item, Split, rules_as_plain
 from .kinds import KINDS
 from .kinds.kind import AskedAbout, QuestionKind, Value
-from .situations import Games, GameSituation, Impossible, changes, check_fits, derivation, playout
+from .situations import (
+    Games,
+    GameSituation,
+    Impossible,
+    changes,
+    check_fits,
+    check_undecided,
+    derivation,
+    playout,
+)
 from .wordings import ItemWording, right_answer, worded, wordings
 
 SHARES: Mapping[Split, float] = {
@@ -255,9 +264,10 @@ def _fits_words(kind: QuestionKind, rules: Ruleset, situation: GameSituation) ->
     drawn = {"order": rules.speaking_order.startswith("random"), "voting": rules.votes == "open"}
     if situation.order and not drawn.get(situation.moment, False):
         return False
-    if kind.setting is None or not kind.setting.filled:
+    if kind.setting is None:
         return True
     try:
+        check_undecided(rules, situation)
         asked = playout(rules, situation, *kind.setting.filled).asks
     except Impossible:
         return False
@@ -377,6 +387,8 @@ def engine_answer(
 ) -> Value | None:
     """The engine's answer; None where these rules do not allow the situation, or leave the answer open."""
     try:
+        if kind.setting is not None:
+            check_fits(rules, situation)
         return kind.answer(rules, situation, asked)
     except Impossible:
         return None
@@ -458,7 +470,6 @@ def _holds(item: Item, kind: QuestionKind, rules: Ruleset, asked: AskedAbout) ->
     situation = GameSituation("night", 1, rules.players)
     if item.facts is not None:
         situation = msgspec.convert(item.facts, GameSituation)
-        check_fits(rules, situation)
     value = engine_answer(kind, rules, situation, asked)
     frame, telling, _ = map(int, item.wording.split("."))
     if isinstance(value, bool) and kind.frames[frame].startswith("!"):

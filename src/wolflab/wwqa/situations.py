@@ -7,7 +7,7 @@ the actions that the question tells of. Nothing here knows any words.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import chain
@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from ..rules import CHANCE, LEFT, NO, PASS, RIGHT, SILENCE, YES, Action, Ask, Event, Pick, Ruleset, Said, pick
-from ..rules.engine import begin, go_on, step
+from ..rules.engine import begin, decided, go_on, side_order, step
 from ..rules.roles import ROLES
 from ..rules.state import State
 from ..text.asking.options import label
@@ -127,16 +127,40 @@ def check_fits(rules: Ruleset, s: GameSituation) -> None:
     before_office = s.round == 1 and s.moment in ("night", "election")
     if (s.sheriff is not None) != (rules.sheriff != "none" and not before_office):
         raise Impossible("the Sheriff's office does not fit these rules and this time")
-    if (s.intended is not None) != (rules.sheriff in ("assigned", "contested") and before_office):
+    if (s.intended is not None) != (rules.draws_in_secret and before_office):
         raise Impossible("the secret draw of a Sheriff does not fit these rules and this time")
     if (s.moment == "order" and s.sheriff in s.dead) or (
         s.moment == "succession" and s.sheriff not in s.dead
     ):
         raise Impossible("the Sheriff does not fit this time")
+    if s.moment == "succession" and rules.sheriff_death != "succession":
+        raise Impossible("these rules know no next Sheriff")
+    if (s.moment == "election" and not rules.elects) or (s.candidates and s.moment != "election"):
+        raise Impossible("these rules hold no such election")
     if {*s.candidates} & {*s.dead}:
         raise Impossible("a dead candidate")
     if s.candidates and len(s.candidates) != min(rules.candidates, len(s.living)):
         raise Impossible("another number of candidates than these rules have")
+    if s.order and s.moment == "voting" and s.order not in _rows(rules, s):
+        raise Impossible("another order of turns than these rules give")
+
+
+def _rows(rules: Ruleset, s: GameSituation) -> Collection[tuple[int, ...]]:
+    """The orders of turns that a day of these rules can have in that situation."""
+    if rules.speaking_order == "sheriff_side":
+        alive, sheriff = s.living, s.sheriff
+        return [side_order(alive, sheriff, left) for left in (True, False)] if sheriff in alive else ()
+    others = [seat for seat in s.living if seat != s.sheriff]
+    last = [seat for seat in s.living if seat == s.sheriff]
+    if rules.speaking_order == "ascending":
+        return [(*others, *last)]
+    return [s.order] if sorted(s.order) == [*s.living] and [*s.order[len(others) :]] == last else ()
+
+
+def check_undecided(rules: Ruleset, s: GameSituation) -> None:
+    """Impossible where the game is over before anything that is told: it has been won, or had its rounds."""
+    if s.round > rules.max_rounds or (s.roles and decided(put_back(rules, s)) is not None):
+        raise Impossible("the game is over already")
 
 
 def as_action(target: int | str) -> Action:

@@ -75,7 +75,11 @@ def card(rules: Switches) -> str:
         "the Witch has one antidote and one poison for the whole game: she is told whom the "
         "Werewolves kill while she still has the antidote, and may save that player"
     )
-    text += ", herself included" if rules.witch_may_save_self else ", but not herself"
+    text += (
+        ", herself included"
+        if rules.witch_may_save_self
+        else (", but not herself (she is not told where she is the one)")
+    )
     if any(ROLES[name].shields for name in rules.roles if rules.count(name)):
         text += SHIELDED[rules.shield_and_antidote]
     text += "; she may poison any player, whom no protection saves, or pass"

@@ -126,7 +126,7 @@ def _announcement(rules: Ruleset) -> str:
 def _sheriff(rules: Ruleset) -> str:
     if rules.sheriff == "none":
         return ""
-    if rules.sheriff in ("elected", "contested"):
+    if rules.elects:
         n = rules.candidates
         chosen = (
             f"On the first day only there is an election phase: {_count(n)} living "

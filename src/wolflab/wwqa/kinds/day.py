@@ -9,7 +9,7 @@ from ...rules import CHANCE, Ruleset, VoteCounted, Voted, pick
 from ..items import NOBODY
 from ..situations import GameSituation, Impossible, Playout, only_first, playout
 from .kind import AskedAbout, DrawnFrom, QuestionKind, Value, living, nothing, seats, two_living
-from .night import winner_of, winners
+from .night import may_shoot, winner_of, winners
 
 VOTE = DrawnFrom("voting", ("voting", "departure"))
 BALLOT = DrawnFrom("voting", ("voting",), roles=False)
@@ -220,7 +220,7 @@ def _may_shoot(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     played = _ballot(rules, s)
     if any(ask.phase == "voting" for ask in played.unanswered):
         raise Impossible("the lot decides")
-    return ("shoot", asked["x"]) in [(ask.kind, ask.seat) for ask in played.unanswered]
+    return may_shoot(s, asked, played)
 
 
 def _where_hunters_are(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
@@ -468,7 +468,7 @@ KINDS = (
         (
             "Is the game over after this vote?",
             "Does the game end with these votes?",
-            "Has the game been decided once this vote is counted?",
+            "Has the game come to its end once this vote is counted?",
             "!Does another night follow after this vote?",
             "When the votes are counted, is the game finished?",
             "!Does the game go on after these votes?",

@@ -7,7 +7,19 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Mapping
 
-from ...rules import PASS, Ask, Chose, DayBroke, GameEnded, Learned, Revealed, Ruleset, VictimShown, pick
+from ...rules import (
+    PASS,
+    Ask,
+    Chose,
+    DayBroke,
+    GameEnded,
+    Learned,
+    Revealed,
+    Ruleset,
+    Shot,
+    VictimShown,
+    pick,
+)
 from ...rules.engine import go_on, step, table
 from ...rules.events import NOT_WOLF
 from ...rules.roles import DUTIES, ROLES, SHIELDS
@@ -61,6 +73,7 @@ def ask_tonight(rules: Ruleset, s: GameSituation, kind: str, seat: int) -> Ask |
     Others for whom nothing is told take their last option; what that seat is asked before has to be told.
     """
     told = {(of, who): as_action(target) for of, who, target in s.told}
+    blind = rules.deaths == "sequential" and DUTIES[kind].reads and seat in s.living
     now = go_on(put_back(rules, s))
     while now.asks and now.asks[0].phase == "night":
         for ask in now.asks:
@@ -72,6 +85,8 @@ def ask_tonight(rules: Ruleset, s: GameSituation, kind: str, seat: int) -> Ask |
             assert ask.options is not None
             if ask.seat == seat and ask.kind in DUTIES[kind].after and (ask.kind, seat) not in told:
                 raise Impossible(f"{ask.id} is asked and not told")
+            if blind and not DUTIES[ask.kind].reads and (ask.kind, ask.seat) not in told:
+                raise Impossible(f"who has died by then hangs on {ask.id}, which is not told")
             reply = told.get((ask.kind, ask.seat), ask.options[-1])
             if reply not in ask.options:
                 raise Impossible(f"{ask.id}: {reply} is not allowed")
@@ -128,7 +143,10 @@ def announcement(value: str) -> str:
 
 
 def _revealed(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
-    return any(isinstance(event, Revealed) and event.seat == asked["x"] for event in night(rules, s).events)
+    events = night(rules, s).events
+    if any(isinstance(event, Shot) and asked["x"] in (event.seat, event.target) for event in events):
+        raise Impossible("a shot shows a role as well")
+    return any(isinstance(event, Revealed) and event.seat == asked["x"] for event in events)
 
 
 # -- what is told to whom -----------------------------------------------------------------------------
@@ -246,6 +264,8 @@ def _may_pass(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
 def _acts(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     x = int(asked["x"])
     kinds = [duty.kind for duty in ROLES[s.roles[x]].duties if duty.when == "night"]
+    if len(kinds) > 1:
+        raise Impossible("some of what that role is asked is not told")
     if not kinds:
         remark(f"{rules.names[x]} is {a_role(s.roles[x])}, who has nothing to do at night.")
     return any(ask_tonight(rules, s, kind, x) is not None for kind in kinds)
@@ -256,11 +276,18 @@ def _no_witches(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterabl
 
 
 def _may_shoot(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
-    return ("shoot", asked["x"]) in [(ask.kind, ask.seat) for ask in until_dawn(rules, s).unanswered]
+    return may_shoot(s, asked, until_dawn(rules, s))
+
+
+def may_shoot(s: GameSituation, asked: AskedAbout, played: Playout) -> bool:
+    """Whether x is asked for a shot after what was played; Impossible where another's shot may decide it."""
+    if s.roles[int(asked["x"])] == "Hunter" and len(s.holders("Hunter")) > 1:
+        raise Impossible("whether another Hunter shoots is not told")
+    return ("shoot", asked["x"]) in [(ask.kind, ask.seat) for ask in played.unanswered]
 
 
 def _where_hunters_are(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
-    if "Hunter" in s.roles and s.roles.count("Hunter") == 1:
+    if "Hunter" in s.roles:
         hunter = s.roles.index("Hunter")
         for x in {hunter, *rng.sample(s.living, min(2, len(s.living)))} & {*s.living}:
             yield {"x": x}
@@ -419,7 +446,7 @@ KINDS = (
             "Is the Witch told in this night that {x} is being killed?",
             "Does the moderator show {x} to the Witch as the victim of this night?",
             "Does the Witch hear that the Werewolves kill {x}?",
-            "Is {x} named to the Witch as the one whom the antidote could save?",
+            "Does the moderator tell the Witch that the Werewolves agreed on {x} in this night?",
             "In this night, does the Witch learn that {x} was attacked?",
         ),
         _witch_shown,
@@ -565,7 +592,7 @@ KINDS = (
         (
             "Is the game over in the morning?",
             "Does the game end with this night?",
-            "Has the game been decided once the deaths of this night count?",
+            "Has the game come to its end once the deaths of this night count?",
             "!Does the game go on after this night?",
             "When the day begins, is the game finished?",
             "!Do the players still have something to play for after this night?",

@@ -42,6 +42,8 @@ def _may_elect(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     for ask, _ in playout(rules, s, "none").asks:
         if ask.kind == "elect" and ask.seat == asked["x"]:
             return pick(int(asked["y"])) in (ask.options or ())
+    if int(asked["x"]) in s.living:
+        raise Impossible("nobody is asked yet")
     return False
 
 
@@ -77,7 +79,7 @@ def _may_be_drawn(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
 
 
 def _secret_draw(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
-    if rules.sheriff in ("assigned", "contested") and s.round == 1:
+    if rules.draws_in_secret and s.round == 1:
         for asked in seats(rules, s, rng):
             role = rules.sheriff_role
             yield {**asked, "among": f"the {ROLES[role].plural}" if role else "all the players"}

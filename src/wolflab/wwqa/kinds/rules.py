@@ -47,7 +47,7 @@ from ..situations import (
     with_rest,
 )
 from .kind import Answers, AskedAbout, Asks, QuestionKind, Value, nothing, words_of_role
-from .night import ask_tonight
+from .night import ask_tonight, winner_of
 
 
 def example(rules: Ruleset, moment: GamePoint = "night", round: int = 1, **more: object) -> GameSituation:
@@ -58,7 +58,8 @@ def example(rules: Ruleset, moment: GamePoint = "night", round: int = 1, **more:
     and a Witch keeps her potions.
     """
     roles = tuple(role for role, n in rules.roles.items() for _ in range(n))
-    s = GameSituation(moment, round, rules.players, roles=roles, order=tuple(range(rules.players)))
+    drawn = tuple(range(rules.players)) if moment == "order" else ()
+    s = GameSituation(moment, round, rules.players, roles=roles, order=drawn)
     quiet: list[ToldAction] = [("kill", wolf, [*_others(s, True), *_others(s)][0]) for wolf in _wolves(s)]
     for seat, role in enumerate(roles):
         for duty in ROLES[role].duties:
@@ -69,7 +70,7 @@ def example(rules: Ruleset, moment: GamePoint = "night", round: int = 1, **more:
     s = s.but(told=tuple(quiet) if moment == "night" else ())
     if rules.sheriff != "none" and (round > 1 or moment not in ("night", "election")):
         s = s.but(sheriff=rules.players - 1)
-    elif rules.sheriff in ("assigned", "contested"):
+    elif rules.draws_in_secret:
         s = s.but(intended=rules.players - 1)
     return s.but(**more)
 
@@ -206,8 +207,12 @@ def _may_choose(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     if whom == "pack":
         y = _of(s, s.roles[x], 1)
     elif whom == "dead":
+        others = [seat for seat in _others(s) if seat != x]
+        if len(others) < 2:
+            raise Impossible("too few players")
+        y = others[0]
         s = s.but(dead=(y,))
-        s = _telling(s, _attack(s, _others(s)[-1]))
+        s = _telling(s, _attack(s, others[-1]))
     elif whom == "same" and kind in SHIELDS:
         s = s.but(shielded=((x, y),))
     ask = ask_tonight(rules, s, kind, x)
@@ -381,7 +386,7 @@ def _shield_saves(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
 def _shields(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
     for role in rules.cast:
         if role.shields:
-            yield {"how": "kill", "danger": "the attack of the Werewolves", **words_of_role(role.name)}
+            yield {"how": "kill", "danger": "the attack of the Werewolves alone", **words_of_role(role.name)}
             if rules.count("Witch"):
                 yield {"how": "poison", "danger": "the Witch's poison", **words_of_role(role.name)}
 
@@ -416,6 +421,8 @@ def _several(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[A
 
 
 def _order_kind(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
+    if not _talks(rules, s, asked):
+        raise Impossible("nobody speaks by day")
     now = begin(rules)
     while now.asks and now.asks[0].phase == "deal":
         if now.asks[0].kind == "speaker":
@@ -582,7 +589,7 @@ def _candidates(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
 
 
 def _elections(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
-    if rules.sheriff in ("elected", "contested"):
+    if rules.elects:
         yield {}
 
 
@@ -648,17 +655,16 @@ def _wolves_out(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterabl
 
 
 def _both_gone(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
+    if asked["last"] != _NEEDED[rules.wolves_win]:
+        raise Impossible("the Werewolves need others gone")
     s = example(rules)
     wolf, witch = _wolves(s)[0], _of(s, "Witch")
-    victim = witch
-    if rules.wolves_win.startswith("no_villager"):
-        victim = _others(s, True)[0]
+    victim = _others(s, True)[0] if "plain" in str(asked["last"]) else witch
     s = _with_only(s, wolf, witch, victim)
-    told = (("kill", wolf, victim), ("poison", witch, wolf))
-    ended = _ended(_night(rules, _telling(s, told)))
-    if ended is None:
-        raise Impossible("the game goes on")
-    return ended.outcome.winner.value
+    played = _night(rules, _telling(s, (("kill", wolf, victim), ("poison", witch, wolf))))
+    if not any(isinstance(event, DayBroke) and {wolf, victim} <= {*event.deaths} for event in played.events):
+        raise Impossible("they do not die together")
+    return winner_of(played)
 
 
 _NEEDED = {
@@ -887,7 +893,7 @@ KINDS = (
         "!Is the Witch forbidden to save herself?",
         "!Is the antidote of the Witch for other players alone?",
         "When the Werewolves attack the Witch, can she save herself?",
-        "!Must a Witch who is attacked die with the antidote unused?",
+        "!Is her own antidote of no use to a Witch who is attacked?",
     ),
     _choice(
         "shield-and-antidote",
@@ -907,7 +913,8 @@ KINDS = (
     ),
     _yes_no(
         "shield-saves-from",
-        "Whether the protection of that role saves from the Werewolves' attack (from poison).",
+        "Whether the protection of that role saves from the Werewolves' attack, no potion being used (from "
+        "poison).",
         _shield_saves,
         _shields,
         "Does the {role} save a player from {danger}?",
