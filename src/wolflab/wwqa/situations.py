@@ -15,8 +15,24 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from ..rules import CHANCE, LEFT, NO, PASS, RIGHT, SILENCE, YES, Action, Ask, Event, Pick, Ruleset, Said, pick
-from ..rules.engine import begin, decided, go_on, side_order, step
+from ..rules import (
+    CHANCE,
+    LEFT,
+    NO,
+    PASS,
+    RIGHT,
+    SILENCE,
+    YES,
+    Action,
+    Ask,
+    Event,
+    Pick,
+    Ruleset,
+    Said,
+    deal,
+    pick,
+)
+from ..rules.engine import Step, begin, decided, go_on, side_order, step
 from ..rules.roles import ROLES
 from ..rules.state import State
 from ..text.asking.options import label
@@ -175,20 +191,33 @@ def as_told(action: Action) -> int | str:
     return next(word for word, other in WORDS.items() if other == action)
 
 
+def steps(
+    rules: Ruleset, situation: GameSituation, replies: Callable[[Step], Sequence[Action] | None]
+) -> Iterator[Step]:
+    """The game from a situation on, as the engine plays it with these replies, until they are None."""
+    now: Step | None = go_on(put_back(rules, situation))
+    while now is not None:
+        yield now
+        given = replies(now) if now.asks else None
+        now = None if given is None else step(now.state, given)
+
+
 def playout(rules: Ruleset, situation: GameSituation, *phases: str) -> Playout:
     """Play on from a situation: the asks of these phases are answered by what is told, speech is silence.
 
     It stops at the first asks that are of other phases, of chance (but for the order of speech), or not told
     of. Impossible: an action that is told is not allowed.
     """
-    told = {(kind, seat): as_action(target) for kind, seat, target in situation.told}
-    now = go_on(put_back(rules, situation))
-    events, asks = list(now.events), [(ask, len(now.events)) for ask in now.asks]
-    while now.asks:
-        replies = [_told_reply(ask, told, now.state, situation) for ask in now.asks]
-        if now.asks[0].phase not in phases or None in replies:
-            break
-        now = step(now.state, [reply for reply in replies if reply is not None])
+    told = told_actions(situation)
+
+    def replies(now: Step) -> list[Action] | None:
+        given = [_told_reply(ask, told, now.state, situation) for ask in now.asks]
+        complete = [reply for reply in given if reply is not None]
+        return complete if now.asks[0].phase in phases and len(complete) == len(given) else None
+
+    events: list[Event] = []
+    asks: list[tuple[Ask, int]] = []
+    for now in steps(rules, situation, replies):
         events.extend(now.events)
         asks.extend((ask, len(events)) for ask in now.asks)
     stopped = phases == ("none",) or (
@@ -196,6 +225,31 @@ def playout(rules: Ruleset, situation: GameSituation, *phases: str) -> Playout:
     )
     note(rules, events, now.asks if stopped else ())
     return Playout(now.state, tuple(events), tuple(asks), now.asks)
+
+
+def dealing(rules: Ruleset, roles: Sequence[str] = ()) -> Iterator[Step]:
+    """The deal step by step: these roles seat by seat, and else whatever chance may draw first. Impossible: a
+    card that these rules do not deal.
+    """
+    now = begin(rules)
+    while now.asks and now.asks[0].phase == "deal":
+        ask = now.asks[0]
+        assert ask.options is not None
+        told = roles and ask.kind == "deal"
+        now = step(now.state, [allowed(ask, deal(roles[len(now.state.roles)]) if told else ask.options[0])])
+        yield now
+
+
+def told_actions(situation: GameSituation) -> dict[tuple[str, int], Action]:
+    """What is told of choices, by the kind of ask and the seat."""
+    return {(kind, seat): as_action(target) for kind, seat, target in situation.told}
+
+
+def allowed(ask: Ask, reply: Action) -> Action:
+    """The reply; Impossible where the rules do not allow it."""
+    if ask.options is not None and reply not in ask.options:
+        raise Impossible(f"{ask.id}: {reply} is not allowed")
+    return reply
 
 
 def _told_reply(
@@ -207,9 +261,7 @@ def _told_reply(
     if ask.options is None:
         return SILENCE
     reply = told.get((ask.kind, ask.seat))
-    if reply is not None and reply not in ask.options:
-        raise Impossible(f"{ask.id}: {reply} is not allowed")
-    return reply
+    return None if reply is None else allowed(ask, reply)
 
 
 # -- how an answer was come to ---------------------------------------------------------------------
@@ -361,34 +413,46 @@ def _snapshot(state: State, moment: GamePoint) -> GameSituation:
 
 def with_choices(rules: Ruleset, situation: GameSituation, rng: random.Random, *phases: str) -> GameSituation:
     """The situation with random actions told for every ask of these phases."""
-    told = list(situation.told)
     favourites = (rng.random(), rng.random())
-    now = go_on(put_back(rules, situation))
-    while now.asks and now.asks[0].phase in phases and now.asks[0].seat != CHANCE:
-        replies = random_replies(now.asks, rng, favourites)
-        for ask, reply in zip(now.asks, replies, strict=True):
-            if ask.options is not None:
-                told.append((ask.kind, ask.seat, as_told(reply)))
-        now = step(now.state, replies)
-    return situation.but(told=tuple(told))
+    return _filled(rules, situation, phases, lambda now: random_replies(now.asks, rng, favourites))
 
 
 def with_rest(rules: Ruleset, situation: GameSituation, *phases: str) -> GameSituation:
     """The situation with the last option told for every ask of these phases of which nothing is told."""
-    told = {(kind, seat): as_action(target) for kind, seat, target in situation.told}
-    rest = list(situation.told)
-    now = go_on(put_back(rules, situation))
-    while now.asks and now.asks[0].phase in phases and now.asks[0].seat != CHANCE:
-        replies: list[Action] = []
-        for ask in now.asks:
-            reply = told.get((ask.kind, ask.seat), SILENCE if ask.options is None else ask.options[-1])
-            if ask.options is not None and reply not in ask.options:
-                raise Impossible(f"{ask.id}: {reply} is not allowed")
-            if ask.options is not None and (ask.kind, ask.seat) not in told:
-                rest.append((ask.kind, ask.seat, as_told(reply)))
-            replies.append(reply)
-        now = step(now.state, replies)
-    return situation.but(told=tuple(rest))
+    told = told_actions(situation)
+
+    def replies(now: Step) -> list[Action]:
+        last = [SILENCE if ask.options is None else ask.options[-1] for ask in now.asks]
+        known = [told.get((ask.kind, ask.seat)) for ask in now.asks]
+        return [
+            allowed(ask, other if reply is None else reply)
+            for ask, reply, other in zip(now.asks, known, last, strict=True)
+        ]
+
+    return _filled(rules, situation, phases, replies)
+
+
+def _filled(
+    rules: Ruleset,
+    situation: GameSituation,
+    phases: tuple[str, ...],
+    replies: Callable[[Step], Sequence[Action]],
+) -> GameSituation:
+    """The situation with what is replied in these phases told as well."""
+    told = {(kind, seat): target for kind, seat, target in situation.told}
+
+    def kept(now: Step) -> Sequence[Action] | None:
+        if now.asks[0].phase not in phases or now.asks[0].seat == CHANCE:
+            return None
+        given = replies(now)
+        for ask, reply in zip(now.asks, given, strict=True):
+            if ask.options is not None:
+                told[ask.kind, ask.seat] = as_told(reply)
+        return given
+
+    for _ in steps(rules, situation, kept):
+        pass
+    return situation.but(told=tuple((kind, seat, target) for (kind, seat), target in told.items()))
 
 
 # -- the same with one fact changed ----------------------------------------------------------------

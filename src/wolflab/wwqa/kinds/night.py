@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from ...rules import (
     PASS,
+    Action,
     Ask,
     Chose,
     DayBroke,
@@ -20,7 +21,7 @@ from ...rules import (
     VictimShown,
     pick,
 )
-from ...rules.engine import go_on, step, table
+from ...rules.engine import Step, table
 from ...rules.events import NOT_WOLF
 from ...rules.roles import DUTIES, ROLES, SHIELDS
 from ...text.asking.sentences import a_role, listed
@@ -29,12 +30,14 @@ from ..situations import (
     GameSituation,
     Impossible,
     Playout,
+    allowed,
     as_action,
     note,
     only_first,
     playout,
-    put_back,
     remark,
+    steps,
+    told_actions,
 )
 from .kind import Answers, AskedAbout, Asks, DrawnFrom, QuestionKind, Value, living, nothing, seats
 
@@ -72,26 +75,27 @@ def ask_tonight(rules: Ruleset, s: GameSituation, kind: str, seat: int) -> Ask |
 
     Others for whom nothing is told take their last option; what that seat is asked before has to be told.
     """
-    told = {(of, who): as_action(target) for of, who, target in s.told}
+    told = told_actions(s)
     blind = rules.deaths == "sequential" and DUTIES[kind].reads and seat in s.living
-    now = go_on(put_back(rules, s))
-    while now.asks and now.asks[0].phase == "night":
+
+    def reply(ask: Ask) -> Action:
+        assert ask.options is not None
+        if (ask.kind, ask.seat) in told:
+            return allowed(ask, told[ask.kind, ask.seat])
+        if ask.seat == seat and ask.kind in DUTIES[kind].after:
+            raise Impossible(f"{ask.id} is asked and not told")
+        if blind and not DUTIES[ask.kind].reads:
+            raise Impossible(f"who has died by then hangs on {ask.id}, which is not told")
+        return ask.options[-1]
+
+    def replies(now: Step) -> list[Action] | None:
+        return [reply(ask) for ask in now.asks] if now.asks[0].phase == "night" else None
+
+    for now in steps(rules, s, replies):
         for ask in now.asks:
             if (ask.kind, ask.seat) == (kind, seat):
                 note(rules, (), (ask,))
                 return ask
-        replies = []
-        for ask in now.asks:
-            assert ask.options is not None
-            if ask.seat == seat and ask.kind in DUTIES[kind].after and (ask.kind, seat) not in told:
-                raise Impossible(f"{ask.id} is asked and not told")
-            if blind and not DUTIES[ask.kind].reads and (ask.kind, ask.seat) not in told:
-                raise Impossible(f"who has died by then hangs on {ask.id}, which is not told")
-            reply = told.get((ask.kind, ask.seat), ask.options[-1])
-            if reply not in ask.options:
-                raise Impossible(f"{ask.id}: {reply} is not allowed")
-            replies.append(reply)
-        now = step(now.state, replies)
     remark(f"{rules.names[seat]} is not asked ({kind}).")
     return None
 

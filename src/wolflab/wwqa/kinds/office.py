@@ -5,11 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 
-from ...rules import DayBroke, Event, Ruleset, SheriffNamed, deal, facts_of, pick
-from ...rules.engine import begin, step
+from ...rules import DayBroke, Event, Ruleset, SheriffNamed, facts_of, pick
 from ...rules.roles import ROLES
 from ..items import NOBODY
-from ..situations import GameSituation, Impossible, note, playout
+from ..situations import GameSituation, Impossible, dealing, note, only_first, playout
 from .kind import AskedAbout, DrawnFrom, QuestionKind, Value, nothing, seats
 from .night import UNTIL_DAWN, until_dawn
 
@@ -67,15 +66,9 @@ def _may_follow(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
 
 
 def _may_be_drawn(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
-    now = begin(rules)
-    for role in s.roles:
-        if deal(role) not in (now.asks[0].options or ()):
-            raise Impossible("these cards are not dealt here")
-        now = step(now.state, [deal(role)])
-    if not now.asks or now.asks[0].kind != "sheriff":
-        raise Impossible("nobody is drawn")
-    note(rules, (), now.asks)
-    return pick(int(asked["x"])) in (now.asks[0].options or ())
+    asks = [ask for now in dealing(rules, s.roles) for ask in now.asks if ask.kind == "sheriff"]
+    note(rules, (), asks)
+    return pick(int(asked["x"])) in (only_first(asks).options or ())
 
 
 def _secret_draw(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
@@ -87,13 +80,7 @@ def _secret_draw(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterab
 
 def _told_role(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     x, y = int(asked["x"]), int(asked["y"])
-    now = begin(rules)
-    events: list[Event] = []
-    for role in s.roles:
-        if deal(role) not in (now.asks[0].options or ()):
-            raise Impossible("these cards are not dealt here")
-        now = step(now.state, [deal(role)])
-        events += now.events
+    events: list[Event] = [event for now in dealing(rules, s.roles) for event in now.events]
     for event in until_dawn(rules, s).events:
         events.append(event)
         if isinstance(event, DayBroke):

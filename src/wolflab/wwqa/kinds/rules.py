@@ -12,12 +12,12 @@ from ...rules import (
     CHANCE,
     EVERYONE,
     PASS,
+    Action,
     Ask,
     CandidatesNamed,
     Chose,
     DayBroke,
     Dealt,
-    Event,
     GameEnded,
     PackMet,
     Reason,
@@ -28,7 +28,7 @@ from ...rules import (
     Winner,
     pick,
 )
-from ...rules.engine import begin, go_on, step
+from ...rules.engine import Step
 from ...rules.fallback import fallback
 from ...rules.roles import ROLES, SHIELDS
 from ...text.asking.sentences import listed
@@ -39,11 +39,12 @@ from ..situations import (
     Impossible,
     Playout,
     ToldAction,
+    dealing,
     note,
     only_first,
     playout,
-    put_back,
     remark,
+    steps,
     with_rest,
 )
 from .kind import Answers, AskedAbout, Asks, QuestionKind, Value, nothing, words_of_role
@@ -128,20 +129,15 @@ def _ended(played: Playout) -> GameEnded | None:
 # -- the cast -----------------------------------------------------------------------------------------
 
 
-def _dealing(rules: Ruleset) -> list[Event]:
+def _cards(rules: Ruleset) -> list[Dealt | PackMet]:
     """The cards dealt, and who meets whom then."""
-    now = begin(rules)
-    events: list[Event] = []
-    while now.asks and now.asks[0].kind == "deal":
-        assert now.asks[0].options is not None
-        now = step(now.state, [now.asks[0].options[0]])
-        events += [event for event in now.events if isinstance(event, (Dealt, PackMet))]
+    events = [event for now in dealing(rules) for event in now.events if isinstance(event, (Dealt, PackMet))]
     note(rules, events, ())
     return events
 
 
 def _dealt(rules: Ruleset) -> Counter[str]:
-    return Counter(event.role for event in _dealing(rules) if isinstance(event, Dealt))
+    return Counter(event.role for event in _cards(rules) if isinstance(event, Dealt))
 
 
 def _role_count(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
@@ -407,7 +403,7 @@ def _secret(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
 
 
 def _pack_known(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
-    members = {seat for event in _dealing(rules) if isinstance(event, PackMet) for seat in event.seats}
+    members = {seat for event in _cards(rules) if isinstance(event, PackMet) for seat in event.seats}
     return {*example(rules).holders(str(asked["role"]))} <= members
 
 
@@ -423,13 +419,9 @@ def _several(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[A
 def _order_kind(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
     if not _talks(rules, s, asked):
         raise Impossible("nobody speaks by day")
-    now = begin(rules)
-    while now.asks and now.asks[0].phase == "deal":
-        if now.asks[0].kind == "speaker":
-            remark("When the cards are dealt, chance is asked who speaks first, second and so on.")
-            return "drawn once"
-        assert now.asks[0].options is not None
-        now = step(now.state, [now.asks[0].options[0]])
+    if any(ask.kind == "speaker" for now in dealing(rules) for ask in now.asks):
+        remark("When the cards are dealt, chance is asked who speaks first, second and so on.")
+        return "drawn once"
     asks = playout(rules, example(rules, "order", order=()), "none").unanswered
     if asks[0].kind == "lead":
         return "neighbour"
@@ -577,10 +569,11 @@ def _sheriffs(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[
 
 
 def _candidates(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
-    now = go_on(put_back(rules, example(rules, "election")))
-    while now.asks and now.asks[0].kind == "candidate":
-        assert now.asks[0].options is not None
-        now = step(now.state, [now.asks[0].options[0]])
+    def first_ones(now: Step) -> list[Action] | None:
+        options = now.asks[0].options or ()
+        return [options[0]] if now.asks[0].kind == "candidate" else None
+
+    for now in steps(rules, example(rules, "election"), first_ones):
         for event in now.events:
             if isinstance(event, CandidatesNamed):
                 note(rules, [event], ())
