@@ -16,7 +16,7 @@ from test_wwqa_mapping import QUESTIONS, questions
 from wolflab.errors import WolflabError
 from wolflab.rules import SHERIFF
 from wolflab.wwqa.audit import Audit, audit_questions, rules_to_ask
-from wolflab.wwqa.building import build_items, proved
+from wolflab.wwqa.building import build_items
 from wolflab.wwqa.duplicates import near_pairs
 from wolflab.wwqa.items import Item, write_items
 from wolflab.wwqa.sources import read_questions
@@ -157,7 +157,7 @@ def built(folder: Path, change: Mapping[str, Any] | None = None) -> Audit:
     items = [*made()]
     items[AT] = msgspec.structs.replace(items[AT], **(change or {}))
     write_items(folder / "built.jsonl", items)
-    return audit_questions([read_questions(folder / "built.jsonl")], [], rules_to_ask(None), proved)
+    return audit_questions([read_questions(folder / "built.jsonl")], [], rules_to_ask(None))
 
 
 def test_a_built_file_is_proved_and_has_no_findings(tmp_path: Path) -> None:

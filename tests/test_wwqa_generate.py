@@ -39,7 +39,7 @@ from wolflab.wwqa.generating import (
     generate,
     generate_by_name,
 )
-from wolflab.wwqa.items import read_lines
+from wolflab.wwqa.sources import read_questions
 
 WORDS = [
     "amber",
@@ -167,12 +167,12 @@ def test_questions_are_written_revised_and_answered(tmp_path: Path) -> None:
     assert {step_of(request) for request in critic.requests} == {"revise"}
     assert len(author.requests) == len(critic.requests) == 2 + 20
     assert seen[-1] == (40, 40)
-    items = read_lines(tmp_path / PAIRS)
+    items = read_questions(tmp_path / PAIRS).items
     assert tuple(items) == done.pairs
     assert len({item.id for item in items}) == 20
     assert all(item.form == "open" and item.rules == "sheriff" and not item.kind for item in items)
     assert [item.category for item in items] == ["rule"] * 10 + ["situation"] * 10
-    assert read_lines(tmp_path / TO_LABEL) == []
+    assert (tmp_path / TO_LABEL).read_bytes() == b""
     facts = json.loads((tmp_path / FACTS).read_text())
     assert (facts["model"], facts["reviser"], facts["seed"]) == ({"name": "author"}, {"name": "critic"}, 1)
     assert facts["finished"] is True
@@ -224,7 +224,8 @@ def test_yes_or_no_questions_are_left_for_people(tmp_path: Path) -> None:
     done = made(tmp_path / "a", plan(forms=("yes_no",)), author)
     assert done.pairs == ()
     assert len(done.to_label) == 20
-    assert all(item.form == "yes_no" and item.answer == "" for item in read_lines(tmp_path / "a" / TO_LABEL))
+    left = read_questions(tmp_path / "a" / TO_LABEL, unanswered=True).items
+    assert {(item.form, item.answer) for item in left} == {("yes_no", "")}
     assert {step_of(request) for request in author.requests} == {"write", "revise"}
     proposed = made(tmp_path / "b", plan(forms=("yes_no",), label=True), Author())
     assert [item.answer for item in proposed.to_label] == ["Yes"] * 20

@@ -19,7 +19,7 @@ from wolflab.errors import WolflabError
 from wolflab.stats.agreement import cohens_kappa
 from wolflab.ui.wwqa.reviewing import render_review
 from wolflab.wwqa.asking import rules_in_words
-from wolflab.wwqa.items import Item, read_lines, write_items
+from wolflab.wwqa.items import Item, write_items
 from wolflab.wwqa.reviewing import (
     Decision,
     Reviewer,
@@ -29,6 +29,7 @@ from wolflab.wwqa.reviewing import (
     review,
     table_id,
 )
+from wolflab.wwqa.sources import read_questions
 
 ITEMS = (
     Item(question="Does the village win?", answer="Yes", rules="sheriff", category="rule", situation="one"),
@@ -331,20 +332,20 @@ def test_the_commands_from_a_file_to_a_reviewed_one(tmp_path: Path) -> None:
     assert "2 questions kept" in done.stdout
     assert "anna: Yes, ben: No" in done.stdout
     assert "2 questions as in the file, 0 with another answer, 0 rejected, 2 disputed" in done.stdout
-    assert [item.answer for item in read_lines(tmp_path / "out.jsonl")] == ["Yes", "player_2"]
+    assert [item.answer for item in read_questions(tmp_path / "out.jsonl").items] == ["Yes", "player_2"]
     numbers = json.loads((tmp_path / "review.json").read_text())
     assert numbers["kept"] == 2
     assert len(numbers["disputed"]) == 2
     assert {pair["form"] for pair in numbers["pairs"]} == {"yes_no", "choice", "open"}
 
-    disputed = read_lines(tmp_path / "disputed.jsonl")
+    disputed = read_questions(tmp_path / "disputed.jsonl", unanswered=True).items
     assert [item.id for item in disputed] == [ITEMS[1].id, ITEMS[3].id]
     assert wolflab("wwqa", "review", "disputed.jsonl", cwd=tmp_path).returncode == 0
     filled(tmp_path / "disputed-review.csv", tmp_path / "carl.csv", [("", "No"), ("reject", "")])
     settled = wolflab(*words, "--decided", "carl.csv", cwd=tmp_path)
     assert "3 questions kept" in settled.stdout
     assert "Left out" not in settled.stdout
-    assert [item.answer for item in read_lines(tmp_path / "out.jsonl")] == ["Yes", "No", "player_2"]
+    assert [item.answer for item in read_questions(tmp_path / "out.jsonl").items] == ["Yes", "No", "player_2"]
 
 
 def test_a_file_without_questions_is_refused(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -16,15 +16,13 @@ import msgspec
 
 from ..errors import WolflabError
 from ..rules import Ruleset, preset
+from .building import proved
 from .claims import PUBLISHED, RELEASED, RuleClaim, holds
 from .duplicates import near_pairs
 from .items import YES, Item
 from .mapping import claim_asked
 from .reply_parser import normal_form
 from .sources import QuestionFile
-
-Proof = Callable[[Item], bool | None]
-"""Whether the engine gives an item's answer again; None for an item that it cannot prove."""
 
 TRAINING = ("train", "validation")
 """The splits of a built file that a model learns from; the others are tests."""
@@ -143,12 +141,11 @@ def audit_questions(
     files: Sequence[QuestionFile],
     train: Sequence[QuestionFile],
     rules: Mapping[str, Sequence[Ruleset]],
-    proof: Proof | None = None,
 ) -> Audit:
     """Compare the questions of all files, and ask the engine where a question can be put to it.
 
     train: files for training. rules: see `rules_to_ask`; a question that names its own rules is asked under
-    those. proof: proves items that were built. WolflabError for a file that is given twice.
+    those. WolflabError for a file that is given twice.
     """
     together = (*files, *train)
     paths = [file.path.resolve() for file in together]
@@ -174,7 +171,7 @@ def audit_questions(
         tuple(_restated(checks, alike)),
         tuple(_leaks(found, exact, alike)),
         checks,
-        {spot: _proved(item, proof) for spot, item in zip(spots, items, strict=True) if proof and item.kind},
+        {spot: proved(item) for spot, item in zip(spots, items, strict=True) if item.kind},
     )
 
 
@@ -188,16 +185,6 @@ def category_of(item: Item) -> str:
     """As the item says; else "situation" where it names a player by number, "rule" where it does not."""
     numbered = re.search(r"player[_ ]?\d", item.question, re.IGNORECASE)
     return item.category or ("situation" if numbered else "rule")
-
-
-def _proved(item: Item, proof: Proof) -> bool | None:
-    """An item that says other things in `value` and in `answer`, or that breaks its proof, is not proved."""
-    if item.form == "yes_no" and isinstance(item.value, bool) and item.value != (item.answer == YES):
-        return False
-    try:
-        return proof(item)
-    except (WolflabError, msgspec.MsgspecError, ValueError, LookupError):
-        return False
 
 
 def _both_answers(items: Iterable[Item]) -> bool:

@@ -457,12 +457,20 @@ def proved(item: Item) -> bool | None:
 
     An item whose data somebody damaged is not proved.
     """
-    rules = item.ruleset
-    if item.kind not in KINDS or rules is None or item.asked is None:
+    if item.kind not in KINDS or item.rules is None or item.asked is None:
         return None
     try:
-        return _holds(item, KINDS[item.kind], rules, item.asked)
-    except (Impossible, msgspec.ValidationError, AssertionError, LookupError, TypeError, ValueError):
+        assert item.ruleset is not None
+        return _holds(item, KINDS[item.kind], item.ruleset, item.asked)
+    except (
+        Impossible,
+        WolflabError,
+        msgspec.MsgspecError,
+        AssertionError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ):
         return False
 
 

@@ -6,7 +6,7 @@ models wrote have a question and an answer, and perhaps nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -14,9 +14,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from ..errors import WolflabError
 from ..fields import from_plain
-from ..files import reading_file, write
+from ..files import write
 from ..rules import PRESETS, Ruleset, preset
 
 Form = Literal["yes_no", "choice", "open"]
@@ -93,19 +92,3 @@ def rules_as_plain(ruleset: Ruleset) -> str | dict[str, Any]:
 def write_items(path: Path, items: Iterable[Item]) -> None:
     """Write a file of items, a JSON line each."""
     write(path, b"".join(msgspec.json.encode(item) + b"\n" for item in items))
-
-
-def read_lines(path: Path) -> Sequence[Item]:
-    """The items of a file that `write_items` wrote; WolflabError names the line that is none."""
-    with reading_file(path):
-        lines = path.read_bytes().splitlines()
-    items = []
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            try:
-                items.append(msgspec.json.decode(line, type=Item))
-            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-                raise WolflabError(
-                    f"{path}, line {number}: no item ({error}); mend or delete the line"
-                ) from None
-    return items

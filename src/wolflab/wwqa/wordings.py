@@ -16,7 +16,7 @@ from ..rules import Ruleset
 from ..rules.roles import DUTIES, SHIELDS
 from ..text.asking.disguise import disguised
 from ..text.asking.sentences import a_role, listed
-from .items import NO, NOBODY, YES, Item
+from .items import NO, NOBODY, YES
 from .kinds.kind import HELD_OUT, AskedAbout, QuestionKind, Value
 from .situations import GameSituation, ToldAction
 
@@ -477,9 +477,3 @@ def in_words(value: Value, kind: QuestionKind, names: Sequence[str]) -> str:
     if kind.answer_type == "side":
         return {"village": "the village", "werewolves": "the Werewolves"}[str(value)]
     return str(value)
-
-
-def blank(item: Item) -> str:
-    """The item's words in alphabetical order, players' names blanked: what it says but for who is who."""
-    names = r"player_\d+|player \d+|\bp\d+|seat \d+|number \d+"
-    return " ".join(sorted(re.findall(r"\w+", re.sub(names, "_", item.question.lower()))))

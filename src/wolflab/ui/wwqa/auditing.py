@@ -15,7 +15,6 @@ from rich.markup import escape
 from ...errors import WolflabError
 from ...files import write
 from ...wwqa.audit import Audit, LabelCheck, Spot, audit_questions, category_of, leaning, rules_to_ask
-from ...wwqa.building import proved
 from ...wwqa.items import NO, YES
 from ...wwqa.sources import read_questions
 from ..commands import write_numbers
@@ -35,7 +34,6 @@ def audit_files(
         [read_questions(path) for path in paths],
         [read_questions(path) for path in train],
         rules_to_ask(rules),
-        proved,
     )
     copies = _copies(found, out)
     numbers = audit_as_dict(found, copies)
