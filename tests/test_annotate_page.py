@@ -147,7 +147,10 @@ class Tab:
     async def open(self, path: Path) -> None:
         """Load a page anew; over when the document before it is gone and this one is whole."""
         await self.run("window.before = true")
-        await self.call("Page.navigate", url=path.as_uri())
+        if await self.run("location.href") == path.as_uri():
+            await self.call("Page.reload")  # in the same process, which knows at once what was kept
+        else:
+            await self.call("Page.navigate", url=path.as_uri())
         whole = "window.before === undefined && document.readyState === 'complete'"
         while True:
             try:
