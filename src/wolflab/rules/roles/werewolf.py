@@ -10,9 +10,9 @@ from ..switches import Switches
 from . import Role
 
 AGREEMENT = {
-    "unanimous": "if they name different players, nobody is killed",
-    "plurality": "the player named most often is killed, and a tie kills nobody",
-    "last": "each is told what the earlier ones proposed, and the last one decides",
+    "unanimous": "if they do not all choose the same player, nobody is killed",
+    "plurality": "the player chosen most often is killed, and a tie kills nobody",
+    "last": "the last one decides",
 }
 
 
@@ -34,7 +34,8 @@ def card(rules: Switches) -> str:
     if rules.count("Werewolf") == 1:
         text = "the Werewolf chooses one player to kill"
     else:
-        text = "the Werewolves recognise each other and choose one player to kill in turn; "
+        text = "the Werewolves recognise each other and choose one player to kill in turn, the lowest number "
+        text += "first, each told what the earlier ones chose; "
         text += AGREEMENT[rules.wolf_agreement]
     barred = []
     if not rules.wolves_may_target_self:
@@ -45,6 +46,8 @@ def card(rules: Switches) -> str:
         text += f"; they may not choose {' or '.join(barred)}"
     if rules.wolves_may_pass:
         text += "; they may also pass"
+        if rules.count("Werewolf") > 1:
+            text += ", which counts as a choice of its own"
     return text
 
 

@@ -85,10 +85,10 @@ def _night(rules: Ruleset) -> str:
     }[rules.deaths]
     unusable = {
         "random": "a random legal one",
-        "pass": "passing, or by a random legal one where nobody may pass",
+        "pass": "passing, or by a random legal one where passing is not allowed",
     }[rules.unusable_night_reply]
     replaced = f"A choice that cannot be understood is replaced by {unusable}"
-    return f"In the night round: {cards}. {deaths}. {replaced}."
+    return f"In the night round: {cards}. Only living players can be chosen. {deaths}. {replaced}."
 
 
 def _by_day(role: Role) -> bool:
