@@ -12,14 +12,16 @@ from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from hashlib import blake2b
 from itertools import accumulate, cycle, islice
-from typing import NamedTuple, get_args, get_type_hints
+from typing import Literal, NamedTuple, get_args, get_type_hints
 
 import msgspec
 
 from ..errors import RulesetError, WolflabError
 from ..rules import Ruleset
+from .asking import rules_in_words
 from .items import Item, Split, rules_as_plain
 from .kinds import KINDS
 from .kinds.kind import AskedAbout, QuestionKind, Value
@@ -54,6 +56,9 @@ KINDS_HELD_OUT = 1 / 6
 _TRIES = 400
 """Situations drawn in a row without one more item, after which a kind is given up."""
 
+_MANY_TRIES = 4000
+"""The same, at the beginning, of a kind that has two answers and no pair yet."""
+
 
 class Case(NamedTuple):
     """A question before it has words."""
@@ -63,13 +68,23 @@ class Case(NamedTuple):
     value: Value
 
 
+Unasked = Literal["never comes up", "one answer", "no pair"]
+"""Why a kind is not asked: these rules give no such question, always give one answer to it, or gave no two
+questions of equal words and different answers."""
+
+
 @dataclass(frozen=True)
 class Built:
-    """A question set. items: in random order. unasked: kinds that these rules answer in one way, or never."""
+    """A question set.
+
+    items: in random order. held_out: kinds that training has none of. unasked: the other kinds that have no
+    item, each with the reason. short: splits with fewer items than they should have, (made, wanted).
+    """
 
     items: tuple[Item, ...]
-    unasked: tuple[str, ...]
+    unasked: Mapping[str, Unasked]
     held_out: tuple[str, ...]
+    short: Mapping[Split, tuple[int, int]]
 
 
 def build_items(
@@ -85,9 +100,11 @@ def build_items(
     watch: called with (items made, items wanted). kinds: these alone, none of them held out; empty: all.
     shares: of `n`, by split. WolflabError where the rules give fewer than half of the items.
     """
-    unknown = [name for name in kinds if name not in KINDS]
-    if unknown:
-        raise WolflabError(f"there is no kind {unknown[0]!r}; known are {', '.join(KINDS)}")
+    for name in kinds:
+        if name not in KINDS:
+            near = get_close_matches(name, KINDS, 1)
+            guess = f"did you mean {near[0]!r}?" if near else "see them with wolflab wwqa kinds"
+            raise WolflabError(f"there is no kind {name!r}; {guess}")
     return _Builder(rules, n, seed, watch, kinds, shares).build()
 
 
@@ -107,12 +124,13 @@ class _Builder:
         self.shares = {split: share / sum(left.values()) for split, share in left.items()}
         self.chosen = bool(kinds)
         self.rng = random.Random(f"wwqa/{seed}")
-        self.items: dict[str, Item] = {}
+        self.items: dict[tuple[str, frozenset[str], str], Item] = {}
         games, homes = Games(rules, f"{seed}"), _Homes(self.shares)
         self.sources = {name: _Source(KINDS[name], games, homes, f"{seed}/{name}") for name in self.kinds}
 
     def build(self) -> Built:
-        asked = [name for name, source in self.sources.items() if source.answers_vary()]
+        unasked = {name: source.missing() for name, source in self.sources.items()}
+        asked = [name for name, reason in unasked.items() if reason is None]
         held_out = (
             [] if self.chosen else [name for names in _by_category(asked) for name in self._some(names)]
         )
@@ -122,14 +140,19 @@ class _Builder:
                 self._other_rules(known, round(self.n * share))
             else:
                 self._fill(split, held_out if split == "kinds" else known, round(self.n * share))
+        left_out = {name: reason for name, reason in unasked.items() if reason is not None}
+        if not asked:
+            reasons = ", ".join(f"{name} ({reason})" for name, reason in left_out.items())
+            raise WolflabError(f"these rules give no question: {reasons}; take other kinds or other rules")
         if len(self.items) < self.n / 2:
-            raise WolflabError(
-                f"these rules gave {len(self.items)} different items of {self.n}; ask for fewer with --n"
-            )
+            made = f"these rules gave {len(self.items)} of {self.n} items"
+            raise WolflabError(f"{made}; {_other_number(self.n)}")
         items = list(self.items.values())
+        splits = Counter(item.split for item in items)
+        wanted = {split: round(self.n * share) for split, share in self.shares.items()}
+        short = {split: (splits[split], n) for split, n in wanted.items() if splits[split] < n - 1}
         self.rng.shuffle(items)
-        unasked = tuple(name for name in self.kinds if name not in asked)
-        return Built(tuple(items), unasked, tuple(held_out))
+        return Built(tuple(items), left_out, tuple(held_out), short)
 
     def _some(self, names: list[str]) -> list[str]:
         """Those to be held out of training; none where the kinds were chosen."""
@@ -165,10 +188,17 @@ class _Builder:
                 return 0
             wording = self.rng.choice(wordings(kind, split == "wordings"))
             items = self._worded(split, kind, group, wording, [self.rules] * len(group))
-            if len({item.id for item in items} - self.items.keys()) == len(group):
-                self.items |= {item.id: item for item in items}
+            if self._keep(items):
                 return len(group)
         return 0
+
+    def _keep(self, items: list[Item]) -> bool:
+        """Add these items; False where one is there already, its options perhaps in another order."""
+        new = {(item.question, frozenset(item.choices), str(item.rules)): item for item in items}
+        if len(new) < len(items) or new.keys() & self.items.keys():
+            return False
+        self.items |= new
+        return True
 
     def _worded(
         self, split: Split, kind: QuestionKind, group: list[Case], wording: ItemWording, rules: list[Ruleset]
@@ -200,7 +230,8 @@ class _Builder:
 
     def _other_rules(self, names: list[str], n: int) -> None:
         """Pairs in the same words whose answers differ as the rules do: one as under `rules`, one not."""
-        others = list(variants(self.rules).values())
+        own = rules_in_words(self.rules)
+        others = [other for other in variants(self.rules).values() if rules_in_words(other) != own]
         games = {other: Games(other, f"{self.seed}/other/{at}") for at, other in enumerate(others)}
         fruitful: dict[str, list[Ruleset]] = {name: [] for name in names}
         misses, made = Counter[str](), 0
@@ -236,7 +267,7 @@ class _Builder:
             if another.names == self.rules.names
             and _fits_words(kind, another, case.situation)
             and engine_answer(kind, another, case.situation, case.asked) == usual
-            and kind.name in _asks_alike(kind, another, case)
+            and _may_ask(kind, another, case)
         )
         second = next(alike, None)
         if second is None or not _offers_both(kind, case, usual, (other, second)):
@@ -244,10 +275,15 @@ class _Builder:
         wording = self.rng.choice(wordings(kind, False))
         group = [case, case._replace(value=usual)]
         items = self._worded("ruleset", kind, group, wording, [other, second])
-        if items[0].question != items[1].question or {item.id for item in items} & self.items.keys():
-            return 0
-        self.items |= {item.id: item for item in items}
-        return 2
+        return 2 if items[0].question == items[1].question and self._keep(items) else 0
+
+
+def _other_number(n: int) -> str:
+    return "ask for more with --n" if n < _FEW else "ask for fewer with --n, or for more kinds"
+
+
+_FEW = 20
+"""Items that are too few for all splits: pairs are kept together."""
 
 
 def _by_category(names: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -275,11 +311,9 @@ def _fits_words(kind: QuestionKind, rules: Ruleset, situation: GameSituation) ->
     return all(told == "shoot" or (told, seat) in posed for told, seat, _ in situation.told)
 
 
-def _asks_alike(kind: QuestionKind, rules: Ruleset, case: Case) -> tuple[str, ...]:
-    """The kind's name where these rules allow the question to be asked in the same way."""
-    if kind.setting is not None:
-        return (kind.name,)
-    return (kind.name,) if case.asked in [*kind.asks(rules, case.situation, random.Random(0))] else ()
+def _may_ask(kind: QuestionKind, rules: Ruleset, case: Case) -> bool:
+    """Whether the question may be asked under these rules; of situations `_fits_words` tells it."""
+    return kind.setting is not None or case.asked in [*kind.asks(rules, case.situation, random.Random(0))]
 
 
 def _offers_both(kind: QuestionKind, case: Case, usual: Value, under: tuple[Ruleset, Ruleset]) -> bool:
@@ -320,10 +354,16 @@ class _Source:
         self.matched = kind.setting is not None and kind.form != "open" and kind.matched
         self._waiting: dict[object, list[Case]] = {}
         self._ready: dict[Split | None, list[list[Case]]] = {}
+        self._values: set[str] = set()
 
-    def answers_vary(self) -> bool:
-        """Whether the rules give this kind any cases."""
-        return self._more(lambda: any(self._ready.values()))
+    def missing(self) -> Unasked | None:
+        """Why there are no cases; None where there are some."""
+        for _ in range(_MANY_TRIES // _TRIES):
+            if self._more(lambda: any(self._ready.values())):
+                return None
+            if len(self._values) < 2:
+                return "one answer" if self._values else "never comes up"
+        return "no pair"
 
     def group(self, split: Split) -> list[Case] | None:
         """The next cases for a split; None where there are no more."""
@@ -346,6 +386,7 @@ class _Source:
     def _try(self) -> None:
         for case in _cases(self.kind, self.games, self.rng, 6 if self.matched else 1):
             home = None if self.kind.setting is None else self.homes.of(case.situation)
+            self._values.add(str(case.value))
             ready = self._ready.setdefault(home, [])
             if len(ready) >= _MOST_WAITING:
                 continue

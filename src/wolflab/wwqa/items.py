@@ -90,5 +90,6 @@ def rules_as_plain(ruleset: Ruleset) -> str | dict[str, Any]:
 
 
 def write_items(path: Path, items: Iterable[Item]) -> None:
-    """Write a file of items, a JSON line each."""
-    write(path, b"".join(msgspec.json.encode(item) + b"\n" for item in items))
+    """Write a file of items, a JSON line each; its `id` comes first."""
+    lines = ({"id": item.id, **msgspec.to_builtins(item)} for item in items)
+    write(path, b"".join(msgspec.json.encode(line) + b"\n" for line in lines))

@@ -43,7 +43,7 @@ _BINARY = {
     b"%PDF": "a PDF; write the questions as CSV or JSON lines",
     b"SQLite": "a database; write the questions as CSV or JSON lines",
 }
-_FIELDS = frozenset(Item.__struct_fields__)
+_FIELDS = frozenset({"id", *Item.__struct_fields__})
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import yaml
@@ -13,11 +13,17 @@ from rich.table import Table
 from ...errors import WolflabError
 from ...lab.plans.specs import ruleset_of
 from ...rules import Ruleset
-from ...wwqa.building import Built, build_items
+from ...wwqa.building import Built, Unasked, build_items
 from ...wwqa.items import write_items
 from ...wwqa.kinds import KINDS
 from ..commands import bar
 from ..console import say
+
+_UNASKED: Mapping[Unasked, str] = {
+    "never comes up": "not asked, for these rules give no such question",
+    "one answer": "not asked, for these rules always give one answer",
+    "no pair": "not asked, for no two questions of equal words with different answers were found",
+}
 
 
 def build_set(
@@ -46,8 +52,12 @@ def build_set(
     write_items(out, built.items)
     console.print(_splits(built, ruleset))
     say(console, f"{len(built.items):,} items written to {out}")
-    if built.unasked:
-        say(console, f"not asked, for these rules never vary their answer: {', '.join(built.unasked)}")
+    for split, (made, wanted) in built.short.items():
+        say(console, f"split {split}: {made:,} of {wanted:,} items; these rules gave no more that differ")
+    for reason, sentence in _UNASKED.items():
+        names = [name for name, why in built.unasked.items() if why == reason]
+        if names:
+            say(console, f"{sentence}: {', '.join(names)}")
     if built.held_out:
         say(console, f"kinds that training has none of: {', '.join(built.held_out)}")
 

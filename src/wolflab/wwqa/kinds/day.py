@@ -65,10 +65,19 @@ def _directly_after(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Valu
     return _place_of(rules, s, asked["x"]) == _place_of(rules, s, asked["y"]) + 1
 
 
+def _by_number(rules: Ruleset) -> bool:
+    """Whether numbers alone give the order of speech: they alone would tell the answer."""
+    return rules.speaking_order == "ascending" and rules.sheriff == "none"
+
+
+def _two_speakers(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
+    return () if _by_number(rules) else two_living(rules, s, rng)
+
+
 def _neighbours(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
-    """Living players with few numbers between them. Where numbers alone give the order, they alone tell."""
+    """Living players with few numbers between them."""
     alive = s.living
-    if rules.speaking_order == "ascending" and rules.sheriff == "none":
+    if _by_number(rules):
         return
     for at in rng.sample(range(len(alive)), min(4, len(alive))):
         x, y = alive[at], alive[(at + rng.choice((1, 1, 2))) % len(alive)]
@@ -319,7 +328,7 @@ KINDS = (
             "In the order of speech, is {x} ahead of {y}?",
         ),
         _before,
-        two_living,
+        _two_speakers,
         FLOOR,
         same_seats=True,
     ),
