@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections import Counter
@@ -22,6 +23,7 @@ from wolflab.rules.engine import go_on, step
 from wolflab.text.asking.disguise import UNRELATED
 from wolflab.wwqa import kinds as registry
 from wolflab.wwqa.asking import prompt
+from wolflab.wwqa.asking import rules_in_words
 from wolflab.wwqa.building import (
     SHARES,
     Built,
@@ -408,14 +410,48 @@ def test_a_new_kind_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_unknown_kind_is_refused() -> None:
-    with pytest.raises(WolflabError, match="there is no kind 'nonsense'; known are role-count"):
+    with pytest.raises(WolflabError, match="there is no kind 'nonsense'; see them with wolflab wwqa kinds"):
         build_items(preset("nine"), 60, 1, kinds=["nonsense"])
+    with pytest.raises(WolflabError, match="no kind 'may-poisn'; did you mean 'may-poison'"):
+        build_items(preset("nine"), 60, 1, kinds=["may-poisn"])
+
+
+def test_kinds_that_are_not_asked_have_a_reason() -> None:
+    unasked = built("sheriff").unasked
+    assert unasked["may-poison"] == "never comes up"
+    assert unasked["last-words"] == "one answer"
+    with pytest.raises(WolflabError, match=r"these rules give no question: may-poison \(never comes up\)"):
+        build_items(preset("sheriff"), 60, 1, kinds=["may-poison"])
+
+
+def test_what_falls_short_is_counted() -> None:
+    kinds = ["may-poison", "witch-shown"]
+    found = build_items(preset("witch"), 200, 0, kinds=kinds)
+    made = Counter(item.split for item in found.items)
+    assert found.short["ruleset"] == (made["ruleset"], 29)
+    assert "train" not in found.short
+
+
+@every_preset
+def test_no_question_stands_twice_with_its_choices_in_another_order(rules: str) -> None:
+    asked = [(item.question, frozenset(item.choices), str(item.rules)) for item in built(rules).items]
+    assert len({*asked}) == len(asked)
+
+
+@every_preset
+def test_other_rules_can_be_told_by_their_text(rules: str) -> None:
+    own = rules_in_words(preset(rules))
+    for item in built(rules).items:
+        assert item.ruleset is not None
+        assert (rules_in_words(item.ruleset) != own) == (item.split == "ruleset")
 
 
 def test_items_go_to_a_file_and_back(tmp_path: Path) -> None:
     items = built("nine").items
     write_items(tmp_path / "set.jsonl", items)
     assert read_questions(tmp_path / "set.jsonl").items == items
+    lines = (tmp_path / "set.jsonl").read_text().splitlines()
+    assert [json.loads(line)["id"] for line in lines] == [item.id for item in items]
     changed = preset("nine").with_(name="mine", tie="random")
     back = build_items(changed, 60, 1).items[0]
     write_items(tmp_path / "one.jsonl", [back])

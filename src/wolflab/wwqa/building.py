@@ -443,7 +443,7 @@ def _shape(case: Case, kind: QuestionKind) -> object:
     seats = tuple(sorted(case.asked.items())) if kind.same_seats else ()
     return (
         (s.round, len(s.dead), len(s.candidates), len(s.order), len(s.shielded)),
-        (s.sheriff is None, s.intended is None, tuple(sorted(s.roles))),
+        (s.sheriff is None, s.sheriff in s.dead, s.intended is None, tuple(sorted(s.roles))),
         tuple(sorted(_spent(s))),
         tuple(sorted(told.items())),
         words,

@@ -56,6 +56,7 @@ class Telling(NamedTuple):
     alive: str
     dead: str
     sheriff: str
+    late_sheriff: str
     intended: str
     candidates: str
     order: str
@@ -87,6 +88,7 @@ TELLINGS = (
         "Alive: {list}.",
         "Dead: {list}.",
         "{x} is the Sheriff.",
+        "{x} was the Sheriff until now.",
         "The moderator has drawn {x} in secret as the coming Sheriff.",
         "{list} run for Sheriff.",
         "The order drawn for turns is {list}.",
@@ -110,12 +112,13 @@ TELLINGS = (
     ),
     Telling(
         "Player {n}",
-        "This happens in {time} {n}.",
+        "This happens {when}.",
         "{x} was dealt the role {role}.",
         "",
         "{x} is alive.",
         "{x} is dead.",
         "The Sheriff's office is held by {x}.",
+        "The Sheriff's office was held by {x} until now.",
         "Secretly {x} was drawn to become Sheriff.",
         "The candidates for Sheriff are {list}.",
         "Turns are taken in this drawn order: {list}.",
@@ -145,6 +148,7 @@ TELLINGS = (
         "Still in the game: {list}.",
         "Out of the game: {list}.",
         "Sheriff: {x}.",
+        "Sheriff until now: {x}.",
         "Drawn to be Sheriff, which nobody knows yet: {x}.",
         "Candidates: {list}.",
         "Order of turns by lot: {list}.",
@@ -168,12 +172,13 @@ TELLINGS = (
     ),
     Telling(
         "P{n}",
-        "We are in {time} {n} of the game.",
+        "It is now {time} {n} of the game.",
         "{x} holds the card of {a_role}",
         "These cards were dealt: {list}.",
         "{x} lives.",
         "{x} does not live any more.",
         "The players have {x} as Sheriff.",
+        "The players had {x} as Sheriff.",
         "In secret the moderator picked {x} for the Sheriff's office.",
         "For the Sheriff's office stand {list}.",
         "The lot put the turns in this order: {list}.",
@@ -203,6 +208,7 @@ TELLINGS = (
         "Living players: {list}.",
         "Dead players: {list}.",
         "As Sheriff there is {x}.",
+        "As Sheriff there was {x}.",
         "It was drawn, and kept secret, that {x} is to be Sheriff.",
         "Those who run for Sheriff: {list}.",
         "As drawn by lot, the turns go {list}.",
@@ -232,6 +238,7 @@ TELLINGS = (
         "{x} has not left the game.",
         "{x} has left the game.",
         "{x} wears the Sheriff's badge.",
+        "{x} wore the Sheriff's badge.",
         "Unknown to all, {x} is meant to wear the Sheriff's badge.",
         "The Sheriff's badge is sought by {list}.",
         "The turns, put in order by chance: {list}.",
@@ -261,6 +268,7 @@ TELLINGS = (
         "Players who remain: {list}.",
         "Players who are gone: {list}.",
         "In office as Sheriff is {x}.",
+        "In office as Sheriff was {x}.",
         "For the office of Sheriff, {x} was set down in secret.",
         "Up for election as Sheriff: {list}.",
         "Sequence of turns, by lot: {list}.",
@@ -344,7 +352,7 @@ class _Speaker:
         """Office, potions, last night's shields, the order drawn."""
         t, lines = self.telling, []
         if s.sheriff is not None:
-            lines += self.all(t.sheriff, [s.sheriff])
+            lines += self.all(t.late_sheriff if s.sheriff in s.dead else t.sheriff, [s.sheriff])
         if s.intended is not None:
             lines += self.all(t.intended, [s.intended])
         if s.candidates:
@@ -381,8 +389,9 @@ class _Speaker:
 
 
 def _sentence(text: str) -> str:
-    """With a capital and a full stop."""
-    text = text[0].upper() + text[1:]
+    """With a capital, unless a name like player_1 begins it, and a full stop."""
+    if "_" not in text.split(maxsplit=1)[0]:
+        text = text[0].upper() + text[1:]
     return text if text[-1] in ".?!" else f"{text}."
 
 
@@ -393,7 +402,8 @@ def tell(rules: Ruleset, s: GameSituation, telling: int, rng: random.Random) -> 
     standing += [*speaker.status(s), *speaker.standing(s)]
     rng.shuffle(standing)
     time = "night" if s.moment == "night" else "day"
-    first = speaker.telling.time.format(time=time, n=s.round)
+    when = f"{'in' if time == 'night' else 'on'} {time} {s.round}"
+    first = speaker.telling.time.format(time=time, n=s.round, when=when)
     actions = [speaker.action(told) for told in s.told]
     rng.shuffle(actions)
     return " ".join(map(_sentence, [first, *standing, *actions]))

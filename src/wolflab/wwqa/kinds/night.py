@@ -206,7 +206,8 @@ def _who_hears(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable
     for y in rng.sample(actors, min(3, len(actors))):
         for x in rng.sample(s.living, min(4, len(s.living))):
             later = s.roles[x] == s.roles[y] and y > x  # what later ones of a pack choose, no rule tells
-            if x != y and not later:
+            shown = s.roles[x] == "Witch" and ROLES[s.roles[y]].wolf  # she is told the victim, not by whom
+            if x != y and not later and not shown:
                 yield {"x": x, "y": y}
 
 

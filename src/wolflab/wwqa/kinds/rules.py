@@ -626,9 +626,11 @@ def _wolves_win(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
 
 
 def _conditions(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
-    yield {"when": "parity", "once": "the Werewolves are as many as the other living players"}
-    yield {"when": "no plain", "once": "no plain Villager is alive"}
-    yield {"when": "no able", "once": "nobody of the village with an ability is alive"}
+    more = "while the others still outnumber the Werewolves"
+    parity = "the Werewolves are as many as the others, who are Villagers and players with an ability"
+    yield {"when": "parity", "once": parity}
+    yield {"when": "no plain", "once": f"no plain Villager is alive, {more}"}
+    yield {"when": "no able", "once": f"nobody of the village with an ability is alive, {more}"}
 
 
 def _village_wins(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
@@ -734,7 +736,7 @@ KINDS = (
         "How many kinds of roles are dealt?",
         "What is the number of different roles?",
         "Counting each role once, how many roles are in play?",
-        "How many roles do the rules name as dealt?",
+        "How many different roles do the rules give to the players?",
     ),
     _open(
         "side-of-role",
@@ -804,7 +806,7 @@ KINDS = (
         "May a player {does}?",
         "By day, do the rules allow a player to {does}?",
         "!Is a player forbidden to {does}?",
-        "!Is it against the rules to {does} in the voting phase?",
+        "!Is it against the rules for a player to {does} in the voting phase?",
         "Is it legal for a player to {does}?",
         "!Do the rules bar a player who wants to {does}?",
     ),
@@ -927,7 +929,7 @@ KINDS = (
         "What counts instead when the choice of {a_role} at night makes no sense?",
         "By what is an unusable night choice of {a_role} replaced?",
         "At night {a_role} answers with something that is no choice. What counts?",
-        "What becomes of a night in which {a_role} gives no choice that can be read?",
+        "What stands in for a night choice of {a_role} that cannot be read?",
     ),
     _yes_no(
         "choice-is-public",
@@ -1005,7 +1007,7 @@ KINDS = (
         },
         "How do the players vote?",
         "In which way are the votes of a day cast?",
-        "When do the others learn how a player voted?",
+        "In which of these ways do the players give their votes?",
         "How does the voting phase go?",
         "What is true of the votes of a day?",
     ),
@@ -1033,7 +1035,7 @@ KINDS = (
         "One player votes for somebody and all the others for nobody. Is anybody voted out?",
         "Only a single vote is given and everybody else abstains. Is that enough to put somebody out?",
         "!All but one vote for nobody. Does everybody stay in the game?",
-        "!If all players but one do not vote, is nobody voted out?",
+        "!Only one player votes for somebody. Is nobody voted out?",
         "Is one vote enough to vote somebody out when nobody else votes for a player?",
         "!When all but one player abstain, is the single vote without effect?",
     ),
@@ -1092,7 +1094,7 @@ KINDS = (
         "By what is the first Sheriff found?",
         "What do the rules say about who is Sheriff at first?",
         "In which way does the game come to its first Sheriff?",
-        "Who decides on the first Sheriff?",
+        "How is it settled who is the first Sheriff?",
     ),
     _choice(
         "sheriff-leaves",
