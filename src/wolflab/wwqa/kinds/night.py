@@ -202,12 +202,14 @@ def _hears_choice(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
 
 
 def _who_hears(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
+    """Always x with the higher number: of what later ones of a pack choose no rule tells, and who is later must
+    not tell the answer.
+    """
     actors = sorted({seat for kind, seat, _ in s.told if kind != "shoot"})
     for y in rng.sample(actors, min(3, len(actors))):
         for x in rng.sample(s.living, min(4, len(s.living))):
-            later = s.roles[x] == s.roles[y] and y > x  # what later ones of a pack choose, no rule tells
             shown = s.roles[x] == "Witch" and ROLES[s.roles[y]].wolf  # she is told the victim, not by whom
-            if x != y and not later and not shown:
+            if x > y and not shown:
                 yield {"x": x, "y": y}
 
 
