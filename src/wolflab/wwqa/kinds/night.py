@@ -202,8 +202,8 @@ def _hears_choice(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
 
 
 def _who_hears(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
-    """Always x with the higher number: of what later ones of a pack choose no rule tells, and who is later must
-    not tell the answer.
+    """Always x with the higher number: of what later ones of a pack choose no rule tells, and who is later
+    must not tell the answer.
     """
     actors = sorted({seat for kind, seat, _ in s.told if kind != "shoot"})
     for y in rng.sample(actors, min(3, len(actors))):
