@@ -220,6 +220,41 @@ def test_the_command_writes_page_numbers_and_copies(tmp_path: Path) -> None:
     assert not json.loads((tmp_path / "again" / "audit.json").read_text(encoding="utf-8"))["left_out"]
 
 
+def test_the_page_tells_first_that_built_answers_are_proved(tmp_path: Path) -> None:
+    items = [*made()]
+    items[AT] = msgspec.structs.replace(items[AT], value=7)
+    unknown = [item for item in items if item is not items[AT]]
+    unknown[0] = msgspec.structs.replace(unknown[0], kind="nobody knows it")
+    write_items(tmp_path / "built.jsonl", items)
+    write_items(tmp_path / "unknown.jsonl", unknown)
+    put(tmp_path / "qa.json", TEST[:1])
+    done = command_line.wolflab(
+        "wwqa", "audit", "built.jsonl", "unknown.jsonl", "qa.json", "-o", ".", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    n = len(items)
+    lines = [
+        f"built.jsonl: the rules engine proves {n - 1} of {n} answers again",
+        f"unknown.jsonl: the rules engine proves {n - 2} of {n - 2} answers again; it cannot try 1, "
+        "whose kind it does not know",
+    ]
+    page = (tmp_path / "audit.html").read_text(encoding="utf-8")
+    for line in lines:
+        assert line in done.stdout
+        assert page.index(line) < page.index('class="tiles"')
+    assert f"<b>{2 * n - 3}</b><span>of {2 * n - 2} built answers proved again" in page
+    assert "qa.json: the rules engine" not in page
+    assert "<b>1</b><span>labels held against the engine" in page
+
+
+def test_the_page_of_a_built_file_says_nothing_of_labels(tmp_path: Path) -> None:
+    write_items(tmp_path / "built.jsonl", made())
+    assert command_line.wolflab("wwqa", "audit", "built.jsonl", "-o", ".", cwd=tmp_path).returncode == 0
+    page = (tmp_path / "audit.html").read_text(encoding="utf-8")
+    assert f"the rules engine proves {len(made())} of {len(made())} answers again" in page
+    assert "labels held against" not in page
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
