@@ -141,6 +141,15 @@ def test_what_copies_leave_out(found: Audit) -> None:
     assert [row["answer"] for row in json.loads(found.cleaned(1))] == ["A game.", "Yes, they can."]
 
 
+def test_options_in_another_order_make_no_other_question(tmp_path: Path) -> None:
+    first = Item(question="Who dies?", answer="B", form="choice", choices=("A", "B", "C"), rules="sheriff")
+    again = msgspec.structs.replace(first, choices=("c", "A", "B"))
+    other = msgspec.structs.replace(first, choices=("A", "B", "D"))
+    write_items(tmp_path / "a.jsonl", [first, again, other])
+    audit = audit_questions([read_questions(tmp_path / "a.jsonl")], [], rules_to_ask(None))
+    assert [[spot.place for spot in group] for group in audit.exact] == [[0, 1]]
+
+
 # -- files that were built ------------------------------------------------------------------
 
 AT = 3

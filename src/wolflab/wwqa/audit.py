@@ -192,11 +192,11 @@ def _both_answers(items: Iterable[Item]) -> bool:
 
 
 def _same(items: Sequence[Item]) -> list[tuple[int, int]]:
-    """Pairs of equal questions under equal rules, each with the first one."""
+    """Pairs of equal questions under equal rules, each with the first one. Options count in any order."""
     first: dict[bytes, int] = {}
     pairs = []
     for k, item in enumerate(items):
-        choices = [normal_form(choice) for choice in item.choices]
+        choices = sorted(normal_form(choice) for choice in item.choices)
         key = msgspec.json.encode((item.rules, normal_form(item.question), choices), order="sorted")
         if (before := first.setdefault(key, k)) != k:
             pairs.append((before, k))
