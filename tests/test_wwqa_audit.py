@@ -18,7 +18,7 @@ from wolflab.rules import SHERIFF
 from wolflab.wwqa.audit import Audit, audit_questions, rules_to_ask
 from wolflab.wwqa.building import build_items
 from wolflab.wwqa.duplicates import near_pairs
-from wolflab.wwqa.items import Item, write_items
+from wolflab.wwqa.items import Item, rules_as_plain, write_items
 from wolflab.wwqa.sources import read_questions
 
 SELF, MAFIA = "Can the Guard protect themselves?", "What is a Mafia?"
@@ -112,6 +112,52 @@ def test_labels_are_held_against_the_engine(found: Audit) -> None:
     assert [places(found, tuple(check.spot for check in group)) for group in found.restated] == [
         [(0, 0), (0, 1), (0, 8)]
     ]
+
+
+FORBIDDEN = "Is it forbidden for the Guard to protect themselves?"
+"""The claim of SELF, denied."""
+
+
+@pytest.mark.parametrize(
+    ("rows", "groups"),
+    [
+        ([(SELF, "Yes"), (FORBIDDEN, "No")], []),
+        ([(SELF, "No"), (FORBIDDEN, "Yes")], []),
+        ([(SELF, "Yes"), (FORBIDDEN, "Yes")], [[0, 1]]),
+        ([(SELF, "No"), (FORBIDDEN, "No")], [[0, 1]]),
+        ([(SELF, "Yes"), (SELF, "No")], []),
+        ([(SELF, "Yes"), (SELF, "No"), (FORBIDDEN, "No")], [[0, 1, 2]]),
+        ([(SELF, "Yes"), ("Can the Guard protect the Seer?", "No")], []),
+        ([(SELF, "Yes"), ("Do the Werewolves know each other?", "No"), (FORBIDDEN, "Yes")], [[0, 2]]),
+    ],
+)
+def test_one_claim_in_other_words(tmp_path: Path, rows: list[tuple[str, str]], groups: list[Any]) -> None:
+    """Held true and false, and not told already as the same or nearly the same question."""
+    audit = audit_questions([read_questions(put(tmp_path / "qa.json", rows))], [], rules_to_ask(None))
+    assert [[check.spot.place for check in group] for group in audit.restated] == groups
+
+
+def test_other_rules_have_other_answers(tmp_path: Path) -> None:
+    """Even where both rulesets have one name."""
+    first = Item(question=SELF, answer="Yes", rules="sheriff")
+    other = rules_as_plain(SHERIFF.with_(guard_may_shield_self=False))
+    for rules, contradict in (("sheriff", True), (other, False), ("witch", False)):
+        for question, answer in ((FORBIDDEN, "Yes"), (SELF, "No")):
+            again = Item(question=question, answer=answer, rules=rules)
+            write_items(tmp_path / "a.jsonl", [first, again])
+            audit = audit_questions([read_questions(tmp_path / "a.jsonl")], [], rules_to_ask(None))
+            assert bool(audit.restated or audit.contradictions) == contradict, (rules, question)
+            assert len(audit.exact) == (contradict and question == SELF)
+            assert not audit.near
+
+
+def test_questions_without_rules_may_be_nearly_those_with(tmp_path: Path) -> None:
+    write_items(
+        tmp_path / "a.jsonl",
+        [Item(question=SELF, answer="Yes", rules="sheriff"), Item(question=SELF, answer="No")],
+    )
+    audit = audit_questions([read_questions(tmp_path / "a.jsonl")], [], rules_to_ask(None))
+    assert len(audit.near) == len(audit.contradictions) == 1
 
 
 def test_under_other_rules(tmp_path: Path) -> None:
