@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from rules_helpers import rulesets
 from wolflab.rules import PRESETS, SHERIFF, Ruleset
 from wolflab.wwqa.claims import CLAIMS, PUBLISHED, RELEASED, RuleClaim, decided, holds
-from wolflab.wwqa.mapping import ClaimAsked, claim_asked
+from wolflab.wwqa.mapping import ClaimAsked, claim_asked, readings
 from wolflab.wwqa.plain_words import plain_words
 
 QUESTIONS = Path(__file__).parent / "wwqa_questions"
@@ -216,6 +216,15 @@ def test_what_a_pattern_finds_is_named_as_claims_name_it() -> None:
     """Every claim of the sample is decided by 002's rules, but for what no game comes to."""
     undecided = {asked.claim for asked in CLAIMED if decided(asked.claim, SHERIFF) is None}
     assert undecided == {RuleClaim("wins", ("either", "left", "Werewolf", 1, "Villager", 4))}
+
+
+def test_no_question_is_read_in_two_ways() -> None:
+    """Not one of the sets, of the pairs or of this file; else the order of the patterns would decide."""
+    asked = [one["question"] for name in ("known", "unseen") for one in questions(name)]
+    asked += [one[side] for one in questions("pairs") for side in ("one", "other")]
+    asked += re.findall(r'"([A-Z][^"\n]+\?)"', Path(__file__).read_text(encoding="utf-8"))
+    assert len(asked) > 950
+    assert not [question for question in asked if len({*readings(question)}) > 1]
 
 
 def test_a_claim_is_told_in_words() -> None:
