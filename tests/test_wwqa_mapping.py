@@ -218,6 +218,16 @@ def test_what_a_pattern_finds_is_named_as_claims_name_it() -> None:
     assert undecided == {RuleClaim("wins", ("either", "left", "Werewolf", 1, "Villager", 4))}
 
 
+def test_the_page_shows_a_claim_and_a_pattern_as_they_are() -> None:
+    page = (QUESTIONS.parent.parent / "docs" / "wwqa-audit.md").read_text(encoding="utf-8")
+    shown = {"python": "claims.py", "text": "mapping.txt"}
+    examples = re.findall(r"^```(\w+)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    found = [(language, text) for language, text in examples if language in shown]
+    assert [language for language, _ in found] == ["text", "python"]
+    for language, text in found:
+        assert text in files("wolflab.wwqa").joinpath(shown[language]).read_text(encoding="utf-8")
+
+
 def test_no_question_is_read_in_two_ways() -> None:
     """Not one of the sets, of the pairs or of this file; else the order of the patterns would decide."""
     asked = [one["question"] for name in ("known", "unseen") for one in questions(name)]
