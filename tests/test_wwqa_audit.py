@@ -333,6 +333,16 @@ def test_what_cannot_be_done_is_told_in_a_sentence(tmp_path: Path, words: list[s
     assert {path.name for path in tmp_path.iterdir()} == {"qa.json", "audit.json", "latin.csv"}
 
 
+def test_one_is_told_as_one(tmp_path: Path) -> None:
+    put(tmp_path / "qa.json", [(SELF, "Yes"), *[("", "Yes")] * 4])
+    put(tmp_path / "train.json", [(SELF, "No")])
+    words = ["wwqa", "audit", "qa.json", "--train", "train.json", "-o", "out"]
+    printed = command_line.wolflab(*words, cwd=tmp_path).stdout
+    assert "1 test question stands in training: 1 with the opposite answer" in printed
+    assert "qa.json: 1 more unusable row, see the page" in printed
+    assert "qa.json, rule: Yes is 1 of 1 yes/no answer (100 %)" in printed
+
+
 def test_files_of_one_name_get_copies_of_their_own(tmp_path: Path) -> None:
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()

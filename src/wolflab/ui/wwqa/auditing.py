@@ -182,7 +182,8 @@ def _print(console: Console, numbers: dict[str, Any]) -> None:
     leaks = Counter(leak["answers"] for leak in numbers["test_questions_in_training"])
     if leaks:
         answers = ", ".join(f"{n} with {_ANSWERS[how]}" for how, n in leaks.items())
-        say(console, f"{counted(leaks.total(), 'test question')} stand in training: {answers}", "yellow")
+        stand = counted(leaks.total(), "test question stands", "test questions stand")
+        say(console, f"{stand} in training: {answers}", "yellow")
     for file in numbers["files"]:
         _print_file(console, file)
 
@@ -213,12 +214,13 @@ def _print_file(console: Console, file: dict[str, Any]) -> None:
     for row in file["unusable"][:3]:
         say(console, f"{name}, line {row['line']}: {row['why']}", "yellow")
     if len(file["unusable"]) > 3:
-        say(console, f"{name}: {len(file['unusable']) - 3} more unusable rows, see the page", "yellow")
+        more = counted(len(file["unusable"]) - 3, "more unusable row")
+        say(console, f"{name}: {more}, see the page", "yellow")
     for category, counts in file["balance"].items():
         asked = counts["yes"] + counts["no"]
         if asked:
-            share = f"{counts['yes']} of {asked} yes/no answers are Yes ({100 * counts['yes'] / asked:.0f} %)"
-            say(console, f"{name}, {category}: {share}")
+            of, share = counted(asked, "yes/no answer"), 100 * counts["yes"] / asked
+            say(console, f"{name}, {category}: Yes is {counts['yes']:,} of {of} ({share:.0f} %)")
     if proofs := proofs_in_words(file["proved"]):
         say(console, f"{name}: {proofs}")
     say(console, f"{name} without what is left out: {file['copy']}")

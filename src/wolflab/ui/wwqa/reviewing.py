@@ -87,11 +87,9 @@ def make_page(console: Console, file: Path, items: Sequence[Item], directory: Pa
     write(page, render_review(named, blind).encode())
     write_review_table(named, table, blind)
     say(console, f"{counted(len(named), 'question')}.  For people:  {page}  or  {table}")
-    if len(named) < len(items):
-        say(
-            console,
-            f"{counted(len(items) - len(named), 'question')} of {file} stand there before; once is shown.",
-        )
+    if again := len(items) - len(named):
+        stand = counted(again, "question stands", "questions stand")
+        say(console, f"{stand} in {file} a second time, and on the page once.")
     say(console, "Take their tables back with: --labels NAME.csv, once for each person")
 
 
