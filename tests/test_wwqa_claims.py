@@ -18,7 +18,7 @@ import pytest
 from wolflab.rules import PASS, PRESETS, SHERIFF, Ruleset, preset
 from wolflab.wwqa import claims
 from wolflab.wwqa.building import engine_answer, variants
-from wolflab.wwqa.claims import CLAIMS, RuleClaim, decided
+from wolflab.wwqa.claims import CLAIMS, RuleClaim, holds_under
 from wolflab.wwqa.kinds import KINDS
 from wolflab.wwqa.kinds.kind import words_of_role
 from wolflab.wwqa.situations import GameSituation
@@ -93,7 +93,7 @@ def test_claims_and_kinds_say_the_same(name: str) -> None:
     for rules in (base, *variants(base).values()):
         for kind, about, expected in (*PAIRS, *counts(rules)):
             claim = RuleClaim(kind, about)
-            found, wanted = decided(claim, rules), expected(rules)
+            found, wanted = holds_under(claim, rules), expected(rules)
             if found is not None and wanted is not None:
                 compared[str(claim)] += 1
                 assert found == wanted, f"{rules.name}: {claim}"
@@ -122,7 +122,7 @@ def test_how_the_sheriff_comes_into_office(sheriff: Any, true: str | None) -> No
     order = "sheriff_side" if sheriff != "none" else "ascending"
     rules = SHERIFF.with_(sheriff=sheriff, speaking_order=order)
     for how in ("vote", "lot", "moderator", "night"):
-        assert decided(RuleClaim("sheriff_by", (how,)), rules) == (None if true is None else how == true)
+        assert holds_under(RuleClaim("sheriff_by", (how,)), rules) == (None if true is None else how == true)
 
 
 Games = tuple[list[Trial], list[Callable[[Trial], Trial]]]

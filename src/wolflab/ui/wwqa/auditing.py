@@ -166,8 +166,8 @@ def _reading(check: LabelCheck) -> str:
 
 _COLUMNS = ("questions", "unusable", "doubles", "nearly", "contradictory", "leaked", "engine", "left out")
 _LEGEND = """leaked: test questions that stand in training too
-engine: answers that the rules engine could check; of others' questions those Yes/No questions that it
-understands, and all that Wolflab built; disputed: the rules differ or leave it open; –: it could check none
+engine: answers that it could check; of others' questions it understands some,
+of those that Wolflab built all; disputed: the rules differ or leave it open
 left out: of the cleaned copy"""
 
 
