@@ -18,7 +18,7 @@ from wolflab.rules import SHERIFF
 from wolflab.wwqa.audit import Audit, audit_questions, rules_to_ask
 from wolflab.wwqa.building import build_items
 from wolflab.wwqa.duplicates import near_pairs
-from wolflab.wwqa.items import Item, write_items
+from wolflab.wwqa.items import Item, rules_as_plain, write_items
 from wolflab.wwqa.sources import read_questions
 
 SELF, MAFIA = "Can the Guard protect themselves?", "What is a Mafia?"
@@ -114,6 +114,52 @@ def test_labels_are_held_against_the_engine(found: Audit) -> None:
     ]
 
 
+FORBIDDEN = "Is it forbidden for the Guard to protect themselves?"
+"""The claim of SELF, denied."""
+
+
+@pytest.mark.parametrize(
+    ("rows", "groups"),
+    [
+        ([(SELF, "Yes"), (FORBIDDEN, "No")], []),
+        ([(SELF, "No"), (FORBIDDEN, "Yes")], []),
+        ([(SELF, "Yes"), (FORBIDDEN, "Yes")], [[0, 1]]),
+        ([(SELF, "No"), (FORBIDDEN, "No")], [[0, 1]]),
+        ([(SELF, "Yes"), (SELF, "No")], []),
+        ([(SELF, "Yes"), (SELF, "No"), (FORBIDDEN, "No")], [[0, 1, 2]]),
+        ([(SELF, "Yes"), ("Can the Guard protect the Seer?", "No")], []),
+        ([(SELF, "Yes"), ("Do the Werewolves know each other?", "No"), (FORBIDDEN, "Yes")], [[0, 2]]),
+    ],
+)
+def test_one_claim_in_other_words(tmp_path: Path, rows: list[tuple[str, str]], groups: list[Any]) -> None:
+    """Held true and false, and not told already as the same or nearly the same question."""
+    audit = audit_questions([read_questions(put(tmp_path / "qa.json", rows))], [], rules_to_ask(None))
+    assert [[check.spot.place for check in group] for group in audit.restated] == groups
+
+
+def test_other_rules_have_other_answers(tmp_path: Path) -> None:
+    """Even where both rulesets have one name."""
+    first = Item(question=SELF, answer="Yes", rules="sheriff")
+    other = rules_as_plain(SHERIFF.with_(guard_may_shield_self=False))
+    for rules, contradict in (("sheriff", True), (other, False), ("witch", False)):
+        for question, answer in ((FORBIDDEN, "Yes"), (SELF, "No")):
+            again = Item(question=question, answer=answer, rules=rules)
+            write_items(tmp_path / "a.jsonl", [first, again])
+            audit = audit_questions([read_questions(tmp_path / "a.jsonl")], [], rules_to_ask(None))
+            assert bool(audit.restated or audit.contradictions) == contradict, (rules, question)
+            assert len(audit.exact) == (contradict and question == SELF)
+            assert not audit.near
+
+
+def test_questions_without_rules_may_be_nearly_those_with(tmp_path: Path) -> None:
+    write_items(
+        tmp_path / "a.jsonl",
+        [Item(question=SELF, answer="Yes", rules="sheriff"), Item(question=SELF, answer="No")],
+    )
+    audit = audit_questions([read_questions(tmp_path / "a.jsonl")], [], rules_to_ask(None))
+    assert len(audit.near) == len(audit.contradictions) == 1
+
+
 def test_under_other_rules(tmp_path: Path) -> None:
     file = read_questions(
         put(tmp_path / "test.json", [("Is there a Witch?", "Yes"), ("Is there a Guard?", "Yes")])
@@ -139,6 +185,15 @@ def test_what_copies_leave_out(found: Audit) -> None:
     kept = [row["question"] for row in json.loads(found.cleaned(0))]
     assert kept == [TEST[k][0] for k in (0, 3, 5, 8, 9)]
     assert [row["answer"] for row in json.loads(found.cleaned(1))] == ["A game.", "Yes, they can."]
+
+
+def test_options_in_another_order_make_no_other_question(tmp_path: Path) -> None:
+    first = Item(question="Who dies?", answer="B", form="choice", choices=("A", "B", "C"), rules="sheriff")
+    again = msgspec.structs.replace(first, choices=("c", "A", "B"))
+    other = msgspec.structs.replace(first, choices=("A", "B", "D"))
+    write_items(tmp_path / "a.jsonl", [first, again, other])
+    audit = audit_questions([read_questions(tmp_path / "a.jsonl")], [], rules_to_ask(None))
+    assert [[spot.place for spot in group] for group in audit.exact] == [[0, 1]]
 
 
 # -- files that were built ------------------------------------------------------------------
@@ -220,6 +275,41 @@ def test_the_command_writes_page_numbers_and_copies(tmp_path: Path) -> None:
     assert not json.loads((tmp_path / "again" / "audit.json").read_text(encoding="utf-8"))["left_out"]
 
 
+def test_the_page_tells_first_that_built_answers_are_proved(tmp_path: Path) -> None:
+    items = [*made()]
+    items[AT] = msgspec.structs.replace(items[AT], value=7)
+    unknown = [item for item in items if item is not items[AT]]
+    unknown[0] = msgspec.structs.replace(unknown[0], kind="nobody knows it")
+    write_items(tmp_path / "built.jsonl", items)
+    write_items(tmp_path / "unknown.jsonl", unknown)
+    put(tmp_path / "qa.json", TEST[:1])
+    done = command_line.wolflab(
+        "wwqa", "audit", "built.jsonl", "unknown.jsonl", "qa.json", "-o", ".", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    n = len(items)
+    lines = [
+        f"built.jsonl: the rules engine proves {n - 1} of {n} answers again",
+        f"unknown.jsonl: the rules engine proves {n - 2} of {n - 2} answers again; it cannot try 1, "
+        "whose kind it does not know",
+    ]
+    page = (tmp_path / "audit.html").read_text(encoding="utf-8")
+    for line in lines:
+        assert line in done.stdout
+        assert page.index(line) < page.index('class="tiles"')
+    assert f"<b>{2 * n - 3}</b><span>of {2 * n - 2} built answers proved again" in page
+    assert "qa.json: the rules engine" not in page
+    assert "<b>1</b><span>labels held against the engine" in page
+
+
+def test_the_page_of_a_built_file_says_nothing_of_labels(tmp_path: Path) -> None:
+    write_items(tmp_path / "built.jsonl", made())
+    assert command_line.wolflab("wwqa", "audit", "built.jsonl", "-o", ".", cwd=tmp_path).returncode == 0
+    page = (tmp_path / "audit.html").read_text(encoding="utf-8")
+    assert f"the rules engine proves {len(made())} of {len(made())} answers again" in page
+    assert "labels held against" not in page
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -241,6 +331,16 @@ def test_what_cannot_be_done_is_told_in_a_sentence(tmp_path: Path, words: list[s
     assert sentence in done.stderr.replace("\n", "")
     assert "Traceback" not in done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"qa.json", "audit.json", "latin.csv"}
+
+
+def test_one_is_told_as_one(tmp_path: Path) -> None:
+    put(tmp_path / "qa.json", [(SELF, "Yes"), *[("", "Yes")] * 4])
+    put(tmp_path / "train.json", [(SELF, "No")])
+    words = ["wwqa", "audit", "qa.json", "--train", "train.json", "-o", "out"]
+    printed = command_line.wolflab(*words, cwd=tmp_path).stdout
+    assert "1 test question stands in training: 1 with the opposite answer" in printed
+    assert "qa.json: 1 more unusable row, see the page" in printed
+    assert "qa.json, rule: Yes is 1 of 1 yes/no answer (100 %)" in printed
 
 
 def test_files_of_one_name_get_copies_of_their_own(tmp_path: Path) -> None:

@@ -9,15 +9,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection
+from copy import copy
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from wolflab.rules import PRESETS, Ruleset, preset
+from wolflab.rules import PASS, PRESETS, SHERIFF, Ruleset, preset
+from wolflab.wwqa import claims
 from wolflab.wwqa.building import engine_answer, variants
-from wolflab.wwqa.claims import RuleClaim, decided
+from wolflab.wwqa.claims import CLAIMS, RuleClaim, holds_under
 from wolflab.wwqa.kinds import KINDS
 from wolflab.wwqa.kinds.kind import words_of_role
 from wolflab.wwqa.situations import GameSituation
+from wolflab.wwqa.trials import Trial, trial
 
 Expected = bool | None
 
@@ -88,7 +93,7 @@ def test_claims_and_kinds_say_the_same(name: str) -> None:
     for rules in (base, *variants(base).values()):
         for kind, about, expected in (*PAIRS, *counts(rules)):
             claim = RuleClaim(kind, about)
-            found, wanted = decided(claim, rules), expected(rules)
+            found, wanted = holds_under(claim, rules), expected(rules)
             if found is not None and wanted is not None:
                 compared[str(claim)] += 1
                 assert found == wanted, f"{rules.name}: {claim}"
@@ -104,3 +109,79 @@ def counts(rules: Ruleset) -> Collection[tuple[str, tuple[str | int, ...], Calla
     ]
     rounds = answer(rules, "rounds")
     return [*found, *([("ends_after", (rounds,), lambda _: True)] if isinstance(rounds, int) else [])]
+
+
+# -- claims that no kind is about -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sheriff", "true"),
+    [("elected", "vote"), ("contested", "vote"), ("drawn", "lot"), ("assigned", "moderator"), ("none", None)],
+)
+def test_how_the_sheriff_comes_into_office(sheriff: Any, true: str | None) -> None:
+    order = "sheriff_side" if sheriff != "none" else "ascending"
+    rules = SHERIFF.with_(sheriff=sheriff, speaking_order=order)
+    for how in ("vote", "lot", "moderator", "night"):
+        assert holds_under(RuleClaim("sheriff_by", (how,)), rules) == (None if true is None else how == true)
+
+
+Games = tuple[list[Trial], list[Callable[[Trial], Trial]]]
+"""(the games that a claim plays, what is made of the next ones before the claim sees them)."""
+
+
+@pytest.fixture
+def games(monkeypatch: pytest.MonkeyPatch) -> Games:
+    played: list[Trial] = []
+    changes: list[Callable[[Trial], Trial]] = []
+
+    def watched(*given: Any, **named: Any) -> Trial:
+        game = trial(*given, **named)
+        for change in changes:
+            game = change(game)
+        played.append(game)
+        return game
+
+    monkeypatch.setattr(claims, "trial", watched)
+    return played, changes
+
+
+SEER_FIRST = SHERIFF.with_(roles={"Seer": 1, "Guard": 1, "Werewolf": 2, "Villager": 3})
+"""The Seer dies in the trial; it is asked before, in the same night."""
+
+
+@pytest.mark.parametrize("rules", [SHERIFF, SEER_FIRST], ids=["sheriff", "Seer first"])
+@pytest.mark.parametrize("deed", ["vote", "speak", "see", "elect"])
+def test_the_dead_do_what_they_are_asked_for_after_their_death(
+    games: Games, rules: Ruleset, deed: str
+) -> None:
+    """No rules ask the dead for anything: so a game is given in which they are asked."""
+    played, changes = games
+    assert CLAIMS["dead_may"](rules, deed) is False
+    (game,) = played
+    (victim,) = {seat for seat in range(rules.players) if not game.alive(seat)}
+    assert game.state.round > 2, "there was a day and a night after the death"
+    asked = next(ask for ask, _ in game.asks if ask.kind in claims._KINDS[deed])
+    late = replace(asked, seat=victim, round=2)
+    changes[:] = [lambda game: replace(game, asks=(*game.asks, (late, PASS)))]
+    assert CLAIMS["dead_may"](rules, deed) is True
+    assert CLAIMS["dead_may"](rules, "kill") is False, "another deed"
+    early = replace(asked, seat=victim, round=1)
+    changes[:] = [lambda game: replace(game, asks=(*game.asks, (early, PASS)))]
+    assert CLAIMS["dead_may"](rules, deed) is (deed != "see"), "a night before the death does not count"
+
+
+def test_the_dead_return_where_they_are_in_the_game_again(games: Games) -> None:
+    """No rules bring anybody back: so a game is given that does."""
+    played, changes = games
+    assert CLAIMS["dead_return"](SHERIFF) is False
+    (game,) = played
+    assert sum(not game.alive(seat) for seat in range(SHERIFF.players)) == 1
+    assert game.state.round > 2, "there was a day and a night after the death"
+
+    def all_back(game: Trial) -> Trial:
+        state = copy(game.state)
+        state.alive = (1 << SHERIFF.players) - 1
+        return replace(game, state=state)
+
+    changes[:] = [all_back]
+    assert CLAIMS["dead_return"](SHERIFF) is True

@@ -366,8 +366,8 @@ def item_with(**changes: Any) -> Item:
     ("items", "words", "sentence"),
     [
         ([], (), "the file is empty"),
-        ([item_with(split="")], (), "1 of its 1 questions are of no split"),
-        ([GOOD, item_with(question="Or so?", rules="")], (), "1 of its questions do not say which rules"),
+        ([item_with(split="")], (), "questions of no split: 1 of 1;"),
+        ([GOOD, item_with(question="Or so?", rules="")], (), "do not say which rules they are about: 1,"),
         ([item_with(rules="", split="ruleset")], ("--rules-text", "no"), "do not say which rules"),
         ([GOOD, GOOD], (), "line 2: the same question stands in it before"),
         ([item_with(split="train")], (), "it has no test questions (situations, wordings, kinds, ruleset)"),
@@ -406,7 +406,7 @@ def test_a_folder_in_use_is_left_alone(file: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("inside", "sentence"),
     [
-        ('[{"question": "Is it so?", "answer": "Yes"}]', "1 of its 1 questions are of no split"),
+        ('[{"question": "Is it so?", "answer": "Yes"}]', "questions of no split: 1 of 1;"),
         (
             '{"question": "Is it so?", "answer": "No", "split": "kinds"}\n{"question": "Or',
             "line 2: no JSON object",

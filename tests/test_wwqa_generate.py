@@ -23,13 +23,16 @@ from scripted import number
 from wolflab.errors import CassetteMismatch, ModelError, StoreError, WolflabError
 from wolflab.models.base import Chat, Request, Response
 from wolflab.models.embedders.hashing import HashingEmbedder
-from wolflab.rules import SHERIFF, WITCH
+from wolflab.rules import PRESETS, SHERIFF, WITCH
 from wolflab.text.replies.parsed import Problem
 from wolflab.usage import Usage
 from wolflab.wwqa import writing
+from wolflab.wwqa.building import build_items
 from wolflab.wwqa.examples import examples_of
 from wolflab.wwqa.generating import (
+    CATEGORIES,
     FACTS,
+    FORMS,
     NEAR,
     PAIRS,
     TO_LABEL,
@@ -330,6 +333,7 @@ def test_lost_revisions_and_answers_are_counted(tmp_path: Path) -> None:
     assert (situation.rounds, situation.lost_rounds, situation.kept, situation.answered) == (2, 1, 10, 10)
 
 
+ECHO = ") Question: Who dies? Answer with one JSON object and nothing else: who?"
 READ = [
     ('{"question_1": "1. Who wins it?", "question_2": "No question."}', "open", ("Who wins it?",)),
     ('{"questions": ["Q2: Is it so?", {"question": "Is it so?"}, "Why not?"]}', "open", ("Is it so?",)),
@@ -342,6 +346,13 @@ READ = [
     ('{"question_1": "Ann dies. Who else is out?"}', "yes_no", None),
     ('{"question_1": "a question"}', "open", None),
     ('{"question_1": "drop"}', "open", None),
+    (f'{{"question_1": "{ECHO}"}}', "open", None),
+    (f'{{"question_1": "{ECHO}", "question_2": "Who is it then?"}}', "open", ("Who is it then?",)),
+    (
+        '{"question_1": "Who wins if nothing else follows from the rules above?"}',
+        "open",
+        ("Who wins if nothing else follows from the rules above?",),
+    ),
 ]
 
 
@@ -349,6 +360,33 @@ READ = [
 def test_questions_are_read(text: str, form: Any, questions: tuple[str, ...] | None) -> None:
     found = writing.read_written(text, form, 10)
     assert isinstance(found, Problem) if questions is None else found == questions
+
+
+def test_a_model_that_repeats_its_prompt_is_asked_again(tmp_path: Path) -> None:
+    def spoil(request: Request) -> str | None:
+        echoes = step_of(request) == "write" and attempt_of(request) == 0
+        return json.dumps({"question_1": ECHO}) if echoes else None
+
+    done = made(tmp_path, plan(), Author(spoil))
+    assert [chain.kept for chain in done.chains] == [10, 10]
+    assert [(reply.step, reply.attempt) for reply in done.unusable] == [("write", 1)] * 2
+    assert all("repeats the instructions" in reply.why for reply in done.unusable)
+
+
+def test_real_questions_do_not_repeat_the_instructions() -> None:
+    asked = {
+        item.question
+        for rules in PRESETS.values()
+        for category in CATEGORIES
+        for form in FORMS
+        for item in examples_of(rules, category, form)
+    }
+    asked |= {item.question for item in build_items(SHERIFF, 200, 1).items}
+    texts = [text for text in asked if text.endswith("?") and len(text) < writing.QUESTION]
+    assert len(texts) > 100
+    for text in texts:
+        found = writing.read_written(json.dumps({"question": text}), "open", 1)
+        assert not isinstance(found, Problem), text
 
 
 def test_a_revision_may_drop_everything() -> None:
@@ -430,6 +468,20 @@ def test_a_budget_stops_cleanly_and_more_goes_on(tmp_path: Path) -> None:
     assert files(tmp_path / "a") == files(tmp_path / "b")
 
 
+def test_what_people_answer_is_not_counted_as_unanswered(tmp_path: Path) -> None:
+    with http_server.running() as server:
+        words = words_of(server, tmp_path, "--set", "max_in_flight=2")
+        left, proposed = wolflab(*words).stdout, wolflab(*words, "--label").stdout
+    assert answered(left) == ["10", "10", "–", "–"]
+    assert answered(proposed) == ["10", "10", "10", "10"]
+
+
+def answered(printed: str) -> list[str]:
+    """The row of that name, over the tables that a narrow terminal needs."""
+    rows = [line.split("│") for line in printed.splitlines() if line.startswith("│ answered")]
+    return [cell.strip() for row in rows for cell in row[2:-1]]
+
+
 def test_money_needs_a_price(tmp_path: Path) -> None:
     with http_server.running() as server:
         refused = wolflab(*words_of(server, tmp_path, "--usd", "1"))
@@ -499,4 +551,5 @@ def test_mistakes_are_told_in_a_sentence(flags: str, sentence: str, tmp_path: Pa
     assert told.returncode == 2
     assert sentence in told.stderr
     assert "Traceback" not in told.stderr
+    assert not told.stdout.strip(), "no bar is left behind"
     assert not (tmp_path / "d").exists()

@@ -18,8 +18,8 @@ from hypothesis import given, settings
 
 from rules_helpers import rulesets
 from wolflab.rules import PRESETS, SHERIFF, Ruleset
-from wolflab.wwqa.claims import CLAIMS, PUBLISHED, RELEASED, RuleClaim, decided, holds
-from wolflab.wwqa.mapping import ClaimAsked, claim_asked
+from wolflab.wwqa.claims import CLAIMS, PUBLISHED, RELEASED, RuleClaim, holds, holds_under
+from wolflab.wwqa.mapping import ClaimAsked, claim_asked, readings
 from wolflab.wwqa.plain_words import plain_words
 
 QUESTIONS = Path(__file__).parent / "wwqa_questions"
@@ -188,13 +188,13 @@ def test_the_text_and_the_code_are_told_apart(
 @settings(max_examples=15, deadline=None)
 def test_any_ruleset_answers_every_claim(rules: Ruleset) -> None:
     for claim in {asked.claim for asked in CLAIMED}:
-        assert decided(claim, rules) in (True, False, None), claim
+        assert holds_under(claim, rules) in (True, False, None), claim
 
 
 @pytest.mark.parametrize("rules", PRESETS.values(), ids=PRESETS)
 def test_every_preset_decides_most_claims(rules: Ruleset) -> None:
     claims = {asked.claim for asked in CLAIMED}
-    assert sum(decided(claim, rules) is not None for claim in claims) > len(claims) / 2
+    assert sum(holds_under(claim, rules) is not None for claim in claims) > len(claims) / 2
 
 
 # -- the patterns ---------------------------------------------------------------------------
@@ -209,13 +209,32 @@ def test_every_claim_of_the_patterns_is_one_and_every_kind_is_used() -> None:
             numbers = tuple(
                 int(word) if word.lstrip("-").isdigit() else word.replace("_", " ") for word in about
             )
-            assert decided(RuleClaim(kind, numbers), SHERIFF) is not None, (kind, about)
+            assert holds_under(RuleClaim(kind, numbers), SHERIFF) is not None, (kind, about)
 
 
 def test_what_a_pattern_finds_is_named_as_claims_name_it() -> None:
     """Every claim of the sample is decided by 002's rules, but for what no game comes to."""
-    undecided = {asked.claim for asked in CLAIMED if decided(asked.claim, SHERIFF) is None}
+    undecided = {asked.claim for asked in CLAIMED if holds_under(asked.claim, SHERIFF) is None}
     assert undecided == {RuleClaim("wins", ("either", "left", "Werewolf", 1, "Villager", 4))}
+
+
+def test_the_page_shows_a_claim_and_a_pattern_as_they_are() -> None:
+    page = (QUESTIONS.parent.parent / "docs" / "wwqa-audit.md").read_text(encoding="utf-8")
+    shown = {"python": "claims.py", "text": "mapping.txt"}
+    examples = re.findall(r"^```(\w+)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    found = [(language, text) for language, text in examples if language in shown]
+    assert [language for language, _ in found] == ["text", "python"]
+    for language, text in found:
+        assert text in files("wolflab.wwqa").joinpath(shown[language]).read_text(encoding="utf-8")
+
+
+def test_no_question_is_read_in_two_ways() -> None:
+    """Not one of the sets, of the pairs or of this file; else the order of the patterns would decide."""
+    asked = [one["question"] for name in ("known", "unseen") for one in questions(name)]
+    asked += [one[side] for one in questions("pairs") for side in ("one", "other")]
+    asked += re.findall(r'"([A-Z][^"\n]+\?)"', Path(__file__).read_text(encoding="utf-8"))
+    assert len(asked) > 950
+    assert not [question for question in asked if len({*readings(question)}) > 1]
 
 
 def test_a_claim_is_told_in_words() -> None:

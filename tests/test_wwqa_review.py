@@ -137,7 +137,7 @@ def test_what_people_agree_on_remains() -> None:
     assert (done.accepted, done.relabelled, done.rejected, done.unreviewed) == (0, 1, 1, 1)
     (open_one,) = done.disputed
     assert (open_one.item, open_one.said, open_one.settled) == (NAMES[1], {"anna": "Yes", "ben": "No"}, False)
-    assert done.people == (Reviewer("anna", 0, 2, 1), Reviewer("ben", 0, 2, 1))
+    assert done.people == (Reviewer("anna", 0, 1, 1, 1), Reviewer("ben", 0, 1, 1, 1))
 
 
 def test_somebody_decides_what_people_disagree_on() -> None:
@@ -331,7 +331,7 @@ def test_the_commands_from_a_file_to_a_reviewed_one(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "2 questions kept" in done.stdout
     assert "anna: Yes, ben: No" in done.stdout
-    assert "2 questions as in the file, 0 with another answer, 0 rejected, 2 disputed" in done.stdout
+    assert "2 questions as in the file, 0 with another answer, 0 that had no answer, 0 rej" in done.stdout
     assert [item.answer for item in read_questions(tmp_path / "out.jsonl").items] == ["Yes", "player_2"]
     numbers = json.loads((tmp_path / "review.json").read_text())
     assert numbers["kept"] == 2
@@ -346,6 +346,21 @@ def test_the_commands_from_a_file_to_a_reviewed_one(tmp_path: Path) -> None:
     assert "3 questions kept" in settled.stdout
     assert "Left out" not in settled.stdout
     assert [item.answer for item in read_questions(tmp_path / "out.jsonl").items] == ["Yes", "No", "player_2"]
+
+
+def test_a_file_without_answers_has_none_to_keep_or_change(tmp_path: Path) -> None:
+    asked = [Item(question=f"Is it {k}?", answer="", rules="sheriff") for k in range(3)]
+    write_items(tmp_path / "asked.jsonl", asked)
+    assert wolflab("wwqa", "review", "asked.jsonl", cwd=tmp_path).returncode == 0
+    rows = [("", "yes"), ("", "no"), ("reject", "")]
+    filled(tmp_path / "asked-review.csv", tmp_path / "anna.csv", rows)
+    done = wolflab("wwqa", "review", "asked.jsonl", "--labels", "anna.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "2 questions answered, 1 rejected, 0 disputed, 0 not reviewed" in done.stdout
+    assert "other" not in done.stdout
+    assert "as in" not in done.stdout
+    (person,) = json.loads((tmp_path / "review.json").read_text())["people"]
+    assert person == {"name": "anna", "accepted": 0, "answered": 2, "relabelled": 0, "rejected": 1}
 
 
 def test_a_file_without_questions_is_refused(tmp_path: Path) -> None:

@@ -157,7 +157,8 @@ def audit_questions(
     items = [found.item(spot) for spot in spots]
     same = _same(items)
     written = [k for k, item in enumerate(items) if not item.kind]
-    near = [(written[i], written[j]) for i, j in near_pairs([items[k].question for k in written])]
+    close = [(written[i], written[j]) for i, j in near_pairs([items[k].question for k in written])]
+    near = [(i, j) for i, j in close if not _other_rules(items[i], items[j])]
     exact = _grouped(spots, same)
     alike = _grouped(spots, [*same, *near])
     checks = tuple(_checks(spots, items, rules))
@@ -168,7 +169,7 @@ def audit_questions(
         exact,
         tuple(group for group in alike if group not in told),
         tuple(group for group in alike if _both_answers(map(found.item, group))),
-        tuple(_restated(checks, alike)),
+        tuple(_restated(found, checks, alike)),
         tuple(_leaks(found, exact, alike)),
         checks,
         {spot: proved(item) for spot, item in zip(spots, items, strict=True) if item.kind},
@@ -191,12 +192,17 @@ def _both_answers(items: Iterable[Item]) -> bool:
     return {True, False} <= {leaning(item) for item in items}
 
 
+def _other_rules(one: Item, other: Item) -> bool:
+    """Whether both say which rules they are about, and these differ."""
+    return bool(one.rules and other.rules and one.rules != other.rules)
+
+
 def _same(items: Sequence[Item]) -> list[tuple[int, int]]:
-    """Pairs of equal questions under equal rules, each with the first one."""
+    """Pairs of equal questions under equal rules, each with the first one. Options count in any order."""
     first: dict[bytes, int] = {}
     pairs = []
     for k, item in enumerate(items):
-        choices = [normal_form(choice) for choice in item.choices]
+        choices = sorted(normal_form(choice) for choice in item.choices)
         key = msgspec.json.encode((item.rules, normal_form(item.question), choices), order="sorted")
         if (before := first.setdefault(key, k)) != k:
             pairs.append((before, k))
@@ -249,12 +255,15 @@ def _checks(
 
 
 def _restated(
-    checks: Sequence[LabelCheck], alike: Sequence[tuple[Spot, ...]]
+    found: Audit, checks: Sequence[LabelCheck], alike: Sequence[tuple[Spot, ...]]
 ) -> Iterator[tuple[LabelCheck, ...]]:
-    """Questions on one claim that is held true and false, where no group of equal ones tells it already."""
-    by_claim: dict[tuple[RuleClaim, tuple[str, ...]], list[LabelCheck]] = defaultdict(list)
+    """Questions on one claim about equal rules that is held true and false, where no group of equal ones
+    tells it already.
+    """
+    by_claim: dict[tuple[RuleClaim, bytes], list[LabelCheck]] = defaultdict(list)
     for check in checks:
-        by_claim[check.claim, tuple(check.says)].append(check)
+        rules = msgspec.json.encode(found.item(check.spot).rules, order="sorted")
+        by_claim[check.claim, rules].append(check)
     for same in by_claim.values():
         told = any({check.spot for check in same} <= {*group} for group in alike)
         if len({check.label == check.positive for check in same}) > 1 and not told:

@@ -94,7 +94,7 @@ def _claim(decide: ClaimTest) -> ClaimTest:
 
 
 @lru_cache(1 << 14)
-def decided(claim: RuleClaim, rules: Ruleset) -> bool | None:
+def holds_under(claim: RuleClaim, rules: Ruleset) -> bool | None:
     """Whether the claim holds under these rules; None where they have no such thing, or where no game of them
     is quiet: where somebody has to leave it, trials say too little.
     """
@@ -103,7 +103,7 @@ def decided(claim: RuleClaim, rules: Ruleset) -> bool | None:
 
 def holds(claim: RuleClaim, family: Iterable[Ruleset]) -> bool | None:
     """What all rulesets of a family say; None where they differ or say nothing."""
-    answers = {decided(claim, rules) for rules in family}
+    answers = {holds_under(claim, rules) for rules in family}
     return answers.pop() if len(answers) == 1 else None
 
 

@@ -89,12 +89,12 @@ def _check(file: QuestionFile, rules_text: bool) -> None:
         raise WolflabError(f"{path}, line {file.problems[0].line}: {file.problems[0].why}")
     if loose := sum(not item.split for item in items):
         raise WolflabError(
-            f"{path}: {loose:,} of its {len(items):,} questions are of no split; name a file that "
+            f"{path}: questions of no split: {loose:,} of {len(items):,}; name a file that "
             "`wolflab wwqa build` made, or give each question a split"
         )
     if unruled := sum(not item.rules for item in items if rules_text or item.split == "ruleset"):
         raise WolflabError(
-            f"{path}: {unruled:,} of its questions do not say which rules they are about, so these cannot "
+            f"{path}: questions that do not say which rules they are about: {unruled:,}, so no rules can "
             "stand in front; say it in the file, or leave the rules out with --rules-text no (of the split "
             "`ruleset` they cannot be left out)"
         )

@@ -64,17 +64,21 @@ _LONGEST = 300
 
 
 def claim_asked(question: str) -> ClaimAsked | None:
-    """What a yes/no question claims; None for one that is not understood."""
+    """What a yes/no question claims, the first of its readings; None for one that is not understood."""
+    return next(readings(question), None)
+
+
+def readings(question: str) -> Iterator[ClaimAsked]:
+    """What a question claims by each pattern that it fits, in their order."""
     if len(question) > _LONGEST:
-        return None
+        return
     for text, positive in _moods(plain_words(question)):
         for pattern, says in _grammar():
             found = pattern.fullmatch(text)
             if found is not None:
                 sense, kind, *about = says
                 filled = tuple(_about(word, found) for word in about)
-                return ClaimAsked(RuleClaim(kind, filled), positive == (sense == "yes"))
-    return None
+                yield ClaimAsked(RuleClaim(kind, filled), positive == (sense == "yes"))
 
 
 def _moods(text: str) -> Iterator[tuple[str, bool]]:

@@ -37,6 +37,7 @@ FILE = "file"
 """The file's own answers as a rater."""
 _MARK = "q"
 """Before an item's id in tables: a spreadsheet takes some ids for numbers."""
+_OUTCOMES = "accepted", "answered", "relabelled", "rejected"
 _KEEPS = frozenset((KEEP, "kept", "accept", "accepted", "ok", "relabel", "relabelled", "change", "answer"))
 _REJECTS = frozenset((REJECT, "rejected", "drop", "no question"))
 
@@ -53,10 +54,13 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Reviewer:
-    """What one person did: questions kept with the file's answer, with another one, rejected."""
+    """What one person did: questions kept with the file's answer, answered where the file has none, kept with
+    another answer, rejected.
+    """
 
     name: str
     accepted: int
+    answered: int
     relabelled: int
     rejected: int
 
@@ -91,7 +95,8 @@ class Disputed:
 class Review:
     """Everything that people decided. items: those that remain, with their right answers, in their order.
 
-    twice: questions that stand in the file more than once and were reviewed once. unreviewed: nobody's.
+    twice: questions that stand in the file more than once and were reviewed once. accepted to rejected: as of
+    a `Reviewer`. unreviewed: nobody's.
     """
 
     questions: int
@@ -101,6 +106,7 @@ class Review:
     disputed: tuple[Disputed, ...]
     items: tuple[Item, ...]
     accepted: int
+    answered: int
     relabelled: int
     rejected: int
     unreviewed: int
@@ -206,7 +212,7 @@ def joined_review(
         people.setdefault(one.rater, {})[one.item] = one
     kept: list[Item] = []
     disputed: list[Disputed] = []
-    counts = {"accepted": 0, "relabelled": 0, "rejected": 0, "unreviewed": 0}
+    counts = dict.fromkeys((*_OUTCOMES, "unreviewed"), 0)
     for name, item in named.items():
         said = {rater: given[name].answer for rater, given in people.items() if name in given}
         differing = len({_label(item, answer) for answer in said.values()}) > 1
@@ -238,6 +244,8 @@ def joined_review(
 def _outcome(item: Item, answer: str | None) -> str:
     if answer is None:
         return "rejected"
+    if not item.answer:
+        return "answered"
     return "accepted" if _label(item, answer) == _label(item, item.answer) else "relabelled"
 
 
@@ -250,7 +258,7 @@ def _with_answer(item: Item, answer: str) -> Item:
 
 def _reviewer(rater: str, named: Mapping[str, Item], given: Mapping[str, Decision]) -> Reviewer:
     outcomes = [_outcome(named[one.item], one.answer) for one in given.values()]
-    return Reviewer(rater, *(outcomes.count(word) for word in ("accepted", "relabelled", "rejected")))
+    return Reviewer(rater, **{word: outcomes.count(word) for word in _OUTCOMES})
 
 
 def _pairs(named: Mapping[str, Item], people: Mapping[str, Mapping[str, Decision]]) -> list[ReviewPair]:

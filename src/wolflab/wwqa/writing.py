@@ -7,7 +7,7 @@ again is `generating`'s affair.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -28,6 +28,8 @@ _FOLDER = Path(__file__).with_name("prompts")
 _VERDICTS = "keep", "drop"
 _IN_WORDS = re.compile(r"(?:.*[.!?]\s)?(?:what|which|who|whom|whose|how|why)\b[^.!?]*\?", re.IGNORECASE)
 """Begins a question that Yes and No do not answer."""
+_RUN = 6
+"""So many words of our own instructions in a row make no question."""
 _TO_FILL = "a question", "your answer"
 """What stands in the prompts where a reply's own words are to stand."""
 _LEAD = re.compile(
@@ -51,6 +53,18 @@ def prompt_hashes() -> dict[str, str]:
     """Each prompt's file with 16 hex digits of what stands in it; the examples' too."""
     files = [*sorted(_FOLDER.glob("*.txt")), Path(__file__).with_name("examples.yaml")]
     return {file.name: blake2b(file.read_bytes(), digest_size=8).hexdigest() for file in files}
+
+
+@cache
+def _instructions() -> frozenset[str]:
+    """Every run of so many words of the prompts, what is filled in left out."""
+    texts = [file.read_text(encoding="utf-8") for file in _FOLDER.glob("*.txt")]
+    return frozenset(run for text in texts for part in re.split(r"\$\w+", text) for run in _runs(part))
+
+
+def _runs(text: str) -> Iterator[str]:
+    words = re.findall(r"\w+", text.casefold())
+    return (" ".join(words[k : k + _RUN]) for k in range(len(words) - _RUN + 1))
 
 
 # -- asking -----------------------------------------------------------------------------------
@@ -113,7 +127,8 @@ _NO_OBJECT = Problem("the reply holds no JSON object; answer with the JSON objec
 
 
 def read_written(text: str, form: Form, most: int, may_drop: bool = False) -> tuple[str, ...] | Problem:
-    """The questions, each once: texts of three words or more that end with a question mark.
+    """The questions, each once: texts of three words or more that end with a question mark and do not repeat
+    the instructions.
 
     form: of yes-or-no questions, those are left out that ask "what", "who", "how" …
     may_drop: whether there may be none, if the reply says "drop" to all.
@@ -124,11 +139,14 @@ def read_written(text: str, form: Form, most: int, may_drop: bool = False) -> tu
     listed = reply.get("questions")
     entries = listed if isinstance(listed, list) else list(reply.values())
     asked = [question for entry in entries if (question := _question(entry))]
-    fitting = [question for question in asked if form != "yes_no" or not _IN_WORDS.fullmatch(question)]
+    own = [question for question in asked if _instructions().isdisjoint(_runs(question))]
+    fitting = [question for question in own if form != "yes_no" or not _IN_WORDS.fullmatch(question)]
     questions = tuple(dict.fromkeys(fitting))
     dropped = [entry for entry in entries if text_of(entry).strip(" .").casefold() == "drop"]
     if questions or (may_drop and dropped):
         return questions[:most]
+    if asked and not own:
+        return Problem("the reply repeats the instructions; write questions on the rules")
     if asked:
         return Problem("no question in the reply can be answered with Yes or No")
     return Problem("no text in the reply is a question; each ends with a question mark")

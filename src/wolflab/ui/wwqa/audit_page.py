@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -18,7 +19,8 @@ _LONG = 300
 _READING = """<p class="lead">Doubles are equal but for case, spaces and punctuation. Nearly equal questions
 have the same words on which an answer hangs (roles, numbers, deeds, times, negations) in the same order, and
 are near in the rest.</p>
-<p class="lead">Labels are held against the rules engine, for questions that it understands: it plays small
+<p class="lead">Questions that Wolflab built are proved again: the engine plays each and has to come to the
+same answer. Labels of others are held against the engine, for questions that it understands: it plays small
 games under the published rules (002 §6.1) and under what the released code does, or under the rules that were
 named. A label is wrong where all of these rules decide the question, and against it. It is disputed where
 they differ or leave it open.</p>
@@ -54,17 +56,37 @@ def render_audit(numbers: dict[str, Any]) -> str:
     sub = f'<p class="sub">{escape(names)}</p>'
     head = f'<header class="top"><div><h1>Audit of questions</h1>{sub}</div></header>'
     foot = "<footer>Made by Wolflab from the files. The same files give the same page.</footer>\n"
-    return page("Audit of questions", f"{head}\n{_tiles(numbers, wrong)}{sections(found)}{foot}")
+    top = f"{head}\n{_proved(numbers['files'])}{_tiles(numbers, wrong)}"
+    return page("Audit of questions", f"{top}{sections(found)}{foot}")
+
+
+def proofs_in_words(proved: Mapping[str, int]) -> str:
+    """What came of proving a file's built items again; "" where it has none. proved: see `auditing`."""
+    again, otherwise, left = proved["again"], proved["otherwise"], proved["not"]
+    if not again and not otherwise:
+        return ""
+    words = f"the rules engine proves {again:,} of {counted(again + otherwise, 'answer')} again"
+    return words + (f"; it cannot try {left:,}, whose kind it does not know" if left else "")
+
+
+def _proved(files: Sequence[Any]) -> str:
+    """The main result for files that were built."""
+    told = ((file["name"], proofs_in_words(file["proved"])) for file in files)
+    return "".join(f'<p class="lead">{escape(f"{name}: {words}")}.</p>\n' for name, words in told if words)
 
 
 def _tiles(numbers: dict[str, Any], wrong: Sequence[Any]) -> str:
+    proofs = sum((Counter(file["proved"]) for file in numbers["files"]), Counter[str]())
+    played = proofs["again"] + proofs["otherwise"]
+    by_engine = [(proofs["again"], f"of {played:,} built answers proved again")]
+    of_labels = [(len(numbers["labels"]), "labels held against the engine"), (len(wrong), "wrong labels")]
     tiles = (
         (sum(file["questions"] for file in numbers["files"]), "questions"),
         (sum(len(file["unusable"]) for file in numbers["files"]), "unusable rows"),
         (len(numbers["test_questions_in_training"]), "test questions in training"),
         (len(numbers["contradictions"]), "contradictions"),
-        (len(numbers["labels"]), "labels held against the engine"),
-        (len(wrong), "wrong labels"),
+        *(by_engine if played else ()),
+        *(of_labels if numbers["labels"] or not played else ()),
         (len(numbers["left_out"]), "left out of the copies"),
     )
     cells = "".join(f'<div class="tile"><b>{n:,}</b><span>{name}</span></div>' for n, name in tiles)
@@ -80,18 +102,21 @@ def _table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]], le
 
 def _files(files: Sequence[Any]) -> str:
     heads = ["file", "questions", "unusable", "doubles", "nearly equal", "contradictory", "leaked"]
-    heads += ["labels understood", "wrong", "disputed", "left out"]
+    heads += ["proved again", "labels understood", "wrong", "disputed", "left out"]
     rows = []
     for file in files:
-        labels = file["labels"]
+        labels, proofs = file["labels"], file["proved"]
         counts = [file["questions"], len(file["unusable"])]
         counts += [file[name] for name in ("duplicates", "near_duplicates", "contradictory", "leaked")]
-        counts += [sum(labels.values()), labels["wrong"], labels["disputed"], file["left_out"]]
+        played, read = proofs["again"] + proofs["otherwise"], sum(labels.values())
+        by_engine = [f"{proofs['again']:,} of {played:,}" if played else "–"]
+        by_engine += [f"{n:,}" if read else "–" for n in (read, labels["wrong"], labels["disputed"])]
         notes = [f"for {file['for']}, {file['layout']}", *file["notes"], f"copy: {file['copy']}"]
         if file["formulas"]:
             notes.append(f"{counted(file['formulas'], 'cell')} like formulas: with an apostrophe in the copy")
         said = "".join(f'<span class="n">{escape(note)}</span>' for note in notes)
-        rows.append([escape(file["name"]) + said, *(f"{n:,}" for n in counts)])
+        cells = [*(f"{n:,}" for n in counts), *by_engine, f"{file['left_out']:,}"]
+        rows.append([escape(file["name"]) + said, *cells])
     return _table("What was found in each file", heads, rows, ())
 
 

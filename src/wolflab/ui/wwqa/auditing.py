@@ -21,7 +21,7 @@ from ..commands import write_numbers
 from ..console import say
 from ..tables import print_fitted
 from ..wording import counted
-from .audit_page import render_audit
+from .audit_page import proofs_in_words, render_audit
 
 PAGE, RESULT = "audit.html", "audit.json"
 
@@ -164,27 +164,39 @@ def _reading(check: LabelCheck) -> str:
 
 # -- the terminal -------------------------------------------------------------------------------------
 
-_COLUMNS = ("questions", "unusable", "doubles", "nearly", "contradictory", "leaked", "labels", "left out")
+_COLUMNS = ("questions", "unusable", "doubles", "nearly", "contradictory", "leaked", "engine", "left out")
+_LEGEND = """leaked: test questions that stand in training too
+engine: answers that it could check; of others' questions it understands some,
+of those that Wolflab built all; disputed: the rules differ or leave it open
+left out: of the cleaned copy"""
 
 
 def _print(console: Console, numbers: dict[str, Any]) -> None:
     rows = []
     for file in numbers["files"]:
-        labels = file["labels"]
-        asked = sum(labels.values())
         cells = [file["questions"], len(file["unusable"]), file["duplicates"], file["near_duplicates"]]
         cells += [file["contradictory"], file["leaked"]]
-        of_labels = f"{labels['wrong']} wrong, {labels['disputed']} disputed\nof {asked}" if asked else "–"
-        texts = [str(cell) for cell in cells] + [of_labels, str(file["left_out"])]
+        texts = [*map(str, cells), _by_engine(file), str(file["left_out"])]
         rows.append([f"{escape(file['name'])}\n[dim]for {file['for']}[/]", *texts])
-    caption = "leaked: test questions in training. labels: of the questions that the engine understands"
-    print_fitted(console, "audit", ["file", *_COLUMNS], rows, caption)
+    print_fitted(console, "audit", ["file", *_COLUMNS], rows, _LEGEND)
     leaks = Counter(leak["answers"] for leak in numbers["test_questions_in_training"])
     if leaks:
         answers = ", ".join(f"{n} with {_ANSWERS[how]}" for how, n in leaks.items())
-        say(console, f"{counted(leaks.total(), 'test question')} stand in training: {answers}", "yellow")
+        stand = counted(leaks.total(), "test question stands", "test questions stand")
+        say(console, f"{stand} in training: {answers}", "yellow")
     for file in numbers["files"]:
         _print_file(console, file)
+
+
+def _by_engine(file: dict[str, Any]) -> str:
+    """What the engine says of a file's answers, a line for those of others and one for built ones."""
+    labels, proofs = file["labels"], file["proved"]
+    read, played = sum(labels.values()), proofs["again"] + proofs["otherwise"]
+    lines = (
+        [f"{labels['wrong']} wrong, {labels['disputed']} disputed\nof {read:,} understood"] if read else []
+    )
+    lines += [f"{proofs['again']:,} of {played:,}\nproved again"] if played else []
+    return "\n".join(lines) or "–"
 
 
 _ANSWERS = {
@@ -202,18 +214,15 @@ def _print_file(console: Console, file: dict[str, Any]) -> None:
     for row in file["unusable"][:3]:
         say(console, f"{name}, line {row['line']}: {row['why']}", "yellow")
     if len(file["unusable"]) > 3:
-        say(console, f"{name}: {len(file['unusable']) - 3} more unusable rows, see the page", "yellow")
+        more = counted(len(file["unusable"]) - 3, "more unusable row")
+        say(console, f"{name}: {more}, see the page", "yellow")
     for category, counts in file["balance"].items():
         asked = counts["yes"] + counts["no"]
         if asked:
-            share = f"{counts['yes']} of {asked} yes/no answers are Yes ({100 * counts['yes'] / asked:.0f} %)"
-            say(console, f"{name}, {category}: {share}")
-    if file["proved"]["again"] or file["proved"]["otherwise"]:
-        proofs = file["proved"]
-        say(
-            console,
-            f"{name}: the engine proves {proofs['again']} answers again and {proofs['otherwise']} otherwise",
-        )
+            of, share = counted(asked, "yes/no answer"), 100 * counts["yes"] / asked
+            say(console, f"{name}, {category}: Yes is {counts['yes']:,} of {of} ({share:.0f} %)")
+    if proofs := proofs_in_words(file["proved"]):
+        say(console, f"{name}: {proofs}")
     say(console, f"{name} without what is left out: {file['copy']}")
     if file["formulas"]:
         cells = counted(file["formulas"], "cell")

@@ -11,6 +11,7 @@ from ...errors import WolflabError
 from ...files import write
 from ...wwqa.exporting import ExportTarget, exported
 from ..console import say
+from ..wording import counted
 
 
 def export_questions(
@@ -28,4 +29,5 @@ def export_questions(
         write(out / name, data)
     rows = {name: data.count(b"\n") for name, data in made.items() if name.endswith(".jsonl")}
     counts = ", ".join(f"{name} {n:,}" for name, n in rows.items())
-    say(console, f"{sum(rows.values()):,} questions written to {out} ({counts})\nread: {out / 'README.md'}")
+    written = counted(sum(rows.values()), "question")
+    say(console, f"{written} written to {out} ({counts})\nread: {out / 'README.md'}")

@@ -18,6 +18,7 @@ from ...wwqa.generating import (
     NEAR,
     PAIRS,
     TO_LABEL,
+    ChainCounts,
     Generation,
     GenerationPlan,
     generate_by_name,
@@ -45,6 +46,9 @@ _COUNTS = {
     "lost_answers": "lost answers",
 }
 """What is printed of a chain's counts, in words."""
+_OF_ANSWERS = frozenset({"answered", "dropped", "lost_answers"})
+_LEGEND = """wanted: --n, shared among the columns. kept: new questions, at most as many as wanted
+answered: kept, and with an answer that its revision left. dropped: by that revision. –: left for people"""
 _SHOWN = 5
 """Reasons for unusable replies that are listed."""
 
@@ -78,6 +82,7 @@ def generate_questions(
         preset(rules), questions, seed, chosen, None if near == OFF else (near, threshold), label
     )
     shown = bar(console)
+    shown.live.transient = True  # an error leaves no bar behind
     task = shown.add_task("questions and answers", total=None)
     with shown:
         made = asyncio.run(
@@ -90,15 +95,21 @@ def generate_questions(
                 lambda done, wanted: shown.update(task, completed=done, total=wanted),
             )
         )
-    print_generation(console, made)
+        shown.live.transient = False
+    print_generation(console, made, label)
     return made
 
 
-def print_generation(console: Console, made: Generation) -> None:
-    """What became of the questions, what it cost, and where they are."""
+def print_generation(console: Console, made: Generation, label: bool) -> None:
+    """What became of the questions, what it cost, and where they are. label: see `GenerationPlan`."""
+
+    def cell(chain: ChainCounts, name: str) -> str:
+        for_people = chain.form == "yes_no" and not label
+        return "–" if for_people and name in _OF_ANSWERS else str(getattr(chain, name))
+
     heads = ("", *(f"{one.category},\n{_FORMS[one.form]}" for one in made.chains))
-    rows = [[words, *(str(getattr(one, name)) for one in made.chains)] for name, words in _COUNTS.items()]
-    print_fitted(console, "Questions", heads, rows)
+    rows = [[words, *(cell(one, name) for one in made.chains)] for name, words in _COUNTS.items()]
+    print_fitted(console, "Questions", heads, rows, _LEGEND)
     if made.unusable:
         reasons: dict[str, int] = {}
         for reply in made.unusable:

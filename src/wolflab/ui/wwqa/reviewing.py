@@ -87,11 +87,9 @@ def make_page(console: Console, file: Path, items: Sequence[Item], directory: Pa
     write(page, render_review(named, blind).encode())
     write_review_table(named, table, blind)
     say(console, f"{counted(len(named), 'question')}.  For people:  {page}  or  {table}")
-    if len(named) < len(items):
-        say(
-            console,
-            f"{counted(len(items) - len(named), 'question')} of {file} stand there before; once is shown.",
-        )
+    if again := len(items) - len(named):
+        stand = counted(again, "question stands", "questions stand")
+        say(console, f"{stand} in {file} a second time, and on the page once.")
     say(console, "Take their tables back with: --labels NAME.csv, once for each person")
 
 
@@ -136,12 +134,17 @@ def write_review_table(named: Mapping[str, Item], path: Path, blind: bool = Fals
 
 def print_review(console: Console, done: Review) -> None:
     """What people did, how far they agree, and on what they do not."""
+    answered = done.answered or any(person.answered for person in done.people)
+    kept = done.accepted or done.relabelled
+    labelled = kept or any(one.accepted or one.relabelled for one in done.people) or not answered
+    columns = {"accepted": "as in\nthe file", "relabelled": "other\nanswer"} if labelled else {}
+    columns |= {"answered": "answered"} if answered else {}
+    columns["rejected"] = "rejected"
     rows = [
-        [escape(person.name), str(person.accepted), str(person.relabelled), str(person.rejected)]
-        for person in done.people
+        [escape(person.name), *(str(getattr(person, name)) for name in columns)] for person in done.people
     ]
     if rows:
-        print_fitted(console, "People", ("", "as in\nthe file", "other\nanswer", "rejected"), rows)
+        print_fitted(console, "People", ("", *columns.values()), rows)
     rows = [
         [
             f"{escape(pair.one)} – {escape(pair.other)}\n[dim]{_FORMS[pair.form]}[/]",
@@ -161,8 +164,12 @@ def print_review(console: Console, done: Review) -> None:
         say(console, f"{one.item}  {cut(one.question, _QUESTION)}  ({cut(said, _QUESTION)})")
     if len(unsettled) > _LISTED:
         say(console, f"… and {len(unsettled) - _LISTED} more")
-    say(
-        console,
-        f"{counted(done.accepted, 'question')} as in the file, {done.relabelled} with another answer, "
-        f"{done.rejected} rejected, {len(unsettled)} disputed, {done.unreviewed} not reviewed",
-    )
+    told = [f"{counted(done.answered, 'question')} answered"]
+    if labelled:
+        told = [
+            f"{counted(done.accepted, 'question')} as in the file",
+            f"{done.relabelled} with another answer",
+        ]
+        told += [f"{done.answered} that had no answer"] if answered else []
+    told += [f"{done.rejected} rejected", f"{len(unsettled)} disputed", f"{done.unreviewed} not reviewed"]
+    say(console, ", ".join(told))
