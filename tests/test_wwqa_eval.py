@@ -505,6 +505,42 @@ def test_mistakes_are_sentences_and_leave_nothing(
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_judge_without_a_key_is_found_before_anything_is_asked(
+    begun: bool, questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    asked = (questions, "--model", "wolf-1", "-o", tmp_path / "out")
+    judged = (*asked, "--judge", "openai/gpt-4o-mini")
+    with http_server.running() as server:
+        if begun:
+            assert run_eval(server, *asked, "--split", "kinds").returncode == 0
+        once = server.calls
+        done = run_eval(server, *judged)
+        assert done.returncode == 2
+        assert "'openai/gpt-4o-mini': no API key" in done.stderr
+        assert server.calls == once
+        assert (tmp_path / "out").exists() == begun
+        if begun:
+            left = run_eval(server, *judged, "--split", "kinds")
+            assert server.calls == once
+            assert left.returncode == 1, "what is on file is shown, and the verdicts wait"
+            assert "4 questions wait for an answer (model 'openai/gpt-4o-mini': no API key" in left.stdout
+
+
+def test_a_judge_of_a_models_name_is_that_model(questions: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with http_server.running() as server:
+        done = run_eval(server, questions, "--model", "wolf-1", "--judge", "wolf-1", "-o", out)
+        assert done.returncode == 0, done.stderr
+        assert any(body["messages"][0]["content"].startswith("Question:") for body in server.bodies)
+        other = run_eval(server, questions, "--model", "wolf-1", "--judge", "wolf-2", "-o", out)
+    assert other.returncode == 2
+    assert "--judge: model 'wolf-2' is not known" in other.stderr
+    assert "--judge '{model: wolf-2, base_url: …}'" in other.stderr
+
+
 def test_a_refused_key_is_a_sentence(
     questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -277,6 +277,11 @@ def resolve_models(specs: Sequence[Spec], budget: Budget) -> list[Model]:
     return [resolve(spec, budget) for spec in specs]
 
 
+def begun_in(path: Path) -> bool:
+    """Whether that directory holds calls, to be gone on with."""
+    return (path / "run.sqlite").is_file()
+
+
 def begin_evaluation(path: Path, settings: EvalSettings, models: Iterable[Model]) -> CallStore:
     """An evaluation's directory, new or gone on with; StoreError where it was begun otherwise."""
     decides = {
@@ -308,7 +313,7 @@ async def evaluate(
 ) -> EvalRun:
     """Put the rows' questions to each model, one model after another.
 
-    judge: who says of open answers whether they say the same as the right one. reached: the models have been
+    judge: who says of open answers whether they say the same as the right one. reached: all of them have been
     tried. A spent budget, a failing server and a request refused for good leave questions waiting.
     """
     asked = _messages(rows, settings)
@@ -323,10 +328,9 @@ async def evaluate(
         }
         for model in models
     }
-    if not reached:
-        await check_models(
-            model for model in models if not all(one.on_file for one in whole[model.name].values())
-        )
+    missing = [model for model in models if not all(one.on_file for one in whole[model.name].values())]
+    if missing and not reached:
+        await check_models([*missing, *([] if judge is None else [judge])])
     for model in models:
         await _work(list(whole[model.name].values()), model.name, watch)
     players = tuple(EvalPlayer(model.name, rules) for model in models for rules in settings.conditions)
@@ -444,8 +448,6 @@ async def _judged(
         if given.item.form == "open" and needed and given.reply.strip():
             prompts[id(given)] = judge_prompt(given.item, given.reply)
     askers = {words: _Asked(words, judge, home, sampling) for words in prompts.values()}
-    if not all(asker.on_file for asker in askers.values()):
-        await check_models([judge])
     await _work(list(askers.values()), f"judge {judge.name}", watch)
 
     def with_verdict(given: EvalAnswer | None) -> EvalAnswer | None:
@@ -493,13 +495,27 @@ async def check_evaluation(
 ) -> None:
     """Raise a WolflabError for what cannot be asked, before anything is made. reach: try the models too."""
     models = resolve_models(specs, Budget())
-    judges = [] if judge is None else resolve_models([judge], Budget())
+    judges = _resolve_judge(judge, Budget())
     _messages(rows, settings)
     try:
         await check_models([*models, *judges] if reach else ())
     finally:
         for model in (*models, *judges):
             await model.close()
+
+
+def _resolve_judge(judge: Spec | None, budget: Budget) -> list[Model]:
+    """The judge, if there is one; what is wrong with it is said to be wrong with the judge."""
+    try:
+        return [] if judge is None else resolve_models([judge], budget)
+    except WolflabError as error:
+        alone = isinstance(judge, str) and judge != BUILT_IN
+        how = (
+            f"; settings of a judge stand beside its name: --judge '{{model: {judge}, base_url: …}}'"
+            if alone
+            else ""
+        )
+        raise WolflabError(f"--judge: {error}{how}") from None
 
 
 async def evaluate_by_name(
@@ -518,7 +534,7 @@ async def evaluate_by_name(
     """
     budget = Budget(*limits)
     models = resolve_models(specs, budget)
-    judges = [] if judge is None else resolve_models([judge], budget)
+    judges = _resolve_judge(judge, budget)
     try:
         with begin_evaluation(path, settings, [*models, *judges]) as home:
             budget.spent_tokens, budget.spent_usd = home.spent()

@@ -19,12 +19,14 @@ from ...lab.plans.overrides import with_settings
 from ...lab.plans.sources import checking
 from ...lab.plans.specs import BudgetSpec
 from ...lab.storage.run_files import new_directory
+from ...models.catalog import name_and_settings
 from ...rules import preset
 from ...wwqa.evaluating import (
     TEST_SPLITS,
     EvalRun,
     EvalSettings,
     answer_lines,
+    begun_in,
     check_evaluation,
     choose_rows,
     evaluate_by_name,
@@ -65,7 +67,8 @@ def evaluate_files(console: Console, wanted: EvalWanted, settings: EvalSettings)
     )
     specs = [with_settings(model, wanted.set_) for model in wanted.models]
     judge = None if wanted.judge is None else with_settings(wanted.judge, ())
-    new = wanted.out is None
+    judge = next((spec for spec in specs if name_and_settings(spec)[0] == judge), judge)
+    new = wanted.out is None or not begun_in(wanted.out)
     asyncio.run(check_evaluation(specs, rows, settings, judge, reach=new))
     path = wanted.out or new_directory(Path("runs"), "wwqa-eval")
     again = shlex.join(["wolflab", *sys.argv[1:], *([] if wanted.out else ["-o", str(path)])])
