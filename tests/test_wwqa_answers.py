@@ -407,8 +407,21 @@ def test_clusters_stay_together_when_a_row_learns_from_itself() -> None:
         for k, answer in answers.items()
         for n in range(5)
     ]
-    assert 0.25 < right(guessing.held_out(items), items) < 0.75
+    assert 0.25 < right(guessing.held_out(guessing.bag_of_words, items), items) < 0.75
     assert right(guessing.bag_of_words(items, items), items) > 0.9
+
+
+def test_no_habit_is_learned_from_the_questions_it_is_tested_on() -> None:
+    """Each situation has an answer of its own, its most frequent one: others' habits never hit it."""
+    items = [
+        Item(question=f"{k} {n}?", answer=str(k), form="open", answer_type="number", situation=f"s{k}")
+        for k in range(10)
+        for n in range(3)
+    ]
+    assert right(guessing.majority(items, items), items) == 0.1
+    assert right(guessing.baselines(items, [])[guessing.MAJORITY], items) == 0
+    assert guessing.baselines(items[:3], []) == {}, "one situation alone: nothing to learn from"
+    assert set(guessing.baselines(items[:3], items[3:])) == {guessing.MAJORITY, guessing.WORDS}
 
 
 def test_habits_of_choices_and_open_answers() -> None:
