@@ -25,8 +25,8 @@ from wolflab.wwqa.scores import (
     auc,
     calibration_error,
     f1,
-    invalid_rate,
     reliability_bins,
+    unreadable_rate,
 )
 
 BINARY = Item(question="Is it so?", answer="Yes")
@@ -309,11 +309,11 @@ def test_scores_counted_by_hand() -> None:
     found = marks(("Yes", "Yes", 4), ("Yes", "No", 1), ("Yes", "", 1), ("No", "No", 3), ("No", "Yes", 1))
     yes, no = 8 / 11, 6 / 8
     assert value(accuracy_of(found)) == 0.7
-    assert value(invalid_rate(found)) == 0.1
+    assert value(unreadable_rate(found)) == 0.1
     assert value(f1(found)) == pytest.approx(0.6 * yes + 0.4 * no)
     assert value(f1(found, "macro")) == pytest.approx((yes + no) / 2)
     assert value(f1(found, "positive")) == pytest.approx(yes)
-    assert [score(found).n for score in (accuracy_of, invalid_rate, f1)] == [10, 10, 10]
+    assert [score(found).n for score in (accuracy_of, unreadable_rate, f1)] == [10, 10, 10]
 
 
 def test_a_class_that_nobody_names_is_left_out_of_the_macro_average() -> None:

@@ -25,6 +25,8 @@ from ..models.base import Chat, Model, Request, Response, Sampling
 from ..models.budget import Budget
 from ..models.calls import answer
 from ..models.catalog import BUILT_IN, Spec, name_and_settings, resolve
+from ..models.endpoints import public_url
+from ..models.openai_api import OpenAIModel
 from ..rules import Ruleset
 from ..usage import Usage
 from .answers import chance_of_yes, read_answer, read_as_released
@@ -134,8 +136,9 @@ class EvalRun:
     """What was asked and answered.
 
     answers: by row and player, as the row's items; None for one that waits. waiting: questions without an
-    answer; why: what stopped the first. described: each model's settings; usage: by model, of all calls ever
-    made. adaptations: what endpoints forced us to change. judge: who judged open answers.
+    answer; why: what stopped the first. described: each model's settings; addresses: of their servers;
+    usage: by model, of all calls ever made; priced: models with a price. adaptations: what endpoints forced
+    us to change. judge: who judged open answers.
     """
 
     path: Path
@@ -146,9 +149,16 @@ class EvalRun:
     waiting: int = 0
     why: str = ""
     described: Mapping[str, Any] = field(default_factory=dict)
+    addresses: Mapping[str, str] = field(default_factory=dict)
     usage: Mapping[str, Usage] = field(default_factory=dict)
+    priced: frozenset[str] = frozenset()
     adaptations: tuple[str, ...] = ()
     judge: str = ""
+
+    def cost(self, model: str) -> float | None:
+        """USD of a model's calls; None where no price of it was ever known."""
+        cost = self.usage[model].cost
+        return cost if cost or model in self.priced else None
 
     def given(self, row: EvalRow, player: EvalPlayer) -> list[EvalAnswer]:
         """The answers that are there."""
@@ -349,6 +359,7 @@ async def evaluate(
         whys += unjudged
     everybody = [*models, *([judge] if judge is not None else [])]
     home.adapted(everybody)
+    served = [model for model in everybody if isinstance(model, OpenAIModel)]
     return EvalRun(
         home.path,
         settings,
@@ -358,7 +369,9 @@ async def evaluate(
         waiting=len(whys),
         why=next((why for why in whys if why), ""),
         described={model.name: model.describe() for model in everybody},
+        addresses={model.name: public_url(model.endpoint.base_url) for model in served},
         usage=_usage(home),
+        priced=frozenset(model.name for model in served if model.settings.price is not None),
         adaptations=tuple(what for _, what in home.adaptations()),
         judge="" if judge is None else judge.name,
     )
@@ -492,16 +505,19 @@ def answer_lines(run: EvalRun) -> bytes:
 
 async def check_evaluation(
     specs: Sequence[Spec], rows: Sequence[EvalRow], settings: EvalSettings, judge: Spec | None, reach: bool
-) -> None:
-    """Raise a WolflabError for what cannot be asked, before anything is made. reach: try the models too."""
+) -> int:
+    """How many messages each model is to answer; a WolflabError for what cannot be asked, before anything is
+    made. reach: try the models too.
+    """
     models = resolve_models(specs, Budget())
     judges = _resolve_judge(judge, Budget())
-    _messages(rows, settings)
+    messages = _messages(rows, settings)
     try:
         await check_models([*models, *judges] if reach else ())
     finally:
         for model in (*models, *judges):
             await model.close()
+    return len(set(messages.values()))
 
 
 def _resolve_judge(judge: Spec | None, budget: Budget) -> list[Model]:
