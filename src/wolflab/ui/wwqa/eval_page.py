@@ -33,6 +33,7 @@ SHOWN_NOTHING = (
     "A model that is not better than the best baseline, a guess without understanding, has shown nothing."
 )
 """What every number is to be read by."""
+_FEW = f"{FEW_CLUSTERS.capitalize()} (the questions on one situation, or of one kind, are a cluster)."
 _UNKNOWN = "No training file is named (--train): nothing is known of contamination."
 _WORDING = (
     "A wording is three numbers: which sentence frame of its kind the question has, which telling the "
@@ -127,9 +128,7 @@ def notes(found: EvalResults) -> list[str]:
     """Why some numbers are not there, a sentence each."""
     said = []
     if any(one.accuracy.note == FEW_CLUSTERS for one in found.rows):
-        said.append(
-            f"{FEW_CLUSTERS.capitalize()} (the questions on one situation, or of one kind, are a cluster)."
-        )
+        said.append(_FEW)
     if any(len(table.parts) > 1 and not _known(table) for table in found.tables):
         said.append(_UNKNOWN)
     return said
@@ -211,6 +210,8 @@ def _table(table: EvalTable) -> str:
     about += f". Baselines learned from {table.learned}."
     if len(table.parts) > 1 and not _known(table):
         about += f" {_UNKNOWN}"
+    if any(line.scores["all"]["accuracy"].note == FEW_CLUSTERS for line in table.lines):
+        about += f" {_FEW}"
     return _lead(about) + html_table(escape(table.row), heads, rows, instrument=False)
 
 
@@ -245,7 +246,11 @@ def _groups(tables: Sequence[EvalTable]) -> str:
         inside = "".join(_grouping(grouping, by_model) for grouping, by_model in table.groups.items())
         if inside:
             made += _folded(f"{table.row}: {FORMS[table.form]}", inside)
-    return f'<p class="lead">Accuracy.</p>{made}' if made else ""
+    return (
+        f'<p class="lead">Accuracy. Groups of fewer than 5 clusters have no interval.</p>{made}'
+        if made
+        else ""
+    )
 
 
 def _grouping(grouping: str, by_model: Mapping[str, Mapping[str, Estimate]]) -> str:
