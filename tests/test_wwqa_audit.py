@@ -223,7 +223,7 @@ def test_the_command_writes_page_numbers_and_copies(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["none.json"], "none.json: it cannot be read"),
+        (["none.json"], "there is no file none.json; check its name and its folder"),
         (["."], "it cannot be read"),
         (["latin.csv"], "line 2: byte 0xe9"),
         (["qa.json", "qa.json"], "given twice"),

@@ -537,6 +537,24 @@ def test_a_failing_server_ends_the_command_with_1(questions: Path, tmp_path: Pat
         assert server.answered == 64 + 10, "the server counts what it would have said"
 
 
+def test_an_answer_without_choices_is_tried_again_and_never_kept(questions: Path, tmp_path: Path) -> None:
+    asked = (questions, "--model", "wolf-1", "-o", tmp_path / "out", "--split", "kinds")
+    with http_server.running() as server:
+        server.faults.extend([http_server.Fault("no_choices")] * 3)
+        done = run_eval(server, *asked, "--set", "retries=0")
+        assert done.returncode == 1
+        assert "3 questions wait for an answer" in done.stdout
+        assert "an answer without choices" in " ".join(done.stdout.split())
+        assert len(lines(tmp_path / "out" / "answers.jsonl")) == 13
+        server.faults.append(http_server.Fault("no_choices"))
+        assert run_eval(server, *asked, "--set", "retries=0").returncode == 1
+        assert run_eval(server, *asked).returncode == 0
+        assert len(server.bodies) == 16 + 3 + 1
+    answers = lines(tmp_path / "out" / "answers.jsonl")
+    assert len(answers) == 16
+    assert all(one["reply"] for one in answers)
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
