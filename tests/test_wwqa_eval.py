@@ -383,6 +383,19 @@ def test_a_verdict_says_whether_a_model_does_better_than_guessing(
     assert score.guessed >= 0.5
 
 
+def test_one_question_has_no_interval_and_no_baseline_that_learned(tmp_path: Path) -> None:
+    write_items(tmp_path / "one.jsonl", [FOREIGN[0], FOREIGN[-1]])
+    run = put(tmp_path / "out", rows_of(tmp_path / "one.jsonl"), Pupil(lambda words: "No"), rules=SHERIFF)
+    binary, opened = table(run, "one.jsonl"), table(run, "one.jsonl", "open")
+    assert [line.name for line in binary.lines] == ["pupil/one", "always Yes"]
+    assert [line.name for line in opened.lines] == ["pupil/one"]
+    assert binary.learned == opened.learned == ""
+    scores = [score for line in (*binary.lines, *opened.lines) for score in line.scores["all"].values()]
+    assert {(score.low, score.high, score.note) for score in scores if score.value is not None} == {
+        (None, None, "fewer than 5 clusters: no interval")
+    }
+
+
 def test_numbers_are_told_by_kind_and_difficulty(questions: Path, tmp_path: Path) -> None:
     pupil = Pupil(lambda words: "No" if " 1:" in words else knows(words))
     found = table(put(tmp_path / "out", rows_of(questions, splits=["kinds"]), pupil), "kinds")

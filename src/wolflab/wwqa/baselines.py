@@ -29,7 +29,7 @@ MOST_CLASSES = 40
 SEEN = 3
 """Texts that a word or a pair of words has to stand in, to be learned from."""
 _WORD = re.compile(r"\w+")
-Learned = Callable[[Sequence[Item], Sequence[Item]], list[str]]
+Guesser = Callable[[Sequence[Item], Sequence[Item]], list[str]]
 """(training, questions) → answers"""
 
 
@@ -68,7 +68,7 @@ def _said(item: Item, guess: Hashable) -> str:
     return "" if guess is None else str(guess)
 
 
-def held_out(learned: Learned, items: Sequence[Item], seed: int = 0) -> list[str]:
+def held_out(learned: Guesser, items: Sequence[Item], seed: int = 0) -> list[str]:
     """A baseline's answers to each fifth, learned from the other four (cross-validation by cluster)."""
     clusters = sorted({item.cluster for item in items})
     random.Random(seed).shuffle(clusters)

@@ -520,6 +520,11 @@ async def check_evaluation(
     return len(set(messages.values()))
 
 
+def judge_among(judge: Spec | None, specs: Sequence[Spec]) -> Spec | None:
+    """The judge as it is to be asked: a name that is one of the models' is that model, with its settings."""
+    return next((spec for spec in specs if name_and_settings(spec)[0] == judge), judge)
+
+
 def _resolve_judge(judge: Spec | None, budget: Budget) -> list[Model]:
     """The judge, if there is one; what is wrong with it is said to be wrong with the judge."""
     try:

@@ -32,7 +32,7 @@ from .scores import (
 Subset = Literal["all", "free", "contaminated"]
 """Of a row's questions: all, those that stand in no training file, those that do."""
 
-Verdict = Literal["better", "not better", "worse", "unknown"]
+BesideBaseline = Literal["better", "not better", "worse", "unknown"]
 """Of a player beside the best baseline."""
 
 SCORES: Mapping[str, Callable[[Sequence[Mark]], Estimate]] = {
@@ -72,7 +72,7 @@ class RowScore:
     accuracy: Estimate
     baseline: str
     guessed: float | None
-    verdict: Verdict
+    verdict: BesideBaseline
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +88,9 @@ class EvalLine:
 class EvalTable:
     """The numbers of one row's questions of one form.
 
-    yes: how many of the answers are Yes. learned: what the baselines learned from. groups: model → group →
-    accuracy, by name of grouping. chances: model → (AUC, calibration error, reliability table). matched:
-    model → accuracy without the judge.
+    yes: how many of the answers are Yes. learned: what the baselines learned from; "" for nothing. groups:
+    model → group → accuracy, by name of grouping. chances: model → (AUC, calibration error, reliability
+    table). matched: model → accuracy without the judge.
     """
 
     row: str
@@ -223,7 +223,7 @@ def _best_baseline(inside: Sequence[_OfForm], places: Collection[int]) -> tuple[
     return best, right[best] / len(places)
 
 
-def _verdict(accuracy: Estimate, guessed: float | None) -> Verdict:
+def _verdict(accuracy: Estimate, guessed: float | None) -> BesideBaseline:
     if guessed is None or accuracy.low is None or accuracy.high is None:
         return "unknown"
     return "better" if accuracy.low > guessed else "worse" if accuracy.high < guessed else "not better"
@@ -233,7 +233,7 @@ def _verdict(accuracy: Estimate, guessed: float | None) -> Verdict:
 
 
 def _table(run: EvalRun, row: EvalRow, inside: _OfForm) -> EvalTable:
-    form, places, training = inside.form, inside.places, inside.training
+    form, places = inside.form, inside.places
     items = [row.items[place] for place in places]
     known = None if row.contaminated is None else [row.contaminated[place] for place in places]
     parts: tuple[Subset, ...] = get_args(Subset) if row.foreign or any(known or ()) else ("all",)
@@ -254,11 +254,17 @@ def _table(run: EvalRun, row: EvalRow, inside: _OfForm) -> EvalTable:
         row.foreign,
         parts,
         tuple(lines),
-        f"{len(training):,} training questions" if training else "the row itself, by 5-fold cross-validation",
+        _learned_from(inside),
         {name: by for name, group in GROUPS.items() if (by := _by_group(there, group))},
         {player.name: _chances(answers) for player, answers in there.items() if _has_chances(answers)},
         {player.name: _matched(answers) for player, answers in there.items() if form == "open" and run.judge},
     )
+
+
+def _learned_from(inside: _OfForm) -> str:
+    if inside.training:
+        return f"{len(inside.training):,} training questions"
+    return "the row itself, by 5-fold cross-validation" if MAJORITY in inside.guessed else ""
 
 
 def _parts(

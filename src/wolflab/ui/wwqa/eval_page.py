@@ -207,10 +207,15 @@ def _table(table: EvalTable) -> str:
     about = f"{table.row}: {counted(table.n, 'question')}" + (
         f", {table.yes} of them Yes" if table.form == "yes_no" else ""
     )
-    about += f". Baselines learned from {table.learned}."
+    learned = (
+        f"Baselines learned from {table.learned}" if table.learned else "No baseline had enough to learn from"
+    )
+    about += f". {learned}."
     if len(table.parts) > 1 and not _known(table):
         about += f" {_UNKNOWN}"
-    if any(line.scores["all"]["accuracy"].note == FEW_CLUSTERS for line in table.lines):
+    if any(
+        line.scores[part]["accuracy"].note == FEW_CLUSTERS for line in table.lines for part in table.parts
+    ):
         about += f" {_FEW}"
     return _lead(about) + html_table(escape(table.row), heads, rows, instrument=False)
 

@@ -19,7 +19,6 @@ from ...lab.plans.overrides import with_settings
 from ...lab.plans.sources import checking
 from ...lab.plans.specs import BudgetSpec
 from ...lab.storage.run_files import new_directory
-from ...models.catalog import name_and_settings
 from ...rules import preset
 from ...wwqa.evaluating import (
     TEST_SPLITS,
@@ -30,6 +29,7 @@ from ...wwqa.evaluating import (
     check_evaluation,
     choose_rows,
     evaluate_by_name,
+    judge_among,
 )
 from ...wwqa.results import EvalResults, RowScore, results
 from ..commands import bar, goes_on_with, write_numbers
@@ -73,8 +73,7 @@ def evaluate_files(console: Console, wanted: EvalWanted, settings: EvalSettings)
         wanted.files, settings, splits, wanted.train, wanted.limit, lambda trouble: say(console, trouble)
     )
     specs = [with_settings(model, wanted.set_) for model in wanted.models]
-    judge = None if wanted.judge is None else with_settings(wanted.judge, ())
-    judge = next((spec for spec in specs if name_and_settings(spec)[0] == judge), judge)
+    judge = judge_among(None if wanted.judge is None else with_settings(wanted.judge, ()), specs)
     new = wanted.out is None or not begun_in(wanted.out)
     messages = asyncio.run(check_evaluation(specs, rows, settings, judge, reach=new))
     path = wanted.out or new_directory(Path("runs"), "wwqa-eval")
