@@ -335,14 +335,12 @@ def test_corrections_are_put_and_change_the_reply():
 @pytest.mark.parametrize(
     ("fault", "text", "finish"),
     [
-        (Fault("no_choices"), "", "stop"),
         (Fault("empty"), "", "stop"),
         (Fault("cut"), '{"reasoning": "I th', "length"),
         (Fault("filter"), "", "filter"),
         (Fault("refusal"), "I cannot help with that.", "refused"),
         (Fault("body", body={"choices": [{"message": None}]}), "", "stop"),
         (Fault("body", body={"choices": [None], "usage": {"prompt_tokens": None}}), "", "stop"),
-        (Fault("body", body={}), "", "stop"),
         (
             Fault("error", 400, body={"error": {"code": "content_filter", "message": "content filter"}}),
             "",
@@ -413,6 +411,8 @@ def test_a_prompt_that_the_server_finds_too_long_is_an_unusable_reply():
         Fault("hangup"),
         Fault("bad_json"),
         Fault("page"),
+        Fault("no_choices"),
+        Fault("body", body={}),
         Fault("body", body=[]),
         Fault("body", body={"error": {"code": 429, "message": "upstream is busy"}}),
         Fault("body", body={"error": "upstream is down"}),
@@ -794,6 +794,21 @@ def test_check_makes_one_short_call_where_nothing_is_listed():
         preflight({"lists": False}, model="wolf-9")
 
 
+@pytest.mark.parametrize("end", ["", "/v1/chat/completions"])
+def test_an_address_without_its_usual_end_is_told_so(end):
+    async def go() -> None:
+        async with serving() as server:
+            address = server.base_url.removesuffix("/v1")
+            usual = r"or the address is wrong \(base_url usually ends in /v1\)"
+            with pytest.raises(ModelError, match=usual):
+                await check_model(make(server, base_url=address + end))
+            with pytest.raises(ModelError) as caught:
+                await check_model(make(server, model="wolf-3"))
+            assert "usually" not in str(caught.value)
+
+    play(go())
+
+
 def test_check_does_not_trust_an_incomplete_list():
     async def go() -> None:
         async with serving(models=("wolf-1:latest",)) as server:
@@ -937,6 +952,10 @@ def test_names_resolve(spec, provider, model, url):
         (
             {"model": "openai/x", "temprature": 1},
             "'temprature': there is no such field; did you mean temperature?",
+        ),
+        (
+            {"model": "my-model", "base-url": "http://localhost/v1"},
+            "model 'my-model', setting 'base-url': there is no such field; did you mean base_url?",
         ),
         ({"model": "openai/x", "temperature": "hot"}, "'temperature': got 'hot'; use a number"),
         ({"model": "openai/x", "retries": 1.5}, "'retries': got 1.5; use a whole number"),

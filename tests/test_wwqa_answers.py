@@ -25,8 +25,8 @@ from wolflab.wwqa.scores import (
     auc,
     calibration_error,
     f1,
-    invalid_rate,
     reliability_bins,
+    unreadable_rate,
 )
 
 BINARY = Item(question="Is it so?", answer="Yes")
@@ -309,11 +309,11 @@ def test_scores_counted_by_hand() -> None:
     found = marks(("Yes", "Yes", 4), ("Yes", "No", 1), ("Yes", "", 1), ("No", "No", 3), ("No", "Yes", 1))
     yes, no = 8 / 11, 6 / 8
     assert value(accuracy_of(found)) == 0.7
-    assert value(invalid_rate(found)) == 0.1
+    assert value(unreadable_rate(found)) == 0.1
     assert value(f1(found)) == pytest.approx(0.6 * yes + 0.4 * no)
     assert value(f1(found, "macro")) == pytest.approx((yes + no) / 2)
     assert value(f1(found, "positive")) == pytest.approx(yes)
-    assert [score(found).n for score in (accuracy_of, invalid_rate, f1)] == [10, 10, 10]
+    assert [score(found).n for score in (accuracy_of, unreadable_rate, f1)] == [10, 10, 10]
 
 
 def test_a_class_that_nobody_names_is_left_out_of_the_macro_average() -> None:
@@ -407,8 +407,21 @@ def test_clusters_stay_together_when_a_row_learns_from_itself() -> None:
         for k, answer in answers.items()
         for n in range(5)
     ]
-    assert 0.25 < right(guessing.held_out(items), items) < 0.75
+    assert 0.25 < right(guessing.held_out(guessing.bag_of_words, items), items) < 0.75
     assert right(guessing.bag_of_words(items, items), items) > 0.9
+
+
+def test_no_habit_is_learned_from_the_questions_it_is_tested_on() -> None:
+    """Each situation has an answer of its own, its most frequent one: others' habits never hit it."""
+    items = [
+        Item(question=f"{k} {n}?", answer=str(k), form="open", answer_type="number", situation=f"s{k}")
+        for k in range(10)
+        for n in range(3)
+    ]
+    assert right(guessing.majority(items, items), items) == 0.1
+    assert right(guessing.baselines(items, [])[guessing.MAJORITY], items) == 0
+    assert guessing.baselines(items[:3], []) == {}, "one situation alone: nothing to learn from"
+    assert set(guessing.baselines(items[:3], items[3:])) == {guessing.MAJORITY, guessing.WORDS}
 
 
 def test_habits_of_choices_and_open_answers() -> None:

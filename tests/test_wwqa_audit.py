@@ -313,7 +313,7 @@ def test_the_page_of_a_built_file_says_nothing_of_labels(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["none.json"], "none.json: it cannot be read"),
+        (["none.json"], "there is no file none.json; check its name and its folder"),
         (["."], "it cannot be read"),
         (["latin.csv"], "line 2: byte 0xe9"),
         (["qa.json", "qa.json"], "given twice"),

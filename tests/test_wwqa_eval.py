@@ -196,7 +196,7 @@ def test_everything_is_asked_once_with_its_rules_in_front(questions: Path, tmp_p
     for row in rows:
         for form in ("yes_no", "choice", "open"):
             assert value(table(run, row.name, form), pupil.name) == 1
-            assert value(table(run, row.name, form), pupil.name, "invalid") == 0
+            assert value(table(run, row.name, form), pupil.name, "unreadable") == 0
     assert value(table(run, "kinds"), pupil.name, "weighted F1") == 1
     assert value(table(run, "kinds"), "always Yes") == 0.5
 
@@ -293,7 +293,7 @@ def test_a_coin_decides_what_the_release_cannot_read(questions: Path, tmp_path: 
     assert said[0] == said[1]
     assert len({tuple(one) for one in said}) > 1
     assert {word for one in said for word in one} == {"Yes", "No"}
-    assert value(table(runs[0], "kinds"), unread.name, "invalid") == 1
+    assert value(table(runs[0], "kinds"), unread.name, "unreadable") == 1
     strict = put(tmp_path / "out", rows, unread)
     assert value(table(strict, "kinds"), unread.name) == 0
     assert results(strict).unread == {unread.name: 1.0}
@@ -308,8 +308,14 @@ def test_contamination_is_told_apart(foreign: Path, tmp_path: Path) -> None:
     parts = {part: found.lines[0].scores[part]["accuracy"] for part in found.parts}
     assert {part: one.n for part, one in parts.items()} == {"all": 9, "free": 6, "contaminated": 3}
     assert [parts["contaminated"].value, parts["free"].value] == [2 / 3, 0]
+    assert [(one.part, one.right) for one in results(run).rows] == [
+        ("all", 2), ("free", 0), ("contaminated", 2)
+    ]  # fmt: skip
     unknown = table(put(tmp_path / "out", rows_of(foreign), pupil, rules=SHERIFF), "foreign.jsonl")
     assert [unknown.lines[0].scores[part]["accuracy"].n for part in unknown.parts] == [9, 0, 0]
+    assert [
+        one.part for one in results(put(tmp_path / "out", rows_of(foreign), pupil, rules=SHERIFF)).rows
+    ] == ["all"]
 
 
 def test_a_judge_reads_open_answers_and_its_agreement_is_told(
@@ -338,6 +344,56 @@ def test_a_judge_reads_open_answers_and_its_agreement_is_told(
     assert value(table(run, "kinds", "open"), "pupil/one") == 1, (
         "the judge decides nothing that can be matched"
     )
+
+
+def test_each_row_has_one_line_beside_the_best_baseline(questions: Path, tmp_path: Path) -> None:
+    knowing, guessing = Pupil(knows), Pupil(lambda words: "Yes" if "right?" in words else "B", "pupil/two")
+    run = put(tmp_path / "out", rows_of(questions, splits=["kinds", "ruleset"]), knowing, guessing)
+    lines = {(one.row, one.player): one for one in results(run).rows}
+    assert list(lines) == [
+        (row, player) for player in ("pupil/one", "pupil/two") for row in ("kinds", "ruleset")
+    ]
+    first, second = lines["kinds", "pupil/one"], lines["kinds", "pupil/two"]
+    assert [(one.right, one.accuracy.n, one.unreadable) for one in (first, second)] == [
+        (16, 16, 0),
+        (4, 16, 4),
+    ]
+    assert first.guessed == second.guessed
+    assert first.guessed is not None
+    assert first.guessed >= 12 / 16, "the majority: half of Yes and No, every choice, every number"
+    assert first.accuracy.note == "fewer than 5 clusters: no interval"
+    assert {one.verdict for one in lines.values()} == {"unknown"}
+
+
+@pytest.mark.parametrize(("right", "verdict"), [(40, "better"), (24, "not better"), (0, "worse")])
+def test_a_verdict_says_whether_a_model_does_better_than_guessing(
+    right: int, verdict: str, tmp_path: Path
+) -> None:
+    """Twenty of forty are answered by always saying Yes."""
+    items = [Item(question=f"{k:02}?", answer="Yes" if k % 2 else "No", rules="sheriff") for k in range(40)]
+    write_items(tmp_path / "forty.jsonl", items)
+
+    def say(words: str) -> str:
+        k = next(k for k in range(40) if f"{k:02}?" in words)
+        return items[k].answer if k < right else "No" if items[k].answer == "Yes" else "Yes"
+
+    [score] = results(put(tmp_path / "out", rows_of(tmp_path / "forty.jsonl"), Pupil(say))).rows
+    assert (score.right, score.verdict) == (right, verdict)
+    assert score.guessed is not None
+    assert score.guessed >= 0.5
+
+
+def test_one_question_has_no_interval_and_no_baseline_that_learned(tmp_path: Path) -> None:
+    write_items(tmp_path / "one.jsonl", [FOREIGN[0], FOREIGN[-1]])
+    run = put(tmp_path / "out", rows_of(tmp_path / "one.jsonl"), Pupil(lambda words: "No"), rules=SHERIFF)
+    binary, opened = table(run, "one.jsonl"), table(run, "one.jsonl", "open")
+    assert [line.name for line in binary.lines] == ["pupil/one", "always Yes"]
+    assert [line.name for line in opened.lines] == ["pupil/one"]
+    assert binary.learned == opened.learned == ""
+    scores = [score for line in (*binary.lines, *opened.lines) for score in line.scores["all"].values()]
+    assert {(score.low, score.high, score.note) for score in scores if score.value is not None} == {
+        (None, None, "fewer than 5 clusters: no interval")
+    }
 
 
 def test_numbers_are_told_by_kind_and_difficulty(questions: Path, tmp_path: Path) -> None:
@@ -382,7 +438,9 @@ def test_the_command_leaves_answers_numbers_and_a_page(
         stating = [body for body in server.bodies if "logprobs" in body]
     assert len(stating) == 2 * 2 * (32 + 9), "of yes-or-no questions alone"
     assert all(body["max_tokens"] == 64 and body["temperature"] == 0 for body in server.bodies)
-    assert again.stdout.split("Yes or No")[1:] == done.stdout.split("Yes or No")[1:]
+    told = done.stdout.split(" left ")[-1].split("\n", 1)[1]
+    assert "beside the" in told
+    assert again.stdout.endswith(told)
     answers = lines(tmp_path / "out" / "answers.jsonl")
     assert len(answers) == once
     for one in answers:
@@ -395,10 +453,22 @@ def test_the_command_leaves_answers_numbers_and_a_page(
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     for outside in ("http://", "https://", "//cdn", "@import", "url(http", "<script", "<iframe"):
         assert outside not in page.replace("http://www.w3.org/", "").replace(server.base_url, "")
-    for words in ("ruleset from memory", "published: GPT-4", "bag of words", "AUC", "wolf-2, no rules text"):
+    for words in ("ruleset from memory", "wolf-2, no rules text", "bag of words", "has shown nothing"):
         assert words in page
         assert words in done.stdout
-    assert "another set of questions" in done.stdout
+    for words in ("published: GPT-4", "another set of questions", "AUC", server.base_url):
+        assert words in page
+        assert words not in told
+    assert page.index("has shown nothing") < page.index(" of 16: <span") < page.index("published:")
+    assert "76 questions in 152 messages, with and without the rules, to 2 models" in done.stdout
+    assert done.stdout.count("No training file is named (--train)") == 1
+    assert "contaminated" not in done.stdout
+    assert page.count("free of contamination") == 3, (
+        "accuracy and F1 of yes or no, accuracy of open questions"
+    )
+    assert "cost unknown" in done.stdout
+    assert "<b>unknown</b><span>cost in USD" in page
+    assert "all questions, seed 1 (--seed)" in page
 
 
 def test_published_rows_are_of_the_released_questions_or_not() -> None:
@@ -475,9 +545,27 @@ def test_a_failing_server_ends_the_command_with_1(questions: Path, tmp_path: Pat
         assert done.returncode == 1
         assert "10 questions wait for an answer" in done.stdout
         assert "The server had a bad moment" in " ".join(done.stdout.split())
-        assert "missing)" in done.stdout
+        assert " waiting" in done.stdout
         assert run_eval(server, *asked).returncode == 0
         assert server.answered == 64 + 10, "the server counts what it would have said"
+
+
+def test_an_answer_without_choices_is_tried_again_and_never_kept(questions: Path, tmp_path: Path) -> None:
+    asked = (questions, "--model", "wolf-1", "-o", tmp_path / "out", "--split", "kinds")
+    with http_server.running() as server:
+        server.faults.extend([http_server.Fault("no_choices")] * 3)
+        done = run_eval(server, *asked, "--set", "retries=0")
+        assert done.returncode == 1
+        assert "3 questions wait for an answer" in done.stdout
+        assert "an answer without choices" in " ".join(done.stdout.split())
+        assert len(lines(tmp_path / "out" / "answers.jsonl")) == 13
+        server.faults.append(http_server.Fault("no_choices"))
+        assert run_eval(server, *asked, "--set", "retries=0").returncode == 1
+        assert run_eval(server, *asked).returncode == 0
+        assert len(server.bodies) == 16 + 3 + 1
+    answers = lines(tmp_path / "out" / "answers.jsonl")
+    assert len(answers) == 16
+    assert all(one["reply"] for one in answers)
 
 
 @pytest.mark.parametrize(
@@ -503,6 +591,42 @@ def test_mistakes_are_sentences_and_leave_nothing(
     assert done.returncode == 2
     assert sentence in done.stderr
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_judge_without_a_key_is_found_before_anything_is_asked(
+    begun: bool, questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    asked = (questions, "--model", "wolf-1", "-o", tmp_path / "out")
+    judged = (*asked, "--judge", "openai/gpt-4o-mini")
+    with http_server.running() as server:
+        if begun:
+            assert run_eval(server, *asked, "--split", "kinds").returncode == 0
+        once = server.calls
+        done = run_eval(server, *judged)
+        assert done.returncode == 2
+        assert "'openai/gpt-4o-mini': no API key" in done.stderr
+        assert server.calls == once
+        assert (tmp_path / "out").exists() == begun
+        if begun:
+            left = run_eval(server, *judged, "--split", "kinds")
+            assert server.calls == once
+            assert left.returncode == 1, "what is on file is shown, and the verdicts wait"
+            assert "4 questions wait for an answer (model 'openai/gpt-4o-mini': no API key" in left.stdout
+
+
+def test_a_judge_of_a_models_name_is_that_model(questions: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with http_server.running() as server:
+        done = run_eval(server, questions, "--model", "wolf-1", "--judge", "wolf-1", "-o", out)
+        assert done.returncode == 0, done.stderr
+        assert any(body["messages"][0]["content"].startswith("Question:") for body in server.bodies)
+        other = run_eval(server, questions, "--model", "wolf-1", "--judge", "wolf-2", "-o", out)
+    assert other.returncode == 2
+    assert "--judge: model 'wolf-2' is not known" in other.stderr
+    assert "--judge '{model: wolf-2, base_url: …}'" in other.stderr
 
 
 def test_a_refused_key_is_a_sentence(

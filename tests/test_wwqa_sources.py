@@ -119,8 +119,8 @@ def test_a_file_that_cannot_be_read_is_refused_in_a_sentence(
 
 
 def test_no_file_a_folder_and_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for path in (tmp_path, tmp_path / "none"):
-        with pytest.raises(WolflabError, match="cannot be read"):
+    for path, sentence in ((tmp_path, "cannot be read"), (tmp_path / "none", "there is no file")):
+        with pytest.raises(WolflabError, match=sentence):
             read_questions(path)
     monkeypatch.setattr(sources, "LARGEST", 2**20)
     assert "larger than 1 MiB" in told(tmp_path, "x" * (2**20 + 1))

@@ -469,22 +469,32 @@ def wwqa_eval(
     ] = [],
     out: Annotated[
         Path | None,
-        typer.Option("-o", "--out", help="Its directory, new or to go on (default: under runs/)."),
+        typer.Option("-o", "--out", help="A directory, new or to go on in (default: under runs/)."),
     ] = None,
-    split: Annotated[list[str], typer.Option(help="Instead of the test splits: train … (repeatable).")] = [],
-    limit: Annotated[int | None, typer.Option(min=1, help="So many questions of each row.")] = None,
-    seed: Annotated[int, typer.Option(help="Of that draw, and of the coin.")] = 1,
-    rules_text: Annotated[str, typer.Option(help="The rules in front: yes, no or both.")] = "yes",
-    rules: Annotated[str | None, typer.Option(help="Of questions that do not say theirs: a preset.")] = None,
+    split: Annotated[
+        list[str], typer.Option(help="Ask this split, not the test splits: train … (repeatable).")
+    ] = [],
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Ask at most so many questions of each row.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The seed of that draw, and of --coin.")] = 1,
+    rules_text: Annotated[str, typer.Option(help="Put the rules in front: yes, no or both.")] = "yes",
+    rules: Annotated[
+        str | None, typer.Option(help="The rules (a preset) of questions that do not say theirs.")
+    ] = None,
     plain: Annotated[
-        bool, typer.Option("--plain", help="Without the instruction, as 002's release.")
+        bool, typer.Option("--plain", help="Leave out the instruction, as 002's release does.")
     ] = False,
-    max_tokens: Annotated[int, typer.Option(min=1, help="Of a reply; more for a model that reasons.")] = 64,
+    max_tokens: Annotated[
+        int, typer.Option(min=1, help="The longest reply; a model that reasons needs more.")
+    ] = 64,
     coin: Annotated[bool, typer.Option("--coin", help="Read Yes and No by the release's rule.")] = False,
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Ask for the probability of Yes: AUC and calibration.")
     ] = False,
-    judge: Annotated[str | None, typer.Option(help="A model that judges open answers.")] = None,
+    judge: Annotated[
+        str | None, typer.Option(help="A model that judges open answers; its settings in braces.")
+    ] = None,
     train: Annotated[
         list[Path], typer.Option(help="A training file: its questions are contamination (repeatable).")
     ] = [],

@@ -52,7 +52,11 @@ def aside(path: Path) -> Iterator[Path]:
 
 def reading_file(path: Path) -> AbstractContextManager[None]:
     """Turns the system's errors while that file is read into the sentence."""
-    return _told(path, "it cannot be read ({}); name, or put there, a file that can")
+    return _told(
+        path,
+        "it cannot be read ({}); name, or put there, a file that can",
+        f"there is no file {path}; check its name and its folder",
+    )
 
 
 def writing(path: Path) -> AbstractContextManager[None]:
@@ -61,10 +65,13 @@ def writing(path: Path) -> AbstractContextManager[None]:
 
 
 @contextmanager
-def _told(path: Path, sentence: str) -> Iterator[None]:
+def _told(path: Path, sentence: str, missing: str = "") -> Iterator[None]:
+    """missing: the sentence for a file that is not there; else `sentence`."""
     try:
         yield
     except OSError as error:
+        if missing and isinstance(error, FileNotFoundError) and Path(error.filename or "") == path:
+            raise StoreError(missing) from None
         why = error.strerror or str(error)
         if error.filename is not None and Path(error.filename) == path.parent:
             why += f": {path.parent}"

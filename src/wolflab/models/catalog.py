@@ -66,6 +66,10 @@ def _served(name: str, settings: Mapping[str, Any]) -> tuple[Provider, str]:
         return PROVIDERS[prefix], rest
     if settings.get("base_url"):
         return PROVIDERS["custom"], name
+    if meant := get_close_matches("base_url", settings, 1):
+        raise ModelError(
+            f"model {name!r}, setting {meant[0]!r}: there is no such field; did you mean base_url?"
+        )
     known = ", ".join(f"{provider}/…" for provider in PROVIDERS)
     raise ModelError(
         f"model {name!r} is not known: use {BUILT_IN}, one of {known}, or any name with base_url"

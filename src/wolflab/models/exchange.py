@@ -175,8 +175,10 @@ class Served(Generic[Settings]):
                 variable = self.endpoint.variable or "api_key_env"
                 raise ModelRefused(f"{at} refuses the key (HTTP status {fault.status}): check {variable}")
             case "model":
+                usual = (self.settings.base_url or "/v1").rstrip("/").endswith("/v1")
+                hint = "" if usual else " (base_url usually ends in /v1)"
                 raise ModelRefused(
-                    f"{at} has no model {self.model!r}, or the address is wrong: {fault.words}"
+                    f"{at} has no model {self.model!r}, or the address is wrong{hint}: {fault.words}"
                 )
             case _:
                 raise ModelError(f"{at} refuses the request: {fault.words}")

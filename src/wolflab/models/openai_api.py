@@ -147,6 +147,9 @@ class OpenAIModel(Served[HttpSettings]):
         return self._response(answer.body, body, answer.latency)
 
     def _response(self, reply: dict[str, Any], body: dict[str, Any], latency: float) -> Response | Fault:
+        choices = reply.get("choices")
+        if not isinstance(choices, list) or not choices:
+            return Fault("retry", "an answer without choices, which holds no reply")
         text, finish = read_choice(reply)
         if finish == "network_error":
             return Fault("retry", "the server lost its own connection to the model")

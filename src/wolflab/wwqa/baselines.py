@@ -2,6 +2,7 @@
 
 Each takes questions of one form, and gives an answer to each. What is learned is learned from training
 questions; where these are missing, from four fifths of the questions for the fifth (clusters stay together).
+None learns from a question that it is tested on.
 """
 
 from __future__ import annotations
@@ -28,14 +29,20 @@ MOST_CLASSES = 40
 SEEN = 3
 """Texts that a word or a pair of words has to stand in, to be learned from."""
 _WORD = re.compile(r"\w+")
+Guesser = Callable[[Sequence[Item], Sequence[Item]], list[str]]
+"""(training, questions) → answers"""
 
 
 def baselines(items: Sequence[Item], training: Sequence[Item]) -> dict[str, list[str]]:
-    """Baseline → its answers to `items`, which are of one form. training: of that form, or empty."""
+    """Baseline → its answers to `items`, which are of one form. training: of that form, or empty.
+
+    Those that learn are left out where there is nothing to learn from: no training, and one cluster alone.
+    """
     form = items[0].form
     answers = {ALWAYS_YES: [YES] * len(items)} if form == "yes_no" else {}
-    answers[MAJORITY] = majority(training or items, items)
-    answers[WORDS] = bag_of_words(training, items) if training else held_out(items)
+    if training or len({item.cluster for item in items}) > 1:
+        for name, learned in ((MAJORITY, majority), (WORDS, bag_of_words)):
+            answers[name] = learned(training, items) if training else held_out(learned, items)
     if form == "choice":
         answers[LONGEST] = [max(item.choices, key=len) for item in items]
     return answers
@@ -61,8 +68,8 @@ def _said(item: Item, guess: Hashable) -> str:
     return "" if guess is None else str(guess)
 
 
-def held_out(items: Sequence[Item], seed: int = 0) -> list[str]:
-    """The bag of words' answers to each fifth, learned from the other four (cross-validation by cluster)."""
+def held_out(learned: Guesser, items: Sequence[Item], seed: int = 0) -> list[str]:
+    """A baseline's answers to each fifth, learned from the other four (cross-validation by cluster)."""
     clusters = sorted({item.cluster for item in items})
     random.Random(seed).shuffle(clusters)
     fold = {cluster: k % FOLDS for k, cluster in enumerate(clusters)}
@@ -71,7 +78,7 @@ def held_out(items: Sequence[Item], seed: int = 0) -> list[str]:
         inside = [place for place, item in enumerate(items) if fold[item.cluster] == k]
         rest = [item for item in items if fold[item.cluster] != k]
         if inside and rest:
-            given = bag_of_words(rest, [items[place] for place in inside])
+            given = learned(rest, [items[place] for place in inside])
             for place, answer in zip(inside, given, strict=True):
                 answers[place] = answer
     return answers

@@ -25,6 +25,8 @@ from ..models.base import Chat, Model, Request, Response, Sampling
 from ..models.budget import Budget
 from ..models.calls import answer
 from ..models.catalog import BUILT_IN, Spec, name_and_settings, resolve
+from ..models.endpoints import public_url
+from ..models.openai_api import OpenAIModel
 from ..rules import Ruleset
 from ..usage import Usage
 from .answers import chance_of_yes, read_answer, read_as_released
@@ -134,8 +136,9 @@ class EvalRun:
     """What was asked and answered.
 
     answers: by row and player, as the row's items; None for one that waits. waiting: questions without an
-    answer; why: what stopped the first. described: each model's settings; usage: by model, of all calls ever
-    made. adaptations: what endpoints forced us to change. judge: who judged open answers.
+    answer; why: what stopped the first. described: each model's settings; addresses: of their servers;
+    usage: by model, of all calls ever made; priced: models with a price. adaptations: what endpoints forced
+    us to change. judge: who judged open answers.
     """
 
     path: Path
@@ -146,9 +149,16 @@ class EvalRun:
     waiting: int = 0
     why: str = ""
     described: Mapping[str, Any] = field(default_factory=dict)
+    addresses: Mapping[str, str] = field(default_factory=dict)
     usage: Mapping[str, Usage] = field(default_factory=dict)
+    priced: frozenset[str] = frozenset()
     adaptations: tuple[str, ...] = ()
     judge: str = ""
+
+    def cost(self, model: str) -> float | None:
+        """USD of a model's calls; None where no price of it was ever known."""
+        cost = self.usage[model].cost
+        return cost if cost or model in self.priced else None
 
     def given(self, row: EvalRow, player: EvalPlayer) -> list[EvalAnswer]:
         """The answers that are there."""
@@ -277,6 +287,11 @@ def resolve_models(specs: Sequence[Spec], budget: Budget) -> list[Model]:
     return [resolve(spec, budget) for spec in specs]
 
 
+def begun_in(path: Path) -> bool:
+    """Whether that directory holds calls, to be gone on with."""
+    return (path / "run.sqlite").is_file()
+
+
 def begin_evaluation(path: Path, settings: EvalSettings, models: Iterable[Model]) -> CallStore:
     """An evaluation's directory, new or gone on with; StoreError where it was begun otherwise."""
     decides = {
@@ -308,7 +323,7 @@ async def evaluate(
 ) -> EvalRun:
     """Put the rows' questions to each model, one model after another.
 
-    judge: who says of open answers whether they say the same as the right one. reached: the models have been
+    judge: who says of open answers whether they say the same as the right one. reached: all of them have been
     tried. A spent budget, a failing server and a request refused for good leave questions waiting.
     """
     asked = _messages(rows, settings)
@@ -323,10 +338,9 @@ async def evaluate(
         }
         for model in models
     }
-    if not reached:
-        await check_models(
-            model for model in models if not all(one.on_file for one in whole[model.name].values())
-        )
+    missing = [model for model in models if not all(one.on_file for one in whole[model.name].values())]
+    if missing and not reached:
+        await check_models([*missing, *([] if judge is None else [judge])])
     for model in models:
         await _work(list(whole[model.name].values()), model.name, watch)
     players = tuple(EvalPlayer(model.name, rules) for model in models for rules in settings.conditions)
@@ -345,6 +359,7 @@ async def evaluate(
         whys += unjudged
     everybody = [*models, *([judge] if judge is not None else [])]
     home.adapted(everybody)
+    served = [model for model in everybody if isinstance(model, OpenAIModel)]
     return EvalRun(
         home.path,
         settings,
@@ -354,7 +369,9 @@ async def evaluate(
         waiting=len(whys),
         why=next((why for why in whys if why), ""),
         described={model.name: model.describe() for model in everybody},
+        addresses={model.name: public_url(model.endpoint.base_url) for model in served},
         usage=_usage(home),
+        priced=frozenset(model.name for model in served if model.settings.price is not None),
         adaptations=tuple(what for _, what in home.adaptations()),
         judge="" if judge is None else judge.name,
     )
@@ -444,8 +461,6 @@ async def _judged(
         if given.item.form == "open" and needed and given.reply.strip():
             prompts[id(given)] = judge_prompt(given.item, given.reply)
     askers = {words: _Asked(words, judge, home, sampling) for words in prompts.values()}
-    if not all(asker.on_file for asker in askers.values()):
-        await check_models([judge])
     await _work(list(askers.values()), f"judge {judge.name}", watch)
 
     def with_verdict(given: EvalAnswer | None) -> EvalAnswer | None:
@@ -490,16 +505,38 @@ def answer_lines(run: EvalRun) -> bytes:
 
 async def check_evaluation(
     specs: Sequence[Spec], rows: Sequence[EvalRow], settings: EvalSettings, judge: Spec | None, reach: bool
-) -> None:
-    """Raise a WolflabError for what cannot be asked, before anything is made. reach: try the models too."""
+) -> int:
+    """How many messages each model is to answer; a WolflabError for what cannot be asked, before anything is
+    made. reach: try the models too.
+    """
     models = resolve_models(specs, Budget())
-    judges = [] if judge is None else resolve_models([judge], Budget())
-    _messages(rows, settings)
+    judges = _resolve_judge(judge, Budget())
+    messages = _messages(rows, settings)
     try:
         await check_models([*models, *judges] if reach else ())
     finally:
         for model in (*models, *judges):
             await model.close()
+    return len(set(messages.values()))
+
+
+def judge_among(judge: Spec | None, specs: Sequence[Spec]) -> Spec | None:
+    """The judge as it is to be asked: a name that is one of the models' is that model, with its settings."""
+    return next((spec for spec in specs if name_and_settings(spec)[0] == judge), judge)
+
+
+def _resolve_judge(judge: Spec | None, budget: Budget) -> list[Model]:
+    """The judge, if there is one; what is wrong with it is said to be wrong with the judge."""
+    try:
+        return [] if judge is None else resolve_models([judge], budget)
+    except WolflabError as error:
+        alone = isinstance(judge, str) and judge != BUILT_IN
+        how = (
+            f"; settings of a judge stand beside its name: --judge '{{model: {judge}, base_url: …}}'"
+            if alone
+            else ""
+        )
+        raise WolflabError(f"--judge: {error}{how}") from None
 
 
 async def evaluate_by_name(
@@ -518,7 +555,7 @@ async def evaluate_by_name(
     """
     budget = Budget(*limits)
     models = resolve_models(specs, budget)
-    judges = [] if judge is None else resolve_models([judge], budget)
+    judges = _resolve_judge(judge, budget)
     try:
         with begin_evaluation(path, settings, [*models, *judges]) as home:
             budget.spent_tokens, budget.spent_usd = home.spent()

@@ -1,17 +1,18 @@
 """From answers to the numbers of an evaluation: a table for each row and form, and what stands beside it.
 
-Yes-or-no questions, choices and open questions are never added up.
+In front stands how many of each row's questions a model has right, beside the best baseline. In the tables
+yes-or-no questions, choices and open questions are never added up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from ..stats.agreement import TwoRaters, two_raters
 from ..stats.intervals import Estimate
-from .baselines import LEAST_TRAINING, baselines
+from .baselines import LEAST_TRAINING, MAJORITY, baselines
 from .evaluating import EvalAnswer, EvalPlayer, EvalRow, EvalRun
 from .items import YES, Form, Item
 from .scores import (
@@ -23,20 +24,23 @@ from .scores import (
     cluster_numbers,
     f1,
     in_clusters,
-    invalid_rate,
     marks_by_group,
     reliability_bins,
+    unreadable_rate,
 )
 
 Subset = Literal["all", "free", "contaminated"]
 """Of a row's questions: all, those that stand in no training file, those that do."""
+
+BesideBaseline = Literal["better", "not better", "worse", "unknown"]
+"""Of a player beside the best baseline."""
 
 SCORES: Mapping[str, Callable[[Sequence[Mark]], Estimate]] = {
     "accuracy": accuracy_of,
     "weighted F1": f1,
     "macro F1": lambda marks: f1(marks, "macro"),
     "F1 of Yes": lambda marks: f1(marks, "positive"),
-    "invalid": invalid_rate,
+    "unreadable": unreadable_rate,
 }
 """Every score of a table, in order; F1 is of yes-or-no questions alone."""
 GROUPS: Mapping[str, Callable[[Item], str]] = {
@@ -48,6 +52,27 @@ GROUPS: Mapping[str, Callable[[Item], str]] = {
 """What accuracy is told by: → the group of a question, "" where it is of none."""
 MOSTLY_UNREAD = 0.5
 """The share of unreadable replies from which a model is named at the top."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowScore:
+    """How many of a row's questions one player has right, questions of all forms together.
+
+    right, unreadable: of the questions that are answered. accuracy: their share. baseline: the one that is
+    right most often on the same questions, and `guessed` the share that it has right; "" and None where
+    there is none. verdict: whether the interval of the accuracy lies above that share, or below it;
+    "unknown" without an interval or a baseline.
+    """
+
+    row: str
+    player: str
+    part: Subset
+    right: int
+    unreadable: int
+    accuracy: Estimate
+    baseline: str
+    guessed: float | None
+    verdict: BesideBaseline
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +88,9 @@ class EvalLine:
 class EvalTable:
     """The numbers of one row's questions of one form.
 
-    yes: how many of the answers are Yes. learned: what the baselines learned from. groups: model → group →
-    accuracy, by name of grouping. chances: model → (AUC, calibration error, reliability table). matched:
-    model → accuracy without the judge.
+    yes: how many of the answers are Yes. learned: what the baselines learned from; "" for nothing. groups:
+    model → group → accuracy, by name of grouping. chances: model → (AUC, calibration error, reliability
+    table). matched: model → accuracy without the judge.
     """
 
     row: str
@@ -83,12 +108,14 @@ class EvalTable:
 
 @dataclass(frozen=True, slots=True)
 class EvalResults:
-    """All of it. judged: the judge beside the exact matching of open answers; None where it saw none.
+    """All of it. rows: of each player, each row in one line; in parts where contamination is known.
 
+    judged: the judge beside the exact matching of open answers; None where it saw none.
     silent: models from which probabilities were wanted and none came. unread: models most of whose replies
     could not be read, with the share. cut: how many unreadable replies broke off at max_tokens.
     """
 
+    rows: tuple[RowScore, ...]
     tables: tuple[EvalTable, ...]
     judged: TwoRaters | None
     silent: tuple[str, ...]
@@ -102,8 +129,13 @@ class EvalResults:
 
 def results(run: EvalRun) -> EvalResults:
     """The numbers of what was answered so far; what waits is counted as missing."""
-    tables = [
-        _table(run, row, form) for row in run.rows for form in get_args(Form) if _inside(row.items, form)
+    inside = {row.name: [_of_form(row, form) for form in get_args(Form)] for row in run.rows}
+    tables = [_table(run, row, one) for row in run.rows for one in inside[row.name] if one.places]
+    rows = [
+        score
+        for player in run.players
+        for row in run.rows
+        for score in _scores(run, row, player, inside[row.name])
     ]
     every = {player: [one for row in run.rows for one in run.given(row, player)] for player in run.players}
     binary = {player: [one for one in given if one.item.form == "yes_no"] for player, given in every.items()}
@@ -118,29 +150,100 @@ def results(run: EvalRun) -> EvalResults:
         if (n := sum(one.finish == "length" and not one.reading.readable for one in given))
     }
     unread = {player.name: share for player, share in run.unread.items() if share > MOSTLY_UNREAD}
-    return EvalResults(tuple(tables), _agreement(every), tuple(silent), unread, cut)
+    return EvalResults(tuple(rows), tuple(tables), _agreement(every), tuple(silent), unread, cut)
 
 
-def _inside(items: Sequence[Item], form: Form) -> list[int]:
-    """The places of the questions of a form."""
-    return [place for place, item in enumerate(items) if item.form == form]
+@dataclass(frozen=True, slots=True)
+class _OfForm:
+    """A row's questions of one form: their places, what baselines learn from, and what these are worth."""
+
+    form: Form
+    places: Sequence[int]
+    training: Sequence[Item]
+    guessed: Mapping[str, Sequence[Mark]]
 
 
-def _table(run: EvalRun, row: EvalRow, form: Form) -> EvalTable:
-    places = _inside(row.items, form)
+def _of_form(row: EvalRow, form: Form) -> _OfForm:
+    places = [place for place, item in enumerate(row.items) if item.form == form]
+    items = [row.items[place] for place in places]
+    training = [item for item in row.training if item.form == form]
+    training = training if len(training) >= LEAST_TRAINING else []
+    guessed = {
+        name: [_guessed(item, answer) for item, answer in zip(items, guesses, strict=True)]
+        for name, guesses in (baselines(items, training) if items else {}).items()
+    }
+    return _OfForm(form, places, training, guessed)
+
+
+# -- one line a row ---------------------------------------------------------------------------
+
+
+def _scores(run: EvalRun, row: EvalRow, player: EvalPlayer, inside: Sequence[_OfForm]) -> Iterator[RowScore]:
+    """One player's row: as a whole, and by contamination where something is known of it."""
+    answers = run.answers.get((row.name, player))
+    if answers is None:
+        return
+    known = row.contaminated
+    parts: dict[Subset, list[int]] = {"all": list(range(len(answers)))}
+    if known is not None:
+        parts["free"] = [place for place in parts["all"] if not known[place]]
+        parts["contaminated"] = [place for place in parts["all"] if known[place]]
+    for part, places in parts.items():
+        marks = {place: one.mark for place in places if (one := answers[place]) is not None}
+        baseline, guessed = _best_baseline(inside, marks)
+        accuracy = accuracy_of(list(marks.values()))
+        yield RowScore(
+            row.name,
+            player.name,
+            part,
+            sum(mark.right for mark in marks.values()),
+            sum(not mark.readable for mark in marks.values()),
+            replace(accuracy, missing=len(places) - len(marks)),
+            baseline,
+            guessed,
+            _verdict(accuracy, guessed),
+        )
+
+
+def _best_baseline(inside: Sequence[_OfForm], places: Collection[int]) -> tuple[str, float | None]:
+    """The baseline that is right most often in these places, and how often.
+
+    One that is of other forms of answer alone (always Yes, of choices) gives the majority answer.
+    """
+    names = dict.fromkeys(name for one in inside for name in one.guessed)
+    right = dict.fromkeys(names, 0)
+    for one in inside:
+        for name in names:
+            guessed = one.guessed.get(name, one.guessed.get(MAJORITY, ()))
+            hits = (place in places and mark.right for place, mark in zip(one.places, guessed, strict=False))
+            right[name] += sum(hits)
+    if not right or not places:
+        return "", None
+    best = max(right, key=lambda name: right[name])
+    return best, right[best] / len(places)
+
+
+def _verdict(accuracy: Estimate, guessed: float | None) -> BesideBaseline:
+    if guessed is None or accuracy.low is None or accuracy.high is None:
+        return "unknown"
+    return "better" if accuracy.low > guessed else "worse" if accuracy.high < guessed else "not better"
+
+
+# -- tables by form ---------------------------------------------------------------------------
+
+
+def _table(run: EvalRun, row: EvalRow, inside: _OfForm) -> EvalTable:
+    form, places = inside.form, inside.places
     items = [row.items[place] for place in places]
     known = None if row.contaminated is None else [row.contaminated[place] for place in places]
     parts: tuple[Subset, ...] = get_args(Subset) if row.foreign or any(known or ()) else ("all",)
-    training = [item for item in row.training if item.form == form]
-    training = training if len(training) >= LEAST_TRAINING else []
     players = [player for player in run.players if (row.name, player) in run.answers]
     given = {player: [run.answers[row.name, player][place] for place in places] for player in players}
     lines = []
     for player, answers in given.items():
         marks = [None if one is None else one.mark for one in answers]
         lines.append(EvalLine(player.name, True, _parts(marks, known, parts, form)))
-    for name, guesses in baselines(items, training).items():
-        guessed = [_guessed(item, answer) for item, answer in zip(items, guesses, strict=True)]
+    for name, guessed in inside.guessed.items():
         lines.append(EvalLine(name, False, _parts(guessed, known, parts, form)))
     there = {player: [one for one in given[player] if one is not None] for player in players}
     return EvalTable(
@@ -151,11 +254,17 @@ def _table(run: EvalRun, row: EvalRow, form: Form) -> EvalTable:
         row.foreign,
         parts,
         tuple(lines),
-        f"{len(training):,} training questions" if training else "the row itself, by 5-fold cross-validation",
+        _learned_from(inside),
         {name: by for name, group in GROUPS.items() if (by := _by_group(there, group))},
         {player.name: _chances(answers) for player, answers in there.items() if _has_chances(answers)},
         {player.name: _matched(answers) for player, answers in there.items() if form == "open" and run.judge},
     )
+
+
+def _learned_from(inside: _OfForm) -> str:
+    if inside.training:
+        return f"{len(inside.training):,} training questions"
+    return "the row itself, by 5-fold cross-validation" if MAJORITY in inside.guessed else ""
 
 
 def _parts(

@@ -1,7 +1,8 @@
 """How well questions were answered: shares and F1, each with an interval over clusters of questions.
 
 Questions about one situation, or of one kind, are answered well or badly together, so clusters are resampled
-(they are the "deals" of `stats`). Every score is a function of sums over questions, and of nothing else.
+(they are the "deals" of `stats`). Every score is a function of sums over questions, and of nothing else. With
+fewer than five clusters no score has an interval.
 """
 
 from __future__ import annotations
@@ -12,13 +13,23 @@ from typing import Literal
 
 import numpy as np
 
-from ..stats.intervals import UNIT, Estimate, as_share, divide, quotient, resampled_estimate
+from ..stats.intervals import (
+    FEW_DEALS,
+    MIN_DEALS,
+    UNIT,
+    Estimate,
+    as_share,
+    divide,
+    quotient,
+    resampled_estimate,
+)
 from ..stats.resampling import Floats
 from .items import NO, YES
 
 Average = Literal["weighted", "macro", "positive"]
 """Of the F1 of Yes and the F1 of No: by how often each is right, both alike, or Yes alone."""
-UNITS = "items"
+UNITS = "questions"
+FEW_CLUSTERS = FEW_DEALS.replace("deals", "clusters")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +61,7 @@ def accuracy_of(marks: Sequence[Mark]) -> Estimate:
     return _share(marks, [mark.right for mark in marks])
 
 
-def invalid_rate(marks: Sequence[Mark]) -> Estimate:
+def unreadable_rate(marks: Sequence[Mark]) -> Estimate:
     """The share of replies in which no answer could be read."""
     return _share(marks, [not mark.readable for mark in marks])
 
@@ -188,5 +199,8 @@ def _resampled(
 
 
 def in_clusters(estimate: Estimate) -> Estimate:
-    """The same with notes that speak of clusters: those are what `stats` calls deals."""
-    return replace(estimate, note=estimate.note.replace("deals", "clusters"))
+    """The same in words of questions and clusters, which are what `stats` calls deals; see the module."""
+    told = replace(estimate, units=UNITS, note=estimate.note.replace("deals", "clusters"))
+    if told.value is None or told.deals >= MIN_DEALS:
+        return told
+    return replace(told, low=None, high=None, note=FEW_CLUSTERS)

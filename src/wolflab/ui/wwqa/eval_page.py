@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import islice
 from pathlib import Path
 
+from ... import __version__
 from ...metrics.published import published_table
 from ...stats.intervals import Estimate
 from ...wwqa.asking import options
 from ...wwqa.evaluating import EvalAnswer, EvalRun
 from ...wwqa.items import Form
-from ...wwqa.results import SCORES, EvalLine, EvalResults, EvalTable, Subset
+from ...wwqa.results import SCORES, EvalLine, EvalResults, EvalTable, RowScore, Subset
+from ...wwqa.scores import FEW_CLUSTERS, UNITS
 from ..report.figures import ChartLine, ForestRow, Panel, calibration_chart, forest, on_page
 from ..report.numbers import html_table, number, shown
 from ..report.page import FOOTER, page, sections
@@ -27,6 +29,16 @@ _RELEASED = (500, 303)
 """Questions of 002's released binary file, and how many of them are answered Yes."""
 _BY_PART = ("accuracy", "weighted F1")
 """The scores that are told apart by contamination."""
+SHOWN_NOTHING = (
+    "A model that is not better than the best baseline, a guess without understanding, has shown nothing."
+)
+"""What every number is to be read by."""
+_FEW = f"{FEW_CLUSTERS.capitalize()} (the questions on one situation, or of one kind, are a cluster)."
+_UNKNOWN = "No training file is named (--train): nothing is known of contamination."
+_WORDING = (
+    "A wording is three numbers: which sentence frame of its kind the question has, which telling the "
+    "situation has, and which words lead the question in."
+)
 _SHOWN = 3
 """Replies of each kind and model that are shown."""
 _LONG = 600
@@ -35,10 +47,15 @@ _TITLE = "Questions on the rules"
 
 
 def render_evaluation(
-    run: EvalRun, found: EvalResults, warnings: Sequence[str], files: Sequence[Path]
+    run: EvalRun,
+    found: EvalResults,
+    warnings: Sequence[str],
+    files: Sequence[Path],
+    drawn: Mapping[str, str],
 ) -> str:
-    """The page as text. warnings: sentences for its top. files: what was asked."""
+    """The page as text. warnings: sentences for its top. drawn: how the questions in `files` were chosen."""
     parts = [
+        ("right", "How many are right", _right(found)),
         *(
             (form, called, _form(form, tables))
             for form, called in FORMS.items()
@@ -48,7 +65,7 @@ def render_evaluation(
         ("chances", "Probabilities", _chances(found.tables)),
         ("judge", "The judge", _judge(run, found)),
         ("replies", "Some replies", _replies(run)),
-        ("asked", "How it was asked", _asked(run, files)),
+        ("asked", "How it was asked", _asked(run, drawn)),
         ("reading", "How to read this page", _READING),
     ]
     waiting = [f"{counted(run.waiting, 'question waits', 'questions wait')} for an answer: {run.why}"]
@@ -62,20 +79,87 @@ def render_evaluation(
 def _tiles(run: EvalRun) -> str:
     usage = list(run.usage.values())
     models = {player.model for player in run.players}
+    asked = {item.id for row in run.rows for item in row.items}
     tiles = (
-        (sum(len(row.items) for row in run.rows), "questions", "count"),
-        (len(models), "model" if len(models) == 1 else "models", "count"),
-        (run.waiting, "waiting for an answer", "count"),
-        (sum(one.tokens for one in usage), "tokens", "large"),
-        (sum(one.cost for one in usage), "cost in USD", "usd"),
+        (number(len(asked), "count"), "questions"),
+        (number(len(models), "count"), "model" if len(models) == 1 else "models"),
+        (number(run.waiting, "count"), "waiting for an answer"),
+        (number(sum(one.tokens for one in usage), "large"), "tokens"),
+        (_cost(run), "cost in USD"),
     )
-    cells = (
-        f'<div class="tile"><b>{number(n, kind)}</b><span>{what}</span></div>' for n, what, kind in tiles
-    )
+    cells = (f'<div class="tile"><b>{value}</b><span>{what}</span></div>' for value, what in tiles)
     return f'<div class="tiles">{"".join(cells)}</div>'
 
 
-# -- results ----------------------------------------------------------------------------------
+def _cost(run: EvalRun) -> str:
+    costs = [run.cost(model) for model in run.usage]
+    known = [cost for cost in costs if cost is not None]
+    return number(sum(known), "usd") if len(known) == len(costs) else "unknown"
+
+
+# -- one line a row ---------------------------------------------------------------------------
+
+
+def by_player(rows: Iterable[RowScore]) -> dict[str, list[RowScore]]:
+    """Each player's rows, less the parts in which no question is."""
+    players: dict[str, list[RowScore]] = {}
+    for one in rows:
+        if one.part == "all" or one.accuracy.n or one.accuracy.missing:
+            players.setdefault(one.player, []).append(one)
+    return players
+
+
+def row_name(row: RowScore) -> str:
+    """The row, and which part of it."""
+    return f"{row.row},\n{PARTS[row.part]}" if PARTS[row.part] else row.row
+
+
+def against(row: RowScore) -> str:
+    """The player beside the best baseline, in two short lines."""
+    if row.guessed is None:
+        return "no baseline" if row.accuracy.n else "–"
+    share = f"{row.baseline} ({number(row.guessed, 'share')})"
+    if row.verdict == "unknown":
+        return f"cannot be told from\n{share}"
+    return f"{row.verdict} than\n{share}"
+
+
+def notes(found: EvalResults) -> list[str]:
+    """Why some numbers are not there, a sentence each."""
+    said = []
+    if any(one.accuracy.note == FEW_CLUSTERS for one in found.rows):
+        said.append(_FEW)
+    if any(len(table.parts) > 1 and not _known(table) for table in found.tables):
+        said.append(_UNKNOWN)
+    return said
+
+
+def _known(table: EvalTable) -> bool:
+    """Whether something is known of the contamination of its questions."""
+    return any(
+        line.scores["free"]["accuracy"].n or line.scores["contaminated"]["accuracy"].n for line in table.lines
+    )
+
+
+def _right(found: EvalResults) -> str:
+    tables = ""
+    for player, rows in by_player(found.rows).items():
+        cells = [
+            [
+                escape(row_name(one)).replace("\n", "<br>"),
+                f"{one.right} of {one.accuracy.n}: {shown(one.accuracy, 'share', cluster='cluster')}",
+                escape(against(one)).replace("\n", "<br>"),
+                number(one.unreadable, "count"),
+            ]
+            for one in rows
+        ]
+        heads = ["", "right", "beside the<br>best baseline", "unreadable"]
+        tables += html_table(escape(player), heads, cells, instrument=False)
+    why = " ".join(notes(found))
+    return f"<p>{SHOWN_NOTHING}</p>{tables}{_lead(why) if why else ''}"
+
+
+# -- tables by form ---------------------------------------------------------------------------
 
 
 def _form(form: Form, tables: Sequence[EvalTable]) -> str:
@@ -91,14 +175,14 @@ def _form(form: Form, tables: Sequence[EvalTable]) -> str:
         title, note, rows = published_lines(tables)
         heads = ["", "accuracy", "weighted F1"]
         cells = [[escape(cell) for cell in row] for row in rows]
-        body += html_table(f"{escape(title)} – {escape(note)}", heads, cells, instrument=False)
+        body += _lead(f"{title}: {note}.") + html_table("Published", heads, cells, instrument=False)
     return body
 
 
 def _panel(table: EvalTable, tables: Sequence[EvalTable]) -> Panel:
     """One row's accuracies; all panels of a figure have the same lines."""
     names = dict.fromkeys(line.name for one in tables for line in one.lines)
-    none = Estimate(None, None, None, 0, 0, "items")
+    none = Estimate(None, None, None, 0, 0, UNITS)
     by = {line.name: line.scores["all"]["accuracy"] for line in table.lines}
     lines = tuple(ForestRow(cut(name, 40), by.get(name, none)) for name in names)
     return Panel(table.row, lines, bounds=(0.0, 1.0))
@@ -120,16 +204,29 @@ def _table(table: EvalTable) -> str:
         ]
         for line in table.lines
     ]
-    caption = f"{escape(table.row)}: {counted(table.n, 'question')}"
-    caption += f", {table.yes} of them Yes" if table.form == "yes_no" else ""
-    caption += f". Baselines learned from {table.learned}."
-    if len(table.parts) > 1 and not any(n.scores["free"]["accuracy"].n for n in table.lines):
-        caption += " No training file is named (--train): nothing is known of contamination."
-    return html_table(caption, heads, rows, instrument=False)
+    about = f"{table.row}: {counted(table.n, 'question')}" + (
+        f", {table.yes} of them Yes" if table.form == "yes_no" else ""
+    )
+    learned = (
+        f"Baselines learned from {table.learned}" if table.learned else "No baseline had enough to learn from"
+    )
+    about += f". {learned}."
+    if len(table.parts) > 1 and not _known(table):
+        about += f" {_UNKNOWN}"
+    if any(
+        line.scores[part]["accuracy"].note == FEW_CLUSTERS for line in table.lines for part in table.parts
+    ):
+        about += f" {_FEW}"
+    return _lead(about) + html_table(escape(table.row), heads, rows, instrument=False)
+
+
+def _lead(text: str) -> str:
+    """A sentence above a table; a caption would be as wide as the table, and cut off on a small screen."""
+    return f'<p class="lead">{escape(text)}</p>'
 
 
 def _score(line: EvalLine, score: str, part: Subset) -> str:
-    return shown(line.scores[part][score], "share" if score == "invalid" else "plain", cluster="cluster")
+    return shown(line.scores[part][score], "share" if score == "unreadable" else "plain", cluster="cluster")
 
 
 def published_lines(tables: Sequence[EvalTable]) -> tuple[str, str, list[list[str]]]:
@@ -154,7 +251,11 @@ def _groups(tables: Sequence[EvalTable]) -> str:
         inside = "".join(_grouping(grouping, by_model) for grouping, by_model in table.groups.items())
         if inside:
             made += _folded(f"{table.row}: {FORMS[table.form]}", inside)
-    return f'<p class="lead">Accuracy.</p>{made}' if made else ""
+    return (
+        f'<p class="lead">Accuracy. Groups of fewer than 5 clusters have no interval.</p>{made}'
+        if made
+        else ""
+    )
 
 
 def _grouping(grouping: str, by_model: Mapping[str, Mapping[str, Estimate]]) -> str:
@@ -163,7 +264,8 @@ def _grouping(grouping: str, by_model: Mapping[str, Mapping[str, Estimate]]) -> 
         [escape(group), *(shown(groups.get(group), cluster="cluster") for groups in by_model.values())]
         for group in groups
     ]
-    return html_table(f"By {grouping}", [grouping, *map(escape, by_model)], rows, instrument=False)
+    table = html_table(f"By {grouping}", [grouping, *map(escape, by_model)], rows, instrument=False)
+    return (_lead(_WORDING) if grouping == "wording" else "") + table
 
 
 def _folded(title: str, inside: str) -> str:
@@ -234,16 +336,21 @@ def _quotes(answers: Iterator[EvalAnswer], what: str) -> Iterator[str]:
         )
 
 
-def _asked(run: EvalRun, files: Sequence[Path]) -> str:
+def _asked(run: EvalRun, drawn: Mapping[str, str]) -> str:
     settings = run.settings
+    where = {name: {"address": address} for name, address in run.addresses.items()}
     rules = {"yes": "in front of every question", "no": "left out", "both": "in front, and left out"}
     said = {
-        "Files": ", ".join(str(path) for path in files),
+        **drawn,
         "Rules text": rules[settings.rules_text],
         "Instruction": "none, as in 002's release" if settings.plain else "what form the answer is to have",
         "Reading": "002's release: Yes, else No, else a coin" if settings.coin else "the reply's beginning",
         "Sampling": f"temperature 0, at most {settings.max_tokens} tokens",
-        **{name: ", ".join(f"{k} {v}" for k, v in told.items()) for name, told in run.described.items()},
+        **{
+            name: ", ".join(f"{k} {v}" for k, v in (*told.items(), *where.get(name, {}).items()))
+            for name, told in run.described.items()
+        },
+        "Wolflab": __version__,
     }
     rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in said.items())
     forced = "".join(f"<li>{escape(what)}</li>" for what in run.adaptations)
@@ -256,17 +363,20 @@ how far stated probabilities are from what is right, on average over ten bins.</
 
 _READING = """<dl class="notes">
 <dt>Accuracy</dt><dd>The share of right answers. A reply in which no answer can be read is wrong.</dd>
-<dt>Weighted F1</dt><dd>The F1 of Yes and that of No, averaged by how many questions each is right for; this
-is the F1 of 002's Table 1. Always saying Yes has accuracy 0.606 and weighted F1 0.457 on its questions.</dd>
-<dt>Macro F1, F1 of Yes</dt><dd>The same two averaged alike, and the first alone.</dd>
-<dt>Invalid</dt><dd>The share of replies that could not be read.</dd>
-<dt>Interval</dt><dd>95 %, with clusters resampled: questions about one situation, or of one kind, go
-together.</dd>
+<dt>Weighted F1</dt><dd>The mean of the F1 of Yes and the F1 of No. The more questions have Yes as their right
+answer, the more the F1 of Yes counts; No likewise. This is the F1 of 002's Table 1. Always saying Yes has
+accuracy 0.606 and weighted F1 0.457 on its questions.</dd>
+<dt>Macro F1, F1 of Yes</dt><dd>The plain mean of the two, and the F1 of Yes alone.</dd>
+<dt>Unreadable</dt><dd>The share of replies in which no answer could be read.</dd>
+<dt>Interval</dt><dd>95 %, with clusters resampled: the questions on one situation, or of one kind, are a
+cluster. With fewer than five clusters there is no interval.</dd>
 <dt>Rows</dt><dd>situations: new situations; wordings: new ways to ask; kinds: new things to ask about;
 ruleset: other rules, which stand in front. “From memory” is the last one without them: who answers by what it
 has learned of the usual rules is right only where they agree.</dd>
 <dt>Contaminated</dt><dd>The question stands in a training file, letters and digits alike.</dd>
-<dt>Baselines</dt><dd>What comes of always saying Yes, of the most frequent answer, of the words alone (naive
-Bayes on words and pairs of words), of the longest option. A model that does no better has shown nothing.</dd>
+<dt>Baselines</dt><dd>Always Yes; the most frequent answer; the words alone (naive Bayes on words and pairs of
+words); the longest option. None learns from a question that it is tested on. The best baseline of a row is
+right most often there. “Better” means that the interval lies above the share that it has right. To questions
+of other forms, “always Yes” and “longest option” give the most frequent answer.</dd>
 <dt>Published</dt><dd>Other models, asked by others in other words; not to be compared line by line.</dd>
 </dl>"""

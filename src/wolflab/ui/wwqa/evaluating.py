@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import shlex
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
+from ... import __version__
 from ...errors import WolflabError
 from ...files import write
 from ...lab.plans.overrides import with_settings
@@ -25,17 +25,26 @@ from ...wwqa.evaluating import (
     EvalRun,
     EvalSettings,
     answer_lines,
+    begun_in,
     check_evaluation,
     choose_rows,
     evaluate_by_name,
+    judge_among,
 )
-from ...wwqa.results import EvalLine, EvalResults, EvalTable, Subset, results
+from ...wwqa.results import EvalResults, RowScore, results
 from ..commands import bar, goes_on_with, write_numbers
 from ..console import say
-from ..report.numbers import number
-from ..tables import estimate_cell, in_line, print_fitted
+from ..report.numbers import interval, number
+from ..tables import in_line, print_fitted
 from ..wording import counted
-from .eval_page import FORMS, PARTS, published_lines, render_evaluation
+from .eval_page import (
+    SHOWN_NOTHING,
+    against,
+    by_player,
+    notes,
+    render_evaluation,
+    row_name,
+)
 
 ANSWERS, RESULTS, PAGE = "answers.jsonl", "results.json", "report.html"
 
@@ -56,7 +65,7 @@ class EvalWanted:
 
 
 def evaluate_files(console: Console, wanted: EvalWanted, settings: EvalSettings) -> bool:
-    """Put questions to models, print the tables, write the page. Returns whether all were answered."""
+    """Put questions to models, print the results, write the page. Returns whether all were answered."""
     with checking("the evaluation's budget", BudgetSpec):
         BudgetSpec(tokens=wanted.limits[0], usd=wanted.limits[1])
     splits = wanted.splits or TEST_SPLITS
@@ -64,14 +73,15 @@ def evaluate_files(console: Console, wanted: EvalWanted, settings: EvalSettings)
         wanted.files, settings, splits, wanted.train, wanted.limit, lambda trouble: say(console, trouble)
     )
     specs = [with_settings(model, wanted.set_) for model in wanted.models]
-    judge = None if wanted.judge is None else with_settings(wanted.judge, ())
-    new = wanted.out is None
-    asyncio.run(check_evaluation(specs, rows, settings, judge, reach=new))
+    judge = judge_among(None if wanted.judge is None else with_settings(wanted.judge, ()), specs)
+    new = wanted.out is None or not begun_in(wanted.out)
+    messages = asyncio.run(check_evaluation(specs, rows, settings, judge, reach=new))
     path = wanted.out or new_directory(Path("runs"), "wwqa-eval")
     again = shlex.join(["wolflab", *sys.argv[1:], *([] if wanted.out else ["-o", str(path)])])
     goes_on_with(again)
-    asked = sum(len(row.items) for row in rows)
-    say(console, f"{counted(asked, 'question')}, {counted(len(specs), 'model')}  →  {path}")
+    asked = counted(len({item.id for row in rows for item in row.items}), "question")
+    both = f" in {messages:,} messages, with and without the rules" if settings.rules_text == "both" else ""
+    say(console, f"{asked}{both}, to {counted(len(specs), 'model')}  →  {path}")
     shown = bar(console)
     tasks: dict[str, Any] = {}
 
@@ -85,10 +95,14 @@ def evaluate_files(console: Console, wanted: EvalWanted, settings: EvalSettings)
     found = results(run)
     write(path / ANSWERS, answer_lines(run))
     write_numbers(path / RESULTS, as_numbers(run, found, wanted))
-    page = render_evaluation(run, found, warnings(run, found), wanted.files)
+    page = render_evaluation(run, found, warnings(run, found), wanted.files, drawn_in_words(wanted, run))
     write(path / PAGE, page.encode())
     print_evaluation(console, run, found)
-    say(console, f"report: {path / PAGE}\nits numbers as data: {path / RESULTS}\nanswers: {path / ANSWERS}")
+    rest = "by form of answer, kind, wording and difficulty, with F1, baselines and some replies"
+    say(
+        console,
+        f"report ({rest}): {path / PAGE}\nits numbers as data: {path / RESULTS}\nanswers: {path / ANSWERS}",
+    )
     if run.waiting:
         left = counted(run.waiting, "question waits", "questions wait")
         say(console, f"{left} for an answer ({run.why}). Go on with: {again}", "yellow")
@@ -106,12 +120,30 @@ def eval_settings(rules_text: str, rules: str | None, **more: Any) -> EvalSettin
     )
 
 
+def drawn_in_words(wanted: EvalWanted, run: EvalRun) -> dict[str, str]:
+    """Which questions were asked, as the page says it."""
+    limit = (
+        "all questions" if wanted.limit is None else f"at most {wanted.limit} questions of each row (--limit)"
+    )
+    trained = ", ".join(map(str, wanted.train)) or "none named"
+    return {
+        "Files": ", ".join(map(str, wanted.files)),
+        "Splits": ", ".join(wanted.splits or TEST_SPLITS)
+        if not all(row.foreign for row in run.rows)
+        else "none",
+        "Training files": trained,
+        "Draw": f"{limit}, seed {run.settings.seed} (--seed)",
+    }
+
+
 def as_numbers(run: EvalRun, found: EvalResults, wanted: EvalWanted) -> dict[str, Any]:
     """The numbers as JSON values, with how they came about."""
     settings = run.settings
     return {
+        "wolflab": __version__,
         "files": [str(path) for path in wanted.files],
         "training files": [str(path) for path in wanted.train],
+        "splits": wanted.splits or TEST_SPLITS,
         "limit": wanted.limit,
         "rules text": settings.rules_text,
         "rules": None if settings.rules is None else settings.rules.stated(),
@@ -122,7 +154,9 @@ def as_numbers(run: EvalRun, found: EvalResults, wanted: EvalWanted) -> dict[str
         "seed": settings.seed,
         "judge": run.judge,
         "models": run.described,
+        "addresses": run.addresses,
         "usage": run.usage,
+        "cost in USD": {model: run.cost(model) for model in run.usage},
         "adaptations": run.adaptations,
         "waiting": run.waiting,
         "why": run.why,
@@ -131,8 +165,6 @@ def as_numbers(run: EvalRun, found: EvalResults, wanted: EvalWanted) -> dict[str
 
 
 # -- in the terminal --------------------------------------------------------------------------
-
-_CAPTION = "value, 95 % interval (clusters of questions resampled), n"
 
 
 def warnings(run: EvalRun, found: EvalResults) -> list[str]:
@@ -161,47 +193,29 @@ def warnings(run: EvalRun, found: EvalResults) -> list[str]:
 
 
 def print_evaluation(console: Console, run: EvalRun, found: EvalResults) -> None:
-    """The tables: accuracy and weighted F1 by row, a table for each form of answer."""
+    """Of each player a line for each row: how many are right, and whether that is more than guessing."""
     for sentence in warnings(run, found):
         say(console, sentence, "yellow")
-    for form, called in FORMS.items():
-        tables = [table for table in found.tables if table.form == form]
-        if tables:
-            _print_form(console, called, tables)
-        if tables and form == "yes_no":
-            title, note, rows = published_lines(tables)
-            print_fitted(console, title, ["", "accuracy", "weighted F1"], rows, note)
-    for table in found.tables:
-        for name, (auc, error, _) in table.chances.items():
-            chances = f"AUC {in_line(auc, 'plain')}, calibration error {in_line(error, 'plain')}"
-            say(console, f"{table.row}, {name}: {chances}")
+    for player, rows in by_player(found.rows).items():
+        cells = [[escape(row_name(one)), _right(one), escape(against(one))] for one in rows]
+        heads = ["", "right,\n95 % interval", "beside the\nbest baseline"]
+        print_fitted(console, f"[bold]{escape(player)}[/]", heads, cells)
+    for sentence in (SHOWN_NOTHING, *notes(found)):
+        console.print(f"[dim]{sentence}[/]", highlight=False)
     if found.judged is not None:
         agreed, kappa = in_line(found.judged.agreed, "share"), in_line(found.judged.kappa, "plain")
-        n = found.judged.agreed.n
-        say(console, f"judge {run.judge} and exact matching: equal {agreed}, kappa {kappa}, n {n}")
+        n = counted(found.judged.agreed.n, "question")
+        say(console, f"judge {run.judge} and exact matching, {n}: equal {agreed}, kappa {kappa}")
     for model, usage in run.usage.items():
-        cost = f", {number(usage.cost, 'usd')}" if usage.cost else ""
-        say(console, f"{model}: {usage.tokens:,} tokens{cost}")
+        cost = run.cost(model)
+        spent = "cost unknown (no price is set)" if cost is None else number(cost, "usd")
+        say(console, f"{model}: {usage.tokens:,} tokens, {spent}")
 
 
-def _print_form(console: Console, called: str, tables: Sequence[EvalTable]) -> None:
-    names = list(dict.fromkeys(line.name for table in tables for line in table.lines))
-    heads, columns = [""], []
-    for table in tables:
-        lines = {line.name: line for line in table.lines}
-        for score in ("accuracy", "weighted F1")[: 2 if table.form == "yes_no" else 1]:
-            for part in table.parts:
-                under = f"\n{PARTS[part]}" if PARTS[part] else ""
-                heads.append(f"{escape(table.row)}\n[dim]{score}[/]{under}")
-                columns.append([_cell(lines.get(name), part, score) for name in names])
-    cells = [[escape(name), *(column[k] for column in columns)] for k, name in enumerate(names)]
-    print_fitted(console, called, heads, cells, _CAPTION)
-
-
-def _cell(line: EvalLine | None, part: Subset, score: str) -> str:
-    if line is None:
-        return "–"
-    scores = line.scores[part]
-    invalid = scores["invalid"].value
-    unread = f"\n[dim]{number(invalid, 'share')} unread[/]" if invalid and score == "accuracy" else ""
-    return estimate_cell(scores[score], "plain") + unread
+def _right(row: RowScore) -> str:
+    accuracy = row.accuracy
+    lines = [f"{row.right} of {accuracy.n}"]
+    if accuracy.value is not None:
+        lines = [f"{lines[0]}: {number(accuracy.value, 'share')}", f"[dim]{interval(accuracy, 'share')}[/]"]
+    more = ((row.unreadable, "unreadable"), (accuracy.missing, "waiting"))
+    return "\n".join((*lines, *(f"[dim]{n} {what}[/]" for n, what in more if n)))
