@@ -446,6 +446,7 @@ def _shape(case: Case, kind: QuestionKind) -> object:
         (s.sheriff is None, s.sheriff in s.dead, s.intended is None, tuple(sorted(s.roles))),
         tuple(sorted(_spent(s))),
         tuple(sorted(told.items())),
+        tuple(sorted(Counter(target for of, _, target in s.told if of == "vote").values())),
         words,
         seats,
     )
