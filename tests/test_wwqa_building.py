@@ -22,8 +22,7 @@ from wolflab.rules import PRESETS, Ruleset, preset
 from wolflab.rules.engine import go_on, step
 from wolflab.text.asking.disguise import UNRELATED
 from wolflab.wwqa import kinds as registry
-from wolflab.wwqa.asking import prompt
-from wolflab.wwqa.asking import rules_in_words
+from wolflab.wwqa.asking import prompt, rules_in_words
 from wolflab.wwqa.building import (
     SHARES,
     Built,
