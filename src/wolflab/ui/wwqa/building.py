@@ -51,7 +51,8 @@ def build_set(
         built = build_items(ruleset, n, seed, watch, kinds)
     write_items(out, built.items)
     console.print(_splits(built, ruleset))
-    say(console, f"{len(built.items):,} items written to {out}")
+    more = " (pairs are kept together)" if len(built.items) > n else ""
+    say(console, f"{len(built.items):,} items written to {out}{more}")
     for split, (made, wanted) in built.short.items():
         say(console, f"split {split}: {made:,} of {wanted:,} items; these rules gave no more that differ")
     for reason, sentence in _UNASKED.items():

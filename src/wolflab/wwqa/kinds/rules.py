@@ -627,7 +627,7 @@ def _wolves_win(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
 
 def _conditions(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
     more = "while the others still outnumber the Werewolves"
-    parity = "the Werewolves are as many as the others, who are Villagers and players with an ability"
+    parity = "the Werewolves are as many as the others (Villagers and players with an ability)"
     yield {"when": "parity", "once": parity}
     yield {"when": "no plain", "once": f"no plain Villager is alive, {more}"}
     yield {"when": "no able", "once": f"nobody of the village with an ability is alive, {more}"}
@@ -816,11 +816,11 @@ KINDS = (
         _acts_at_night,
         _cast,
         "Does {a_role} act at night?",
-        "Has {a_role} something to choose in the night?",
+        "Does {a_role} choose something at night?",
         "!Does {a_role} do nothing at night?",
-        "!Does {a_role} sleep through every night?",
+        "!Does {a_role} only wait at night?",
         "Is {a_role} asked for a choice in the night round?",
-        "!Is the night without any task for {a_role}?",
+        "!Does every night pass without a choice of {a_role}?",
     ),
     _choice(
         "pack-differs",
@@ -862,7 +862,7 @@ KINDS = (
         "Does a Seer who is killed in a night still look at somebody in that night?",
         "Does the Seer's action count in the night in which the Seer is killed?",
         "!Does a Seer lose the night's look by being killed in that night?",
-        "!Is the look left out where the Werewolves kill the Seer in the same night?",
+        "!If the Werewolves kill the Seer, is the look of that night lost?",
         "When the Werewolves kill the Seer, does the Seer still learn something in that night?",
         "!Does being killed take the look of that night from the Seer?",
     ),
@@ -915,7 +915,7 @@ KINDS = (
         "Does the {role} save a player from {danger}?",
         "Is a player whom the {role} chose safe from {danger}?",
         "!Does {danger} kill a player whom the {role} chose?",
-        "!Is the choice of the {role} no help against {danger}?",
+        "!Is the choice of the {role} useless against {danger}?",
         "When the {role} chose somebody, does that player survive {danger}?",
         "!Does somebody whom the {role} chose die of {danger} all the same?",
     ),
@@ -950,7 +950,7 @@ KINDS = (
         _several,
         "Do the {roles} know each other?",
         "Are the {roles} made known to each other?",
-        "!Are the {roles} left in the dark about each other?",
+        "!Is it kept from the {roles} who the others are?",
         "!Does no one of the {roles} know who the others are?",
         "At the beginning, does each of the {roles} learn who the others are?",
         "!Must the {roles} find out for themselves who the others are?",
@@ -1063,7 +1063,7 @@ KINDS = (
         "Does a player who is {way} say last words?",
         "Are there last words for somebody who is {way}?",
         "!Does a player who is {way} leave without last words?",
-        "!Are last words denied to somebody who is {way}?",
+        "!Does somebody who is {way} get no last words?",
         "May somebody who is {way} speak a last time?",
         "!Must a player who is {way} leave in silence?",
     ),
