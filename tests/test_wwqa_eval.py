@@ -18,7 +18,7 @@ import pytest
 
 import http_server
 from command_line import Ended, wolflab
-from wolflab.errors import ModelRefused, ServerError, StoreError, WolflabError
+from wolflab.errors import BudgetExceeded, ModelRefused, ServerError, StoreError, WolflabError
 from wolflab.lab.plans.overrides import with_settings
 from wolflab.lab.storage.call_store import CallStore
 from wolflab.models.base import Request, Response
@@ -264,6 +264,25 @@ def test_a_failing_server_leaves_questions_waiting(error: Exception, questions: 
     mended = Pupil(knows)
     assert put(tmp_path / "out", rows, mended).waiting == 0
     assert len(mended.asked) == run.waiting
+
+
+def test_a_spent_budget_hides_no_answer_that_is_on_file(tmp_path: Path) -> None:
+    write_items(tmp_path / "many.jsonl", built(30))
+    few, more = (rows_of(tmp_path / "many.jsonl", limit=limit) for limit in (40, 80))
+    first, judge = Pupil(knows), Pupil(lambda words: "Yes", "judge/one")
+    put(tmp_path / "out", few, first, judge=judge)
+    spent = BudgetExceeded("the budget is spent")
+    poor, poor_judge = Pupil(lambda words: spent), Pupil(lambda words: spent, "judge/one")
+    run = put(tmp_path / "out", more, poor, judge=poor_judge)
+    kept = [one for row in more for one in run.given(row, run.players[0])]
+    asked = [item for row in more for item in row.items]
+    there = {item.id for row in few for item in row.items}
+    assert [one.item for one in kept] == [item for item in asked if item.id in there]
+    assert len(first.asked) == 160
+    assert len(kept) > 120
+    assert all(one.same for one in kept if one.item.form == "open"), "verdicts that are on file count too"
+    assert run.waiting == len(asked) - len(kept)
+    assert run.why == str(spent)
 
 
 def test_an_old_file_of_calls_is_read(questions: Path, tmp_path: Path) -> None:

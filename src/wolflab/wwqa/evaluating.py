@@ -398,6 +398,7 @@ def _messages(rows: Iterable[EvalRow], settings: EvalSettings) -> dict[tuple[str
 
 
 async def _work(askers: Sequence[_Asked], who: str, watch: Watch) -> None:
+    """Let them go. Those on file come first: they cost nothing, so no spent budget may stop them."""
     answered = 0
 
     def over() -> None:
@@ -406,7 +407,8 @@ async def _work(askers: Sequence[_Asked], who: str, watch: Watch) -> None:
         watch(who, answered, len(askers))
 
     watch(who, 0, len(askers))
-    await work(askers, AT_ONCE, over)
+    for on_file in (True, False):
+        await work([one for one in askers if one.on_file == on_file], AT_ONCE, over)
 
 
 def _answer(item: Item, asked: _Asked, settings: EvalSettings, player: EvalPlayer) -> EvalAnswer | None:
