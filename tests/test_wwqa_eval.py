@@ -544,14 +544,23 @@ def test_a_spent_budget_says_how_to_go_on(questions: Path, tmp_path: Path) -> No
         done = run_eval(server, *asked, "--tokens", "5000")
         assert done.returncode == 1
         told = " ".join(done.stdout.split())
-        assert "the budget of 5,000 tokens is spent" in told
-        assert f"Go on with: wolflab wwqa eval {questions} --model wolf-1 -o {out}" in told
+        with CallStore.open_for_reading(out) as store:
+            used, _ = store.spent()
+        assert f"the budget of 5,000 tokens is spent: {used:,} are used" in told
+        assert f"wolf-1: {used:,} tokens" in told
+        command = f"wolflab wwqa eval {questions} --model wolf-1 -o {out} --set max_in_flight=1"
+        assert told.endswith(
+            f"with a higher --tokens or without a limit, with: {command} --set base_url={server.base_url}"
+        )
         first = server.answered
         assert 0 < first < 64
         assert run_eval(server, *asked, "--tokens", "5000").returncode == 1
         assert server.answered == first, "what was spent counts"
         assert run_eval(server, *asked, "--tokens", "5000000").returncode == 0
         assert server.answered == 64
+        over = run_eval(server, *asked, "--tokens=5000")
+        assert over.returncode == 0
+        assert "Every message has its reply, and the budget of 5,000 tokens is spent" in over.stdout
         assert "price" in run_eval(server, *asked, "--usd", "1").stderr
         assert "usd: got 0.0; use a number above 0" in run_eval(server, *asked, "--usd", "0").stderr
 
@@ -562,7 +571,7 @@ def test_a_failing_server_ends_the_command_with_1(questions: Path, tmp_path: Pat
         server.faults.extend([http_server.Fault("status", 500)] * 10)
         done = run_eval(server, *asked)
         assert done.returncode == 1
-        assert "10 questions wait for an answer" in done.stdout
+        assert "10 messages wait for a reply" in done.stdout
         assert "The server had a bad moment" in " ".join(done.stdout.split())
         assert " waiting" in done.stdout
         assert run_eval(server, *asked).returncode == 0
@@ -575,7 +584,7 @@ def test_an_answer_without_choices_is_tried_again_and_never_kept(questions: Path
         server.faults.extend([http_server.Fault("no_choices")] * 3)
         done = run_eval(server, *asked, "--set", "retries=0")
         assert done.returncode == 1
-        assert "3 questions wait for an answer" in done.stdout
+        assert "3 messages wait for a reply" in done.stdout
         assert "an answer without choices" in " ".join(done.stdout.split())
         assert len(lines(tmp_path / "out" / "answers.jsonl")) == 13
         server.faults.append(http_server.Fault("no_choices"))
@@ -633,7 +642,7 @@ def test_a_judge_without_a_key_is_found_before_anything_is_asked(
             left = run_eval(server, *judged, "--split", "kinds")
             assert server.calls == once
             assert left.returncode == 1, "what is on file is shown, and the verdicts wait"
-            assert "4 questions wait for an answer (model 'openai/gpt-4o-mini': no API key" in left.stdout
+            assert "4 messages wait for a reply (model 'openai/gpt-4o-mini': no API key" in left.stdout
 
 
 def test_a_judge_of_a_models_name_is_that_model(questions: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -135,8 +136,9 @@ class EvalAnswer:
 class EvalRun:
     """What was asked and answered.
 
-    answers: by row and player, as the row's items; None for one that waits. waiting: questions without an
-    answer; why: what stopped the first. described: each model's settings; addresses: of their servers;
+    answers: by row and player, as the row's items; None for one that waits. waiting: messages without a
+    reply, those to the judge too; why: what stopped the first. overspent: option of a limit that is spent → a
+    sentence with all that was spent. described: each model's settings; addresses: of their servers;
     usage: by model, of all calls ever made; priced: models with a price. adaptations: what endpoints forced
     us to change. judge: who judged open answers.
     """
@@ -148,6 +150,7 @@ class EvalRun:
     answers: Mapping[tuple[str, EvalPlayer], tuple[EvalAnswer | None, ...]]
     waiting: int = 0
     why: str = ""
+    overspent: Mapping[str, str] = field(default_factory=dict)
     described: Mapping[str, Any] = field(default_factory=dict)
     addresses: Mapping[str, str] = field(default_factory=dict)
     usage: Mapping[str, Usage] = field(default_factory=dict)
@@ -541,6 +544,19 @@ def _resolve_judge(judge: Spec | None, budget: Budget) -> list[Model]:
         raise WolflabError(f"--judge: {error}{how}") from None
 
 
+def _overspent(limits: tuple[int | None, float | None], tokens: int, usd: Decimal) -> dict[str, str]:
+    """The limits that are spent, with what calls in flight spent after the first was refused."""
+    most, dear = limits[0], None if limits[1] is None else Decimal(repr(float(limits[1])))
+    spent = {}
+    if most is not None and tokens >= most:
+        spent["--tokens"] = (
+            f"the budget of {most:,} tokens is spent: {tokens:,} are used, calls in flight too"
+        )
+    if dear is not None and usd >= dear:
+        spent["--usd"] = f"the budget of {dear:f} USD is spent: {usd:f} are used, calls in flight too"
+    return spent
+
+
 async def evaluate_by_name(
     path: Path,
     specs: Sequence[Spec],
@@ -561,7 +577,10 @@ async def evaluate_by_name(
     try:
         with begin_evaluation(path, settings, [*models, *judges]) as home:
             budget.spent_tokens, budget.spent_usd = home.spent()
-            return await evaluate(home, models, rows, settings, next(iter(judges), None), reached, watch)
+            run = await evaluate(home, models, rows, settings, next(iter(judges), None), reached, watch)
+            overspent = _overspent(limits, *home.spent())
+            why = next(iter(overspent.values()), run.why) if run.waiting else ""
+            return replace(run, overspent=overspent, why=why)
     finally:
         for model in (*models, *judges):
             await model.close()

@@ -68,7 +68,7 @@ def render_evaluation(
         ("asked", "How it was asked", _asked(run, drawn)),
         ("reading", "How to read this page", _READING),
     ]
-    waiting = [f"{counted(run.waiting, 'question waits', 'questions wait')} for an answer: {run.why}"]
+    waiting = [f"{counted(run.waiting, 'message waits', 'messages wait')} for a reply: {run.why}"]
     top = "".join(
         f'<div class="banner">{escape(text)}</div>' for text in [*warnings, *(waiting if run.waiting else [])]
     )
@@ -83,7 +83,7 @@ def _tiles(run: EvalRun) -> str:
     tiles = (
         (number(len(asked), "count"), "questions"),
         (number(len(models), "count"), "model" if len(models) == 1 else "models"),
-        (number(run.waiting, "count"), "waiting for an answer"),
+        (number(run.waiting, "count"), "messages without a reply"),
         (number(sum(one.tokens for one in usage), "large"), "tokens"),
         (_cost(run), "cost in USD"),
     )

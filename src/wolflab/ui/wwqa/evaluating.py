@@ -104,9 +104,27 @@ def evaluate_files(console: Console, wanted: EvalWanted, settings: EvalSettings)
         f"report ({rest}): {path / PAGE}\nits numbers as data: {path / RESULTS}\nanswers: {path / ANSWERS}",
     )
     if run.waiting:
-        left = counted(run.waiting, "question waits", "questions wait")
-        say(console, f"{left} for an answer ({run.why}). Go on with: {again}", "yellow")
+        left = counted(run.waiting, "message waits", "messages wait")
+        say(console, f"{left} for a reply ({run.why}). {_how_to_go_on(run, again)}", "yellow")
+    else:
+        for sentence in run.overspent.values():
+            say(console, f"Every message has its reply, and {sentence}.", "yellow")
     return not run.waiting
+
+
+def _how_to_go_on(run: EvalRun, again: str) -> str:
+    """The command again, less each limit that is spent: with it nothing would be asked."""
+    if not run.overspent:
+        return f"Go on with: {again}"
+    words = iter(shlex.split(again))
+    kept = []
+    for word in words:
+        option, equals, _ = word.partition("=")
+        if option not in run.overspent:
+            kept.append(word)
+        elif not equals:
+            next(words)
+    return f"Go on, with a higher {' and '.join(run.overspent)} or without a limit, with: {shlex.join(kept)}"
 
 
 def eval_settings(rules_text: str, rules: str | None, **more: Any) -> EvalSettings:
