@@ -565,6 +565,26 @@ def test_a_spent_budget_says_how_to_go_on(questions: Path, tmp_path: Path) -> No
         assert "usd: got 0.0; use a number above 0" in run_eval(server, *asked, "--usd", "0").stderr
 
 
+def test_a_cost_without_the_price_of_all_tokens_is_the_least(questions: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    asked = (questions, "--model", "wolf-1", "-o", out)
+    price = ("--set", "price={input: 1, output: 2}")
+    with http_server.running() as server:
+        run_eval(server, *asked, "--split", "kinds")
+        with CallStore.open_for_reading(out) as store:
+            before, _ = store.spent()
+        done = run_eval(server, *asked, *price, "--usd", "0.0001")
+        whole = run_eval(server, questions, "--model", "wolf-1", "-o", tmp_path / "new", *price)
+    told = " ".join(done.stdout.split())
+    with CallStore.open_for_reading(out) as store:
+        tokens, usd = store.spent()
+    assert f"wolf-1: {tokens:,} tokens, at least ${usd:.4f} ({before:,} tokens without a price)" in told
+    assert f"the budget of 0.0001 USD is spent: {usd:f} are used" in told
+    assert "at least $" in (out / "report.html").read_text(encoding="utf-8")
+    assert json.loads((out / "results.json").read_text())["tokens without a price"] == {"wolf-1": before}
+    assert "at least" not in whole.stdout
+
+
 def test_a_failing_server_ends_the_command_with_1(questions: Path, tmp_path: Path) -> None:
     asked = (questions, "--model", "wolf-1", "-o", tmp_path / "out", "--set", "retries=0")
     with http_server.running() as server:
@@ -653,8 +673,10 @@ def test_a_judge_of_a_models_name_is_that_model(questions: Path, tmp_path: Path)
         assert any(body["messages"][0]["content"].startswith("Question:") for body in server.bodies)
         other = run_eval(server, questions, "--model", "wolf-1", "--judge", "wolf-2", "-o", out)
     assert other.returncode == 2
-    assert "--judge: model 'wolf-2' is not known" in other.stderr
-    assert "--judge '{model: wolf-2, base_url: …}'" in other.stderr
+    assert "--judge: settings of a judge stand beside its name: --judge '{model: wolf-2, base_url: …}'; " in (
+        " ".join(other.stderr.split())
+    )
+    assert "model 'wolf-2' is not known" in other.stderr
 
 
 def test_a_refused_key_is_a_sentence(

@@ -139,7 +139,8 @@ class EvalRun:
     answers: by row and player, as the row's items; None for one that waits. waiting: messages without a
     reply, those to the judge too; why: what stopped the first. overspent: option of a limit that is spent → a
     sentence with all that was spent. described: each model's settings; addresses: of their servers;
-    usage: by model, of all calls ever made; priced: models with a price. adaptations: what endpoints forced
+    usage: by model, of all calls ever made; priced: models with a price; costless: by model, tokens of calls
+    that cost nothing. adaptations: what endpoints forced
     us to change. judge: who judged open answers.
     """
 
@@ -155,13 +156,18 @@ class EvalRun:
     addresses: Mapping[str, str] = field(default_factory=dict)
     usage: Mapping[str, Usage] = field(default_factory=dict)
     priced: frozenset[str] = frozenset()
+    costless: Mapping[str, int] = field(default_factory=dict)
     adaptations: tuple[str, ...] = ()
     judge: str = ""
 
     def cost(self, model: str) -> float | None:
-        """USD of a model's calls; None where no price of it was ever known."""
+        """USD of a model's calls; None where no price of it was ever known. See `unpriced`."""
         cost = self.usage[model].cost
         return cost if cost or model in self.priced else None
+
+    def unpriced(self, model: str) -> int:
+        """Tokens of a model that its cost leaves out: they were asked for before it had a price."""
+        return self.costless.get(model, 0) if self.usage[model].cost else 0
 
     def given(self, row: EvalRow, player: EvalPlayer) -> list[EvalAnswer]:
         """The answers that are there."""
@@ -374,6 +380,7 @@ async def evaluate(
         described={model.name: model.describe() for model in everybody},
         addresses={model.name: public_url(model.endpoint.base_url) for model in served},
         usage=_usage(home),
+        costless=_costless(home),
         priced=frozenset(model.name for model in served if model.settings.price is not None),
         adaptations=tuple(what for _, what in home.adaptations()),
         judge="" if judge is None else judge.name,
@@ -435,6 +442,15 @@ def _usage(home: CallStore) -> dict[str, Usage]:
         for model, totals in by.items():
             usage[model] = usage.get(model, Usage()) + totals.usage
     return usage
+
+
+def _costless(home: CallStore) -> dict[str, int]:
+    """Tokens of calls that cost nothing, by model; each asker has one call."""
+    tokens: dict[str, int] = {}
+    for by in home.spent_by().values():
+        for model, totals in by.items():
+            tokens[model] = tokens.get(model, 0) + (0 if totals.usage.cost else totals.usage.tokens)
+    return tokens
 
 
 # -- judging open answers ---------------------------------------------------------------------
@@ -537,11 +553,11 @@ def _resolve_judge(judge: Spec | None, budget: Budget) -> list[Model]:
     except WolflabError as error:
         alone = isinstance(judge, str) and judge != BUILT_IN
         how = (
-            f"; settings of a judge stand beside its name: --judge '{{model: {judge}, base_url: …}}'"
+            f"settings of a judge stand beside its name: --judge '{{model: {judge}, base_url: …}}'; "
             if alone
             else ""
         )
-        raise WolflabError(f"--judge: {error}{how}") from None
+        raise WolflabError(f"--judge: {how}{error}") from None
 
 
 def _overspent(limits: tuple[int | None, float | None], tokens: int, usd: Decimal) -> dict[str, str]:

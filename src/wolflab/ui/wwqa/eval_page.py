@@ -94,7 +94,10 @@ def _tiles(run: EvalRun) -> str:
 def _cost(run: EvalRun) -> str:
     costs = [run.cost(model) for model in run.usage]
     known = [cost for cost in costs if cost is not None]
-    return number(sum(known), "usd") if len(known) == len(costs) else "unknown"
+    if len(known) < len(costs):
+        return "unknown"
+    least = "at least " if any(run.unpriced(model) for model in run.usage) else ""
+    return f"{least}{number(sum(known), 'usd')}"
 
 
 # -- one line a row ---------------------------------------------------------------------------

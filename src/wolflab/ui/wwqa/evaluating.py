@@ -175,6 +175,7 @@ def as_numbers(run: EvalRun, found: EvalResults, wanted: EvalWanted) -> dict[str
         "addresses": run.addresses,
         "usage": run.usage,
         "cost in USD": {model: run.cost(model) for model in run.usage},
+        "tokens without a price": {model: run.unpriced(model) for model in run.usage},
         "adaptations": run.adaptations,
         "waiting": run.waiting,
         "why": run.why,
@@ -225,9 +226,16 @@ def print_evaluation(console: Console, run: EvalRun, found: EvalResults) -> None
         n = counted(found.judged.agreed.n, "question")
         say(console, f"judge {run.judge} and exact matching, {n}: equal {agreed}, kappa {kappa}")
     for model, usage in run.usage.items():
-        cost = run.cost(model)
-        spent = "cost unknown (no price is set)" if cost is None else number(cost, "usd")
-        say(console, f"{model}: {usage.tokens:,} tokens, {spent}")
+        say(console, f"{model}: {usage.tokens:,} tokens, {_cost(run, model)}")
+
+
+def _cost(run: EvalRun, model: str) -> str:
+    cost, unpriced = run.cost(model), run.unpriced(model)
+    if cost is None:
+        return "cost unknown (no price is set)"
+    if unpriced:
+        return f"at least {number(cost, 'usd')} ({unpriced:,} tokens without a price)"
+    return number(cost, "usd")
 
 
 def _right(row: RowScore) -> str:
