@@ -585,6 +585,15 @@ def test_a_cost_without_the_price_of_all_tokens_is_the_least(questions: Path, tm
     assert "at least" not in whole.stdout
 
 
+def test_a_row_of_pairs_alone_says_why_one_question_is_none(tmp_path: Path) -> None:
+    write_items(tmp_path / "pairs.jsonl", [item for item in built() if item.pair])
+    with http_server.running() as server:
+        asked = (tmp_path / "pairs.jsonl", "--model", "wolf-1", "-o", tmp_path / "out", "--limit")
+        assert "needs --limit 2" in " ".join(run_eval(server, *asked, "1").stdout.split())
+        assert "needs --limit 2" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+        assert "needs --limit 2" not in " ".join(run_eval(server, *asked, "2").stdout.split())
+
+
 def test_a_failing_server_ends_the_command_with_1(questions: Path, tmp_path: Path) -> None:
     asked = (questions, "--model", "wolf-1", "-o", tmp_path / "out", "--set", "retries=0")
     with http_server.running() as server:

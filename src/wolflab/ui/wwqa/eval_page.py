@@ -35,6 +35,10 @@ SHOWN_NOTHING = (
 """What every number is to be read by."""
 _FEW = f"{FEW_CLUSTERS.capitalize()} (the questions on one situation, or of one kind, are a cluster)."
 _UNKNOWN = "No training file is named (--train): nothing is known of contamination."
+_NONE_DRAWN = (
+    "In a row with 0 of 0 no question was drawn: a Yes is never drawn without its No, and such a pair of "
+    "questions needs --limit 2."
+)
 _WORDING = (
     "A wording is three numbers: which sentence frame of its kind the question has, which telling the "
     "situation has, and which words lead the question in."
@@ -130,6 +134,8 @@ def against(row: RowScore) -> str:
 def notes(found: EvalResults) -> list[str]:
     """Why some numbers are not there, a sentence each."""
     said = []
+    if any(one.part == "all" and not one.accuracy.n + one.accuracy.missing for one in found.rows):
+        said.append(_NONE_DRAWN)
     if any(one.accuracy.note == FEW_CLUSTERS for one in found.rows):
         said.append(_FEW)
     if any(len(table.parts) > 1 and not _known(table) for table in found.tables):
