@@ -23,7 +23,7 @@ from wolflab.lab.plans.overrides import with_settings
 from wolflab.lab.storage.call_store import CallStore
 from wolflab.models.base import Request, Response
 from wolflab.rules import SHERIFF, WITCH
-from wolflab.ui.wwqa.eval_page import published_lines
+from wolflab.ui.wwqa.eval_page import against, notes, published_lines
 from wolflab.usage import Usage
 from wolflab.wwqa.answers import chance_of_yes
 from wolflab.wwqa.asking import rules_in_words
@@ -363,6 +363,28 @@ def test_a_judge_reads_open_answers_and_its_agreement_is_told(
     assert value(table(run, "kinds", "open"), "pupil/one") == 1, (
         "the judge decides nothing that can be matched"
     )
+
+
+def test_what_a_judge_decides_is_not_set_beside_a_baseline(tmp_path: Path) -> None:
+    """The model is right by luck in yes-or-no questions, and by the judge's leave in all open ones."""
+    binary = [Item(question=f"Is {k:02} so?", answer="Yes" if k % 2 else "No") for k in range(30)]
+    opened = [Item(question=f"What is {k:02}?", answer=f"The Seer {k}.", form="open") for k in range(30)]
+    write_items(tmp_path / "both.jsonl", [*binary, *opened])
+    write_items(tmp_path / "opened.jsonl", opened)
+    rows = rows_of(tmp_path / "both.jsonl", tmp_path / "opened.jsonl")
+    judge = Pupil(lambda words: "Yes", "judge/one")
+    run = put(tmp_path / "out", rows, Pupil(lambda words: "Yes"), judge=judge, rules=SHERIFF)
+    both, alone = results(run).rows
+    assert (both.right, both.accuracy.n, both.judged, both.verdict) == (45, 60, 30, "not better")
+    assert both.guessed is not None
+    assert both.guessed >= 0.5
+    assert against(both).endswith("on the other 30 questions")
+    assert (alone.right, alone.judged, alone.baseline, alone.verdict) == (30, 30, "", "unknown")
+    assert against(alone) == "no baseline"
+    assert any("a judge reads" in sentence for sentence in notes(results(run)))
+    without = results(put(tmp_path / "out", rows, Pupil(lambda words: "Yes"), rules=SHERIFF))
+    assert [(one.right, one.judged) for one in without.rows] == [(15, 0), (0, 0)]
+    assert not any("a judge reads" in sentence for sentence in notes(without))
 
 
 def test_each_row_has_one_line_beside_the_best_baseline(questions: Path, tmp_path: Path) -> None:

@@ -58,10 +58,11 @@ MOSTLY_UNREAD = 0.5
 class RowScore:
     """How many of a row's questions one player has right, questions of all forms together.
 
-    right, unreadable: of the questions that are answered. accuracy: their share. baseline: the one that is
-    right most often on the same questions, and `guessed` the share that it has right; "" and None where
-    there is none. verdict: whether the interval of the accuracy lies above that share, or below it;
-    "unknown" without an interval or a baseline.
+    right, unreadable: of the questions that are answered. accuracy: their share. judged: how many of them a
+    judge had to decide on; it is more lenient than the letter by letter of baselines, so what follows is of
+    the other questions alone. baseline: the one that is right most often, and `guessed` the share that it has
+    right; "" and None where there is none. verdict: whether the interval of the accuracy lies above that
+    share, or below it; "unknown" without an interval or a baseline.
     """
 
     row: str
@@ -70,6 +71,7 @@ class RowScore:
     right: int
     unreadable: int
     accuracy: Estimate
+    judged: int
     baseline: str
     guessed: float | None
     verdict: BesideBaseline
@@ -190,7 +192,8 @@ def _scores(run: EvalRun, row: EvalRow, player: EvalPlayer, inside: Sequence[_Of
         parts["contaminated"] = [place for place in parts["all"] if known[place]]
     for part, places in parts.items():
         marks = {place: one.mark for place in places if (one := answers[place]) is not None}
-        baseline, guessed = _best_baseline(inside, marks)
+        compared = {place: mark for place, mark in marks.items() if not _for_judge(run, row.items[place])}
+        baseline, guessed = _best_baseline(inside, compared)
         accuracy = accuracy_of(list(marks.values()))
         yield RowScore(
             row.name,
@@ -199,10 +202,16 @@ def _scores(run: EvalRun, row: EvalRow, player: EvalPlayer, inside: Sequence[_Of
             sum(mark.right for mark in marks.values()),
             sum(not mark.readable for mark in marks.values()),
             replace(accuracy, missing=len(places) - len(marks)),
+            len(marks) - len(compared),
             baseline,
             guessed,
-            _verdict(accuracy, guessed),
+            _verdict(accuracy_of(list(compared.values())), guessed),
         )
+
+
+def _for_judge(run: EvalRun, item: Item) -> bool:
+    """Whether a judge decides on answers to it: an open question of a foreign file, answered in free text."""
+    return bool(run.judge) and item.form == "open" and item.answer_type == "text"
 
 
 def _best_baseline(inside: Sequence[_OfForm], places: Collection[int]) -> tuple[str, float | None]:

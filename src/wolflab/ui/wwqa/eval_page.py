@@ -39,6 +39,10 @@ _NONE_DRAWN = (
     "In a row with 0 of 0 no question was drawn: a Yes is never drawn without its No, and such a pair of "
     "questions needs --limit 2."
 )
+_JUDGED = (
+    "Open questions whose answers a judge reads are left out beside the best baseline: the judge is more "
+    "lenient than the matching by letters that a baseline gets."
+)
 _WORDING = (
     "A wording is three numbers: which sentence frame of its kind the question has, which telling the "
     "situation has, and which words lead the question in."
@@ -122,10 +126,12 @@ def row_name(row: RowScore) -> str:
 
 
 def against(row: RowScore) -> str:
-    """The player beside the best baseline, in two short lines."""
+    """The player beside the best baseline, in two or three short lines."""
     if row.guessed is None:
         return "no baseline" if row.accuracy.n else "–"
     share = f"{row.baseline} ({number(row.guessed, 'share')})"
+    if row.judged:
+        share += f"\non the other {counted(row.accuracy.n - row.judged, 'question')}"
     if row.verdict == "unknown":
         return f"cannot be told from\n{share}"
     return f"{row.verdict} than\n{share}"
@@ -140,6 +146,8 @@ def notes(found: EvalResults) -> list[str]:
         said.append(_FEW)
     if any(len(table.parts) > 1 and not _known(table) for table in found.tables):
         said.append(_UNKNOWN)
+    if any(one.judged for one in found.rows):
+        said.append(_JUDGED)
     return said
 
 
