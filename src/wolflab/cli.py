@@ -144,13 +144,25 @@ def play(
         float | None, typer.Option(help="Seconds to rest after each line (default: 0.3 in a terminal).")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Keep the game as a run in this directory.")] = None,
+    human: Annotated[
+        str | None, typer.Option(help="Play yourself, at this seat: its name or number.", show_default=False)
+    ] = None,
+    as_: Annotated[str, typer.Option("--as", help="With --human: the role that you are to be dealt.")] = "",
+    resume: Annotated[
+        Path | None, typer.Option(help="Go on with a game that you left.", show_default=False)
+    ] = None,
 ) -> None:
-    """Play one game, live."""
-    from .ui.running import play_game
+    """Play one game, live: watch it, or take a seat."""
+    from .ui.playing import PersonalSeat, play_game, resume_table
 
     if pace is not None and not 0 <= pace <= 3600:
         raise typer.BadParameter(f"--pace: got {pace}; use seconds from 0 to 3600")
-    play_game(console(), rules, model, recipe, seed, thoughts, set_, pace, out)
+    if resume is not None:
+        return resume_table(console(), resume, pace)
+    if as_ and human is None:
+        raise typer.BadParameter("--as says which role you play; name your seat with --human")
+    seat = None if human is None else PersonalSeat(human, as_)
+    return play_game(console(), rules, model, recipe, seed, thoughts, set_, pace, out, seat)
 
 
 @app.command(epilog="Examples:  `wolflab report runs/…`  ·  `wolflab report runs/… --out page.html`")

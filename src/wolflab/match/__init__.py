@@ -1,6 +1,6 @@
 """Plays one game. There is one loop, `play`; everything that plays goes through it."""
 
-from .draws import Draws
+from .draws import Draws, dealt_roles
 from .io import LiveIO, at_once
 from .play import Match, Played, everybody, play, run_now
 from .player import Casting, Dealing, Player
@@ -19,6 +19,7 @@ __all__ = [
     "ReliabilityProbe",
     "StrawPoll",
     "at_once",
+    "dealt_roles",
     "everybody",
     "play",
     "run_now",

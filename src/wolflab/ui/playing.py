@@ -1,0 +1,195 @@
+"""One game in the terminal: watched, or played by a person among agents."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import sys
+from collections.abc import Sequence
+from contextlib import closing, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rich.console import Console
+
+from ..errors import ExperimentError, StoreError, WolflabError
+from ..lab.plans.experiment import Experiment
+from ..lab.plans.loading import build
+from ..lab.plans.specs import PERSON
+from ..lab.runs import runner
+from ..lab.runs.casting import Company
+from ..lab.runs.counting import finished
+from ..lab.runs.game import keys, prepare, rules_of
+from ..lab.runs.work import error_sentence, told_with_its_place
+from ..lab.storage.call_store import CallFile
+from ..lab.storage.run_files import new_directory
+from ..lab.storage.store import Place, Store, asker
+from ..match import Draws, dealt_roles, play
+from ..rules import ROLES
+from .at_table import AwayFromTable, TerminalTable, seat_of
+from .commands import begun
+from .console import say
+from .keyboard import Keyboard
+from .terminal import GamePrinter
+
+_OF_MANY = frozenset(
+    [
+        "deals",
+        "repeats",
+        "conditions",
+        "baseline",
+        "contrasts",
+        "curve",
+        "planted",
+        "published",
+        "redraw_void",
+        "concurrency",
+        "workers",
+        "village",
+    ]
+)
+"""Fields of an experiment that say nothing of a single game."""
+
+_SEEDS = 1000
+"""Deals looked through for one in which the person holds the role that was asked for."""
+
+
+class PersonalSeat(NamedTuple):
+    """Where a person sits, by name or number; role: what the person is to be dealt, "" for whatever comes."""
+
+    seat: str
+    role: str = ""
+
+
+def play_game(
+    console: Console,
+    rules: str,
+    model: str,
+    recipe: str,
+    seed: int,
+    thoughts: bool,
+    overrides: Sequence[str],
+    pace: float | None,
+    out: Path | None,
+    human: PersonalSeat | None = None,
+) -> None:
+    """One game, printed as it happens. ExperimentError for a field that is about several games."""
+    for change in overrides:
+        field, _, within = change.partition("=")[0].partition(".")
+        if field in _OF_MANY and not (field == "village" and within):  # `override` has a better sentence
+            raise ExperimentError(
+                f"-o {change}: play plays one game, for which {field} says nothing; several are played by: "
+                "wolflab run"
+            )
+    player = {"recipe": recipe} if recipe == "random" else {"recipe": recipe, "model": model}
+    data: dict[str, Any] = {
+        "name": "play",
+        "rules": rules,
+        "players": {"others": player},
+        "seed": seed,
+        "deals": 1,
+        "redraw_void": False,
+    }
+    experiment = build(data, overrides, where="wolflab play")
+    if human is not None:
+        data = _seated(data, experiment, human)
+        experiment = build(data, overrides, where="wolflab play")
+        if thoughts:
+            raise ExperimentError("--thoughts shows what the others think; leave it out where you play")
+        out = new_directory(Path("runs"), "table") if out is None else out
+    store = None
+    if out is not None:
+        store = Store.create(out, experiment)
+        store.plan([(next(iter(experiment.conditions)), 0, 0)])
+        begun("play", out)
+    _sit(console, experiment, store, thoughts, pace)
+
+
+def resume_table(console: Console, path: Path, pace: float | None) -> None:
+    """Go on with a game that a person left, or that was cut off."""
+    with Store.open_for_reading(path) as stopped:
+        if _own_seat(stopped.experiment) is None:
+            raise StoreError(f"{path}: no person plays in this run; go on with: wolflab run --resume {path}")
+        if stopped.game(1).over:
+            raise StoreError(f"{path}: this game is over; read it again with: wolflab show {path} 1")
+    store = Store.resume(path)
+    begun("play", path)
+    _sit(console, store.experiment, store, False, pace)
+
+
+def _seated(data: dict[str, Any], experiment: Experiment, human: PersonalSeat) -> dict[str, Any]:
+    """The experiment's fields with a person at a seat, and a seed that deals that person the role."""
+    place = Place(next(iter(experiment.conditions)), 0, 0)
+    rules = rules_of(experiment, place)
+    seat = seat_of(human.seat, rules)
+    if seat is None:
+        raise ExperimentError(
+            f"--human {human.seat}: there is no such seat; use one of {', '.join(rules.names)}"
+        )
+    seated = {**data, "players": {**data["players"], rules.names[seat]: {"recipe": PERSON}}}
+    if not human.role:
+        return seated
+    role = next((name for name in rules.roles if name.casefold() == human.role.casefold()), "")
+    if role not in ROLES or not rules.count(role):
+        dealt = ", ".join(name for name, n in rules.roles.items() if n)
+        raise ExperimentError(f"--as {human.role}: nobody is dealt that role here; use one of {dealt}")
+    for seed in range(experiment.seed, experiment.seed + _SEEDS):
+        deal = Draws(keys(experiment.model_copy(update={"seed": seed}), place)[0])
+        if dealt_roles(rules, deal)[seat] == role:
+            return {**seated, "seed": seed}
+    raise ExperimentError(f"--as {role}: none of {_SEEDS} deals gives it to that seat; take another seat")
+
+
+def _own_seat(experiment: Experiment) -> int | None:
+    """The seat that a person holds; None where nobody does."""
+    condition = next(iter(experiment.conditions))
+    names = rules_of(experiment, Place(condition, 0, 0)).names
+    seats = [
+        names.index(place) for place, spec in experiment.cast(condition).items() if spec.recipe == PERSON
+    ]
+    return seats[0] if seats else None
+
+
+def _sit(
+    console: Console, experiment: Experiment, store: Store | None, thoughts: bool, pace: float | None
+) -> None:
+    """Play the game, with a person where one has a seat."""
+    if pace is None:
+        pace = 0.3 if sys.stdout.isatty() else 0.0
+    seat = _own_seat(experiment)
+    rules = rules_of(experiment, Place(next(iter(experiment.conditions)), 0, 0))
+    printer = GamePrinter(console, rules, seat, thoughts=thoughts, pace=0.0 if seat is not None else pace)
+    table = None
+    if seat is not None:
+        at_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+        table = TerminalTable(console, printer, Keyboard() if at_terminal else None, pace=pace)
+    company = Company(experiment, None if store is None else store.path, table=table)
+    with nullcontext() if store is None else closing(store):
+        try:
+            asyncio.run(_play_game(console, company, store, printer))
+        except* AwayFromTable as errors:
+            assert store is not None
+            go_on = f"wolflab play --resume {shlex.quote(str(store.path))}"
+            say(console, f"{error_sentence(errors)}. The game is kept; go on with: {go_on}")
+
+
+async def _play_game(console: Console, company: Company, store: Store | None, printer: GamePrinter) -> None:
+    condition = next(iter(company.experiment.conditions))
+    try:
+        await runner.preflight(company)
+        filed = {} if store is None else store.calls(1)
+        file = CallFile(store, asker(1), filed)
+        match = prepare(company, Place(condition, 0, 0), file)
+        with told_with_its_place():
+            played = await play(replace(match, watch=printer.watch))
+        if store is not None and played.writer is not None:
+            store.keep(1, *finished(company.experiment, condition, played, file.held, store.came_to(1)))
+            again = f"wolflab show {shlex.quote(str(store.path))} 1"
+            say(console, f"kept in {store.path}; read it again with: {again}")
+    except* WolflabError as errors:
+        if store is not None and not store.game(1).over:
+            store.stop(1, "unfinished", error_sentence(errors))
+        raise
+    finally:
+        await company.close()
