@@ -102,19 +102,15 @@ async def _rate(turn: Deliberation) -> Reply:
 
 async def _interview(turn: Deliberation) -> Reply:
     """The probe of 003 A.4: why did you speak as if you had another role?"""
-    claimed = role_claimed(turn.view, turn.memory)
+    view, seat = turn.view, turn.memory.seat
+    said = [event.text for event in view.events if isinstance(event, Said) and event.seat == seat]
+    claimed = claimed_against(said[-1], seat, turn.memory.role, view.ruleset) if said else None
     if claimed is None:
         return Reply(Invalid("the last statement claims no other role"), tuple(turn.notes))
     answer = await turn.put("interview", _situation(turn), Interview(turn.ask, claimed), turn.notes)
     if not isinstance(answer, Written):
         return turn.invalid(answer)
     return Reply(Say(answer.text), (*turn.notes, ("interview", Interviewed(claimed, answer.text))))
-
-
-def role_claimed(view: View, memory: Memory) -> str | None:
-    """The role that the seat's last statement claims and that it does not hold; None for none."""
-    said = [event.text for event in view.events if isinstance(event, Said) and event.seat == memory.seat]
-    return claimed_against(said[-1], memory.seat, memory.role, view.ruleset) if said else None
 
 
 def _most_trusted(ask: Ask, memory: Memory) -> Pick:

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..rules import PASS, Ask, Say, View
-from ..text.notes import Interviewed, Rated
+from ..rules import PASS, Ask, View
+from ..text.notes import Rated
 from ..text.people import PersonAnswer, decode_answer
-from ..text.questions import Decide, Interview, Question, Rate, Task
+from ..text.questions import Decide, Question, Rate, Task
 from .base import IO, Invalid, Reply
-from .language import role_claimed
-from .memory import Memory, remember, situation
+from .memory import remember, situation
 
 
 class Person:
@@ -37,41 +36,28 @@ class Person:
         return {"recipe": "person", **({"person": self.person} if self.person else {})}
 
     async def reply(self, view: View, ask: Ask, io: IO) -> Reply:
-        """What the person answers."""
+        """What the person answers. People are not interviewed: that poll is about how models reason."""
+        if ask.kind == "interview":
+            return Reply(Invalid("people are not interviewed"))
         memory = remember(view, prune=False)
-        task = _task(view, memory, ask)
-        if task is None:
-            return Reply(Invalid("the last statement claims no other role"))
-        question = Question(situation(view, memory, ask, "append"), task)
-        response = await io.generate("answer", question)
+        others = tuple(seat for seat in memory.alive if seat != memory.seat)
+        task: Task = Rate(ask, others) if ask.kind == "rate" else Decide(ask)
+        response = await io.generate("answer", Question(situation(view, memory, ask, "append"), task))
         answer = decode_answer(response.text)
         if answer is None:
             return Reply(Invalid("what was kept of the answer cannot be read"))
         if answer.missing is not None:
             return Reply(Invalid(f"the person gave no answer: {answer.missing}"))
-        return _reply(answer, task, view)
+        if isinstance(task, Rate):
+            return _rated(answer, others, view.ruleset.names)
+        action = answer.action(ask, view.ruleset)
+        if action is None:
+            return Reply(Invalid("the answer is none of the options"))
+        return Reply(action, salt=answer.salt)
 
 
-def _task(view: View, memory: Memory, ask: Ask) -> Task | None:
-    """What is put to the person; None where there is nothing to ask about."""
-    if ask.kind == "rate":
-        return Rate(ask, tuple(seat for seat in memory.alive if seat != memory.seat))
-    if ask.kind == "interview":
-        claimed = role_claimed(view, memory)
-        return None if claimed is None else Interview(ask, claimed)
-    return Decide(ask)
-
-
-def _reply(answer: PersonAnswer, task: Task, view: View) -> Reply:
-    names = view.ruleset.names
-    match task:
-        case Rate(_, targets):
-            scores = {seat: (answer.rated or {}).get(names[seat], 0) for seat in targets}
-            if not all(1 <= score <= 10 for score in scores.values()):
-                return Reply(Invalid("not everybody was rated from 1 to 10"))
-            return Reply(PASS, (("rate", Rated(scores)),))
-        case Interview(_, claimed):
-            text = answer.said or ""
-            return Reply(Say(text), (("interview", Interviewed(claimed, text)),))
-    action = answer.action(task.ask, view.ruleset)
-    return Reply(Invalid("the answer is none of the options") if action is None else action)
+def _rated(answer: PersonAnswer, others: tuple[int, ...], names: tuple[str, ...]) -> Reply:
+    scores = {seat: (answer.rated or {}).get(names[seat], 0) for seat in others}
+    if not all(1 <= score <= 10 for score in scores.values()):
+        return Reply(Invalid("not everybody was rated from 1 to 10"))
+    return Reply(PASS, (("rate", Rated(scores)),))

@@ -6,8 +6,11 @@ that the person took by the server's clock.
 
 from __future__ import annotations
 
+import secrets
 import time
 from typing import Any, Protocol
+
+import msgspec
 
 from ..errors import ServerError
 from ..rules import Ruleset
@@ -43,6 +46,8 @@ class PersonModel:
             raise ServerError(f"{_named(question.situation.ruleset, question.situation.seat)} is not here")
         begun = time.monotonic()
         answer = await self.table.put(question, request.key)
+        if answer.said is not None:
+            answer = msgspec.structs.replace(answer, salt=secrets.token_hex(16))
         finish = "stop" if answer.missing is None else answer.missing
         return Response(encode_answer(answer), finish=finish, latency=time.monotonic() - begun)
 

@@ -22,13 +22,15 @@ class PersonAnswer(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkno
     """One answer; one of its fields is given.
 
     chose: the words of an option (`asking.options.labels`). said: free text. rated: how far each of the
-    others is believed, 1 to 10, by the player's name. missing: no answer came, and why.
+    others is believed, 1 to 10, by the player's name. missing: no answer came, and why. salt: of what was
+    said.
     """
 
     chose: str | None = None
     said: str | None = None
     rated: Mapping[str, int] | None = None
     missing: Missing | None = None
+    salt: str = ""
 
     def action(self, ask: Ask, ruleset: Ruleset) -> Action | None:
         """What was chosen or said, as an action; None where it is none of the ask's."""

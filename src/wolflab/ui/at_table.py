@@ -22,7 +22,7 @@ from ..text.asking.rules_text import rules_text
 from ..text.asking.sentences import a_role, line_sentence, listed
 from ..text.asking.wording import moderator_request
 from ..text.people import PersonAnswer
-from ..text.questions import Interview, Line, Question, Rate, Situation
+from ..text.questions import Line, Question, Rate, Situation
 from .console import visible
 from .keyboard import Keyboard
 from .terminal import ICONS, GamePrinter
@@ -73,11 +73,6 @@ class TerminalTable:
         if isinstance(task, Rate):
             names = [now.ruleset.names[seat] for seat in task.targets]
             return PersonAnswer(rated=await self._rate(now, names))
-        if isinstance(task, Interview):
-            self._say(
-                f"You spoke as if you were {a_role(task.claimed)}. Why? Nobody at the table reads this."
-            )
-            return PersonAnswer(said=await self._speak(now))
         ask = task.ask
         outside = "Outside the game: if the vote were now, how would you vote? " if _poll(question) else ""
         if ask.options is None:

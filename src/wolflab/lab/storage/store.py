@@ -22,6 +22,7 @@ from ...files import write
 from ...metrics.rows import Status
 from ...models.calls import Filed
 from ...record import GameRecord, read_record
+from ...record.sealed import NO_WORDS, SealedWords, Words
 from ...usage import CallTotals
 from ..plans.experiment import Experiment
 from ..plans.loading import load_experiment
@@ -37,6 +38,9 @@ CREATE TABLE IF NOT EXISTS games (
   seconds REAL, UNIQUE (condition, deal, repeat));
 CREATE TABLE IF NOT EXISTS records (game INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS rows (game INTEGER PRIMARY KEY, version TEXT NOT NULL, data BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS words (
+  game INTEGER NOT NULL, seal TEXT NOT NULL, seat INTEGER NOT NULL, salt TEXT NOT NULL, text TEXT NOT NULL,
+  UNIQUE (game, seal));
 """
 _KEEP_ROW = "INSERT OR REPLACE INTO rows VALUES (?, ?, ?)"
 _ASKER = "game/"
@@ -158,15 +162,25 @@ class Store(CallStore):
         return GameRow(*row)
 
     def keep(
-        self, game: int, status: str, packed: Packed, row: KeptRow | None = None, seconds: float = 0.0
+        self,
+        game: int,
+        status: str,
+        packed: Packed,
+        row: KeptRow | None = None,
+        words: Words = NO_WORDS,
+        seconds: float = 0.0,
     ) -> None:
-        """A game is over: its record, the calls not committed before, and its row, in one transaction."""
+        """A game is over: its record, what people said in it, the calls not committed before, and its row, in
+        one transaction.
+        """
         with self._transaction():
             self._insert(asker(game), packed.rest)
             self._add(asker(game), packed.totals)
             self._db.execute("INSERT OR REPLACE INTO records VALUES (?, ?)", (game, packed.data))
             if row is not None:
                 self._db.execute(_KEEP_ROW, (game, *row))
+            for seal, said in words.items():
+                self._db.execute("INSERT OR REPLACE INTO words VALUES (?, ?, ?, ?, ?)", (game, seal, *said))
             self._db.execute(
                 "UPDATE games SET status = ?, error = NULL, seconds = ? WHERE id = ?", (status, seconds, game)
             )
@@ -190,7 +204,14 @@ class Store(CallStore):
                 f"game {game} of {self.path} is {row.status} and has no record yet; "
                 f"go on with: wolflab run --resume {self.path}"
             )
-        return read_record(unpacked.lines, unpacked.probes, where=self._where(game))
+        return read_record(unpacked.lines, unpacked.probes, self._where(game), self._words(game))
+
+    def _words(self, game: int) -> Words:
+        """What people said in a game, by its seal. Older files have no such table."""
+        if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'words'").fetchone():
+            return NO_WORDS
+        rows = self._db.execute("SELECT seal, seat, salt, text FROM words WHERE game = ?", (game,))
+        return {seal: SealedWords(*said) for seal, *said in rows}
 
     def _unpacked(self, game: int) -> Unpacked | None:
         row = self._db.execute("SELECT data FROM records WHERE game = ?", (game,)).fetchone()
