@@ -165,6 +165,24 @@ def play(
     return play_game(console(), rules, model, recipe, seed, thoughts, set_, pace, out, seat)
 
 
+@app.command(epilog="Example:  `wolflab erase runs/… --person anna`")
+def erase(
+    run: RunPath,
+    person: Annotated[
+        str | None, typer.Option(help="Who is to be erased, as the run names people.", show_default=False)
+    ] = None,
+    seat: Annotated[
+        str | None, typer.Option(help="Or the seat of whoever it is.", show_default=False)
+    ] = None,
+) -> None:
+    """Erase what a person said at the table, for good; the rest of the games still verifies."""
+    from .ui.playing import erase_words
+
+    if (person is None) == (seat is None):
+        raise typer.BadParameter("name a --person or a --seat; one of the two")
+    erase_words(console(), run, person, seat)
+
+
 @app.command(epilog="Examples:  `wolflab report runs/…`  ·  `wolflab report runs/… --out page.html`")
 def report(
     run: RunPath,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ..rules import Action, Event, Facts, Outcome, Ruleset, facts_of
+from ..rules import Action, Event, Facts, Outcome, Ruleset, Said, facts_of
 from ..text.notes import Content
-from .sealed import NO_WORDS, Words
+from .sealed import ERASED, NO_WORDS, Words
 
 
 class Call(NamedTuple):
@@ -83,6 +83,11 @@ class GameRecord:
             if taken == seat and since <= at:
                 described = player
         return described
+
+    @property
+    def erased(self) -> bool:
+        """Whether words of people are gone from it."""
+        return any(isinstance(event, Said) and event.text == ERASED for event in self.events)
 
     @property
     def outcome(self) -> Outcome | None:

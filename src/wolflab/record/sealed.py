@@ -43,5 +43,5 @@ def unsealed(seal: str, words: Words) -> str:
     if seal not in words:
         return ERASED
     if words[seal].seal != seal:
-        raise RecordError(f"words kept of seat {words[seal].seal} are not those that the record seals")
+        raise RecordError(f"the words {words[seal].text!r} are not those that the record seals")
     return words[seal].text

@@ -248,9 +248,9 @@ def chosen_option(typed: str, options: Sequence[str]) -> int | str:
 def ratings(typed: str, names: Sequence[str], before: dict[str, int]) -> dict[str, int] | str:
     """The numbers that a line gives for these names, the others as before; or a sentence on what is wrong."""
     found = dict(before)
-    for part in filter(None, (part.strip() for part in typed.split(","))):
+    for part in filter(None, (part.strip() for part in re.sub("[=:]", " ", typed).split(","))):
         name, _, number = part.rpartition(" ")
-        name = next((known for known in names if known.casefold() == name.strip(" =:").casefold()), "")
+        name = next((known for known in names if known.casefold() == name.strip().casefold()), "")
         if not name:
             return f"{part!r}: write a name and a number, such as: {names[0]} 7"
         if not number.isdecimal() or not 1 <= int(number) <= 10:

@@ -25,13 +25,14 @@ from ..lab.runs.work import error_sentence, told_with_its_place
 from ..lab.storage.call_store import CallFile
 from ..lab.storage.run_files import new_directory
 from ..lab.storage.store import Place, Store, asker
-from ..match import Draws, dealt_roles, play
+from ..match import Draws, dealt_roles, play, to_the_end
 from ..rules import ROLES
 from .at_table import AwayFromTable, TerminalTable, seat_of
 from .commands import begun
 from .console import say
 from .keyboard import Keyboard
 from .terminal import GamePrinter
+from .wording import counted
 
 _OF_MANY = frozenset(
     [
@@ -181,8 +182,9 @@ async def _play_game(console: Console, company: Company, store: Store | None, pr
         filed = {} if store is None else store.calls(1)
         file = CallFile(store, asker(1), filed)
         match = prepare(company, Place(condition, 0, 0), file)
+        together = None if printer.seat is None else to_the_end
         with told_with_its_place():
-            played = await play(replace(match, watch=printer.watch))
+            played = await play(replace(match, watch=printer.watch, together=together))
         if store is not None and played.writer is not None:
             store.keep(1, *finished(company.experiment, condition, played, file.held, store.came_to(1)))
             again = f"wolflab show {shlex.quote(str(store.path))} 1"
@@ -193,3 +195,21 @@ async def _play_game(console: Console, company: Company, store: Store | None, pr
         raise
     finally:
         await company.close()
+
+
+def erase_words(console: Console, path: Path, person: str | None, seat: str | None) -> None:
+    """Erase what somebody said from all games of a run: whom `person` names, or whoever sat at `seat`."""
+    with Store.resume(path) as store:
+        waiting = [row.id for row in store.games() if not row.over]
+        if waiting:
+            raise StoreError(f"{path}: game {waiting[0]} is not over; words are erased from games that are")
+        erased = 0
+        for row in store.games():
+            record = store.record(row.id)
+            for number, player in enumerate(record.header["players"]):
+                is_person = player["recipe"] == PERSON and player.get("person") == person
+                if is_person if person is not None else seat_of(seat or "", record.ruleset) == number:
+                    erased += store.erase_words(row.id, number)
+    if not erased:
+        raise StoreError(f"{path}: nothing was said there by {person if person is not None else seat}")
+    say(console, f"{counted(erased, 'statement')} erased from {path}; the rest still verifies")

@@ -220,6 +220,28 @@ class Store(CallStore):
     def _where(self, game: int) -> str:
         return f"{self.path.name}, game {game}"
 
+    def erase_words(self, game: int, seat: int) -> int:
+        """Erase what a person said at a seat of a game that is over: the words, the calls that brought them,
+        and every prompt of the game. Returns how many statements went. The record's lines stay.
+
+        Agents' notes and statements that quote the words stay too: they are their own.
+        """
+        with self._transaction():
+            gone = self._db.execute("DELETE FROM words WHERE game = ? AND seat = ?", (game, seat)).rowcount
+            self._db.execute(
+                "UPDATE calls SET text = '' WHERE asker = ? AND model = 'person' AND key LIKE ?",
+                (asker(game), f"%/{seat}|answer|%"),
+            )
+            self._db.execute("UPDATE calls SET blocks = NULL WHERE asker = ?", (asker(game),))
+            self._db.execute("DELETE FROM rows WHERE game = ?", (game,))  # counted with the words
+            named = (
+                "SELECT json_extract(value, '$[1]') FROM calls, json_each(blocks) WHERE blocks IS NOT NULL"
+            )
+            self._db.execute(f"DELETE FROM blocks WHERE hash NOT IN ({named})")
+        self._db.execute("VACUUM")
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return gone
+
     # -- rows -----------------------------------------------------------------------------
 
     def versions(self) -> dict[int, str]:
