@@ -23,6 +23,7 @@ import pytest
 import typer
 import yaml
 from matplotlib.figure import Figure
+from typer.testing import CliRunner
 
 import command_line
 import http_server
@@ -256,7 +257,12 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
         (home / "questions" / f"{rater}.csv").write_text(filled, encoding="utf-8")
     wolflab("train", "train-small", "--out", str(home / "trained"))
     wolflab(*shlex.split("tournament --entrant random --entrant vanilla --deals 1 --out"), str(home / "met"))
+    for table, words in (("left", ""), ("played", "1\n" * 400)):
+        seat = ["--human", "1", "--as", "Villager", "-o", "player_1.person=anna", "--out", str(home / table)]
+        assert CliRunner().invoke(app, ["play", *seat], input=words).exit_code == 0
     return {
+        "play runs/…": str(home / "left"),
+        "erase runs/…": str(home / "played"),
         "RUN": run,
         "RUN…": run,
         "runs/…": run,

@@ -16,7 +16,7 @@ from rich.markup import escape
 from rich.rule import Rule
 
 from ..errors import ServerError
-from ..rules import Facts, Ruleset, Said, facts_of
+from ..rules import Dealt, Facts, Ruleset, Said, facts_of
 from ..text.asking.options import labels
 from ..text.asking.rules_text import rules_text
 from ..text.asking.sentences import a_role, line_sentence, listed
@@ -199,7 +199,7 @@ def what_is_known(now: Situation) -> str:
     known = [(seat, role) for seat, role in enumerate(facts.roles) if role and seat != now.seat]
     lines += [f"You know that {names[seat]} is {a_role(role)}." for seat, role in known]
     own = [line for line in now.facts if getattr(line.event, "seat", None) == now.seat]
-    lines += [_told(line, now) for line in own if not isinstance(line.event, Said)]
+    lines += [_told(line, now) for line in own if not isinstance(line.event, Said | Dealt)]
     return "\n".join(line for line in lines if line)
 
 
