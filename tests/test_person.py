@@ -26,7 +26,7 @@ from wolflab.rules import PRESETS, SHERIFF, Ask, Ruleset, Said, Say, pick
 from wolflab.text.asking.options import labels
 from wolflab.text.people import PersonAnswer, decode_answer, encode_answer
 from wolflab.text.questions import Question, Rate
-from wolflab.ui.at_table import TerminalTable, chosen_option, ratings, seat_of
+from wolflab.ui.at_table import TerminalTable, chosen_option, ratings
 from wolflab.ui.keyboard import Keyboard
 from wolflab.ui.terminal import ICONS, GamePrinter
 
@@ -110,7 +110,7 @@ def test_the_role_and_what_is_known_are_at_hand(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--human", "9"], "--human 9: there is no such seat; use one of player_1"),
+        (["--human", "9"], "--human 9: there is no such player; the players are player_1"),
         (["--human", "1", "--as", "Hunter"], "--as Hunter: nobody is dealt that role here"),
         (["--human", "1", "--thoughts"], "--thoughts shows what the others think"),
     ],
@@ -314,8 +314,6 @@ def test_what_was_typed_names_one_option() -> None:
     assert chosen_option("not", options) == 2
     for wrong in ("", "vote", "4", "0", "player_2"):
         assert isinstance(chosen_option(wrong, options), str), wrong
-    assert seat_of("Player_2", SHERIFF) == seat_of("2", SHERIFF) == 1
-    assert seat_of("8", SHERIFF) is None
 
 
 # -- at the keyboard --------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from ..text.questions import Question
 from .base import Request, Response
 
 
-class Table(Protocol):
+class PeopleTable(Protocol):
     """Where people sit: a terminal, a browser."""
 
     async def put(self, question: Question, key: str) -> PersonAnswer:
@@ -36,7 +36,7 @@ class PersonModel:
     instant = False
     typed = True
 
-    def __init__(self, table: Table | None) -> None:
+    def __init__(self, table: PeopleTable | None) -> None:
         self.table = table
 
     async def generate(self, request: Request) -> Response:

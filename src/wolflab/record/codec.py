@@ -33,7 +33,7 @@ from ..rules import (
     pick,
 )
 from ..text.notes import Content
-from .sealed import NO_WORDS, Words, unsealed
+from .sealed import NO_WORDS, WordsBySeal, unsealed
 
 _WORDS: dict[str, Action] = {"pass": PASS, "left": LEFT, "right": RIGHT, "yes": YES, "no": NO}
 
@@ -55,7 +55,7 @@ def encode_action(action: Action) -> int | str | dict[str, str]:
             return {"deal": role}
 
 
-def decode_action(value: object, words: Words = NO_WORDS) -> Action:
+def decode_action(value: object, words: WordsBySeal = NO_WORDS) -> Action:
     """The action that `encode_action` wrote. words: what people said, by its seal."""
     match value:
         case bool():
@@ -91,7 +91,7 @@ def encode_event(event: Event) -> dict[str, Any]:
     return value
 
 
-def decode_event(value: dict[str, Any], words: Words = NO_WORDS) -> Event:
+def decode_event(value: dict[str, Any], words: WordsBySeal = NO_WORDS) -> Event:
     """The event that `encode_event` wrote. words: as for actions."""
     fields = dict(value)
     cls = _EVENTS.get(fields.pop("event", ""))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..rules import Action, Event, Facts, Outcome, Ruleset, Said, facts_of
 from ..text.notes import Content
-from .sealed import ERASED, NO_WORDS, Words
+from .sealed import ERASED, NO_WORDS, WordsBySeal
 
 
 class Call(NamedTuple):
@@ -60,7 +60,7 @@ class GameRecord:
     probe_lines: list[bytes]
     takeovers: list[tuple[int, int, dict[str, Any]]] = field(default_factory=list)
     """Seats that changed hands: (events before, seat, the new player as in the header)."""
-    words: Words = field(default_factory=lambda: NO_WORDS)
+    words: WordsBySeal = field(default_factory=lambda: NO_WORDS)
     """What people said, by its seal."""
     _end: tuple[int, Facts] | None = field(default=None, init=False, repr=False, compare=False)
 

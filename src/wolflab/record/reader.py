@@ -13,7 +13,7 @@ from ..text.notes import Content
 from .chain import begins_with, hash_of, read_chain
 from .codec import decode_action, decode_event, decode_note
 from .game import Call, GameRecord, PastTurn
-from .sealed import NO_WORDS, Words
+from .sealed import NO_WORDS, WordsBySeal
 from .writer import FORMAT
 
 
@@ -26,7 +26,7 @@ def read_record(
     lines: Sequence[bytes],
     probe_lines: Sequence[bytes] = (),
     where: str = "record",
-    words: Words = NO_WORDS,
+    words: WordsBySeal = NO_WORDS,
 ) -> GameRecord:
     """Decode a record and check both chains; RecordError says which line does not hold. words: what people
     said, which the lines name by a seal.

@@ -33,12 +33,12 @@ class SealedWords(NamedTuple):
         return blake2b(msgspec.json.encode((self.salt, self.text)), digest_size=16).hexdigest()
 
 
-Words = Mapping[str, SealedWords]
+WordsBySeal = Mapping[str, SealedWords]
 """Sealed words by their seal."""
-NO_WORDS: Words = MappingProxyType({})
+NO_WORDS: WordsBySeal = MappingProxyType({})
 
 
-def unsealed(seal: str, words: Words) -> str:
+def unsealed(seal: str, words: WordsBySeal) -> str:
     """The words under a seal; `ERASED` where they are not kept. RecordError where they do not fit it."""
     if seal not in words:
         return ERASED

@@ -16,7 +16,7 @@ from rich.markup import escape
 from rich.rule import Rule
 
 from ..errors import ServerError
-from ..rules import Dealt, Facts, Ruleset, Said, facts_of
+from ..rules import Dealt, Facts, Said, facts_of
 from ..text.asking.options import labels
 from ..text.asking.rules_text import rules_text
 from ..text.asking.sentences import a_role, line_sentence, listed
@@ -41,7 +41,7 @@ class AwayFromTable(ServerError):
 
 @dataclass
 class TerminalTable:
-    """`models.person.Table` for one person at a terminal.
+    """`models.person.PeopleTable` for one person at a terminal.
 
     printer: shows what the seat may see, before it is asked. keyboard: None where lines are read from a pipe.
     """
@@ -56,7 +56,7 @@ class TerminalTable:
     _rated: dict[str, int] = field(default_factory=dict)
 
     async def put(self, question: Question, key: str) -> PersonAnswer:
-        """See `models.person.Table`. A poll that is taken twice at one moment is asked once."""
+        """See `models.person.PeopleTable`. A poll that is taken twice at one moment is asked once."""
         self.printer.pace = self.pace  # what came before was on file, and passed at once
         poll = _poll(question)
         async with self._one_at_a_time:
@@ -257,11 +257,3 @@ def ratings(typed: str, names: Sequence[str], before: dict[str, int]) -> dict[st
             return f"{part!r}: give {name} a number from 1 to 10"
         found[name] = int(number)
     return found
-
-
-def seat_of(typed: str, ruleset: Ruleset) -> int | None:
-    """The seat that a name or a number names; None for none."""
-    for seat, name in enumerate(ruleset.names):
-        if typed.casefold() in (name.casefold(), str(seat + ruleset.first_player)):
-            return seat
-    return None

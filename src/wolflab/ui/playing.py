@@ -27,10 +27,11 @@ from ..lab.storage.run_files import new_directory
 from ..lab.storage.store import Place, Store, asker
 from ..match import Draws, dealt_roles, play, to_the_end
 from ..rules import ROLES
-from .at_table import AwayFromTable, TerminalTable, seat_of
+from .at_table import AwayFromTable, TerminalTable
 from .commands import begun
 from .console import say
 from .keyboard import Keyboard
+from .showing import seat_of
 from .terminal import GamePrinter
 from .wording import counted
 
@@ -123,11 +124,7 @@ def _seated(data: dict[str, Any], experiment: Experiment, human: PersonalSeat) -
     """The experiment's fields with a person at a seat, and a seed that deals that person the role."""
     place = Place(next(iter(experiment.conditions)), 0, 0)
     rules = rules_of(experiment, place)
-    seat = seat_of(human.seat, rules)
-    if seat is None:
-        raise ExperimentError(
-            f"--human {human.seat}: there is no such seat; use one of {', '.join(rules.names)}"
-        )
+    seat = seat_of(rules.names, human.seat, "--human")
     seated = {**data, "players": {**data["players"], rules.names[seat]: {"recipe": PERSON}}}
     if not human.role:
         return seated
@@ -208,7 +205,11 @@ def erase_words(console: Console, path: Path, person: str | None, seat: str | No
             record = store.record(row.id)
             for number, player in enumerate(record.header["players"]):
                 is_person = player["recipe"] == PERSON and player.get("person") == person
-                if is_person if person is not None else seat_of(seat or "", record.ruleset) == number:
+                if (
+                    is_person
+                    if person is not None
+                    else seat_of(record.ruleset.names, str(seat), "--seat") == number
+                ):
                     erased += store.erase_words(row.id, number)
     if not erased:
         raise StoreError(f"{path}: nothing was said there by {person if person is not None else seat}")

@@ -23,7 +23,7 @@ from ...models.budget import Budget
 from ...models.catalog import check_model, listing, resolve
 from ...models.embedders import Embedder, resolve_embedder
 from ...models.endpoints import missing_key
-from ...models.person import PersonModel, Table
+from ...models.person import PeopleTable, PersonModel
 from ...rules import ROLES, Ruleset
 from ..experience.run_pools import Pools
 from ..plans.experiment import Experiment
@@ -128,7 +128,7 @@ class Company(Players):
         home: Path | None = None,
         budget: Budget | None = None,
         reading: bool = False,
-        table: Table | None = None,
+        table: PeopleTable | None = None,
     ) -> None:
         if budget is None and not reading:  # so that a price that a budget needs is missed at once
             budget = Budget(experiment.budget.tokens, experiment.budget.usd)

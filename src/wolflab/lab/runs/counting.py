@@ -16,7 +16,7 @@ from ...match import Played
 from ...metrics.observed import MeasuringOptions
 from ...metrics.rows import MeasureRow, decode_row, encode_row, row_of, row_version, rows_alike
 from ...record import GameRecord
-from ...record.sealed import Words
+from ...record.sealed import WordsBySeal
 from ...usage import CallTotals
 from ..plans.experiment import Experiment
 from ..storage.packing import CallRow, Packed, pack, totals_by_model
@@ -33,7 +33,7 @@ class Finished(NamedTuple):
     status: str
     packed: Packed
     row: KeptRow
-    words: Words
+    words: WordsBySeal
 
 
 def asked_of(experiment: Experiment, condition: str) -> MeasuringOptions:

@@ -22,7 +22,7 @@ from ...files import write
 from ...metrics.rows import Status
 from ...models.calls import Filed
 from ...record import GameRecord, read_record
-from ...record.sealed import NO_WORDS, SealedWords, Words
+from ...record.sealed import NO_WORDS, SealedWords, WordsBySeal
 from ...usage import CallTotals
 from ..plans.experiment import Experiment
 from ..plans.loading import load_experiment
@@ -167,7 +167,7 @@ class Store(CallStore):
         status: str,
         packed: Packed,
         row: KeptRow | None = None,
-        words: Words = NO_WORDS,
+        words: WordsBySeal = NO_WORDS,
         seconds: float = 0.0,
     ) -> None:
         """A game is over: its record, what people said in it, the calls not committed before, and its row, in
@@ -206,7 +206,7 @@ class Store(CallStore):
             )
         return read_record(unpacked.lines, unpacked.probes, self._where(game), self._words(game))
 
-    def _words(self, game: int) -> Words:
+    def _words(self, game: int) -> WordsBySeal:
         """What people said in a game, by its seal. Older files have no such table."""
         if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'words'").fetchone():
             return NO_WORDS
