@@ -148,6 +148,14 @@ class Polled:
         return PersonAnswer(chose=labels(ask, question.situation.ruleset)[-1])
 
 
+class Silent(Polled):
+    """Says nothing."""
+
+    async def put(self, question: Question, key: str) -> PersonAnswer:
+        answer = await super().put(question, key)
+        return answer if answer.said is None else PersonAnswer(said="")
+
+
 def match_with(table: Any, rules: Ruleset = SHERIFF, **more: Any) -> Match:
     """A game in which all are people at one table."""
     players = [
@@ -208,16 +216,22 @@ def test_all_are_rated_in_one_line_and_the_last_answer_is_filled_in() -> None:
 def test_words_are_sealed_and_can_be_erased(tmp_path: Path) -> None:
     out = tmp_path / "table"
     secret = "my mother once told me that owls lie"
-    sit_down(
-        out, (f"{secret}\n" + FIRST), "--as", "Villager", "--set", "rules.sheriff=none"
-    ) if False else None
     shown = sit_down(out, "1\n" + f"{secret}\n" * 5 + FIRST, "--as", "Villager")
     assert secret in shown
     with Store.open_for_reading(out) as store:
         record = store.record(1)
         assert secret in [event.text for event in record.events if isinstance(event, Said)]
         assert not [line for line in record.lines if secret.encode() in line], "the lines name it by its seal"
-    assert "erased from" in typed(["erase", str(out), "--seat", "player_1"], "")
+    with pytest.raises(StoreError, match="no person sat at player_2"):
+        typed(["erase", str(out), "--seat", "player_2"], "")
+    assert "1 of 1 records hold" in typed(["verify", str(out), "--agents"], ""), "nothing was touched"
+    with Store.open_for_reading(out) as reading:  # the file cannot be emptied while somebody reads
+        reading._db.execute("BEGIN")
+        reading.games()
+        with pytest.raises(StoreError, match="another program reads"):
+            typed(["erase", str(out), "--seat", "player_1"], "")
+        reading._db.execute("COMMIT")
+    assert "nothing is left to erase" in typed(["erase", str(out), "--seat", "player_1"], "")
     for file in out.glob("run.sqlite*"):
         assert secret.encode() not in file.read_bytes()
     assert "1 of 1 records hold" in typed(["verify", str(out)], "")
@@ -225,8 +239,45 @@ def test_words_are_sealed_and_can_be_erased(tmp_path: Path) -> None:
         assert store.record(1).erased
         assert ERASED in [event.text for event in store.record(1).events if isinstance(event, Said)]
     assert "words were erased on request" in " ".join(typed(["verify", str(out), "--agents"], "").split())
-    with pytest.raises(StoreError, match="nothing was said there by player_2"):
-        typed(["erase", str(out), "--seat", "player_2"], "")
+
+
+def test_erasing_says_what_else_may_hold_the_words(tmp_path: Path) -> None:
+    out, to = tmp_path / "table", tmp_path / "files"
+    sit_down(out, "1\n" + "so be it\n" * 5 + FIRST, "--as", "Villager", "-o", "straw_polls=1")
+    typed(["export", str(out), str(to)], "")
+    holding = [file.name for file in to.iterdir() if "so be it" in file.read_text()]
+    assert holding == ["game-1.words.jsonl"], "village keeps no prompts"
+    said = " ".join(typed(["erase", str(out), "--seat", "1"], "").split())
+    assert "Files that were made from the run before (export, annotate, reports) may still hold" in said
+    typed(["export", str(out), str(to)], "")
+    assert not (to / "game-1.words.jsonl").exists()
+
+
+def test_words_of_a_game_that_waits_are_erased_and_the_game_is_given_up(tmp_path: Path) -> None:
+    out = tmp_path / "table"
+    secret = "owls lie"
+    sit_down(out, "1\n" + f"{secret}\n" * 3, "--as", "Villager")
+    assert secret.encode() in b"".join(file.read_bytes() for file in out.glob("run.sqlite*"))
+    with pytest.raises(StoreError, match="nobody who sat there is named anna"):
+        typed(["erase", str(out), "--person", "anna"], "")
+    assert "erased from" in typed(["erase", str(out), "--seat", "1"], "")
+    assert secret.encode() not in b"".join(file.read_bytes() for file in out.glob("run.sqlite*"))
+    with Store.open_for_reading(out) as store:
+        assert store.game(1)[4:] == ("failed", "given up: words were erased on request")
+        assert not store.calls(1)
+    assert "nothing is left to erase" in typed(["erase", str(out), "--seat", "1"], "")
+    with pytest.raises(StoreError, match="given up"):
+        typed(["play", "--resume", str(out)], "")
+
+
+def test_what_looks_like_erased_words_is_verified_and_silence_has_no_seal(tmp_path: Path) -> None:
+    out = tmp_path / "table"
+    sit_down(out, "1\n" + f"{ERASED}\n" * 5 + FIRST, "--as", "Villager")
+    assert "1 of 1 records hold" in typed(["verify", str(out), "--agents"], "")
+    silent = asyncio.run(play(match_with(Silent())))
+    assert silent.writer is not None
+    assert silent.writer.words == {}
+    assert not silent.writer.record(SHERIFF).erased
 
 
 def test_words_that_were_changed_do_not_fit_their_seal(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ class PersonModel:
             raise ServerError(f"{_named(question.situation.ruleset, question.situation.seat)} is not here")
         begun = time.monotonic()
         answer = await self.table.put(question, request.key)
-        if answer.said is not None:
+        if answer.said:
             answer = msgspec.structs.replace(answer, salt=secrets.token_hex(16))
         finish = "stop" if answer.missing is None else answer.missing
         return Response(encode_answer(answer), finish=finish, latency=time.monotonic() - begun)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ..rules import Action, Event, Facts, Outcome, Ruleset, Said, facts_of
+from ..rules import Action, Event, Facts, Outcome, Ruleset, facts_of
 from ..text.notes import Content
-from .sealed import ERASED, NO_WORDS, WordsBySeal
+from .sealed import NO_WORDS, WordsBySeal, all_kept
 
 
 class Call(NamedTuple):
@@ -87,7 +87,7 @@ class GameRecord:
     @property
     def erased(self) -> bool:
         """Whether words of people are gone from it."""
-        return any(isinstance(event, Said) and event.text == ERASED for event in self.events)
+        return not all_kept(self.lines, self.words)
 
     @property
     def outcome(self) -> Outcome | None:

@@ -1,13 +1,13 @@
 """What people said, kept beside the record: its lines name the words by a seal.
 
-A seal is a hash of the words and a salt, which nobody can guess. While both are kept, the words can be
-checked against the lines. Once they are erased, the lines still hold, and everything but
-the words can be verified.
+A seal is a hash of the words and a salt, which nobody can guess. While both are kept, the words can be checked
+against the lines. Once they are erased, the lines still hold, and everything but the words can be verified.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from types import MappingProxyType
 from typing import NamedTuple
@@ -16,6 +16,7 @@ import msgspec
 
 from ..errors import RecordError
 
+_SEAL = re.compile(rb'\{"sealed":"([0-9a-f]{32})"\}')  # a quote within a text is escaped
 ERASED = "(erased on request)"
 """What stands in the place of words that were erased."""
 
@@ -45,3 +46,8 @@ def unsealed(seal: str, words: WordsBySeal) -> str:
     if words[seal].seal != seal:
         raise RecordError(f"the words {words[seal].text!r} are not those that the record seals")
     return words[seal].text
+
+
+def all_kept(lines: Iterable[bytes], words: WordsBySeal) -> bool:
+    """Whether the words of every seal in the lines are kept."""
+    return all(seal.decode() in words for line in lines for seal in _SEAL.findall(line))

@@ -129,7 +129,7 @@ class Writer:
                 )
             if turn.drawn is not None:
                 self._add(_reply_line(turn.drawn.id, turn.drawn.seat, turn.action))
-            if turn.salt and isinstance(turn.action, Say):
+            if turn.salt and isinstance(turn.action, Say) and turn.action.text:
                 self._add(
                     _encode({"ask": ask.id, "seat": ask.seat, "reply": self._sealed(turn.action, turn)})
                 )

@@ -24,7 +24,7 @@ from ..lab.runs.game import keys, prepare, rules_of
 from ..lab.runs.work import error_sentence, told_with_its_place
 from ..lab.storage.call_store import CallFile
 from ..lab.storage.run_files import new_directory
-from ..lab.storage.store import Place, Store, asker
+from ..lab.storage.store import GIVEN_UP, GameRow, Place, Store, asker
 from ..match import Draws, dealt_roles, play, to_the_end
 from ..rules import ROLES
 from .at_table import AwayFromTable, TerminalTable
@@ -115,6 +115,8 @@ def resume_table(console: Console, path: Path, pace: float | None) -> None:
             raise StoreError(f"{path}: no person plays in this run; go on with: wolflab run --resume {path}")
         if stopped.game(1).over:
             raise StoreError(f"{path}: this game is over; read it again with: wolflab show {path} 1")
+        if stopped.game(1).error == GIVEN_UP:
+            raise StoreError(f"{path}: this game was {GIVEN_UP}; play another one")
     store = Store.resume(path)
     begun("play", path)
     _sit(console, store.experiment, store, False, pace)
@@ -197,20 +199,47 @@ async def _play_game(console: Console, company: Company, store: Store | None, pr
 def erase_words(console: Console, path: Path, person: str | None, seat: str | None) -> None:
     """Erase what somebody said from all games of a run: whom `person` names, or whoever sat at `seat`."""
     with Store.resume(path) as store:
-        waiting = [row.id for row in store.games() if not row.over]
-        if waiting:
-            raise StoreError(f"{path}: game {waiting[0]} is not over; words are erased from games that are")
-        erased = 0
-        for row in store.games():
-            record = store.record(row.id)
-            for number, player in enumerate(record.header["players"]):
-                is_person = player["recipe"] == PERSON and player.get("person") == person
-                if (
-                    is_person
-                    if person is not None
-                    else seat_of(record.ruleset.names, str(seat), "--seat") == number
-                ):
-                    erased += store.erase_words(row.id, number)
+        found = [
+            (row, number)
+            for row in store.games()
+            for number, name in _people(store, row).items()
+            if (name == person if seat is None else number == _numbered(store, row, seat))
+        ]
+        if not found:
+            who = (
+                f"no person sat at {seat}" if seat is not None else f"nobody who sat there is named {person}"
+            )
+            raise StoreError(f"{path}: {who}; only what people said can be erased")
+        erased = sum(store.erase_words(row, number) for row, number in found)
+        store.scrub()
     if not erased:
-        raise StoreError(f"{path}: nothing was said there by {person if person is not None else seat}")
+        say(console, f"{path}: nothing is left to erase")
+        return
     say(console, f"{counted(erased, 'statement')} erased from {path}; the rest still verifies")
+    say(
+        console,
+        "Files that were made from the run before (export, annotate, reports) may still hold the words; "
+        "delete them",
+    )
+
+
+def _people(store: Store, row: GameRow) -> dict[int, str]:
+    """Who the people of a game are, by seat; "" for one without a name."""
+    if not row.over:
+        return _seated_people(store.experiment, Place.of(row))
+    players = store.record(row.id).header["players"]
+    return {
+        seat: player.get("person", "") for seat, player in enumerate(players) if player["recipe"] == PERSON
+    }
+
+
+def _seated_people(experiment: Experiment, place: Place) -> dict[int, str]:
+    names = experiment.ruleset(place.condition).names
+    cast = experiment.cast(place.condition)
+    return {
+        names.index(at): spec.person for at, spec in cast.items() if spec.recipe == PERSON and at in names
+    }
+
+
+def _numbered(store: Store, row: GameRow, seat: str) -> int:
+    return seat_of(rules_of(store.experiment, Place.of(row)).names, seat, "--seat")

@@ -44,6 +44,10 @@ CREATE TABLE IF NOT EXISTS words (
 """
 _KEEP_ROW = "INSERT OR REPLACE INTO rows VALUES (?, ?, ?)"
 _ASKER = "game/"
+_SAID = """model = 'person' AND text LIKE '{"said":%' AND text NOT LIKE '{"said":""%'"""
+_NAMED_BLOCKS = "SELECT json_extract(value, '$[1]') FROM calls, json_each(blocks) WHERE blocks IS NOT NULL"
+GIVEN_UP = "given up: words were erased on request"
+"""The error of a game that was not over when words of it were erased."""
 
 
 class GameRow(NamedTuple):
@@ -220,27 +224,41 @@ class Store(CallStore):
     def _where(self, game: int) -> str:
         return f"{self.path.name}, game {game}"
 
-    def erase_words(self, game: int, seat: int) -> int:
-        """Erase what a person said at a seat of a game that is over: the words, the calls that brought them,
-        and every prompt of the game. Returns how many statements went. The record's lines stay.
+    def erase_words(self, row: GameRow, seat: int) -> int:
+        """Erase what a person said at a seat of a game: the words, the calls that brought them, and every
+        prompt of the game. Returns how many statements went; where there were none, nothing is touched.
 
-        Agents' notes and statements that quote the words stay too: they are their own.
+        The record's lines stay. Agents' notes and statements that quote the words stay too: they are their
+        own. A game that is not over is given up: its calls, which are only there to resume it, go.
         """
+        who = asker(row.id)
         with self._transaction():
-            gone = self._db.execute("DELETE FROM words WHERE game = ? AND seat = ?", (game, seat)).rowcount
-            self._db.execute(
-                "UPDATE calls SET text = '' WHERE asker = ? AND model = 'person' AND key LIKE ?",
-                (asker(game), f"%/{seat}|answer|%"),
-            )
-            self._db.execute("UPDATE calls SET blocks = NULL WHERE asker = ?", (asker(game),))
-            self._db.execute("DELETE FROM rows WHERE game = ?", (game,))  # counted with the words
-            named = (
-                "SELECT json_extract(value, '$[1]') FROM calls, json_each(blocks) WHERE blocks IS NOT NULL"
-            )
-            self._db.execute(f"DELETE FROM blocks WHERE hash NOT IN ({named})")
+            gone = self._db.execute("DELETE FROM words WHERE game = ? AND seat = ?", (row.id, seat)).rowcount
+            brought = self._db.execute(
+                f"UPDATE calls SET text = '' WHERE asker = ? AND key LIKE ? AND {_SAID}",
+                (who, f"%/{seat}|answer|%"),
+            ).rowcount
+            if brought and not row.over:
+                for table in ("calls", "likeliest"):
+                    self._db.execute(f"DELETE FROM {table} WHERE asker = ?", (who,))
+                self._db.execute(
+                    "UPDATE games SET status = 'failed', error = ? WHERE id = ?", (GIVEN_UP, row.id)
+                )
+            if gone or brought:
+                self._db.execute("UPDATE calls SET blocks = NULL WHERE asker = ?", (who,))
+                self._db.execute("DELETE FROM rows WHERE game = ?", (row.id,))  # counted with the words
+                self._db.execute(f"DELETE FROM blocks WHERE hash NOT IN ({_NAMED_BLOCKS})")
+        return max(gone, brought)
+
+    def scrub(self) -> None:
+        """Leave nothing of what was erased on the disk; StoreError while another program reads the run."""
         self._db.execute("VACUUM")
-        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        return gone
+        self._db.execute("PRAGMA busy_timeout = 2000")
+        if self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+            raise StoreError(
+                f"another program reads {self.path}, so the words are still on the disk; close it and run "
+                "the same command again"
+            )
 
     # -- rows -----------------------------------------------------------------------------
 
