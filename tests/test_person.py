@@ -113,12 +113,37 @@ def test_the_role_and_what_is_known_are_at_hand(tmp_path: Path) -> None:
         (["--human", "9"], "--human 9: there is no such player; the players are player_1"),
         (["--human", "1", "--as", "Hunter"], "--as Hunter: nobody is dealt that role here"),
         (["--human", "1", "--thoughts"], "--thoughts shows what the others think"),
+        (["-o", "players.others={recipe: person}"], "recipe person for others: one person plays at a"),
+        (
+            ["--human", "1", "-o", "players.player_2={recipe: person}"],
+            "recipe person for player_1, player_2: one",
+        ),
+        (["-o", "players.Seer={recipe: person}"], "recipe person for Seer: one person plays"),
     ],
 )
 def test_a_wrong_seat_is_a_sentence(words: list[str], sentence: str, tmp_path: Path) -> None:
     with pytest.raises(ExperimentError, match=sentence):
         typed(["play", "--out", str(tmp_path / "table"), *words], "")
     assert not (tmp_path / "table").exists()
+
+
+def test_a_seat_can_be_named_and_the_role_holds_beside_a_seed(tmp_path: Path) -> None:
+    for seed in (3, 4, 5):
+        out = tmp_path / str(seed)
+        sit_down(out, "", "--as", "Seer", "-o", f"seed={seed}", "-o", "player_1.person=anna")
+        with Store.open_for_reading(out) as store:
+            assert store.experiment.seed >= seed
+            assert store.experiment.cast(store.game(1).condition)["player_1"].person == "anna"
+        assert "1 · you are player_1, 🔮 Seer" in typed(["play", "--resume", str(out)], "")
+
+
+def test_a_table_that_waits_is_taken_up_by_play(tmp_path: Path) -> None:
+    out = tmp_path / "table"
+    sit_down(out, "", "--as", "Seer")
+    with pytest.raises(StoreError, match=f"go on with: wolflab play --resume {out}"):
+        typed(["show", str(out), "1"], "")
+    refused = typed(["play", "--resume", str(out), "--human", "3", "-o", "seed=4"], "")
+    assert "--resume takes a run as it is" in refused
 
 
 def test_a_run_without_a_table_says_where_people_play(tmp_path: Path) -> None:

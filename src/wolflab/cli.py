@@ -132,6 +132,7 @@ def run(
     "`wolflab play --model ollama/llama3.1 --recipe vanilla`"
 )
 def play(
+    context: typer.Context,
     rules: Annotated[str, typer.Option(help="sheriff, witch, doctor, nine or twelve.")] = "sheriff",
     model: Annotated[str, typer.Option(help="Who plays (see `wolflab models`).")] = "village",
     recipe: Annotated[
@@ -157,6 +158,7 @@ def play(
 
     if pace is not None and not 0 <= pace <= 3600:
         raise typer.BadParameter(f"--pace: got {pace}; use seconds from 0 to 3600")
+    _check_alone(context, besides=("pace",))
     if resume is not None:
         return resume_table(console(), resume, pace)
     if as_ and human is None:
@@ -724,10 +726,11 @@ def exploit(
     ui.exploit(console(), target, side, updates, episodes, deals, seed, set_, out, resume)
 
 
-def _check_alone(context: typer.Context) -> None:
-    """Refuse flags beside --resume or --show: they would be left out without a word."""
+def _check_alone(context: typer.Context, besides: tuple[str, ...] = ()) -> None:
+    """Refuse flags beside --resume or --show, which would be left out without a word; `besides` are not."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
-    given = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    told = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    given = [name for name in told if name not in besides]
     for name in ("show", "resume"):
         if name in given and len(given) > 1:
             raise typer.BadParameter(f"--{name} takes a run as it is; the other flags are for new ones")

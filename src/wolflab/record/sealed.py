@@ -1,7 +1,7 @@
 """What people said, kept beside the record: its lines name the words by a seal.
 
-A seal is a hash of the words and a salt, which nobody can guess. While both are kept, the words can be checked
-against the lines. Once they are erased, the lines still hold, and everything but the words can be verified.
+A seal is a hash of the words and a salt, which nobody can guess. While both are kept, the words can be
+checked against the lines. Once they are erased, the lines still hold, and all but the words can be verified.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -53,6 +54,7 @@ _OF_MANY = frozenset(
 )
 """Fields of an experiment that say nothing of a single game."""
 
+_WHERE = "wolflab play"
 _SEEDS = 1000
 """Deals looked through for one in which the person holds the role that was asked for."""
 
@@ -93,10 +95,11 @@ def play_game(
         "deals": 1,
         "redraw_void": False,
     }
-    experiment = build(data, overrides, where="wolflab play")
     if human is not None:
-        data = _seated(data, experiment, human)
-        experiment = build(data, overrides, where="wolflab play")
+        overrides = _take_seat(data, overrides, human)
+    experiment = build(data, overrides, where=_WHERE)
+    seat = _own_seat(experiment)
+    if seat is not None:
         if thoughts:
             raise ExperimentError("--thoughts shows what the others think; leave it out where you play")
         out = new_directory(Path("runs"), "table") if out is None else out
@@ -104,7 +107,7 @@ def play_game(
     if out is not None:
         store = Store.create(out, experiment)
         store.plan([(next(iter(experiment.conditions)), 0, 0)])
-        begun("play", out)
+        begun("run" if seat is None else "play", out)
     _sit(console, experiment, store, thoughts, pace)
 
 
@@ -122,14 +125,19 @@ def resume_table(console: Console, path: Path, pace: float | None) -> None:
     _sit(console, store.experiment, store, False, pace)
 
 
-def _seated(data: dict[str, Any], experiment: Experiment, human: PersonalSeat) -> dict[str, Any]:
-    """The experiment's fields with a person at a seat, and a seed that deals that person the role."""
+def _take_seat(data: dict[str, Any], overrides: Sequence[str], human: PersonalSeat) -> Sequence[str]:
+    """Put a person at a seat of an experiment's fields. Returns the overrides, with a seed at their end that
+    deals that person the role, if one was asked for.
+    """
+    fields = Experiment.model_fields.keys() - {"players"}
+    rules_alone = [change for change in overrides if re.split("[.=]", change)[0] in fields]
+    experiment = build(data, rules_alone, where=_WHERE)  # what is changed of players may need the seat
     place = Place(next(iter(experiment.conditions)), 0, 0)
     rules = rules_of(experiment, place)
     seat = seat_of(rules.names, human.seat, "--human")
-    seated = {**data, "players": {**data["players"], rules.names[seat]: {"recipe": PERSON}}}
+    data["players"][experiment.ruleset(place.condition).names[seat]] = {"recipe": PERSON}
     if not human.role:
-        return seated
+        return overrides
     role = next((name for name in rules.roles if name.casefold() == human.role.casefold()), "")
     if role not in ROLES or not rules.count(role):
         dealt = ", ".join(name for name, n in rules.roles.items() if n)
@@ -137,17 +145,22 @@ def _seated(data: dict[str, Any], experiment: Experiment, human: PersonalSeat) -
     for seed in range(experiment.seed, experiment.seed + _SEEDS):
         deal = Draws(keys(experiment.model_copy(update={"seed": seed}), place)[0])
         if dealt_roles(rules, deal)[seat] == role:
-            return {**seated, "seed": seed}
+            return [*overrides, f"seed={seed}"]
     raise ExperimentError(f"--as {role}: none of {_SEEDS} deals gives it to that seat; take another seat")
 
 
 def _own_seat(experiment: Experiment) -> int | None:
-    """The seat that a person holds; None where nobody does."""
-    condition = next(iter(experiment.conditions))
-    names = rules_of(experiment, Place(condition, 0, 0)).names
-    seats = [
-        names.index(place) for place, spec in experiment.cast(condition).items() if spec.recipe == PERSON
-    ]
+    """The seat that a person holds; None where nobody does. ExperimentError for more than one person, and for
+    a person who is not seated by name: they would see each other's secrets at one terminal.
+    """
+    place = Place(next(iter(experiment.conditions)), 0, 0)
+    people = [at for at, spec in experiment.cast(place.condition).items() if spec.recipe == PERSON]
+    seats = list(_seated_people(experiment, place))
+    if len(people) > 1 or len(seats) != len(people):
+        raise ExperimentError(
+            f"recipe person for {', '.join(people)}: one person plays at a terminal, at a seat of their own; "
+            "give the recipe to one seat by name, or use --human SEAT alone"
+        )
     return seats[0] if seats else None
 
 
@@ -170,8 +183,15 @@ def _sit(
             asyncio.run(_play_game(console, company, store, printer))
         except* AwayFromTable as errors:
             assert store is not None
-            go_on = f"wolflab play --resume {shlex.quote(str(store.path))}"
-            say(console, f"{error_sentence(errors)}. The game is kept; go on with: {go_on}")
+            say(console, f"{error_sentence(errors)}. {_kept(store)}")
+        except* WolflabError:
+            if store is not None and seat is not None:
+                say(console, _kept(store))
+            raise
+
+
+def _kept(store: Store) -> str:
+    return f"The game is kept; go on with: wolflab play --resume {shlex.quote(str(store.path))}"
 
 
 async def _play_game(console: Console, company: Company, store: Store | None, printer: GamePrinter) -> None:

@@ -26,6 +26,7 @@ from ...record.sealed import NO_WORDS, SealedWords, WordsBySeal
 from ...usage import CallTotals
 from ..plans.experiment import Experiment
 from ..plans.loading import load_experiment
+from ..plans.specs import PERSON
 from .call_store import CallStore
 from .embedding_cache import spent_on_vectors
 from .packing import Packed, Unpacked, unpack
@@ -206,9 +207,17 @@ class Store(CallStore):
                 )
             raise StoreError(
                 f"game {game} of {self.path} is {row.status} and has no record yet; "
-                f"go on with: wolflab run --resume {self.path}"
+                f"go on with: {self.command} --resume {self.path}"
             )
         return read_record(unpacked.lines, unpacked.probes, self._where(game), self._words(game))
+
+    @property
+    def command(self) -> str:
+        """The command that plays games of this run: people sit at a table."""
+        places = [
+            place for name in self.experiment.conditions for place in self.experiment.cast(name).values()
+        ]
+        return "wolflab play" if any(spec.recipe == PERSON for spec in places) else "wolflab run"
 
     def _words(self, game: int) -> WordsBySeal:
         """What people said in a game, by its seal. Older files have no such table."""
