@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -27,7 +28,7 @@ from wolflab.text.asking.options import labels
 from wolflab.text.people import PersonAnswer, decode_answer, encode_answer
 from wolflab.text.questions import Question, Rate
 from wolflab.ui.at_table import TerminalTable, chosen_option, ratings
-from wolflab.ui.keyboard import Keyboard
+from wolflab.ui.keyboard import Keyboard, PipedLines
 from wolflab.ui.terminal import ICONS, GamePrinter
 
 
@@ -95,6 +96,12 @@ def test_wrong_input_is_asked_again_with_the_reason(tmp_path: Path) -> None:
     assert "there is no 9; give a number from 1 to 7" in shown
     assert "'player' is none of them; give a number from 1 to 7" in shown
     assert "player_1 chose to see player_4" in shown
+
+
+def test_what_is_no_command_is_not_said(tmp_path: Path) -> None:
+    shown = sit_down(tmp_path / "table", "1\n/no such thing\n", "--as", "Villager")
+    assert "there is no /no, and nothing was said" in shown
+    assert "the input has ended" in shown
 
 
 def test_the_role_and_what_is_known_are_at_hand(tmp_path: Path) -> None:
@@ -231,7 +238,7 @@ def test_all_are_rated_in_one_line_and_the_last_answer_is_filled_in() -> None:
     assert ratings("player_2 9", names, before) == {"player_2": 9, "player_3": 8}
     assert ratings("", names, before) == before
     assert ratings("PLAYER_3=1, player_2: 2", names, before) == {"player_2": 2, "player_3": 1}
-    for wrong in ("player_9 3", "player_2 11", "player_2", "7"):
+    for wrong in ("player_9 3", "player_2 11", "player_2", "7", "player_2 " + "1" * 5000):
         assert isinstance(ratings(wrong, names, before), str), wrong
 
 
@@ -388,7 +395,7 @@ def test_what_was_typed_names_one_option() -> None:
     assert chosen_option("2", options) == 1
     assert chosen_option("player_1", options) == 0
     assert chosen_option("not", options) == 2
-    for wrong in ("", "vote", "4", "0", "player_2"):
+    for wrong in ("", "vote", "4", "0", "player_2", "1" * 5000):
         assert isinstance(chosen_option(wrong, options), str), wrong
 
 
@@ -424,6 +431,41 @@ DOWN, UP, ENTER = "\x1b[B", "\x1b[A", "\r"
 )
 def test_options_are_chosen_by_arrow_or_number_and_taken_back(sent: str, expected: str) -> None:
     assert keys(sent) == expected
+
+
+def test_ctrl_d_leaves_the_table() -> None:
+    assert keys("\x04", line=True) == "/quit"
+    assert keys("\x04") == "/quit"
+
+
+def test_lines_through_a_pipe_hold_nobody_up() -> None:
+    async def read() -> list[str]:
+        out, into = os.pipe()
+        lines, beside = PipedLines(out), asyncio.Event()
+
+        async def later() -> None:
+            await asyncio.sleep(0.05)
+            beside.set()
+            os.write(into, b"one\ntwo \xff")
+            os.close(into)
+
+        task = asyncio.create_task(later())
+        found = [await asyncio.wait_for(lines.readline(), 10)]
+        assert beside.is_set(), "it waited, and the other went on"
+        found += [await lines.readline(), await lines.readline()]
+        await task
+        os.close(out)
+        return found
+
+    assert asyncio.run(read()) == ["one\n", "two \ufffd", ""]
+
+
+def test_a_file_can_be_the_input(tmp_path: Path) -> None:
+    (tmp_path / "lines").write_text("one\n")
+    with (tmp_path / "lines").open() as file:
+        lines = PipedLines(file.fileno())
+        assert asyncio.run(lines.readline()) == "one\n"
+        assert asyncio.run(lines.readline()) == ""
 
 
 def test_a_line_can_be_changed_before_it_is_sent() -> None:

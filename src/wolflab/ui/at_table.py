@@ -24,7 +24,7 @@ from ..text.asking.wording import moderator_request
 from ..text.people import PersonAnswer
 from ..text.questions import Line, Question, Rate, Situation
 from .console import visible
-from .keyboard import Keyboard
+from .keyboard import Keyboard, PipedLines, piped
 from .terminal import ICONS, GamePrinter
 
 HELP = """\
@@ -49,7 +49,7 @@ class TerminalTable:
     console: Console
     printer: GamePrinter
     keyboard: Keyboard | None = None
-    lines: TextIO = field(default_factory=lambda: sys.stdin)
+    lines: TextIO | PipedLines = field(default_factory=lambda: piped(sys.stdin))
     pace: float = 0.0
     _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
     _polled: dict[str, PersonAnswer] = field(default_factory=dict)
@@ -101,11 +101,12 @@ class TerminalTable:
             self._say(found)
 
     async def _speak(self, now: Situation) -> str:
+        typed = ""
         while True:
-            typed = await self._line(now, "Your words (an empty line says nothing, or /help): ")
+            typed = await self._line(now, "Your words (an empty line says nothing, or /help): ", typed)
             if not typed.startswith("/"):
                 return typed
-            self._say(f"there is no {typed.split()[0]}; /help lists what there is")
+            self._say(f"there is no {typed.split()[0]}, and nothing was said; /help lists what there is")
 
     async def _rate(self, now: Situation, names: Sequence[str]) -> dict[str, int]:
         """One line for all: each name with a number. The last answer is filled in."""
@@ -127,13 +128,15 @@ class TerminalTable:
         """One line that is no command of the table's."""
         while True:
             if self.keyboard is not None:
-                typed = await self.keyboard.line(prompt, _bar(now), start)
+                typed = _printable(await self.keyboard.line(prompt, _bar(now), start))
             else:
                 self.console.print(prompt, end="", markup=False, highlight=False)
                 read = self.lines.readline()
+                if not isinstance(read, str):
+                    read = await read
                 if not read:
                     raise AwayFromTable("nobody is at the keyboard any more: the input has ended")
-                typed = read.strip()
+                typed = _printable(read.strip())
                 self.console.print(visible(typed), markup=False, highlight=False)
             if not self._command(typed, now):
                 return typed
@@ -232,9 +235,8 @@ def chosen_option(typed: str, options: Sequence[str]) -> int | str:
     """
     typed = typed.strip()
     if typed.isdecimal():
-        if 1 <= int(typed) <= len(options):
-            return int(typed) - 1
-        return f"there is no {typed}; give a number from 1 to {len(options)}"
+        number = _number(typed, len(options))
+        return number - 1 if number else f"there is no {typed}; give a number from 1 to {len(options)}"
     words = re.escape(typed.casefold())
     fitting = [
         k for k, option in enumerate(options) if re.search(rf"(?<!\w){words}(?!\w)", option.casefold())
@@ -253,7 +255,19 @@ def ratings(typed: str, names: Sequence[str], before: dict[str, int]) -> dict[st
         name = next((known for known in names if known.casefold() == name.strip().casefold()), "")
         if not name:
             return f"{part!r}: write a name and a number, such as: {names[0]} 7"
-        if not number.isdecimal() or not 1 <= int(number) <= 10:
+        rated = _number(number, 10)
+        if not rated:
             return f"{part!r}: give {name} a number from 1 to 10"
-        found[name] = int(number)
+        found[name] = rated
     return found
+
+
+def _number(typed: str, most: int) -> int:
+    """The number from 1 to `most` that was typed; 0 for what is none. Python reads no endless one."""
+    number = int(typed) if typed.isdecimal() and len(typed) < 10 else 0
+    return number if number <= most else 0
+
+
+def _printable(typed: str) -> str:
+    """Without what is no text: bytes that could not be read come as halves of letters."""
+    return typed.encode("utf-8", "replace").decode()

@@ -1,12 +1,15 @@
-"""What a person types at a terminal: a line that can be mended before it is sent, or one of some options.
+"""What a person types at a terminal: a line that can be mended before it is sent, or one of some options; and
+lines through a pipe.
 
 It knows nothing of the game. prompt_toolkit is imported where somebody sits down.
 """
 
 from __future__ import annotations
 
+import asyncio
+import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from prompt_toolkit.input import Input
@@ -30,7 +33,10 @@ class Keyboard:
 
         session: PromptSession[str] = PromptSession(**self._io)
         while True:
-            typed = (await session.prompt_async(prompt, default=start, bottom_toolbar=bar)).strip()
+            try:
+                typed = (await session.prompt_async(prompt, default=start, bottom_toolbar=bar)).strip()
+            except EOFError:  # Ctrl-D
+                return KEYS["q"]
             if typed.startswith("/") or await self._sure(typed or "(nothing)", bar):
                 return typed
             start = typed
@@ -101,6 +107,10 @@ class _Menu:
         def _(event: KeyPressEvent) -> None:
             event.app.exit(exception=KeyboardInterrupt)
 
+        @keys.add("c-d")
+        def _(event: KeyPressEvent) -> None:
+            event.app.exit(result=KEYS["q"])
+
         @keys.add("<any>")
         def _(event: KeyPressEvent) -> None:
             key = event.key_sequence[0].data.lower()
@@ -120,3 +130,43 @@ class _Menu:
                 self.at, self._typed = int(typed) - 1, typed
                 return
         self._typed = ""
+
+
+class PipedLines:
+    """Lines from a file descriptor. While none is there, whoever plays beside goes on."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._held = b""
+        self._ended = False
+
+    async def readline(self) -> str:
+        """The next line with its end; "" where there is none any more."""
+        while b"\n" not in self._held and not self._ended:
+            await self._something()
+            more = os.read(self._descriptor, 1 << 16)
+            self._held += more
+            self._ended = not more
+        line, end, self._held = self._held.partition(b"\n")
+        return (line + end).decode("utf-8", "replace")
+
+    async def _something(self) -> None:
+        """Wait until there is something to read. A file on the disk has it at once."""
+        loop = asyncio.get_running_loop()
+        ready = asyncio.Event()
+        try:
+            loop.add_reader(self._descriptor, ready.set)
+        except PermissionError:
+            return
+        try:
+            await ready.wait()
+        finally:
+            loop.remove_reader(self._descriptor)
+
+
+def piped(stream: TextIO) -> TextIO | PipedLines:
+    """The lines of a stream from which nothing was read; the stream itself where no file is behind it."""
+    try:
+        return PipedLines(stream.fileno())
+    except OSError:
+        return stream

@@ -106,7 +106,9 @@ class Players:
         raise NotImplementedError
 
     def _people(self) -> Model:
-        raise ExperimentError("recipe person: people sit at a table; use wolflab play --human SEAT")
+        raise ExperimentError(
+            "recipe person: people sit at a table; use wolflab play --human SEAT, or --resume RUN"
+        )
 
 
 def _key(spec: Any) -> bytes:
