@@ -19,13 +19,14 @@ from wolflab.cli import app
 from wolflab.errors import ExperimentError, ServerError, StoreError
 from wolflab.lab.storage.store import Store
 from wolflab.match import Draws, Match, Player, ReliabilityProbe, StrawPoll, play, to_the_end
+from wolflab.metrics.days import days_of
 from wolflab.models.base import Request, Response
 from wolflab.models.calls import Filed
 from wolflab.models.person import PersonModel
 from wolflab.record.sealed import ERASED
 from wolflab.rules import PRESETS, SHERIFF, Ask, Ruleset, Said, Say, pick
 from wolflab.text.asking.options import labels
-from wolflab.text.people import PersonAnswer, decode_answer, encode_answer
+from wolflab.text.people import ASKED_ALREADY, PersonAnswer, decode_answer, encode_answer
 from wolflab.text.questions import Question, Rate
 from wolflab.ui.at_table import TerminalTable, chosen_option, ratings
 from wolflab.ui.keyboard import Keyboard, PipedLines
@@ -146,7 +147,8 @@ def test_a_seat_can_be_named_and_the_role_holds_beside_a_seed(tmp_path: Path) ->
 
 def test_a_table_that_waits_is_taken_up_by_play(tmp_path: Path) -> None:
     out = tmp_path / "table"
-    sit_down(out, "", "--as", "Seer")
+    sit_down(out, "3\n", "--as", "Seer")
+    assert "0 unusable replies" in typed(["errors", str(out)], "")
     with pytest.raises(StoreError, match=f"go on with: wolflab play --resume {out}"):
         typed(["show", str(out), "1"], "")
     refused = typed(["play", "--resume", str(out), "--human", "3", "-o", "seed=4"], "")
@@ -213,7 +215,7 @@ def terminal(lines: str) -> tuple[TerminalTable, Console]:
     return TerminalTable(console, GamePrinter(console, SHERIFF, 0), lines=io.StringIO(lines)), console
 
 
-def test_a_poll_that_is_taken_twice_is_asked_once() -> None:
+def test_a_poll_that_is_taken_twice_is_asked_and_counted_once() -> None:
     async def game() -> str:
         table, console = terminal(FIRST)
         everybody = Polled()
@@ -223,8 +225,11 @@ def test_a_poll_that_is_taken_twice_is_asked_once() -> None:
         played = await play(match)
         assert played.writer is not None
         polls = [turn for turn in played.writer.record(rules).probes if turn.seat == 0]
-        assert len(polls) % 2 == 0
-        assert [turn.action for turn in polls[::2]] == [turn.action for turn in polls[1::2]]
+        assert polls
+        assert all((turn.invalid == ASKED_ALREADY) == (turn.kind == "straw2") for turn in polls)
+        days = days_of(played.writer.record(rules))
+        assert any(0 in day.straws.get("straw", ()) for day in days)
+        assert not any(0 in day.straws.get("straw2", ()) for day in days)
         asked: str = console.file.getvalue()  # type: ignore[attr-defined]
         assert asked.count("Outside the game") == len(polls) / 2
         return asked

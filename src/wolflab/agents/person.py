@@ -11,7 +11,7 @@ from typing import Any
 
 from ..rules import PASS, Ask, View
 from ..text.notes import Rated
-from ..text.people import PersonAnswer, decode_answer
+from ..text.people import ASKED_ALREADY, PersonAnswer, decode_answer
 from ..text.questions import Decide, Question, Rate, Task
 from .base import IO, Invalid, Reply
 from .memory import remember, situation
@@ -36,9 +36,13 @@ class Person:
         return {"recipe": "person", **({"person": self.person} if self.person else {})}
 
     async def reply(self, view: View, ask: Ask, io: IO) -> Reply:
-        """What the person answers. People are not interviewed: that poll is about how models reason."""
+        """What the person answers. People are not interviewed: that poll is about how models reason. Nor are
+        they asked the same poll twice at one moment.
+        """
         if ask.kind == "interview":
             return Reply(Invalid("people are not interviewed"))
+        if _again(ask):
+            return Reply(Invalid(ASKED_ALREADY))
         memory = remember(view, prune=False)
         others = tuple(seat for seat in memory.alive if seat != memory.seat)
         task: Task = Rate(ask, others) if ask.kind == "rate" else Decide(ask)
@@ -54,6 +58,12 @@ class Person:
         if action is None:
             return Reply(Invalid("the answer is none of the options"))
         return Reply(action, salt=answer.salt)
+
+
+def _again(ask: Ask) -> bool:
+    """Whether a straw poll is taken once more (`match.StrawPoll.times`)."""
+    poll = ask.id.split("/")[1]
+    return poll.startswith("straw") and poll != "straw"
 
 
 def _rated(answer: PersonAnswer, others: tuple[int, ...], names: tuple[str, ...]) -> Reply:

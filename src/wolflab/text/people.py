@@ -17,6 +17,9 @@ from .asking.options import labels
 Missing = Literal["out of time", "left the table"]
 """Why a person gave no answer."""
 
+ASKED_ALREADY = "the person was asked already"
+"""Why a person's answer to a poll that is taken again at one moment is none: it would be a copy."""
+
 
 class PersonAnswer(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """One answer; one of its fields is given.

@@ -52,20 +52,13 @@ class TerminalTable:
     lines: TextIO | PipedLines = field(default_factory=lambda: piped(sys.stdin))
     pace: float = 0.0
     _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _polled: dict[str, PersonAnswer] = field(default_factory=dict)
     _rated: dict[str, int] = field(default_factory=dict)
 
     async def put(self, question: Question, key: str) -> PersonAnswer:
-        """See `models.person.PeopleTable`. A poll that is taken twice at one moment is asked once."""
+        """See `models.person.PeopleTable`."""
         self.printer.pace = self.pace  # what came before was on file, and passed at once
-        poll = _poll(question)
         async with self._one_at_a_time:
-            if poll in self._polled:
-                return self._polled[poll]
-            answer = await self._answer(question)
-            if poll:
-                self._polled[poll] = answer
-            return answer
+            return await self._answer(question)
 
     async def _answer(self, question: Question) -> PersonAnswer:
         now, task = question.situation, question.task
@@ -168,10 +161,9 @@ class TerminalTable:
 # -- what is shown --------------------------------------------------------------------------------------
 
 
-def _poll(question: Question) -> str:
-    """The moment of a poll outside the game; "" for what is none."""
-    round, kind, _ = question.task.ask.id.split("/", 2)
-    return f"{round}/straw" if kind.startswith("straw") else ""
+def _poll(question: Question) -> bool:
+    """Whether it is a straw poll, outside the game."""
+    return question.task.ask.id.split("/")[1] == "straw"
 
 
 def _bar(now: Situation) -> str:
