@@ -15,7 +15,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from wolflab.agents.person import Person
-from wolflab.cli import app
+from wolflab.cli import app, main
 from wolflab.errors import ExperimentError, ServerError, StoreError
 from wolflab.lab.storage.store import Store
 from wolflab.match import Draws, Match, Player, ReliabilityProbe, StrawPoll, play, to_the_end
@@ -153,6 +153,20 @@ def test_a_table_that_waits_is_taken_up_by_play(tmp_path: Path) -> None:
         typed(["show", str(out), "1"], "")
     refused = typed(["play", "--resume", str(out), "--human", "3", "-o", "seed=4"], "")
     assert "--resume takes a run as it is" in refused
+
+
+def test_a_server_that_fails_names_the_way_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nobody = 'players.others.model={model: m, base_url: "http://127.0.0.1:9/v1", retries: 0}'
+    monkeypatch.setattr(
+        "sys.argv", ["wolflab", "play", "--human", "1", "--out", str(tmp_path / "table"), "-o", nobody]
+    )
+    with pytest.raises(SystemExit):
+        main()
+    told = capsys.readouterr()
+    assert "nothing answers at http://127.0.0.1:9/v1" in told.err
+    assert f"The game is kept; go on with: wolflab play --resume {tmp_path / 'table'}" in told.out
 
 
 def test_a_run_without_a_table_says_where_people_play(tmp_path: Path) -> None:

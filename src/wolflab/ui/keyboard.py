@@ -75,7 +75,10 @@ class _Menu:
         app: Application[str | None] = Application(
             Layout(HSplit([body, foot])), key_bindings=self._bindings(), erase_when_done=True, **io
         )
-        command = await app.run_async()
+        try:
+            command = await app.run_async()
+        except EOFError:  # the terminal was closed
+            command = KEYS["q"]
         return self.at, command
 
     def _shown(self) -> str:

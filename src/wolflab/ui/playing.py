@@ -232,10 +232,10 @@ def erase_words(console: Console, path: Path, person: str | None, seat: str | No
             raise StoreError(f"{path}: {who}; only what people said can be erased")
         erased = sum(store.erase_words(row, number) for row, number in found)
         store.scrub()
-    if not erased:
+    if erased:
+        say(console, f"{counted(erased, 'statement')} erased from {path}; the rest still verifies")
+    else:
         say(console, f"{path}: nothing is left to erase")
-        return
-    say(console, f"{counted(erased, 'statement')} erased from {path}; the rest still verifies")
     say(
         console,
         "Files that were made from the run before (export, annotate, reports) may still hold the words; "
