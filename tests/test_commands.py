@@ -11,6 +11,7 @@ draw them), which would take half of the time.
 from __future__ import annotations
 
 import csv
+import io
 import re
 import shlex
 from collections.abc import Iterator, Mapping
@@ -323,6 +324,7 @@ def test_commands_of_a_page_run(
     page: str, world: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO())  # nobody sits at the table
     (tmp_path / "policies").symlink_to(ROOT / "policies")
     for block in blocks(ROOT / page) if (ROOT / page).is_file() else ():
         named = re.search(r"^name: (\S+)$", block.text, re.MULTILINE) if block.language == "yaml" else None
