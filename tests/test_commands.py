@@ -11,6 +11,7 @@ draw them), which would take half of the time.
 from __future__ import annotations
 
 import csv
+import io
 import re
 import shlex
 from collections.abc import Iterator, Mapping
@@ -23,6 +24,7 @@ import pytest
 import typer
 import yaml
 from matplotlib.figure import Figure
+from typer.testing import CliRunner
 
 import command_line
 import http_server
@@ -256,7 +258,12 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
         (home / "questions" / f"{rater}.csv").write_text(filled, encoding="utf-8")
     wolflab("train", "train-small", "--out", str(home / "trained"))
     wolflab(*shlex.split("tournament --entrant random --entrant vanilla --deals 1 --out"), str(home / "met"))
+    for table, words in (("left", ""), ("played", "1\n" * 400)):
+        seat = ["--human", "1", "--as", "Villager", "-o", "player_1.person=anna", "--out", str(home / table)]
+        assert CliRunner().invoke(app, ["play", *seat], input=words).exit_code == 0
     return {
+        "play runs/…": str(home / "left"),
+        "erase runs/…": str(home / "played"),
         "RUN": run,
         "RUN…": run,
         "runs/…": run,
@@ -317,6 +324,7 @@ def test_commands_of_a_page_run(
     page: str, world: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO())  # nobody sits at the table
     (tmp_path / "policies").symlink_to(ROOT / "policies")
     for block in blocks(ROOT / page) if (ROOT / page).is_file() else ():
         named = re.search(r"^name: (\S+)$", block.text, re.MULTILINE) if block.language == "yaml" else None

@@ -211,7 +211,7 @@ def test_every_field_of_a_recipe_is_explained_with_its_default() -> None:
     defaults = {field.name: field.default for field in fields(Recipe)}
     for name, stage in stages.items():
         defaults |= {f"{name}.{field.name}": field.default for field in fields(stage)}
-    assert rows("docs/agents.md", "Recipes") == set(defaults) | set(RECIPES) | {"random"}
+    assert rows("docs/agents.md", "Recipes") == set(defaults) | set(RECIPES) | {"random", "person"}
     text = prose("docs/agents.md")
     for name, value in defaults.items():
         cells = re.search(rf"^\| `{name}` \| ([^|]*) \|", text, re.MULTILINE)

@@ -17,7 +17,9 @@ import wolflab.rules.shielding as shielding
 from rules_helpers import Game
 from scripted import Scripted
 from test_rules_views import twins
+from wolflab.agents.base import Agent
 from wolflab.agents.language import LanguageAgent
+from wolflab.agents.person import Person
 from wolflab.agents.policy.base import Observation, Weights
 from wolflab.agents.recipes import RECIPES, Recipe
 from wolflab.match import ReliabilityProbe, StrawPoll, run_now
@@ -80,10 +82,12 @@ class Watching:
         return {"name": self.name}
 
 
-def prompts(game: Game, seat: int, recipe: Recipe) -> list[str]:
-    """Every prompt of `seat` in the game, probes included, in order."""
+def prompts(game: Game, seat: int, recipe: Recipe | None) -> list[str]:
+    """Every prompt of `seat` in the game, probes included, in order. recipe: None for a person."""
     heard: list[str] = []
-    agent = LanguageAgent(recipe, policy=Watching(heard) if recipe.weighs else None)
+    agent: Agent = Person()
+    if recipe is not None:
+        agent = LanguageAgent(recipe, policy=Watching(heard) if recipe.weighs else None)
     now = begin(game.rules)
     log = Log(game.rules)
     log.extend(now.events)
@@ -105,7 +109,7 @@ def prompts(game: Game, seat: int, recipe: Recipe) -> list[str]:
     return heard
 
 
-def differing(rules: Ruleset, recipe: Recipe, seeds: range) -> tuple[int, int]:
+def differing(rules: Ruleset, recipe: Recipe | None, seeds: range) -> tuple[int, int]:
     """Prompts compared between twins, and how many differed."""
     compared = different = 0
     for seed in seeds:
@@ -128,6 +132,14 @@ def test_twins_read_the_same_prompts(rules: Ruleset, recipe: Recipe) -> None:
     assert different == 0
 
 
+@pytest.mark.parametrize("rules", [SHERIFF, WITCH, DOCTOR], ids=["sheriff", "witch", "doctor"])
+def test_a_person_is_told_what_the_seat_may_know(rules: Ruleset) -> None:
+    compared, different = differing(rules, None, range(4))
+    assert compared >= 10
+    assert different == 0
+
+
 def test_a_planted_leak_shows_in_the_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shielding, "only", lambda *seats: EVERYONE)
     assert differing(SHERIFF, RECIPES["vanilla"], range(8))[1] > 0
+    assert differing(SHERIFF, None, range(8))[1] > 0

@@ -132,6 +132,7 @@ def run(
     "`wolflab play --model ollama/llama3.1 --recipe vanilla`"
 )
 def play(
+    context: typer.Context,
     rules: Annotated[str, typer.Option(help="sheriff, witch, doctor, nine or twelve.")] = "sheriff",
     model: Annotated[str, typer.Option(help="Who plays (see `wolflab models`).")] = "village",
     recipe: Annotated[
@@ -144,13 +145,44 @@ def play(
         float | None, typer.Option(help="Seconds to rest after each line (default: 0.3 in a terminal).")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Keep the game as a run in this directory.")] = None,
+    human: Annotated[
+        str | None, typer.Option(help="Play yourself, at this seat: its name or number.", show_default=False)
+    ] = None,
+    as_: Annotated[str, typer.Option("--as", help="With --human: the role that you are to be dealt.")] = "",
+    resume: Annotated[
+        Path | None, typer.Option(help="Go on with a game that you left.", show_default=False)
+    ] = None,
 ) -> None:
-    """Play one game, live."""
-    from .ui.running import play_game
+    """Play one game, live: watch it, or take a seat."""
+    from .ui.playing import PersonalSeat, play_game, resume_table
 
     if pace is not None and not 0 <= pace <= 3600:
         raise typer.BadParameter(f"--pace: got {pace}; use seconds from 0 to 3600")
-    play_game(console(), rules, model, recipe, seed, thoughts, set_, pace, out)
+    _check_alone(context, besides=("pace",))
+    if resume is not None:
+        return resume_table(console(), resume, pace)
+    if as_ and human is None:
+        raise typer.BadParameter("--as says which role you play; name your seat with --human")
+    seat = None if human is None else PersonalSeat(human, as_)
+    return play_game(console(), rules, model, recipe, seed, thoughts, set_, pace, out, seat)
+
+
+@app.command(epilog="Example:  `wolflab erase runs/… --person anna`")
+def erase(
+    run: RunPath,
+    person: Annotated[
+        str | None, typer.Option(help="Who is to be erased, as the run names people.", show_default=False)
+    ] = None,
+    seat: Annotated[
+        str | None, typer.Option(help="Or the seat of whoever it is.", show_default=False)
+    ] = None,
+) -> None:
+    """Erase what a person said at the table, for good; the rest of the games still verifies."""
+    from .ui.playing import erase_words
+
+    if (person is None) == (seat is None):
+        raise typer.BadParameter("name a --person or a --seat; one of the two")
+    erase_words(console(), run, person, seat)
 
 
 @app.command(epilog="Examples:  `wolflab report runs/…`  ·  `wolflab report runs/… --out page.html`")
@@ -694,10 +726,11 @@ def exploit(
     ui.exploit(console(), target, side, updates, episodes, deals, seed, set_, out, resume)
 
 
-def _check_alone(context: typer.Context) -> None:
-    """Refuse flags beside --resume or --show: they would be left out without a word."""
+def _check_alone(context: typer.Context, besides: tuple[str, ...] = ()) -> None:
+    """Refuse flags beside --resume or --show, which would be left out without a word; `besides` are not."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
-    given = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    told = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    given = [name for name in told if name not in besides]
     for name in ("show", "resume"):
         if name in given and len(given) > 1:
             raise typer.BadParameter(f"--{name} takes a run as it is; the other flags are for new ones")

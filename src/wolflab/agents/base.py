@@ -33,10 +33,13 @@ class Invalid:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An agent's answer. `notes` are (step path, content) in the order in which they were written."""
+    """An agent's answer. `notes` are (step path, content) in the order in which they were written. salt: of
+    what a person said, so that the record names the words by a seal.
+    """
 
     action: Action | Invalid
     notes: tuple[tuple[str, Content], ...] = ()
+    salt: str = ""
 
 
 _WRITE = msgspec.json.Encoder()

@@ -276,6 +276,6 @@ is the agent as that paper has it."""
 def recipe(name: str) -> Recipe:
     """The recipe of that name; ExperimentError lists the known ones."""
     if not isinstance(name, str) or name not in RECIPES:
-        known = ("random", *RECIPES)
+        known = ("random", "person", *RECIPES)
         raise ExperimentError(f"there is no recipe {name!r}; {nearest(str(name), known)}")
     return RECIPES[name]

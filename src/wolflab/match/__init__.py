@@ -1,7 +1,7 @@
 """Plays one game. There is one loop, `play`; everything that plays goes through it."""
 
-from .draws import Draws
-from .io import LiveIO, at_once
+from .draws import Draws, dealt_roles
+from .io import LiveIO, at_once, to_the_end
 from .play import Match, Played, everybody, play, run_now
 from .player import Casting, Dealing, Player
 from .probes import InterviewProbe, Probe, ReliabilityProbe, StrawPoll
@@ -19,7 +19,9 @@ __all__ = [
     "ReliabilityProbe",
     "StrawPoll",
     "at_once",
+    "dealt_roles",
     "everybody",
     "play",
     "run_now",
+    "to_the_end",
 ]

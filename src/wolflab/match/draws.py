@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-from ..rules import Action, Ask
+from ..rules import Action, Ask, Ruleset
+from ..rules.engine import begin, step
 
 
 class Draws:
@@ -43,3 +44,11 @@ def draw_option(ask: Ask, draws: Draws) -> Action:
         if point < 0:
             return option
     raise AssertionError("weights sum to more than was drawn below")
+
+
+def dealt_roles(ruleset: Ruleset, draws: Draws) -> tuple[str, ...]:
+    """The roles by seat that these draws deal."""
+    now = begin(ruleset)
+    while now.asks and now.asks[0].kind == "deal":
+        now = step(now.state, [draw_option(ask, draws) for ask in now.asks])
+    return tuple(role.name for role in now.state.roles)

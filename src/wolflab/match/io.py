@@ -36,6 +36,17 @@ async def at_once(awaitables: Iterable[Awaitable[T]]) -> list[T]:
     return [task.result() for task in tasks]
 
 
+async def to_the_end(awaitables: Iterable[Awaitable[T]]) -> list[T]:
+    """Await all together, and all to their end before the first error is raised: what a person is typing is
+    not lost because a model fails meanwhile.
+    """
+    done = await asyncio.gather(*awaitables, return_exceptions=True)
+    for result in done:
+        if isinstance(result, BaseException):
+            raise result
+    return [result for result in done if not isinstance(result, BaseException)]
+
+
 async def _coroutine(awaitable: Awaitable[T]) -> T:
     return await awaitable
 

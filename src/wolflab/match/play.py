@@ -151,7 +151,7 @@ class _Game:
         elif isinstance(action, Say):
             action = Say(clean(action.text))
         applied: Action = Say("") if isinstance(action, Invalid) else action
-        return Turn(ask, applied, invalid, reply.notes, tuple(io.calls))
+        return Turn(ask, applied, invalid, reply.notes, tuple(io.calls), salt=reply.salt)
 
     def _probes(self, now: Step) -> list[tuple[str, tuple[Ask, ...]]]:
         state = now.state

@@ -36,6 +36,7 @@ from ..rules import (
     told,
 )
 from ..text.notes import Belief, Deduced, Rated, trust
+from ..text.people import ASKED_ALREADY
 
 T = TypeVar("T")
 Rule = Literal["paper", "recorded", "wolf_exception"]
@@ -222,7 +223,7 @@ def _straws(record: GameRecord) -> dict[int, dict[str, dict[int, int | None]]]:
     """Round → poll → voter → target."""
     polls: dict[int, dict[str, dict[int, int | None]]] = {}
     for probe in record.probes:
-        if probe.kind.startswith("straw"):
+        if probe.kind.startswith("straw") and probe.invalid != ASKED_ALREADY:
             target = probe.action.seat if isinstance(probe.action, Pick) else None
             polls.setdefault(probe.round, {}).setdefault(probe.kind, {})[probe.seat] = target
     return polls

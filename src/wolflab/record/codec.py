@@ -33,6 +33,7 @@ from ..rules import (
     pick,
 )
 from ..text.notes import Content
+from .sealed import NO_WORDS, WordsBySeal, unsealed
 
 _WORDS: dict[str, Action] = {"pass": PASS, "left": LEFT, "right": RIGHT, "yes": YES, "no": NO}
 
@@ -54,8 +55,8 @@ def encode_action(action: Action) -> int | str | dict[str, str]:
             return {"deal": role}
 
 
-def decode_action(value: object) -> Action:
-    """The action that `encode_action` wrote."""
+def decode_action(value: object, words: WordsBySeal = NO_WORDS) -> Action:
+    """The action that `encode_action` wrote. words: what people said, by its seal."""
     match value:
         case bool():
             pass
@@ -65,6 +66,8 @@ def decode_action(value: object) -> Action:
             return _WORDS[value]
         case {"say": str(text)}:
             return Say(text)
+        case {"say": {"sealed": str(seal)}}:
+            return Say(unsealed(seal, words))
         case {"deal": str(role)}:
             return Deal(role)
     raise RecordError(f"the record holds an unknown action {value!r}; it was written by another version")
@@ -88,14 +91,16 @@ def encode_event(event: Event) -> dict[str, Any]:
     return value
 
 
-def decode_event(value: dict[str, Any]) -> Event:
-    """The event that `encode_event` wrote."""
+def decode_event(value: dict[str, Any], words: WordsBySeal = NO_WORDS) -> Event:
+    """The event that `encode_event` wrote. words: as for actions."""
     fields = dict(value)
     cls = _EVENTS.get(fields.pop("event", ""))
     if cls is None or set(fields) != set(_NAMES[cls]):
         raise RecordError(f"the record holds an unknown event {value!r}; it was written by another version")
     if "action" in fields:
         fields["action"] = decode_action(fields["action"])
+    if isinstance(fields.get("text"), dict):
+        fields["text"] = unsealed(fields["text"]["sealed"], words)
     if "outcome" in fields:
         end = fields["outcome"]
         fields["outcome"] = Outcome(Winner[end["winner"]], Reason[end["reason"]])

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ..rules import Action, Event, Facts, Outcome, Ruleset, facts_of
 from ..text.notes import Content
+from .sealed import NO_WORDS, WordsBySeal, all_kept
 
 
 class Call(NamedTuple):
@@ -59,6 +60,8 @@ class GameRecord:
     probe_lines: list[bytes]
     takeovers: list[tuple[int, int, dict[str, Any]]] = field(default_factory=list)
     """Seats that changed hands: (events before, seat, the new player as in the header)."""
+    words: WordsBySeal = field(default_factory=lambda: NO_WORDS)
+    """What people said, by its seal."""
     _end: tuple[int, Facts] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
@@ -80,6 +83,11 @@ class GameRecord:
             if taken == seat and since <= at:
                 described = player
         return described
+
+    @property
+    def erased(self) -> bool:
+        """Whether words of people are gone from it."""
+        return not all_kept(self.lines, self.words)
 
     @property
     def outcome(self) -> Outcome | None:

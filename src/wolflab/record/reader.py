@@ -13,6 +13,7 @@ from ..text.notes import Content
 from .chain import begins_with, hash_of, read_chain
 from .codec import decode_action, decode_event, decode_note
 from .game import Call, GameRecord, PastTurn
+from .sealed import NO_WORDS, WordsBySeal
 from .writer import FORMAT
 
 
@@ -22,9 +23,14 @@ def split(data: bytes) -> list[bytes]:
 
 
 def read_record(
-    lines: Sequence[bytes], probe_lines: Sequence[bytes] = (), where: str = "record"
+    lines: Sequence[bytes],
+    probe_lines: Sequence[bytes] = (),
+    where: str = "record",
+    words: WordsBySeal = NO_WORDS,
 ) -> GameRecord:
-    """Decode a record and check both chains; RecordError says which line does not hold."""
+    """Decode a record and check both chains; RecordError says which line does not hold. words: what people
+    said, which the lines name by a seal.
+    """
     values = read_chain(lines, where=where)
     header = next(values, None)
     if header is None or "wolflab" not in header:
@@ -36,7 +42,7 @@ def read_record(
         )
     try:
         rules = from_plain(Ruleset, header["ruleset"])
-        record = GameRecord(header, rules, [], [], [], list(lines), list(probe_lines))
+        record = GameRecord(header, rules, [], [], [], list(lines), list(probe_lines), words=words)
         _read_game(values, record, where)
         _read_probes(read_chain(probe_lines, where=f"{where}, probes"), record, lines)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
@@ -51,7 +57,7 @@ def _read_game(values: Iterable[dict[str, Any]], record: GameRecord, where: str)
     waiting = False
     for value in values:
         if "event" in value:
-            record.events.append(decode_event(value))
+            record.events.append(decode_event(value, record.words))
             waiting = False
         elif "note" in value:
             notes.append((value["note"], decode_note(value["content"])))
@@ -61,7 +67,7 @@ def _read_game(values: Iterable[dict[str, Any]], record: GameRecord, where: str)
             if not waiting:
                 at, waiting = len(record.events), True
             chance = "chance" in value
-            action = decode_action(value["chance" if chance else "reply"])
+            action = decode_action(value["chance" if chance else "reply"], record.words)
             if chance:  # a stand-in's draw stands between a seat's notes and its reply: they stay the seat's
                 record.turns.append(PastTurn(value["ask"], -1, action, None, at))
                 continue

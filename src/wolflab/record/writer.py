@@ -14,11 +14,12 @@ from typing import Any
 
 from msgspec import json
 
-from ..rules import Action, Ask, Event, Ruleset
+from ..rules import Action, Ask, Event, Ruleset, Said, Say
 from ..text.notes import Content
 from .chain import Chain
 from .codec import encode_action, encode_event, encode_note
 from .game import Call, GameRecord, PastTurn
+from .sealed import SealedWords
 
 FORMAT = 2
 """Version of the record; raised whenever a reader of the old one would misread the new."""
@@ -40,6 +41,8 @@ class Turn:
     notes: tuple[tuple[str, Content], ...] = ()
     calls: tuple[Call, ...] = ()
     drawn: Ask | None = None
+    salt: str = ""
+    """Of what a person said, which the record seals; "" elsewhere."""
 
 
 @lru_cache(1 << 14)
@@ -59,6 +62,8 @@ class Writer:
     def __init__(self) -> None:
         self.game = Chain()
         self.probes = Chain()
+        self.words: dict[str, SealedWords] = {}
+        self._said: dict[tuple[int, str], str] = {}
         self._deal: list[bytes] | None = []
         self._events: list[Event] = []
         self._turns: list[PastTurn] = []
@@ -78,6 +83,7 @@ class Writer:
             self.game.lines,
             self.probes.lines,
             self._takeovers,
+            self.words,
         )
 
     def open(self, header: dict[str, Any]) -> None:
@@ -96,6 +102,7 @@ class Writer:
     def turns(self, turns: Sequence[Turn]) -> None:
         """One batch of simultaneous turns, in the order of their asks (by seat)."""
         at = len(self._events)
+        self._said.clear()
         for turn in turns:
             ask, calls = turn.ask, sorted(turn.calls)
             if turn.drawn is not None:
@@ -122,7 +129,11 @@ class Writer:
                 )
             if turn.drawn is not None:
                 self._add(_reply_line(turn.drawn.id, turn.drawn.seat, turn.action))
-            if turn.invalid is None:
+            if turn.salt and isinstance(turn.action, Say) and turn.action.text:
+                self._add(
+                    _encode({"ask": ask.id, "seat": ask.seat, "reply": self._sealed(turn.action, turn)})
+                )
+            elif turn.invalid is None:
                 self._add(_reply_line(ask.id, ask.seat, turn.action))
             else:
                 self._add(
@@ -140,7 +151,18 @@ class Writer:
         """What happened, in order."""
         self._events += events
         for event in events:
-            self._add(_event_line(event))
+            seal = self._said.get((event.seat, event.text)) if isinstance(event, Said) else None
+            if seal is None:
+                self._add(_event_line(event))
+            else:
+                self._add(_encode({**encode_event(event), "text": {"sealed": seal}}))
+
+    def _sealed(self, action: Say, turn: Turn) -> dict[str, Any]:
+        """What stands for a person's words in the lines; the words themselves go into `words`."""
+        words = SealedWords(turn.ask.seat, turn.salt, action.text)
+        self.words[words.seal] = words
+        self._said[turn.ask.seat, action.text] = words.seal
+        return {"say": {"sealed": words.seal}}
 
     def takes_over(self, seat: int, player: dict[str, Any]) -> None:
         """From here on another player, described as in the header, holds `seat`."""

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
-import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -14,30 +11,26 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..errors import ExperimentError, RecordError, WolflabError
-from ..lab.plans.loading import build, load_experiment
+from ..lab.plans.loading import load_experiment
 from ..lab.plans.sources import has_entrants, shipped_files
 from ..lab.results.extras import extras, extras_of_all
 from ..lab.results.heard import Ledger
 from ..lab.results.summaries import compared as compared_runs
 from ..lab.results.summaries import summary
 from ..lab.runs import runner
-from ..lab.runs.casting import Company, listing, reach
-from ..lab.runs.counting import finished
-from ..lab.runs.game import prepare, rules_of
+from ..lab.runs.casting import listing, reach
+from ..lab.runs.game import rules_of
 from ..lab.runs.replay import verify_game
 from ..lab.runs.tournament_games import is_tournament
-from ..lab.runs.work import told_with_its_place
-from ..lab.storage.call_store import CallFile
 from ..lab.storage.run_files import new_directory
-from ..lab.storage.store import Place, Store, asker
+from ..lab.storage.store import Place, Store
 from ..lab.training.plan import FOLDER
-from ..match import play
 from .alarm import Alarm, HeardStore
-from .commands import begin_output, begun, leave, play_games, preflight_models, tell_unfinished, tell_why
+from .commands import begin_output, leave, play_games, preflight_models, tell_unfinished, tell_why
 from .console import say
 from .report.report import render_report, write_report
 from .tables import print_summary
-from .terminal import GamePrinter, show_errors, show_unusable
+from .terminal import show_errors, show_unusable
 from .tournament import resume_tournament
 from .wording import as_data, counted
 
@@ -110,90 +103,6 @@ def compare_runs(console: Console, stores: Sequence[Store], out: Path) -> None:
     print_summary(console, results, extra)
     write_report(results, out, extras=extra)
     say(console, f"report: {out}")
-
-
-_OF_MANY = frozenset(
-    [
-        "deals",
-        "repeats",
-        "conditions",
-        "baseline",
-        "contrasts",
-        "curve",
-        "planted",
-        "published",
-        "redraw_void",
-        "concurrency",
-        "workers",
-        "village",
-    ]
-)
-"""Fields of an experiment that say nothing of a single game."""
-
-
-def play_game(
-    console: Console,
-    rules: str,
-    model: str,
-    recipe: str,
-    seed: int,
-    thoughts: bool,
-    overrides: Sequence[str],
-    pace: float | None,
-    out: Path | None,
-) -> None:
-    """One game, printed as it happens. ExperimentError for a field that is about several games."""
-    for change in overrides:
-        field, _, within = change.partition("=")[0].partition(".")
-        if field in _OF_MANY and not (field == "village" and within):  # `override` has a better sentence
-            raise ExperimentError(
-                f"-o {change}: play plays one game, for which {field} says nothing; several are played by: "
-                "wolflab run"
-            )
-    player = {"recipe": recipe} if recipe == "random" else {"recipe": recipe, "model": model}
-    data = {
-        "name": "play",
-        "rules": rules,
-        "players": {"others": player},
-        "seed": seed,
-        "deals": 1,
-        "redraw_void": False,
-    }
-    experiment = build(data, overrides, where="wolflab play")
-    if pace is None:
-        pace = 0.3 if sys.stdout.isatty() else 0.0
-    store = None
-    if out is not None:
-        store = Store.create(out, experiment)
-        begun("run", out)
-    company = Company(experiment, out)
-    try:
-        asyncio.run(_play_game(console, company, store, thoughts, pace))
-    finally:
-        if store is not None:
-            store.close()
-
-
-async def _play_game(
-    console: Console, company: Company, store: Store | None, thoughts: bool, pace: float
-) -> None:
-    experiment = company.experiment
-    condition = next(iter(experiment.conditions))
-    printer = GamePrinter(console, rules_of(experiment, Place(condition, 0, 0)), thoughts=thoughts, pace=pace)
-    try:
-        await runner.preflight(company)
-        if store is not None:
-            store.plan([(condition, 0, 0)])
-        file = CallFile(store, asker(1), {})
-        match = prepare(company, Place(condition, 0, 0), file)
-        with told_with_its_place():
-            played = await play(replace(match, watch=printer.watch))
-        if store is not None and played.writer is not None:
-            store.keep(1, *finished(experiment, condition, played, file.held, store.came_to(1)))
-            again = f"wolflab show {shlex.quote(str(store.path))} 1"
-            say(console, f"kept in {store.path}; read it again with: {again}")
-    finally:
-        await company.close()
 
 
 def list_errors(console: Console, store: Store) -> None:

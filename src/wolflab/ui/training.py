@@ -235,7 +235,7 @@ def render_training(
         f"<section><h2>Curve</h2>{figure}</section>\n"
         f"<section><h2>Last update</h2>{_last(logs)}</section>\n"
         f"<section><h2>What was trained</h2><p>{escape(_budget(experiment))}.</p>"
-        f"<pre>{escape(experiment.written())}</pre></section>\n",
+        f"<pre tabindex=0>{escape(experiment.written())}</pre></section>\n",
     )
 
 

@@ -187,7 +187,7 @@ def _by_game(
 def _nothing(store: Store, kinds: Collection[str] | None, recipes: Collection[str] | None) -> str:
     rows = [row for row in store.games() if row.over]
     if not rows:
-        return f"{store.path} has no finished game to sample from; go on with: wolflab run --resume"
+        return f"{store.path} has no finished game to sample from; go on with: {store.command} --resume"
     turns = [turn for row in rows[:_LOOKED_AT] for turn in _candidates(store.record(row.id), None, None)]
     if not turns:
         return f"{store.path}: no model played here, so there is no reply to label"

@@ -25,6 +25,8 @@ from ...text.asking.disguise import DISGUISES, disguise
 
 MODEL_FREE = "random"
 """The recipe that needs no model."""
+PERSON = "person"
+"""The recipe of a person at a table (`agents.person`)."""
 
 
 def _folder_name(name: str) -> str:
@@ -177,7 +179,8 @@ class Own(NamedTuple):
 class PlayerSpec(Part):
     """One kind of player: a model (name, or mapping with settings) and a recipe (name, or mapping).
 
-    recipe: of a language agent, `random`, or an agent of one's own (`agents.own`). embedder: by which a
+    recipe: of a language agent, `random`, `person`, or an agent of one's own (`agents.own`). person: who that
+    person is, as a study names people; it stands in the record beside the seat. embedder: by which a
     reflective player finds its messages again, or the one that its policy was trained with. experience: what
     it may learn from. policy: a checkpoint's file, or the name of a shipped one; None is the one that ships
     for the recipe.
@@ -188,11 +191,14 @@ class PlayerSpec(Part):
     embedder: EmbedderField = "hashing"
     experience: ExperienceSpec | None = None
     policy: str | None = Field(default=None, min_length=1)
+    person: str = Field(default="", max_length=100)
 
     @model_validator(mode="after")
     def _check(self) -> PlayerSpec:
-        if self.recipe == MODEL_FREE and self.model is not None:
-            raise ValueError("recipe random takes no model; remove it")
+        if self.recipe in (MODEL_FREE, PERSON) and self.model is not None:
+            raise ValueError(f"recipe {self.recipe} takes no model; remove it")
+        if self.person and self.recipe != PERSON:
+            raise ValueError(f"person: recipe {self.recipe_name} is no person's; write recipe: person")
         name, made = self.recipe_name, self.language
         if self.policy is not None and (made is None or not made.weighs):
             raise ValueError(
@@ -222,13 +228,13 @@ class PlayerSpec(Part):
     def own(self) -> Own | None:
         """The agent of somebody's own that this is; None for one of Wolflab's. Nothing is imported."""
         name = self.recipe_name
-        named = None if name in RECIPES or self.recipe == MODEL_FREE else class_named(name)
+        named = None if name in RECIPES or self.recipe in (MODEL_FREE, PERSON) else class_named(name)
         return None if named is None else Own(named, self._changes)
 
     @property
     def language(self) -> Recipe | None:
-        """The language agent's recipe, with its changed fields; None for `random` and for an own agent."""
-        if self.recipe == MODEL_FREE or self.own is not None:
+        """The language agent's recipe, with its changed fields; None for `random`, a person, an own agent."""
+        if self.recipe in (MODEL_FREE, PERSON) or self.own is not None:
             return None
         try:
             made = recipe(self.recipe_name)

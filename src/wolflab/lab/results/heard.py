@@ -26,6 +26,7 @@ from ...rules import Ask, Event, Log, View
 from ...text.notes import Mistake
 from ...text.replies.parse import parse
 from ...text.replies.parsed import Problem
+from ..plans.specs import PERSON
 from ..runs.casting import Company
 from ..runs.game import prepare
 from ..runs.replay import silenced
@@ -211,7 +212,7 @@ class _Ear:
             raise _EndOfCalls
         seat = request.question.situation.seat
         player, text = self._labels[seat], filed.response.text
-        answer = parse(request.question, text)
+        answer = None if player.recipe == PERSON else parse(request.question, text)  # no reply of a model
         unusable = None
         if isinstance(answer, Problem):
             _, ask, step, attempt = request.key.rsplit("|", 3)

@@ -11,6 +11,7 @@ import msgspec
 
 from ...agents.language import LanguageAgent
 from ...agents.own import own_agent
+from ...agents.person import Person
 from ...agents.policy.base import Policy
 from ...agents.policy.checkpoint import check_policy
 from ...agents.random import Random
@@ -22,12 +23,13 @@ from ...models.budget import Budget
 from ...models.catalog import check_model, listing, resolve
 from ...models.embedders import Embedder, resolve_embedder
 from ...models.endpoints import missing_key
+from ...models.person import PeopleTable, PersonModel
 from ...rules import ROLES, Ruleset
 from ..experience.run_pools import Pools
 from ..plans.experiment import Experiment
 from ..plans.policies import Policies, policy_name_of
 from ..plans.scenes import SCENES
-from ..plans.specs import ExperienceSpec, PlayerSpec
+from ..plans.specs import PERSON, ExperienceSpec, PlayerSpec
 from ..storage.embedding_cache import CachedEmbedder, EmbeddingCache
 from ..storage.store import Place
 
@@ -62,6 +64,8 @@ class Players:
 
         Raises ExperimentError for an agent of somebody's own that cannot be made.
         """
+        if spec.recipe == PERSON:
+            return Player(Person(spec.person), self._people())
         recipe, name = spec.language, policy_name_of(spec)
         if recipe is None:
             return Player(Random()) if spec.own is None else self._own(*spec.own, spec.model)
@@ -101,6 +105,11 @@ class Players:
     def _policy(self, name: str) -> Policy:
         raise NotImplementedError
 
+    def _people(self) -> Model:
+        raise ExperimentError(
+            "recipe person: people sit at a table; use wolflab play --human SEAT, or --resume RUN"
+        )
+
 
 def _key(spec: Any) -> bytes:
     """By which the same settings are known again."""
@@ -110,7 +119,8 @@ def _key(spec: Any) -> bytes:
 class Company(Players):
     """All models, embedders, agents and pools of one run of one experiment, shared between its games.
 
-    home: the run's directory, where vectors and pools are kept; None for a game that is not kept.
+    home: the run's directory, where vectors and pools are kept; None for a game that is not kept. table:
+    where people sit, if any do.
     reading: the run is only read, and nothing is to be kept there.
     """
 
@@ -120,6 +130,7 @@ class Company(Players):
         home: Path | None = None,
         budget: Budget | None = None,
         reading: bool = False,
+        table: PeopleTable | None = None,
     ) -> None:
         if budget is None and not reading:  # so that a price that a budget needs is missed at once
             budget = Budget(experiment.budget.tokens, experiment.budget.usd)
@@ -128,6 +139,7 @@ class Company(Players):
         self.pools = Pools(experiment, home)
         self._home = home
         self._reading = reading
+        self._table = table
         self._players: dict[bytes, Player] = {}
         self._policies = Policies(home, reading)
         self._casts: dict[str, dict[str, _Role]] = {}
@@ -167,6 +179,9 @@ class Company(Players):
 
     def _policy(self, name: str) -> Policy:
         return self._policies.policy(name)
+
+    def _people(self) -> Model:
+        return PersonModel(self._table) if self._table is not None or self._reading else super()._people()
 
     def _new_embedder(self, spec: str | Mapping[str, Any]) -> Embedder:
         """Vectors that cost more than reading them are kept with the run."""

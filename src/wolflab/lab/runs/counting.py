@@ -16,6 +16,7 @@ from ...match import Played
 from ...metrics.observed import MeasuringOptions
 from ...metrics.rows import MeasureRow, decode_row, encode_row, row_of, row_version, rows_alike
 from ...record import GameRecord
+from ...record.sealed import WordsBySeal
 from ...usage import CallTotals
 from ..plans.experiment import Experiment
 from ..storage.packing import CallRow, Packed, pack, totals_by_model
@@ -32,6 +33,7 @@ class Finished(NamedTuple):
     status: str
     packed: Packed
     row: KeptRow
+    words: WordsBySeal
 
 
 def asked_of(experiment: Experiment, condition: str) -> MeasuringOptions:
@@ -55,7 +57,7 @@ def finished(
     calls = summed_totals(spent) + summed_totals(totals_by_model(held))
     row = row_from_record(experiment, condition, writer.record(played.log.ruleset), calls)
     status = "void" if played.outcome.void else "done"
-    return Finished(status, pack(writer.game.lines, writer.probes.lines, held), row)
+    return Finished(status, pack(writer.game.lines, writer.probes.lines, held), row, writer.words)
 
 
 def row_from_record(experiment: Experiment, condition: str, record: GameRecord, calls: CallTotals) -> KeptRow:

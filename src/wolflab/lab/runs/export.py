@@ -7,24 +7,32 @@ from pathlib import Path
 import msgspec
 
 from ...files import aside, write
+from ...models.person import PersonModel
 from ..storage.store import Store
 
 
 def export_run(store: Store, to: Path) -> int:
     """Write `game-N.jsonl` (and `game-N.probes.jsonl`) for each finished game, and `calls.jsonl`.
 
+    What people said is in `game-N.words.jsonl` alone (seal, seat, salt, text), so that it can be left out.
     Returns how many games were written. Existing files of these names are replaced.
     """
     written = 0
     with aside(to / "calls.jsonl") as half, half.open("wb") as calls:
         for row in store.games():
             for call in store.whole_calls(row.id):
-                calls.write(msgspec.json.encode(call) + b"\n")
+                of_person = {"text": ""} if call["model"] == PersonModel.name else {}
+                calls.write(msgspec.json.encode(call | of_person) + b"\n")
             if not row.over:
                 continue
             record = store.record(row.id)
             write(to / f"game-{row.id}.jsonl", b"\n".join(record.lines) + b"\n")
             if record.probe_lines:
                 write(to / f"game-{row.id}.probes.jsonl", b"\n".join(record.probe_lines) + b"\n")
+            said = to / f"game-{row.id}.words.jsonl"
+            said.unlink(missing_ok=True)  # words may have been erased since it was written
+            if record.words:
+                words = [{"seal": seal, **found._asdict()} for seal, found in record.words.items()]
+                write(said, b"".join(msgspec.json.encode(found) + b"\n" for found in words))
             written += 1
     return written

@@ -117,6 +117,11 @@ def verify_game(store: Store, row: GameRow, agents: bool) -> None:
     Pools(store.experiment, store.path).verify(Place.of(row), record.header.get("players", ()), where)
     if not agents:
         return
+    if record.erased:
+        raise RecordError(
+            f"{where}: words were erased on request, so agents that heard them cannot be run again; the rest "
+            "holds; leave out --agents"
+        )
     writer = replay(store, row, version=record.header.get("version", __version__)).writer
     assert writer is not None
     for chain, now, then in (

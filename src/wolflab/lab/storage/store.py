@@ -22,9 +22,11 @@ from ...files import write
 from ...metrics.rows import Status
 from ...models.calls import Filed
 from ...record import GameRecord, read_record
+from ...record.sealed import NO_WORDS, SealedWords, WordsBySeal
 from ...usage import CallTotals
 from ..plans.experiment import Experiment
 from ..plans.loading import load_experiment
+from ..plans.specs import PERSON
 from .call_store import CallStore
 from .embedding_cache import spent_on_vectors
 from .packing import Packed, Unpacked, unpack
@@ -37,9 +39,16 @@ CREATE TABLE IF NOT EXISTS games (
   seconds REAL, UNIQUE (condition, deal, repeat));
 CREATE TABLE IF NOT EXISTS records (game INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS rows (game INTEGER PRIMARY KEY, version TEXT NOT NULL, data BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS words (
+  game INTEGER NOT NULL, seal TEXT NOT NULL, seat INTEGER NOT NULL, salt TEXT NOT NULL, text TEXT NOT NULL,
+  UNIQUE (game, seal));
 """
 _KEEP_ROW = "INSERT OR REPLACE INTO rows VALUES (?, ?, ?)"
 _ASKER = "game/"
+_SAID = """model = 'person' AND text LIKE '{"said":%' AND text NOT LIKE '{"said":""%'"""
+_NAMED_BLOCKS = "SELECT json_extract(value, '$[1]') FROM calls, json_each(blocks) WHERE blocks IS NOT NULL"
+GIVEN_UP = "given up: words were erased on request"
+"""The error of a game that was not over when words of it were erased."""
 
 
 class GameRow(NamedTuple):
@@ -158,15 +167,25 @@ class Store(CallStore):
         return GameRow(*row)
 
     def keep(
-        self, game: int, status: str, packed: Packed, row: KeptRow | None = None, seconds: float = 0.0
+        self,
+        game: int,
+        status: str,
+        packed: Packed,
+        row: KeptRow | None = None,
+        words: WordsBySeal = NO_WORDS,
+        seconds: float = 0.0,
     ) -> None:
-        """A game is over: its record, the calls not committed before, and its row, in one transaction."""
+        """A game is over: its record, what people said in it, the calls not committed before, and its row, in
+        one transaction.
+        """
         with self._transaction():
             self._insert(asker(game), packed.rest)
             self._add(asker(game), packed.totals)
             self._db.execute("INSERT OR REPLACE INTO records VALUES (?, ?)", (game, packed.data))
             if row is not None:
                 self._db.execute(_KEEP_ROW, (game, *row))
+            for seal, said in words.items():
+                self._db.execute("INSERT OR REPLACE INTO words VALUES (?, ?, ?, ?, ?)", (game, seal, *said))
             self._db.execute(
                 "UPDATE games SET status = ?, error = NULL, seconds = ? WHERE id = ?", (status, seconds, game)
             )
@@ -188,9 +207,24 @@ class Store(CallStore):
                 )
             raise StoreError(
                 f"game {game} of {self.path} is {row.status} and has no record yet; "
-                f"go on with: wolflab run --resume {self.path}"
+                f"go on with: {self.command} --resume {self.path}"
             )
-        return read_record(unpacked.lines, unpacked.probes, where=self._where(game))
+        return read_record(unpacked.lines, unpacked.probes, self._where(game), self._words(game))
+
+    @property
+    def command(self) -> str:
+        """The command that plays games of this run: people sit at a table."""
+        places = [
+            place for name in self.experiment.conditions for place in self.experiment.cast(name).values()
+        ]
+        return "wolflab play" if any(spec.recipe == PERSON for spec in places) else "wolflab run"
+
+    def _words(self, game: int) -> WordsBySeal:
+        """What people said in a game, by its seal. Older files have no such table."""
+        if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'words'").fetchone():
+            return NO_WORDS
+        rows = self._db.execute("SELECT seal, seat, salt, text FROM words WHERE game = ?", (game,))
+        return {seal: SealedWords(*said) for seal, *said in rows}
 
     def _unpacked(self, game: int) -> Unpacked | None:
         row = self._db.execute("SELECT data FROM records WHERE game = ?", (game,)).fetchone()
@@ -198,6 +232,42 @@ class Store(CallStore):
 
     def _where(self, game: int) -> str:
         return f"{self.path.name}, game {game}"
+
+    def erase_words(self, row: GameRow, seat: int) -> int:
+        """Erase what a person said at a seat of a game: the words, the calls that brought them, and every
+        prompt of the game. Returns how many statements went; where there were none, nothing is touched.
+
+        The record's lines stay. Agents' notes and statements that quote the words stay too: they are their
+        own. A game that is not over is given up: its calls, which are only there to resume it, go.
+        """
+        who = asker(row.id)
+        with self._transaction():
+            gone = self._db.execute("DELETE FROM words WHERE game = ? AND seat = ?", (row.id, seat)).rowcount
+            brought = self._db.execute(
+                f"UPDATE calls SET text = '' WHERE asker = ? AND key LIKE ? AND {_SAID}",
+                (who, f"%/{seat}|answer|%"),
+            ).rowcount
+            if brought and not row.over:
+                for table in ("calls", "likeliest"):
+                    self._db.execute(f"DELETE FROM {table} WHERE asker = ?", (who,))
+                self._db.execute(
+                    "UPDATE games SET status = 'failed', error = ? WHERE id = ?", (GIVEN_UP, row.id)
+                )
+            if gone or brought:
+                self._db.execute("UPDATE calls SET blocks = NULL WHERE asker = ?", (who,))
+                self._db.execute("DELETE FROM rows WHERE game = ?", (row.id,))  # counted with the words
+                self._db.execute(f"DELETE FROM blocks WHERE hash NOT IN ({_NAMED_BLOCKS})")
+        return max(gone, brought)
+
+    def scrub(self) -> None:
+        """Leave nothing of what was erased on the disk; StoreError while another program reads the run."""
+        self._db.execute("VACUUM")
+        self._db.execute("PRAGMA busy_timeout = 2000")
+        if self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+            raise StoreError(
+                f"another program reads {self.path}, so the words are still on the disk; close it and run "
+                "the same command again"
+            )
 
     # -- rows -----------------------------------------------------------------------------
 

@@ -111,17 +111,21 @@ def html_table(
     def place(k: int) -> str:
         return ' class="l wrap"' if k in left else ""
 
-    top = "".join(f"<th{place(k)}>{head}</th>" for k, head in enumerate(heads))
+    top = "".join(f"<th{place(k)}>{head}</th>" if head else "<td></td>" for k, head in enumerate(heads))
     body = "".join(
         f"<tr><th scope=row>{row[0]}</th>"
         + "".join(f"<td{place(k)}>{cell}</td>" for k, cell in enumerate(row[1:], 1))
         + "</tr>\n"
         for row in rows
     )
-    return (
-        f'<div class="scroll"><table><caption>{caption}{mark}</caption>'
-        f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
+    return _scrolling(
+        f"<table><caption>{caption}{mark}</caption><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
     )
+
+
+def _scrolling(table: str) -> str:
+    """A table that may be wider than the page: it scrolls, by the keyboard too."""
+    return f'<div class="scroll" tabindex="0">{table}</div>'
 
 
 def heat(day: int, cells: Mapping[PartKey, Estimate], instrument: bool) -> str:
@@ -143,9 +147,9 @@ def heat(day: int, cells: Mapping[PartKey, Estimate], instrument: bool) -> str:
         for rater in raters
     )
     mark = '<span class="check">INSTRUMENT CHECK</span>' if instrument else ""
-    return (
-        f'<div class="scroll"><table><caption>Day {day}{mark}</caption>'
-        f"<thead><tr><th></th>{top}</tr></thead><tbody>{body}</tbody></table></div>"
+    return _scrolling(
+        f"<table><caption>Day {day}{mark}</caption>"
+        f"<thead><tr><td></td>{top}</tr></thead><tbody>{body}</tbody></table>"
     )
 
 
@@ -154,7 +158,7 @@ def _heat_cell(estimate: Estimate | None) -> str:
         return '<td class="none">–</td>'
     reach = min(1.0, abs(estimate.value - 5.5) / 4.5)
     colour = "--trust" if estimate.value >= 5.5 else "--doubt"
-    mix = f"color-mix(in srgb, var({colour}) {round(62 * reach)}%, var(--card))"
+    mix = f"color-mix(in srgb, var({colour}) calc({reach:.2f} * var(--depth)), var(--card))"
     ends = "–" if estimate.low is None or estimate.high is None else f"{estimate.low:.1f}–{estimate.high:.1f}"
     return (
         f'<td style="background:{mix}" title="{escape(estimate.note)}">{estimate.value:.2f}'

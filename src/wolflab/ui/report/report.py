@@ -89,7 +89,7 @@ def render_report(
         if (body := make(summary))
     ]
     if experiment:
-        parts.append(("experiment", "What was run", f"<pre>{escape(experiment)}</pre>"))
+        parts.append(("experiment", "What was run", f"<pre tabindex=0>{escape(experiment)}</pre>"))
     title = summary.title or "Wolflab report"
     top = _top(summary, title, extra.trouble(extras))
     return page(title, f"{top}{sections_of(parts)}{FOOTER}")

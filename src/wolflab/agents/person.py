@@ -1,0 +1,73 @@
+"""A person at the table: an agent whose replies come from outside (002 §3.3, 004 §E.7).
+
+A person is told what every player may know, is asked what every player is asked, and answers through the
+seat's model (`models.person`). An answer that did not come in time is a reply that cannot be used: the rules
+name what stands in for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..rules import PASS, Ask, View
+from ..text.notes import Rated
+from ..text.people import ASKED_ALREADY, PersonAnswer, decode_answer
+from ..text.questions import Decide, Question, Rate, Task
+from .base import IO, Invalid, Reply
+from .memory import remember, situation
+
+
+class Person:
+    """See the module. person: who it is, by a name or a number that a study gives; "" where nobody asks."""
+
+    instant = True  # it is the model that waits
+
+    def __init__(self, person: str = "") -> None:
+        self.person = person
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Person) and self.person == other.person
+
+    def __hash__(self) -> int:
+        return hash(self.person)
+
+    def describe(self) -> dict[str, Any]:
+        """For the header."""
+        return {"recipe": "person", **({"person": self.person} if self.person else {})}
+
+    async def reply(self, view: View, ask: Ask, io: IO) -> Reply:
+        """What the person answers. People are not interviewed: that poll is about how models reason. Nor are
+        they asked the same poll twice at one moment.
+        """
+        if ask.kind == "interview":
+            return Reply(Invalid("people are not interviewed"))
+        if _again(ask):
+            return Reply(Invalid(ASKED_ALREADY))
+        memory = remember(view, prune=False)
+        others = tuple(seat for seat in memory.alive if seat != memory.seat)
+        task: Task = Rate(ask, others) if ask.kind == "rate" else Decide(ask)
+        response = await io.generate("answer", Question(situation(view, memory, ask, "append"), task))
+        answer = decode_answer(response.text)
+        if answer is None:
+            return Reply(Invalid("what was kept of the answer cannot be read"))
+        if answer.missing is not None:
+            return Reply(Invalid(f"the person gave no answer: {answer.missing}"))
+        if isinstance(task, Rate):
+            return _rated(answer, others, view.ruleset.names)
+        action = answer.action(ask, view.ruleset)
+        if action is None:
+            return Reply(Invalid("the answer is none of the options"))
+        return Reply(action, salt=answer.salt)
+
+
+def _again(ask: Ask) -> bool:
+    """Whether a straw poll is taken once more (`match.StrawPoll.times`)."""
+    poll = ask.id.split("/")[1]
+    return poll.startswith("straw") and poll != "straw"
+
+
+def _rated(answer: PersonAnswer, others: tuple[int, ...], names: tuple[str, ...]) -> Reply:
+    scores = {seat: (answer.rated or {}).get(names[seat], 0) for seat in others}
+    if not all(1 <= score <= 10 for score in scores.values()):
+        return Reply(Invalid("not everybody was rated from 1 to 10"))
+    return Reply(PASS, (("rate", Rated(scores)),))

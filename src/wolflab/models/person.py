@@ -1,0 +1,63 @@
+"""A person where a model would be: whoever shows the table puts the question, and brings the answer back.
+
+So a person's words are filed, played back and verified as calls are, under the ask's key, with the seconds
+that the person took by the server's clock.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from typing import Any, Protocol
+
+import msgspec
+
+from ..errors import ServerError
+from ..rules import Ruleset
+from ..text.people import PersonAnswer, encode_answer
+from ..text.questions import Question
+from .base import Request, Response
+
+
+class PeopleTable(Protocol):
+    """Where people sit: a terminal, a browser."""
+
+    async def put(self, question: Question, key: str) -> PersonAnswer:
+        """The answer of the person at the question's seat. key: what the call is for; the same after a
+        restart. ServerError where nobody is to be had: the game then waits and can be taken up again.
+        """
+        ...
+
+
+class PersonModel:
+    """All people of one table. table: None where the game is only read or played back."""
+
+    name = "person"
+    instant = False
+    typed = True
+
+    def __init__(self, table: PeopleTable | None) -> None:
+        self.table = table
+
+    async def generate(self, request: Request) -> Response:
+        """The person's answer, however long it takes."""
+        question = request.question
+        if self.table is None:
+            raise ServerError(f"{_named(question.situation.ruleset, question.situation.seat)} is not here")
+        begun = time.monotonic()
+        answer = await self.table.put(question, request.key)
+        if answer.said:
+            answer = msgspec.structs.replace(answer, salt=secrets.token_hex(16))
+        finish = "stop" if answer.missing is None else answer.missing
+        return Response(encode_answer(answer), finish=finish, latency=time.monotonic() - begun)
+
+    def describe(self) -> dict[str, Any]:
+        """Nothing beside the name: who sits where is the agent's to say."""
+        return {"name": self.name}
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+def _named(ruleset: Ruleset, seat: int) -> str:
+    return f"the person who plays {ruleset.names[seat]}"

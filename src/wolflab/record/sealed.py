@@ -1,0 +1,53 @@
+"""What people said, kept beside the record: its lines name the words by a seal.
+
+A seal is a hash of the words and a salt, which nobody can guess. While both are kept, the words can be
+checked against the lines. Once they are erased, the lines still hold, and all but the words can be verified.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+from types import MappingProxyType
+from typing import NamedTuple
+
+import msgspec
+
+from ..errors import RecordError
+
+_SEAL = re.compile(rb'\{"sealed":"([0-9a-f]{32})"\}')  # a quote within a text is escaped
+ERASED = "(erased on request)"
+"""What stands in the place of words that were erased."""
+
+
+class SealedWords(NamedTuple):
+    """Words of a person, and the salt of their seal. seat: who said them."""
+
+    seat: int
+    salt: str
+    text: str
+
+    @property
+    def seal(self) -> str:
+        """32 hex digits."""
+        return blake2b(msgspec.json.encode((self.salt, self.text)), digest_size=16).hexdigest()
+
+
+WordsBySeal = Mapping[str, SealedWords]
+"""Sealed words by their seal."""
+NO_WORDS: WordsBySeal = MappingProxyType({})
+
+
+def unsealed(seal: str, words: WordsBySeal) -> str:
+    """The words under a seal; `ERASED` where they are not kept. RecordError where they do not fit it."""
+    if seal not in words:
+        return ERASED
+    if words[seal].seal != seal:
+        raise RecordError(f"the words {words[seal].text!r} are not those that the record seals")
+    return words[seal].text
+
+
+def all_kept(lines: Iterable[bytes], words: WordsBySeal) -> bool:
+    """Whether the words of every seal in the lines are kept."""
+    return all(seal.decode() in words for line in lines for seal in _SEAL.findall(line))

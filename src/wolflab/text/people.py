@@ -1,0 +1,56 @@
+"""What a person at the table answers, as it is kept: it stands where a model's words would stand.
+
+A person chooses among the same options as everybody, says one thing, or rates the others. Where nothing came,
+the answer says why, and the rules name what stands in for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from ..rules import Action, Ask, Ruleset, Say
+from .asking.options import labels
+
+Missing = Literal["out of time", "left the table"]
+"""Why a person gave no answer."""
+
+ASKED_ALREADY = "the person was asked already"
+"""Why a person's answer to a poll that is taken again at one moment is none: it would be a copy."""
+
+
+class PersonAnswer(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One answer; one of its fields is given.
+
+    chose: the words of an option (`asking.options.labels`). said: free text. rated: how far each of the
+    others is believed, 1 to 10, by the player's name. missing: no answer came, and why. salt: of what was
+    said.
+    """
+
+    chose: str | None = None
+    said: str | None = None
+    rated: Mapping[str, int] | None = None
+    missing: Missing | None = None
+    salt: str = ""
+
+    def action(self, ask: Ask, ruleset: Ruleset) -> Action | None:
+        """What was chosen or said, as an action; None where it is none of the ask's."""
+        if ask.options is None:
+            return None if self.said is None else Say(self.said)
+        words = labels(ask, ruleset)
+        return None if self.chose not in words else ask.options[words.index(self.chose)]
+
+
+def encode_answer(answer: PersonAnswer) -> str:
+    """The answer as a response's text."""
+    return msgspec.json.encode(answer).decode()
+
+
+def decode_answer(text: str) -> PersonAnswer | None:
+    """The answer that a response's text holds; None where it holds none."""
+    try:
+        return msgspec.json.decode(text, type=PersonAnswer)
+    except msgspec.MsgspecError:
+        return None

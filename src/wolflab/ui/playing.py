@@ -1,0 +1,265 @@
+"""One game in the terminal: watched, or played by a person among agents."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from contextlib import closing, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rich.console import Console
+
+from ..errors import ExperimentError, StoreError, WolflabError
+from ..lab.plans.experiment import Experiment
+from ..lab.plans.loading import build
+from ..lab.plans.specs import PERSON
+from ..lab.runs import runner
+from ..lab.runs.casting import Company
+from ..lab.runs.counting import finished
+from ..lab.runs.game import keys, prepare, rules_of
+from ..lab.runs.work import error_sentence, told_with_its_place
+from ..lab.storage.call_store import CallFile
+from ..lab.storage.run_files import new_directory
+from ..lab.storage.store import GIVEN_UP, GameRow, Place, Store, asker
+from ..match import Draws, dealt_roles, play, to_the_end
+from ..rules import ROLES
+from .at_table import AwayFromTable, TerminalTable
+from .commands import begun
+from .console import say
+from .keyboard import Keyboard
+from .showing import seat_of
+from .terminal import GamePrinter
+from .wording import counted
+
+_OF_MANY = frozenset(
+    [
+        "deals",
+        "repeats",
+        "conditions",
+        "baseline",
+        "contrasts",
+        "curve",
+        "planted",
+        "published",
+        "redraw_void",
+        "concurrency",
+        "workers",
+        "village",
+    ]
+)
+"""Fields of an experiment that say nothing of a single game."""
+
+_WHERE = "wolflab play"
+_SEEDS = 1000
+"""Deals looked through for one in which the person holds the role that was asked for."""
+
+
+class PersonalSeat(NamedTuple):
+    """Where a person sits, by name or number; role: what the person is to be dealt, "" for whatever comes."""
+
+    seat: str
+    role: str = ""
+
+
+def play_game(
+    console: Console,
+    rules: str,
+    model: str,
+    recipe: str,
+    seed: int,
+    thoughts: bool,
+    overrides: Sequence[str],
+    pace: float | None,
+    out: Path | None,
+    human: PersonalSeat | None = None,
+) -> None:
+    """One game, printed as it happens. ExperimentError for a field that is about several games."""
+    for change in overrides:
+        field, _, within = change.partition("=")[0].partition(".")
+        if field in _OF_MANY and not (field == "village" and within):  # `override` has a better sentence
+            raise ExperimentError(
+                f"-o {change}: play plays one game, for which {field} says nothing; several are played by: "
+                "wolflab run"
+            )
+    player = {"recipe": recipe} if recipe == "random" else {"recipe": recipe, "model": model}
+    data: dict[str, Any] = {
+        "name": "play",
+        "rules": rules,
+        "players": {"others": player},
+        "seed": seed,
+        "deals": 1,
+        "redraw_void": False,
+    }
+    if human is not None:
+        overrides = _take_seat(data, overrides, human)
+    experiment = build(data, overrides, where=_WHERE)
+    seat = _own_seat(experiment)
+    if seat is not None:
+        if thoughts:
+            raise ExperimentError("--thoughts shows what the others think; leave it out where you play")
+        out = new_directory(Path("runs"), "table") if out is None else out
+    store = None
+    if out is not None:
+        store = Store.create(out, experiment)
+        store.plan([(next(iter(experiment.conditions)), 0, 0)])
+        begun("run" if seat is None else "play", out)
+    _sit(console, experiment, store, thoughts, pace)
+
+
+def resume_table(console: Console, path: Path, pace: float | None) -> None:
+    """Go on with a game that a person left, or that was cut off."""
+    with Store.open_for_reading(path) as stopped:
+        if _own_seat(stopped.experiment) is None:
+            raise StoreError(f"{path}: no person plays in this run; go on with: wolflab run --resume {path}")
+        if stopped.game(1).over:
+            raise StoreError(f"{path}: this game is over; read it again with: wolflab show {path} 1")
+        if stopped.game(1).error == GIVEN_UP:
+            raise StoreError(f"{path}: this game was {GIVEN_UP}; play another one")
+    store = Store.resume(path)
+    begun("play", path)
+    _sit(console, store.experiment, store, False, pace)
+
+
+def _take_seat(data: dict[str, Any], overrides: Sequence[str], human: PersonalSeat) -> Sequence[str]:
+    """Put a person at a seat of an experiment's fields. Returns the overrides, with a seed at their end that
+    deals that person the role, if one was asked for.
+    """
+    fields = Experiment.model_fields.keys() - {"players"}
+    rules_alone = [change for change in overrides if re.split("[.=]", change)[0] in fields]
+    experiment = build(data, rules_alone, where=_WHERE)  # what is changed of players may need the seat
+    place = Place(next(iter(experiment.conditions)), 0, 0)
+    rules = rules_of(experiment, place)
+    seat = seat_of(rules.names, human.seat, "--human")
+    data["players"][experiment.ruleset(place.condition).names[seat]] = {"recipe": PERSON}
+    if not human.role:
+        return overrides
+    role = next((name for name in rules.roles if name.casefold() == human.role.casefold()), "")
+    if role not in ROLES or not rules.count(role):
+        dealt = ", ".join(name for name, n in rules.roles.items() if n)
+        raise ExperimentError(f"--as {human.role}: nobody is dealt that role here; use one of {dealt}")
+    for seed in range(experiment.seed, experiment.seed + _SEEDS):
+        deal = Draws(keys(experiment.model_copy(update={"seed": seed}), place)[0])
+        if dealt_roles(rules, deal)[seat] == role:
+            return [*overrides, f"seed={seed}"]
+    raise ExperimentError(f"--as {role}: none of {_SEEDS} deals gives it to that seat; take another seat")
+
+
+def _own_seat(experiment: Experiment) -> int | None:
+    """The seat that a person holds; None where nobody does. ExperimentError for more than one person, and for
+    a person who is not seated by name: they would see each other's secrets at one terminal.
+    """
+    place = Place(next(iter(experiment.conditions)), 0, 0)
+    people = [at for at, spec in experiment.cast(place.condition).items() if spec.recipe == PERSON]
+    seats = list(_seated_people(experiment, place))
+    if len(people) > 1 or len(seats) != len(people):
+        raise ExperimentError(
+            f"recipe person for {', '.join(people)}: one person plays at a terminal, at a seat of their own; "
+            "give the recipe to one seat by name, or use --human SEAT alone"
+        )
+    return seats[0] if seats else None
+
+
+def _sit(
+    console: Console, experiment: Experiment, store: Store | None, thoughts: bool, pace: float | None
+) -> None:
+    """Play the game, with a person where one has a seat."""
+    if pace is None:
+        pace = 0.3 if sys.stdout.isatty() else 0.0
+    seat = _own_seat(experiment)
+    rules = rules_of(experiment, Place(next(iter(experiment.conditions)), 0, 0))
+    printer = GamePrinter(console, rules, seat, thoughts=thoughts, pace=0.0 if seat is not None else pace)
+    table = None
+    if seat is not None:
+        at_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+        table = TerminalTable(console, printer, Keyboard() if at_terminal else None, pace=pace)
+    company = Company(experiment, None if store is None else store.path, table=table)
+    with nullcontext() if store is None else closing(store):
+        try:
+            asyncio.run(_play_game(console, company, store, printer))
+        except* AwayFromTable as errors:
+            assert store is not None
+            say(console, f"{error_sentence(errors)}. {_kept(store)}")
+        except* WolflabError:
+            if store is not None and seat is not None:
+                say(console, _kept(store))
+            raise
+
+
+def _kept(store: Store) -> str:
+    return f"The game is kept; go on with: wolflab play --resume {shlex.quote(str(store.path))}"
+
+
+async def _play_game(console: Console, company: Company, store: Store | None, printer: GamePrinter) -> None:
+    condition = next(iter(company.experiment.conditions))
+    try:
+        await runner.preflight(company)
+        filed = {} if store is None else store.calls(1)
+        file = CallFile(store, asker(1), filed)
+        match = prepare(company, Place(condition, 0, 0), file)
+        together = None if printer.seat is None else to_the_end
+        with told_with_its_place():
+            played = await play(replace(match, watch=printer.watch, together=together))
+        if store is not None and played.writer is not None:
+            store.keep(1, *finished(company.experiment, condition, played, file.held, store.came_to(1)))
+            again = f"wolflab show {shlex.quote(str(store.path))} 1"
+            say(console, f"kept in {store.path}; read it again with: {again}")
+    except* WolflabError as errors:
+        if store is not None and not store.game(1).over:
+            store.stop(1, "unfinished", error_sentence(errors))
+        raise
+    finally:
+        await company.close()
+
+
+def erase_words(console: Console, path: Path, person: str | None, seat: str | None) -> None:
+    """Erase what somebody said from all games of a run: whom `person` names, or whoever sat at `seat`."""
+    with Store.resume(path) as store:
+        found = [
+            (row, number)
+            for row in store.games()
+            for number, name in _people(store, row).items()
+            if (name == person if seat is None else number == _numbered(store, row, seat))
+        ]
+        if not found:
+            who = (
+                f"no person sat at {seat}" if seat is not None else f"nobody who sat there is named {person}"
+            )
+            raise StoreError(f"{path}: {who}; only what people said can be erased")
+        erased = sum(store.erase_words(row, number) for row, number in found)
+        store.scrub()
+    if erased:
+        say(console, f"{counted(erased, 'statement')} erased from {path}; the rest still verifies")
+    else:
+        say(console, f"{path}: nothing is left to erase")
+    say(
+        console,
+        "Files that were made from the run before (export, annotate, reports) may still hold the words; "
+        "delete them",
+    )
+
+
+def _people(store: Store, row: GameRow) -> dict[int, str]:
+    """Who the people of a game are, by seat; "" for one without a name."""
+    if not row.over:
+        return _seated_people(store.experiment, Place.of(row))
+    players = store.record(row.id).header["players"]
+    return {
+        seat: player.get("person", "") for seat, player in enumerate(players) if player["recipe"] == PERSON
+    }
+
+
+def _seated_people(experiment: Experiment, place: Place) -> dict[int, str]:
+    names = experiment.ruleset(place.condition).names
+    cast = experiment.cast(place.condition)
+    return {
+        names.index(at): spec.person for at, spec in cast.items() if spec.recipe == PERSON and at in names
+    }
+
+
+def _numbered(store: Store, row: GameRow, seat: str) -> int:
+    return seat_of(rules_of(store.experiment, Place.of(row)).names, seat, "--seat")

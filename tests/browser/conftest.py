@@ -1,0 +1,43 @@
+"""Pages in a real browser: Debian's Chromium, driven by playwright.
+
+Run with ``pytest -m browser tests/browser``. Without ``-m browser`` these tests are left out; with it, and
+without the packages or the browser, they are skipped. Nothing is downloaded.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from real_models import only_when_asked
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+HERE = Path(__file__).parent
+NEEDED = {"playwright": "playwright", "axe_playwright_python": "axe-playwright-python"}
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    only_when_asked(config, items, HERE, "browser", NEEDED)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A browser without a screen."""
+    from playwright.sync_api import sync_playwright
+
+    if CHROMIUM is None:
+        pytest.skip("no browser: install Debian's package chromium")
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    quiet = ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=[*sandbox, *quiet])
+        yield launched
+        launched.close()

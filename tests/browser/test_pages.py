@@ -1,0 +1,98 @@
+"""Every page that Wolflab writes, in a real browser: light and dark, on a desktop and on a phone.
+
+axe-core finds nothing in them that keeps people out. Nothing is wider than the screen but tables, which
+scroll by keyboard too. With WOLFLAB_SCREENSHOTS=FOLDER each page is kept there as a picture, to be looked at.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.testing import CliRunner
+
+from wolflab.cli import app
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore")]
+
+SIZES = {"desktop": (1280, 800), "phone": (390, 844)}
+STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
+PAGES = {
+    "report": ("run quickstart --out run -o deals=3", "run/report.html"),
+    "tournament": (
+        "tournament --entrant random --entrant vanilla --entrant deductive --deals 2 --out met",
+        "met/tournament.html",
+    ),
+    "comparison": ("compare run other --out compared.html", "compared.html"),
+    "annotation": ("annotate sample run -o labels", "labels/annotate.html"),
+    "audit": ("wwqa audit questions.jsonl -o audit", "audit/audit.html"),
+    "review": ("wwqa review questions.jsonl", "questions-review.html"),
+}
+"""Each page: the command that writes it, and where."""
+
+
+@pytest.fixture(scope="session")
+def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """All pages, by name."""
+    home = tmp_path_factory.mktemp("pages")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(home)
+        command("wwqa build --n 60 -o questions.jsonl")
+        command("run quickstart --out other -o deals=3 -o others.model.noise=0.5")
+        for words, _ in PAGES.values():
+            command(words)
+    return {name: home / path for name, (_, path) in PAGES.items()}
+
+
+def command(words: str) -> None:
+    done = CliRunner().invoke(app, words.split())
+    assert done.exit_code == 0, f"wolflab {words}\n{done.output}\n{done.exception!r}"
+
+
+@pytest.fixture(scope="module", params=SIZES)
+def size(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module", params=["light", "dark"])
+def opened(
+    request: pytest.FixtureRequest, written: dict[str, Path], browser: Browser, size: str
+) -> Iterator[dict[str, Page]]:
+    """All pages, each in a tab of one window. They are written before the browser has an event loop."""
+    width, height = SIZES[size]
+    window = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme=request.param, offline=True
+    )
+    pages = {}
+    for name, path in written.items():
+        pages[name] = window.new_page()
+        pages[name].goto(path.as_uri())
+        if folder := os.environ.get("WOLFLAB_SCREENSHOTS"):
+            pages[name].screenshot(path=f"{folder}/{name}-{size}-{request.param}.png", full_page=True)
+    yield pages
+    window.close()
+
+
+def test_nothing_keeps_people_out(opened: dict[str, Page]) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    for name, page in opened.items():
+        found = Axe().run(page, options={"runOnly": STANDARDS}).response["violations"]
+        told = [(rule["id"], rule["impact"], rule["nodes"][0]["html"]) for rule in found]
+        assert not told, f"{name}: {told}"
+
+
+def test_nothing_is_wider_than_the_screen_but_tables_that_scroll(opened: dict[str, Page]) -> None:
+    for name, page in opened.items():
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+        lost = page.evaluate(
+            "[...document.querySelectorAll('table')].filter(table => table.scrollWidth > innerWidth && "
+            "!table.closest('[tabindex=\"0\"]')).length"
+        )
+        assert lost == 0, f"{name}: a wide table that the keyboard cannot scroll"
