@@ -38,7 +38,7 @@ from wolflab.lab.storage.store import Store
 from wolflab.lab.training.run import opened
 from wolflab.record import read_record
 from wolflab.record.chain import Chain, begins_with
-from wolflab.ui import commands, running, tournament, training
+from wolflab.ui import commands, playing, running, tournament, training
 
 LONG = ["run", "quickstart", "-o", "deals=500", "-o", "players.others.recipe=vanilla", "--out", "r"]
 
@@ -463,7 +463,7 @@ def test_an_interrupted_game_that_is_kept_can_be_gone_on_with(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr(running, "play", interrupted)
+        broken.setattr(playing, "play", interrupted)
         assert stopped(["play", "--recipe", "random"], broken, capsys) == "Stopped."
         told = stopped(["play", "--recipe", "random", "--out", "p"], broken, capsys)
     assert told.endswith("go on with: wolflab run --resume p")

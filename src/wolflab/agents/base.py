@@ -7,7 +7,7 @@ is a note. `io` is its only door to the world; `match` provides it live, or from
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
@@ -39,7 +39,7 @@ class Reply:
 
     action: Action | Invalid
     notes: tuple[tuple[str, Content], ...] = ()
-    salt: str = ""
+    salt: str = field(default="", repr=False)
 
 
 _WRITE = msgspec.json.Encoder()
