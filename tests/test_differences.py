@@ -74,6 +74,10 @@ def village(**spec: Any) -> dict[str, Any]:
             {"players": {"village": {"recipe": "random", "model": None}}},
             ("village: model not set (baseline: village), recipe random (baseline: reflective)",),
         ),
+        (
+            village(recipe="person", model=None),
+            ("village: model not set (baseline: village), recipe person (baseline: reflective)",),
+        ),
         ({"rules": {"max_rounds": 3}}, ("rules: max_rounds 3 (baseline: 12)",)),
         ({"deals": 2, "repeats": 3}, ("deals 2 (baseline: 4)", "repeats 3 (baseline: 1)")),
     ],

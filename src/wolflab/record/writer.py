@@ -130,9 +130,8 @@ class Writer:
             if turn.drawn is not None:
                 self._add(_reply_line(turn.drawn.id, turn.drawn.seat, turn.action))
             if turn.salt and isinstance(turn.action, Say) and turn.action.text:
-                self._add(
-                    _encode({"ask": ask.id, "seat": ask.seat, "reply": self._sealed(turn.action, turn)})
-                )
+                sealed = self._sealed(SealedWords(ask.seat, turn.salt, turn.action.text))
+                self._add(_encode({"ask": ask.id, "seat": ask.seat, "reply": sealed}))
             elif turn.invalid is None:
                 self._add(_reply_line(ask.id, ask.seat, turn.action))
             else:
@@ -157,12 +156,12 @@ class Writer:
             else:
                 self._add(_encode({**encode_event(event), "text": {"sealed": seal}}))
 
-    def _sealed(self, action: Say, turn: Turn) -> dict[str, Any]:
+    def _sealed(self, words: SealedWords) -> dict[str, Any]:
         """What stands for a person's words in the lines; the words themselves go into `words`."""
-        words = SealedWords(turn.ask.seat, turn.salt, action.text)
-        self.words[words.seal] = words
-        self._said[turn.ask.seat, action.text] = words.seal
-        return {"say": {"sealed": words.seal}}
+        seal = words.seal
+        self.words[seal] = words
+        self._said[words.seat, words.text] = seal
+        return {"say": {"sealed": seal}}
 
     def takes_over(self, seat: int, player: dict[str, Any]) -> None:
         """From here on another player, described as in the header, holds `seat`."""

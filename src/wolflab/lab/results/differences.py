@@ -12,7 +12,7 @@ from typing import Any
 from ...rules import ROLES
 from ..plans.experiment import Experiment
 from ..plans.policies import policy_name_of
-from ..plans.specs import MODEL_FREE, ExperienceSpec, PlayerSpec
+from ..plans.specs import ExperienceSpec, PlayerSpec
 
 PlainSettings = Mapping[str, Any]
 _PROBES = ("seed", "straw_polls", "reliability_probe", "interview")
@@ -184,10 +184,12 @@ def _less(values: PlainSettings, names: Sequence[str]) -> PlainSettings:
 
 
 def _fields(spec: PlayerSpec) -> dict[str, Any]:
-    """A recipe's fields; of `random`, which has none, its name; of an own agent what it is given."""
+    """A recipe's fields; of `random` and of a person, which have none, the name; of an own agent what it is
+    given.
+    """
     if spec.own is not None:
         return {"name": spec.own.name, **spec.own.settings}
-    return {"name": MODEL_FREE} if spec.language is None else _flat(spec.language.as_dict())
+    return {"name": spec.recipe_name} if spec.language is None else _flat(spec.language.as_dict())
 
 
 def _flat(values: PlainSettings) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import islice
 from pathlib import Path
@@ -93,18 +93,21 @@ def _tiles(run: EvalRun) -> str:
         (number(len(models), "count"), "model" if len(models) == 1 else "models"),
         (number(run.waiting, "count"), "messages without a reply"),
         (number(sum(one.tokens for one in usage), "large"), "tokens"),
-        (_cost(run), "cost in USD"),
+        (known_cost(run, run.usage) or "unknown", "cost in USD"),
     )
     cells = (f'<div class="tile"><b>{value}</b><span>{what}</span></div>' for value, what in tiles)
     return f'<div class="tiles">{"".join(cells)}</div>'
 
 
-def _cost(run: EvalRun) -> str:
-    costs = [run.cost(model) for model in run.usage]
+def known_cost(run: EvalRun, models: Collection[str]) -> str | None:
+    """What calls of these models cost, "at least" where some had no price; None where no price of one was
+    ever known.
+    """
+    costs = [run.cost(model) for model in models]
     known = [cost for cost in costs if cost is not None]
     if len(known) < len(costs):
-        return "unknown"
-    least = "at least " if any(run.unpriced(model) for model in run.usage) else ""
+        return None
+    least = "at least " if any(run.unpriced(model) for model in models) else ""
     return f"{least}{number(sum(known), 'usd')}"
 
 

@@ -41,6 +41,7 @@ from .eval_page import (
     SHOWN_NOTHING,
     against,
     by_player,
+    known_cost,
     notes,
     render_evaluation,
     row_name,
@@ -230,12 +231,10 @@ def print_evaluation(console: Console, run: EvalRun, found: EvalResults) -> None
 
 
 def _cost(run: EvalRun, model: str) -> str:
-    cost, unpriced = run.cost(model), run.unpriced(model)
+    cost, unpriced = known_cost(run, [model]), run.unpriced(model)
     if cost is None:
         return "cost unknown (no price is set)"
-    if unpriced:
-        return f"at least {number(cost, 'usd')} ({unpriced:,} tokens without a price)"
-    return number(cost, "usd")
+    return f"{cost} ({unpriced:,} tokens without a price)" if unpriced else cost
 
 
 def _right(row: RowScore) -> str:
