@@ -79,6 +79,7 @@ INNER: dict[str, set[str]] = {
     "lab/training": {"lab/plans", "lab/storage", "lab/runs"},
     "ui/report": {"ui"},
     "ui/wwqa": {"ui", "ui/report"},
+    "ui/web": {"ui"},
 }
 """Rooms inside rooms, and what they may import of their own room; "text" is what stands on top in text."""
 DOORS: dict[tuple[str, str], str] = {

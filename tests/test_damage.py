@@ -31,14 +31,14 @@ from wolflab.errors import ExperimentError, RecordError, StoreError, WolflabErro
 from wolflab.files import write
 from wolflab.lab.labels.annotate import AnswerKey, write_key
 from wolflab.lab.plans.loading import build, load_experiment
-from wolflab.lab.runs import runner
+from wolflab.lab.runs import runner, tables
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.packing import pack
 from wolflab.lab.storage.store import Store
 from wolflab.lab.training.run import opened
 from wolflab.record import read_record
 from wolflab.record.chain import Chain, begins_with
-from wolflab.ui import commands, playing, running, tournament, training
+from wolflab.ui import commands, running, tournament, training
 
 LONG = ["run", "quickstart", "-o", "deals=500", "-o", "players.others.recipe=vanilla", "--out", "r"]
 
@@ -463,7 +463,7 @@ def test_an_interrupted_game_that_is_kept_can_be_gone_on_with(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr(playing, "play", interrupted)
+        broken.setattr(tables, "play", interrupted)
         assert stopped(["play", "--recipe", "random"], broken, capsys) == "Stopped."
         told = stopped(["play", "--recipe", "random", "--out", "p"], broken, capsys)
     assert told.endswith("go on with: wolflab run --resume p")

@@ -14,6 +14,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+import http_server
 from wolflab.agents.person import Person
 from wolflab.cli import app, main
 from wolflab.errors import ExperimentError, ServerError, StoreError
@@ -167,6 +168,23 @@ def test_a_server_that_fails_names_the_way_back(
     told = capsys.readouterr()
     assert "nothing answers at http://127.0.0.1:9/v1" in told.err
     assert f"The game is kept; go on with: wolflab play --resume {tmp_path / 'table'}" in told.out
+
+
+def test_a_resumed_table_counts_what_was_spent_before(tmp_path: Path) -> None:
+    out = tmp_path / "table"
+    with http_server.running() as server:
+        model = f"{{model: wolf-1, base_url: {server.base_url}}}"
+        others = f"players.others={{recipe: vanilla, model: {model}}}"
+        with pytest.raises(ExceptionGroup):
+            sit_down(out, FIRST, "--as", "Villager", "-o", others, "-o", "budget.tokens=5000")
+        with Store.open_for_reading(out) as store:
+            stopped, before = store.game(1).error, store.spent()
+        with pytest.raises(ExceptionGroup):
+            typed(["play", "--resume", str(out)], FIRST)
+    with Store.open_for_reading(out) as store:
+        assert f"the budget of 5,000 tokens is spent ({before[0]:,} used)" in (stopped or "")
+        assert store.game(1).error == stopped
+        assert store.spent() == before, "no further call was made"
 
 
 def test_a_run_without_a_table_says_where_people_play(tmp_path: Path) -> None:

@@ -167,6 +167,29 @@ def play(
     return play_game(console(), rules, model, recipe, seed, thoughts, set_, pace, out, seat)
 
 
+@app.command(epilog="Examples:  `wolflab serve`  ·  `wolflab serve --port 8080`")
+def serve(
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; 0.0.0.0 lets other machines in.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = 8000,
+    out: Annotated[Path, typer.Option(help="Where tables are kept.")] = Path("runs/tables"),
+    allow_host: Annotated[
+        list[str],
+        typer.Option(
+            help="Another name of this server, as browsers show it (NAME or NAME:PORT); repeatable."
+        ),
+    ] = [],
+    behind_proxy: Annotated[
+        bool, typer.Option(help="A reverse proxy on this machine speaks for the browsers (for TLS).")
+    ] = False,
+) -> None:
+    """Serve tables at which people play among agents, in the browser."""
+    from .ui.serving import serve as serve_tables
+
+    serve_tables(console(), host, port, out, allow_host, behind_proxy)
+
+
 @app.command(epilog="Example:  `wolflab erase runs/… --person anna`")
 def erase(
     run: RunPath,

@@ -7,20 +7,26 @@ name what stands in for it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ..rules import PASS, Ask, View
-from ..text.notes import Rated
-from ..text.people import ASKED_ALREADY, PersonAnswer, decode_answer
+from ..text.notes import Rated, StoodIn
+from ..text.people import ANSWER, ASKED_ALREADY, PersonAnswer, decode_answer, poll_of
 from ..text.questions import Decide, Question, Rate, Task
 from .base import IO, Invalid, Reply
+from .language import LanguageAgent
 from .memory import remember, situation
+from .recipes import recipe
 
 
 class Person:
-    """See the module. person: who it is, by a name or a number that a study gives; "" where nobody asks."""
+    """See the module. person: who it is, by a name or a number that a study gives; "" where nobody asks.
+    stand_in: who plays where the person has left a table that declares so.
+    """
 
     instant = True  # it is the model that waits
+    stand_in = LanguageAgent(recipe("vanilla"))
 
     def __init__(self, person: str = "") -> None:
         self.person = person
@@ -41,15 +47,18 @@ class Person:
         """
         if ask.kind == "interview":
             return Reply(Invalid("people are not interviewed"))
-        if _again(ask):
+        if poll_of(ask) not in ("", "straw"):
             return Reply(Invalid(ASKED_ALREADY))
         memory = remember(view, prune=False)
         others = tuple(seat for seat in memory.alive if seat != memory.seat)
         task: Task = Rate(ask, others) if ask.kind == "rate" else Decide(ask)
-        response = await io.generate("answer", Question(situation(view, memory, ask, "append"), task))
+        response = await io.generate(ANSWER, Question(situation(view, memory, ask, "append"), task))
         answer = decode_answer(response.text)
         if answer is None:
             return Reply(Invalid("what was kept of the answer cannot be read"))
+        if answer.stand_in and not isinstance(task, Rate) and not poll_of(ask):
+            reply = await self.stand_in.reply(view, ask, io)
+            return replace(reply, notes=(*reply.notes, (ANSWER, StoodIn())))
         if answer.missing is not None:
             return Reply(Invalid(f"the person gave no answer: {answer.missing}"))
         if isinstance(task, Rate):
@@ -58,12 +67,6 @@ class Person:
         if action is None:
             return Reply(Invalid("the answer is none of the options"))
         return Reply(action, salt=answer.salt)
-
-
-def _again(ask: Ask) -> bool:
-    """Whether a straw poll is taken once more (`match.StrawPoll.times`)."""
-    poll = ask.id.split("/")[1]
-    return poll.startswith("straw") and poll != "straw"
 
 
 def _rated(answer: PersonAnswer, others: tuple[int, ...], names: tuple[str, ...]) -> Reply:

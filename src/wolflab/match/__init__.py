@@ -2,7 +2,7 @@
 
 from .draws import Draws, dealt_roles
 from .io import LiveIO, at_once, to_the_end
-from .play import Match, Played, everybody, play, run_now
+from .play import GameWatch, Match, Played, everybody, play, run_now
 from .player import Casting, Dealing, Player
 from .probes import InterviewProbe, Probe, ReliabilityProbe, StrawPoll
 
@@ -10,6 +10,7 @@ __all__ = [
     "Casting",
     "Dealing",
     "Draws",
+    "GameWatch",
     "InterviewProbe",
     "LiveIO",
     "Match",

@@ -26,6 +26,8 @@ from .player import Casting, Dealing, Player
 from .probes import Occasion, Probe
 
 T = TypeVar("T")
+GameWatch = Callable[[Sequence[Event], Log, Sequence[Turn]], None]
+"""Called with each batch of events as it happens, all that happened so far, and the turns before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +36,9 @@ class Match:
 
     deal: draws for the cards, the Sheriff and a fixed order of speech; play: all other draws. Keys are
     apart so that one deal can be played several times (002 §9.1). header: what else the record's header
-    says. watch: called with each batch of events as it happens (for live screens). together: how independent
-    replies are awaited; None is one by one where nobody ever waits, and at once elsewhere.
+    says. watch, asked: for live screens; asked is called with each batch of the players' asks before they are
+    answered. together: how independent replies are awaited; None is one by one where nobody ever waits, and
+    at once elsewhere.
     """
 
     ruleset: Ruleset
@@ -46,8 +49,9 @@ class Match:
     probes: tuple[Probe, ...] = ()
     file: File = NO_FILE
     write: bool = True
-    watch: Callable[[Sequence[Event], Log, Sequence[Turn]], None] | None = None
+    watch: GameWatch | None = None
     together: Together | None = None
+    asked: Callable[[Sequence[Ask]], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +108,8 @@ class _Game:
             return [Turn(ask, draw_option(ask, draws)) for ask in asks]
         if not self.players:
             self._seat(now.state)
+        if self.match.asked is not None:
+            self.match.asked(asks)
         polls = self._probes(now) if self.match.probes else []
         if len(asks) == 1 and not polls:
             turns = [await self._ask(asks[0])]

@@ -14,9 +14,9 @@ import msgspec
 
 from ..errors import ServerError
 from ..rules import Ruleset
-from ..text.people import PersonAnswer, encode_answer
+from ..text.people import ANSWER, PersonAnswer, encode_answer
 from ..text.questions import Question
-from .base import Request, Response
+from .base import Model, Request, Response
 
 
 class PeopleTable(Protocol):
@@ -30,18 +30,23 @@ class PeopleTable(Protocol):
 
 
 class PersonModel:
-    """All people of one table. table: None where the game is only read or played back."""
+    """All people of one table. table: None where the game is only read or played back. stand_in: who answers
+    where somebody has left a table that declares so.
+    """
 
     name = "person"
     instant = False
     typed = True
 
-    def __init__(self, table: PeopleTable | None) -> None:
+    def __init__(self, table: PeopleTable | None, stand_in: Model | None = None) -> None:
         self.table = table
+        self.stand_in = stand_in
 
     async def generate(self, request: Request) -> Response:
         """The person's answer, however long it takes."""
         question = request.question
+        if self.stand_in is not None and request.key.split("|")[2] != ANSWER:
+            return await self.stand_in.generate(request)
         if self.table is None:
             raise ServerError(f"{_named(question.situation.ruleset, question.situation.seat)} is not here")
         begun = time.monotonic()

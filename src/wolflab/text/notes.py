@@ -165,6 +165,10 @@ class Chosen(msgspec.Struct, frozen=True, tag=True):
     value: float | None = None
 
 
+class StoodIn(msgspec.Struct, frozen=True, tag=True):
+    """The person had left: the built-in player has answered in their place."""
+
+
 Content = (
     Deduced
     | Rated
@@ -179,4 +183,5 @@ Content = (
     | Planned
     | Proposed
     | Chosen
+    | StoodIn
 )

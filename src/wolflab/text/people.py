@@ -21,18 +21,23 @@ ASKED_ALREADY = "the person was asked already"
 """Why a person's answer to a poll that is taken again at one moment is none: it would be a copy."""
 
 
+ANSWER = "answer"
+"""The step under which a person's answer is filed; all other steps are those of whoever stands in."""
+
+
 class PersonAnswer(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """One answer; one of its fields is given.
 
     chose: the words of an option (`asking.options.labels`). said: free text. rated: how far each of the
-    others is believed, 1 to 10, by the player's name. missing: no answer came, and why. salt: of what was
-    said.
+    others is believed, 1 to 10, by the player's name. missing: no answer came, and why. stand_in: the
+    built-in player answers in the person's place. salt: of what was said.
     """
 
     chose: str | None = None
     said: str | None = None
     rated: Mapping[str, int] | None = None
     missing: Missing | None = None
+    stand_in: bool = False
     salt: str = ""
 
     def action(self, ask: Ask, ruleset: Ruleset) -> Action | None:
@@ -41,6 +46,14 @@ class PersonAnswer(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkno
             return None if self.said is None else Say(self.said)
         words = labels(ask, ruleset)
         return None if self.chose not in words else ask.options[words.index(self.chose)]
+
+
+def poll_of(ask: Ask) -> str:
+    """Which straw poll an ask belongs to: "straw", or "straw2" and so on where it is taken again
+    (`match.StrawPoll.times`); "" for any other ask.
+    """
+    kind = ask.id.split("/")[1]
+    return kind if kind.startswith("straw") else ""
 
 
 def encode_answer(answer: PersonAnswer) -> str:

@@ -16,12 +16,12 @@ from rich.markup import escape
 from rich.rule import Rule
 
 from ..errors import ServerError
-from ..rules import Dealt, Facts, Said, facts_of
+from ..rules import Dealt, Said, facts_of
 from ..text.asking.options import labels
 from ..text.asking.rules_text import rules_text
 from ..text.asking.sentences import a_role, line_sentence, listed
 from ..text.asking.wording import moderator_request
-from ..text.people import PersonAnswer
+from ..text.people import PersonAnswer, poll_of
 from ..text.questions import Line, Question, Rate, Situation
 from .console import visible
 from .keyboard import Keyboard, PipedLines, piped
@@ -67,11 +67,13 @@ class TerminalTable:
             names = [now.ruleset.names[seat] for seat in task.targets]
             return PersonAnswer(rated=await self._rate(now, names))
         ask = task.ask
-        outside = "Outside the game: if the vote were now, how would you vote? " if _poll(question) else ""
         if ask.options is None:
             self._say(_sentence(moderator_request(now, ask)))
             return PersonAnswer(said=await self._speak(now))
-        self._say(outside or _sentence(moderator_request(now, ask).partition(", taking one of these")[0]))
+        if poll_of(ask):
+            self._say("Outside the game: if the vote were now, how would you vote? ")
+        else:
+            self._say(_sentence(moderator_request(now, ask).partition(", taking one of these")[0]))
         return PersonAnswer(chose=await self._choose(now, labels(ask, now.ruleset)))
 
     # -- three sorts of answers
@@ -161,11 +163,6 @@ class TerminalTable:
 # -- what is shown --------------------------------------------------------------------------------------
 
 
-def _poll(question: Question) -> bool:
-    """Whether it is a straw poll, outside the game."""
-    return question.task.ask.id.split("/")[1] == "straw"
-
-
 def _bar(now: Situation) -> str:
     """Who the person is, always on the screen."""
     name = now.ruleset.names[now.seat]
@@ -181,7 +178,7 @@ def _sentence(request: str) -> str:
 def what_is_known(now: Situation) -> str:
     """The seat's role and pack, who lives, who leads, and what the moderator told this seat."""
     names = now.ruleset.names
-    facts = _facts(now)
+    facts = facts_of(now.ruleset, [line.event for line in now.lines])  # type: ignore[misc]
     mates = [names[seat] for seat in now.pack if seat != now.seat]
     gone = [names[seat] for seat in range(now.ruleset.players) if seat not in now.alive]
     lines = [
@@ -196,10 +193,6 @@ def what_is_known(now: Situation) -> str:
     own = [line for line in now.facts if getattr(line.event, "seat", None) == now.seat]
     lines += [_told(line, now) for line in own if not isinstance(line.event, Said | Dealt)]
     return "\n".join(line for line in lines if line)
-
-
-def _facts(now: Situation) -> Facts:
-    return facts_of(now.ruleset, [line.event for line in now.lines])  # type: ignore[misc]
 
 
 def what_happened(now: Situation) -> str:

@@ -19,6 +19,7 @@ from ..text.notes import (
     Rated,
     Recalled,
     Reflected,
+    StoodIn,
     Suggested,
     Thought,
 )
@@ -88,6 +89,9 @@ def note_lines(step: str, content: Content, names: Sequence[str]) -> list[str]:
             odds = ", ".join(f"{100 * p:.0f} %" for p in probabilities)
             worth = "" if value is None else f", expects {value:+.2f}"
             return [f"takes {number + 1}." + (f" (of {odds}{worth})" if odds else "")]
+
+        case StoodIn():
+            return ["has left; the built-in player stands in"]
 
 
 def acted(action: Action | None, names: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import closing, nullcontext
-from dataclasses import replace
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,15 +18,12 @@ from ..errors import ExperimentError, StoreError, WolflabError
 from ..lab.plans.experiment import Experiment
 from ..lab.plans.loading import build
 from ..lab.plans.specs import PERSON
-from ..lab.runs import runner
-from ..lab.runs.casting import Company
-from ..lab.runs.counting import finished
-from ..lab.runs.game import keys, prepare, rules_of
-from ..lab.runs.work import error_sentence, told_with_its_place
-from ..lab.storage.call_store import CallFile
+from ..lab.runs.game import keys, rules_of
+from ..lab.runs.tables import only_place, play_table
+from ..lab.runs.work import error_sentence
 from ..lab.storage.run_files import new_directory
-from ..lab.storage.store import GIVEN_UP, GameRow, Place, Store, asker
-from ..match import Draws, dealt_roles, play, to_the_end
+from ..lab.storage.store import GIVEN_UP, GameRow, Place, Store
+from ..match import Draws, dealt_roles
 from ..rules import ROLES
 from .at_table import AwayFromTable, TerminalTable
 from .commands import begun
@@ -34,6 +31,7 @@ from .console import say
 from .keyboard import Keyboard
 from .showing import seat_of
 from .terminal import GamePrinter
+from .web.table import forget_seat
 from .wording import counted
 
 _OF_MANY = frozenset(
@@ -106,15 +104,16 @@ def play_game(
     store = None
     if out is not None:
         store = Store.create(out, experiment)
-        store.plan([(next(iter(experiment.conditions)), 0, 0)])
+        store.plan([astuple(only_place(experiment))])
         begun("run" if seat is None else "play", out)
-    _sit(console, experiment, store, thoughts, pace)
+    _sit(console, experiment, store, seat, thoughts, pace)
 
 
 def resume_table(console: Console, path: Path, pace: float | None) -> None:
     """Go on with a game that a person left, or that was cut off."""
     with Store.open_for_reading(path) as stopped:
-        if _own_seat(stopped.experiment) is None:
+        seat = _own_seat(stopped.experiment)
+        if seat is None:
             raise StoreError(f"{path}: no person plays in this run; go on with: wolflab run --resume {path}")
         if stopped.game(1).over:
             raise StoreError(f"{path}: this game is over; read it again with: wolflab show {path} 1")
@@ -122,7 +121,7 @@ def resume_table(console: Console, path: Path, pace: float | None) -> None:
             raise StoreError(f"{path}: this game was {GIVEN_UP}; play another one")
     store = Store.resume(path)
     begun("play", path)
-    _sit(console, store.experiment, store, False, pace)
+    _sit(console, store.experiment, store, seat, False, pace)
 
 
 def _take_seat(data: dict[str, Any], overrides: Sequence[str], human: PersonalSeat) -> Sequence[str]:
@@ -132,7 +131,7 @@ def _take_seat(data: dict[str, Any], overrides: Sequence[str], human: PersonalSe
     fields = Experiment.model_fields.keys() - {"players"}
     rules_alone = [change for change in overrides if re.split("[.=]", change)[0] in fields]
     experiment = build(data, rules_alone, where=_WHERE)  # what is changed of players may need the seat
-    place = Place(next(iter(experiment.conditions)), 0, 0)
+    place = only_place(experiment)
     rules = rules_of(experiment, place)
     seat = seat_of(rules.names, human.seat, "--human")
     data["players"][experiment.ruleset(place.condition).names[seat]] = {"recipe": PERSON}
@@ -153,7 +152,7 @@ def _own_seat(experiment: Experiment) -> int | None:
     """The seat that a person holds; None where nobody does. ExperimentError for more than one person, and for
     a person who is not seated by name: they would see each other's secrets at one terminal.
     """
-    place = Place(next(iter(experiment.conditions)), 0, 0)
+    place = only_place(experiment)
     people = [at for at, spec in experiment.cast(place.condition).items() if spec.recipe == PERSON]
     seats = list(_seated_people(experiment, place))
     if len(people) > 1 or len(seats) != len(people):
@@ -165,22 +164,28 @@ def _own_seat(experiment: Experiment) -> int | None:
 
 
 def _sit(
-    console: Console, experiment: Experiment, store: Store | None, thoughts: bool, pace: float | None
+    console: Console,
+    experiment: Experiment,
+    store: Store | None,
+    seat: int | None,
+    thoughts: bool,
+    pace: float | None,
 ) -> None:
     """Play the game, with a person where one has a seat."""
     if pace is None:
         pace = 0.3 if sys.stdout.isatty() else 0.0
-    seat = _own_seat(experiment)
-    rules = rules_of(experiment, Place(next(iter(experiment.conditions)), 0, 0))
+    rules = rules_of(experiment, only_place(experiment))
     printer = GamePrinter(console, rules, seat, thoughts=thoughts, pace=0.0 if seat is not None else pace)
     table = None
     if seat is not None:
         at_terminal = sys.stdin.isatty() and sys.stdout.isatty()
         table = TerminalTable(console, printer, Keyboard() if at_terminal else None, pace=pace)
-    company = Company(experiment, None if store is None else store.path, table=table)
     with nullcontext() if store is None else closing(store):
         try:
-            asyncio.run(_play_game(console, company, store, printer))
+            asyncio.run(play_table(store, experiment, table, printer.watch))
+            if store is not None:
+                again = f"wolflab show {shlex.quote(str(store.path))} 1"
+                say(console, f"kept in {store.path}; read it again with: {again}")
         except* AwayFromTable as errors:
             assert store is not None
             say(console, f"{error_sentence(errors)}. {_kept(store)}")
@@ -192,28 +197,6 @@ def _sit(
 
 def _kept(store: Store) -> str:
     return f"The game is kept; go on with: wolflab play --resume {shlex.quote(str(store.path))}"
-
-
-async def _play_game(console: Console, company: Company, store: Store | None, printer: GamePrinter) -> None:
-    condition = next(iter(company.experiment.conditions))
-    try:
-        await runner.preflight(company)
-        filed = {} if store is None else store.calls(1)
-        file = CallFile(store, asker(1), filed)
-        match = prepare(company, Place(condition, 0, 0), file)
-        together = None if printer.seat is None else to_the_end
-        with told_with_its_place():
-            played = await play(replace(match, watch=printer.watch, together=together))
-        if store is not None and played.writer is not None:
-            store.keep(1, *finished(company.experiment, condition, played, file.held, store.came_to(1)))
-            again = f"wolflab show {shlex.quote(str(store.path))} 1"
-            say(console, f"kept in {store.path}; read it again with: {again}")
-    except* WolflabError as errors:
-        if store is not None and not store.game(1).over:
-            store.stop(1, "unfinished", error_sentence(errors))
-        raise
-    finally:
-        await company.close()
 
 
 def erase_words(console: Console, path: Path, person: str | None, seat: str | None) -> None:
@@ -232,6 +215,8 @@ def erase_words(console: Console, path: Path, person: str | None, seat: str | No
             raise StoreError(f"{path}: {who}; only what people said can be erased")
         erased = sum(store.erase_words(row, number) for row, number in found)
         store.scrub()
+        for _, number in found:
+            forget_seat(path, number)
     if erased:
         say(console, f"{counted(erased, 'statement')} erased from {path}; the rest still verifies")
     else:

@@ -27,6 +27,8 @@ MODEL_FREE = "random"
 """The recipe that needs no model."""
 PERSON = "person"
 """The recipe of a person at a table (`agents.person`)."""
+WITHOUT_MODEL = (MODEL_FREE, PERSON)
+"""The recipes that take no model."""
 
 
 def _folder_name(name: str) -> str:
@@ -195,7 +197,7 @@ class PlayerSpec(Part):
 
     @model_validator(mode="after")
     def _check(self) -> PlayerSpec:
-        if self.recipe in (MODEL_FREE, PERSON) and self.model is not None:
+        if self.recipe in WITHOUT_MODEL and self.model is not None:
             raise ValueError(f"recipe {self.recipe} takes no model; remove it")
         if self.person and self.recipe != PERSON:
             raise ValueError(f"person: recipe {self.recipe_name} is no person's; write recipe: person")
@@ -228,13 +230,13 @@ class PlayerSpec(Part):
     def own(self) -> Own | None:
         """The agent of somebody's own that this is; None for one of Wolflab's. Nothing is imported."""
         name = self.recipe_name
-        named = None if name in RECIPES or self.recipe in (MODEL_FREE, PERSON) else class_named(name)
+        named = None if name in RECIPES or self.recipe in WITHOUT_MODEL else class_named(name)
         return None if named is None else Own(named, self._changes)
 
     @property
     def language(self) -> Recipe | None:
         """The language agent's recipe, with its changed fields; None for `random`, a person, an own agent."""
-        if self.recipe in (MODEL_FREE, PERSON) or self.own is not None:
+        if self.recipe in WITHOUT_MODEL or self.own is not None:
             return None
         try:
             made = recipe(self.recipe_name)

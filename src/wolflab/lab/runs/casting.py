@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -119,22 +120,22 @@ def _key(spec: Any) -> bytes:
 class Company(Players):
     """All models, embedders, agents and pools of one run of one experiment, shared between its games.
 
-    home: the run's directory, where vectors and pools are kept; None for a game that is not kept. table:
-    where people sit, if any do.
-    reading: the run is only read, and nothing is to be kept there.
+    home: the run's directory, where vectors and pools are kept; None for a game that is not kept. spent:
+    tokens and USD so far, which the budget counts (`Store.spent`). reading: the run is only read, and nothing
+    is to be kept there. table: where people sit, if any do.
     """
 
     def __init__(
         self,
         experiment: Experiment,
         home: Path | None = None,
-        budget: Budget | None = None,
+        spent: tuple[int, Decimal] = (0, Decimal()),
         reading: bool = False,
         table: PeopleTable | None = None,
     ) -> None:
-        if budget is None and not reading:  # so that a price that a budget needs is missed at once
-            budget = Budget(experiment.budget.tokens, experiment.budget.usd)
-        super().__init__(budget)
+        limits = experiment.budget
+        # Even where no call is made, so that a price that the budget needs is missed at once.
+        super().__init__(None if reading else Budget(limits.tokens, limits.usd, *spent))
         self.experiment = experiment
         self.pools = Pools(experiment, home)
         self._home = home
@@ -181,7 +182,9 @@ class Company(Players):
         return self._policies.policy(name)
 
     def _people(self) -> Model:
-        return PersonModel(self._table) if self._table is not None or self._reading else super()._people()
+        if self._table is None and not self._reading:
+            return super()._people()
+        return PersonModel(self._table, resolve("village"))
 
     def _new_embedder(self, spec: str | Mapping[str, Any]) -> Embedder:
         """Vectors that cost more than reading them are kept with the run."""

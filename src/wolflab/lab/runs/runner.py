@@ -21,7 +21,6 @@ from ...agents.own import OwnAgent
 from ...errors import StoreError
 from ...fields import first_difference
 from ...match import play, run_now
-from ...models.budget import Budget
 from ..experience.run_pools import provide
 from ..plans.experiment import Experiment
 from ..storage.call_store import CallFile
@@ -95,8 +94,7 @@ def _as_before(store: Store, company: Company) -> None:
 
 async def _run(store: Store, watch: ProgressWatch, reached: bool) -> bool:
     experiment = store.experiment
-    budget = Budget(experiment.budget.tokens, experiment.budget.usd, *store.spent())
-    company = Company(experiment, store.path, budget)
+    company = Company(experiment, store.path, store.spent())
     try:
         store.plan(
             [

@@ -1,0 +1,66 @@
+"""One game that is watched as it is played, by people at a table too, whatever shows it to them.
+
+A game that is kept is the only one of its run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from ...errors import WolflabError
+from ...match import GameWatch, Played, play, to_the_end
+from ...models.person import PeopleTable
+from ...rules import Ask
+from ..plans.experiment import Experiment
+from ..storage.call_store import CallFile
+from ..storage.store import Place, Store, asker
+from .casting import Company
+from .counting import finished
+from .game import prepare
+from .runner import preflight
+from .work import error_sentence, told_with_its_place
+
+_GAME = 1
+
+
+def only_place(experiment: Experiment) -> Place:
+    """The place of the one game that is played."""
+    return Place(next(iter(experiment.conditions)), 0, 0)
+
+
+async def play_table(
+    store: Store | None,
+    experiment: Experiment,
+    table: PeopleTable | None = None,
+    watch: GameWatch | None = None,
+    asked: Callable[[Sequence[Ask]], None] | None = None,
+) -> Played:
+    """Play the one game of an experiment, from where it was left, and keep it.
+
+    store: where the game is planned as the first; None for one that is not kept. table: where people sit, if
+    any do. watch, asked: see `match.Match`. What was spent before counts towards the budget. Errors pass
+    through, in a group; a WolflabError leaves the game unfinished, with its sentence.
+    """
+    if store is None:
+        company = Company(experiment, table=table)
+    else:
+        company = Company(experiment, store.path, store.spent(), table=table)
+    place = only_place(experiment)
+    try:
+        await preflight(company)
+        file = CallFile(store, asker(_GAME), {} if store is None else store.calls(_GAME))
+        together = None if table is None else to_the_end
+        match = replace(prepare(company, place, file), watch=watch, together=together, asked=asked)
+        with told_with_its_place():
+            played = await play(match)
+        if store is not None:
+            result = finished(experiment, place.condition, played, file.held, store.came_to(_GAME))
+            store.keep(_GAME, *result)
+        return played
+    except* WolflabError as errors:
+        if store is not None and not store.game(_GAME).over:
+            store.stop(_GAME, "unfinished", error_sentence(errors))
+        raise
+    finally:
+        await company.close()

@@ -1,0 +1,109 @@
+"""`wolflab serve`: tables in the browser, from this machine."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import uvicorn
+from rich.console import Console
+
+from ..errors import StoreError
+from .console import say
+from .web.app import application
+from .web.house import House
+from .web.lines import PageLine, RequestLine
+
+_FILES = 16_384
+"""Files and connections that the server may have open at once; many systems allow 1,024 unless asked."""
+
+
+def serve(
+    console: Console, host: str, port: int, out: Path, allowed: Sequence[str], behind_proxy: bool
+) -> None:
+    """Serve until Ctrl-C. Every table is kept under `out`, and goes on when the server is started again."""
+    allow_files()
+    bound = bound_socket(host, port)
+    port = bound.getsockname()[1]
+    local = _is_loopback(host)
+    house = House(out, guarded=not local or behind_proxy)
+    name = f"[{host}]" if ":" in host else host
+    names = [name, "localhost", "127.0.0.1", "[::1]"] if local else [name]
+    hosts = [f"{name}:{port}" for name in dict.fromkeys(names)] + list(allowed)
+    if port == 80:  # browsers leave it out
+        hosts += names
+    url = f"http://{'localhost' if host == '0.0.0.0' else name}:{port}/"
+    if allowed:
+        url = f"{'https' if behind_proxy else 'http'}://{allowed[0]}/"
+    _told(console, house, url, local, allowed)
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(serving_config(house, hosts, behind_proxy)).run(sockets=[bound])
+    say(console, f"Stopped. Tables are kept in {out}; the same command goes on with them.")
+
+
+def serving_config(house: House, hosts: Sequence[str], behind_proxy: bool = False) -> uvicorn.Config:
+    """How a house is served to those who call it by one of these names."""
+    return uvicorn.Config(
+        application(house, hosts),
+        log_level="warning",
+        http=RequestLine,
+        ws=PageLine,
+        ws_max_size=4096,
+        ws_per_message_deflate=False,
+        proxy_headers=behind_proxy,
+        server_header=False,
+        timeout_graceful_shutdown=2,
+    )
+
+
+def allow_files() -> None:
+    """Raise this process's limit of open files, as far as the system lets it."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _FILES if hard == resource.RLIM_INFINITY else min(hard, _FILES)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
+def _told(console: Console, house: House, url: str, local: bool, allowed: Sequence[str]) -> None:
+    say(console, f"Tables: {url}" if not house.guarded else f"Tables: {url}#access={house.facts.access}")
+    say(console, f"For you alone, as the host: {url}#host={house.facts.host}")
+    if not local:
+        console.print(
+            "[bold yellow]Other machines can reach this server, and nothing that is sent is encrypted. Give "
+            "the first link to whom you trust alone, and put a reverse proxy with TLS before it "
+            "(docs/people.md).[/]"
+        )
+        if not allowed:
+            say(console, "Name how others call this machine: --allow-host NAME:PORT")
+
+
+def bound_socket(host: str, port: int) -> socket.socket:
+    """Where the server listens; StoreError where it cannot."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # With its protocol named, asyncio sends at once what it is given; without, each answer waits for 40 ms.
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((host, port))
+        bound.listen(512)  # before the address is told: whoever comes at once waits
+    except OSError as error:
+        bound.close()
+        raise StoreError(f"{host}:{port} cannot be served ({error}); give another --host or --port") from None
+    return bound
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,401 @@
+"""The server's routes: who may do what, and what goes up. What goes down is in `live`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from typing import Annotated
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.staticfiles import StaticFiles
+
+from ...errors import WolflabError
+from ...text.people import PersonAnswer
+from .desk import DRAFT_LIMIT, NOTES_LIMIT
+from .doors import Doors, Wires, address, is_token, seat_number
+from .guard import GUESSES, PINS, TABLES, Guard, Limiter, body
+from .house import House
+from .live import live_host, live_nowhere, live_public, live_seat
+from .plan import BudgetPlan, TableSeat, TableWish, new_pin, new_secret, nickname, same_pin, same_secret
+from .refusals import Refused, sentence_of
+from .table import WebTable
+
+_STATIC = files("wolflab.ui.web") / "static"
+
+Short = Annotated[str, msgspec.Meta(max_length=200)]
+
+
+class Entry(msgspec.Struct, forbid_unknown_fields=True):
+    """Secrets that a link carried."""
+
+    access: Short | None = None
+    host: Short | None = None
+    keeper: Short | None = None
+    device: Short | None = None
+    secret: Short | None = None
+
+
+class Joining(msgspec.Struct, forbid_unknown_fields=True):
+    """Somebody sits down; seat: None for any."""
+
+    name: Short = ""
+    seat: int | None = None
+
+
+class Given(msgspec.Struct, forbid_unknown_fields=True):
+    """An answer to an ask."""
+
+    ask: Short
+    chose: Annotated[str, msgspec.Meta(max_length=200)] | None = None
+    said: str | None = None
+    rated: Annotated[dict[str, int], msgspec.Meta(max_length=20)] | None = None
+
+
+class OnDesk(msgspec.Struct, forbid_unknown_fields=True):
+    """What somebody is typing."""
+
+    draft: Annotated[str, msgspec.Meta(max_length=DRAFT_LIMIT)] | None = None
+    notes: Annotated[str, msgspec.Meta(max_length=NOTES_LIMIT)] | None = None
+
+
+class Ready(msgspec.Struct, forbid_unknown_fields=True):
+    """Ready for the day; round: after which night."""
+
+    round: int
+
+
+class Unlock(msgspec.Struct, forbid_unknown_fields=True):
+    """A seat of a shared device is taken up."""
+
+    pin: Annotated[str, msgspec.Meta(max_length=20)]
+    name: Short = ""
+
+
+class Empty(msgspec.Struct, forbid_unknown_fields=True):
+    """Nothing further."""
+
+
+# -- before the game ------------------------------------------------------------------------------------
+
+
+async def _take_page(request: Request) -> Response:
+    """The one page; what it shows it asks for."""
+    return FileResponse(str(_STATIC / "index.html"), media_type="text/html")
+
+
+async def _take_list(request: Request, doors: Doors) -> Response:
+    """GET /house"""
+    try:
+        doors.admit(request)
+    except Refused as refused:
+        if refused.status != 401:
+            raise
+        return JSONResponse({"needs_access": True, "error": str(refused)})
+    return JSONResponse(doors.house.told(doors.is_host(request)))
+
+
+async def _take_enter(request: Request, doors: Doors) -> Response:
+    """POST /enter: the tokens of the server."""
+    doors.limits.check(GUESSES, address(request))
+    given, facts = await body(request, Entry), doors.house.facts
+    answer = JSONResponse({})
+    for what, secret, kept in (("access", given.access, facts.access), ("host", given.host, facts.host)):
+        if secret is not None:
+            if not is_token(secret, kept):
+                raise doors.guessed(request, f"this link's {what} token is not this server's")
+            doors.keep(request, answer, what, secret, "/")
+    return answer
+
+
+async def _take_enter_table(request: Request, doors: Doors) -> Response:
+    """POST /t/CODE/enter: the secrets of whoever made the table, and of its shared device."""
+    table, given = doors.table(request), await body(request, Entry)
+    answer = JSONResponse({})
+    path = f"/t/{table.plan.code}/"
+    for what, secret, kept in (
+        ("keeper", given.keeper, table.plan.keeper),
+        ("device", given.device, table.plan.device),
+    ):
+        if secret is not None:
+            if not same_secret(secret, kept):
+                raise doors.guessed(request, f"this link's {what} secret is not this table's")
+            doors.keep(request, answer, what, secret, path)
+    return answer
+
+
+async def _take_make(request: Request, doors: Doors) -> Response:
+    """POST /tables"""
+    doors.admit(request)
+    host = doors.is_host(request)
+    wish = await body(request, TableWish)
+    if not host:
+        doors.limits.take(TABLES, address(request))
+    table, keeper, device = doors.house.make(wish, host)
+    shared = bool(table.plan.device)
+    told = {"code": table.plan.code, "keeper": keeper, "device": device if shared else None}
+    answer = JSONResponse(told, 201)
+    path = f"/t/{table.plan.code}/"
+    doors.keep(request, answer, "keeper", keeper, path)
+    if shared:
+        doors.keep(request, answer, "device", device, path)
+        table.plan.host_plays = host
+    return answer
+
+
+async def _take_join(request: Request, doors: Doors) -> Response:
+    """POST /t/CODE/join"""
+    doors.admit(request)
+    table, given = doors.table(request), await body(request, Joining)
+    seat, secret = table.join(given.name, given.seat)
+    answer = JSONResponse({"seat": seat, "secret": secret}, 201)
+    _sits(request, doors, answer, table, seat, secret)
+    return answer
+
+
+async def _take_start(request: Request, doors: Doors) -> Response:
+    """POST /t/CODE/start"""
+    table = doors.must_keep(request)
+    table.start()
+    return JSONResponse({})
+
+
+async def _take_resume(request: Request, doors: Doors) -> Response:
+    """POST /t/CODE/resume, with another budget where the host gives one."""
+    table, given = doors.must_keep(request), await body(request, BudgetPlan)
+    if given != BudgetPlan():
+        if not doors.is_host(request):
+            raise Refused(403, "only the host may change the budget")
+        table.plan.budget = given
+    table.resume()
+    return JSONResponse({})
+
+
+async def _take_close(request: Request, doors: Doors) -> Response:
+    """POST /t/CODE/close"""
+    doors.must_keep(request).give_up("Whoever made this table has closed it.")
+    return JSONResponse({})
+
+
+# -- at a seat ------------------------------------------------------------------------------------------
+
+
+async def _take_enter_seat(request: Request, doors: Doors) -> Response:
+    """POST /t/CODE/s/N/enter: the secret of a seat becomes its cookie."""
+    table = doors.table(request)
+    number, given = seat_number(request, table), await body(request, Entry)
+    if not same_secret(given.secret or "", table.plan.seats[number].secret):
+        raise doors.guessed(
+            request, "this link is not this seat's; open the one that you got when you sat down"
+        )
+    answer = JSONResponse({})
+    _sits(request, doors, answer, table, number, given.secret or "")
+    return answer
+
+
+def _sits(request: Request, doors: Doors, answer: Response, table: WebTable, seat: int, secret: str) -> None:
+    """This browser holds that seat; where the moderator's view is, it says so, whoever is the host later."""
+    doors.keep(request, answer, "seat", secret, f"/t/{table.plan.code}/s/{seat}/")
+    doors.keep(request, answer, "sits", str(seat), _host_path(table))
+    doors.mark_host(request, table)
+
+
+def _host_path(table: WebTable) -> str:
+    return f"/t/{table.plan.code}/host/"
+
+
+def _seated(request: Request, doors: Doors) -> tuple[WebTable, int]:
+    return doors.seat(request, request.headers.get("x-ticket", ""))
+
+
+async def _take_answer(request: Request, doors: Doors) -> Response:
+    """POST /t/CODE/s/N/answer. Sent twice, it counts once."""
+    table, seat = _seated(request, doors)
+    given = await body(request, Given)
+    table.give(seat, given.ask, PersonAnswer(chose=given.chose, said=given.said, rated=given.rated))
+    return JSONResponse({"kept": True})
+
+
+async def _take_desk(request: Request, doors: Doors) -> Response:
+    """POST /t/CODE/s/N/desk"""
+    table, seat = _seated(request, doors)
+    given = await body(request, OnDesk)
+    kept = table.desks[seat].kept
+    kept.draft = kept.draft if given.draft is None else given.draft
+    kept.notes = kept.notes if given.notes is None else given.notes
+    table.save_soon()
+    return JSONResponse({})
+
+
+async def _take_rest(request: Request, doors: Doors) -> Response:
+    """POST /t/CODE/s/N/rest"""
+    table, seat = _seated(request, doors)
+    table.rest(seat, (await body(request, Ready)).round, request.headers.get("x-ticket", ""))
+    return JSONResponse({})
+
+
+async def _take_back(request: Request, doors: Doors) -> Response:
+    """POST /t/CODE/s/N/back"""
+    table, seat = _seated(request, doors)
+    table.acted(seat)
+    return JSONResponse({})
+
+
+async def _take_rename(request: Request, doors: Doors) -> Response:
+    """POST /t/CODE/s/N/name"""
+    table, seat = _seated(request, doors)
+    table.rename(seat, (await body(request, Joining)).name)
+    return JSONResponse({})
+
+
+async def _take_leave(request: Request, doors: Doors) -> Response:
+    """POST /t/CODE/s/N/leave"""
+    table, seat = _seated(request, doors)
+    table.leave(seat)
+    if doors.is_host(request) and not table.plan.shared:
+        table.plan.host_plays = False
+    table.save()
+    doors.wires.end(table, seat, "You have left this seat.")
+    answer = JSONResponse({})
+    answer.delete_cookie(doors.cookie("sits"), _host_path(table))
+    return answer
+
+
+# -- a device that people share -------------------------------------------------------------------------
+
+
+async def _take_device(request: Request, doors: Doors) -> Response:
+    """GET /t/CODE/d/state"""
+    return JSONResponse(doors.device(request).device())
+
+
+async def _take_unlock(request: Request, doors: Doors) -> Response:
+    """POST /t/CODE/s/N/unlock: a PIN becomes a ticket; the first PIN of a seat is taken as its own."""
+    table = doors.device(request)
+    number, given = seat_number(request, table), await body(request, Unlock)
+    seat, who = table.plan.seats[number], f"{table.plan.code}/{number}"
+    if seat.kind != "shared":
+        raise Refused(403, "this seat is no shared device's")
+    doors.limits.check(PINS, who)
+    if not re.fullmatch(r"[0-9]{4,8}", given.pin):
+        raise Refused(422, "pin: use 4 to 8 digits")
+    if seat.pin is None:
+        _first_pin(table, number, seat, given)
+    elif not same_pin(given.pin, seat.pin):
+        doors.limits.count(PINS, who)
+        raise Refused(403, f"this is not the PIN of {table.called(number)}")
+    ticket = new_secret()
+    table.tickets = {old: at for old, at in table.tickets.items() if at != number} | {ticket: number}
+    return JSONResponse({"ticket": ticket})
+
+
+def _first_pin(table: WebTable, number: int, seat: TableSeat, given: Unlock) -> None:
+    if table.plan.state != "lobby":
+        raise Refused(409, "the game has begun without this seat's person")
+    name = nickname(given.name)
+    if name and any(other.nick.casefold() == name.casefold() for other in table.plan.seats):
+        raise Refused(409, f"{name}: somebody at this table is called so; take another name")
+    seat.pin = new_pin(given.pin)
+    seat.nick = name
+    table.at_device()
+    table.arrived()
+
+
+async def _take_lock(request: Request, doors: Doors) -> Response:
+    """POST /t/CODE/s/N/lock: the ticket is worth nothing from now on."""
+    table, seat = _seated(request, doors)
+    table.tickets.pop(request.headers.get("x-ticket", ""), None)
+    doors.wires.end(table, seat, "This seat is locked.")
+    return JSONResponse({})
+
+
+# -- the server -----------------------------------------------------------------------------------------
+
+Handler = Callable[[Request, Doors], Awaitable[Response]]
+
+_POSTS: dict[str, Handler] = {
+    "/enter": _take_enter,
+    "/tables": _take_make,
+    "/t/{code}/enter": _take_enter_table,
+    "/t/{code}/join": _take_join,
+    "/t/{code}/start": _take_start,
+    "/t/{code}/resume": _take_resume,
+    "/t/{code}/close": _take_close,
+    "/t/{code}/s/{seat:int}/enter": _take_enter_seat,
+    "/t/{code}/s/{seat:int}/answer": _take_answer,
+    "/t/{code}/s/{seat:int}/desk": _take_desk,
+    "/t/{code}/s/{seat:int}/rest": _take_rest,
+    "/t/{code}/s/{seat:int}/back": _take_back,
+    "/t/{code}/s/{seat:int}/name": _take_rename,
+    "/t/{code}/s/{seat:int}/leave": _take_leave,
+    "/t/{code}/s/{seat:int}/unlock": _take_unlock,
+    "/t/{code}/s/{seat:int}/lock": _take_lock,
+}
+_PAGES = ("/", "/t/{code}/", "/t/{code}/s/{seat:int}/", "/t/{code}/d/", "/t/{code}/host/")
+_SOCKETS = {
+    "/t/{code}/live": live_public,
+    "/t/{code}/s/{seat:int}/live": live_seat,
+    "/t/{code}/host/live": live_host,
+    "/{rest:path}": live_nowhere,
+}
+
+
+def application(house: House, hosts: Sequence[str]) -> Starlette:
+    """The server as an ASGI application. hosts: see `Guard`."""
+    doors = Doors(house, Limiter(), Wires())
+
+    def bound(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+        async def handled(request: Request) -> Response:
+            return await handler(request, doors)
+
+        return handled
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        house.open()
+        yield
+        house.close()
+
+    app = Starlette(
+        routes=[
+            *(Route(path, _take_page) for path in _PAGES),
+            Mount("/static", StaticFiles(directory=str(_STATIC))),
+            Route("/house", bound(_take_list)),
+            Route("/t/{code}/d/state", bound(_take_device)),
+            *(Route(path, bound(handler), methods=["POST"]) for path, handler in _POSTS.items()),
+            *(WebSocketRoute(path, handler) for path, handler in _SOCKETS.items()),
+        ],
+        middleware=[Middleware(Guard, hosts=hosts)],
+        exception_handlers={
+            WolflabError: _refused,
+            HTTPException: _no_such_thing,
+            Exception: _fault,
+        },
+        lifespan=lifespan,
+    )
+    app.state.doors = doors
+    return app
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, WolflabError)
+    status, sentence = sentence_of(error)
+    return JSONResponse({"error": sentence}, status)
+
+
+async def _no_such_thing(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    words = {404: "there is no such page", 405: "this address is not asked in that way"}
+    sentence = words.get(error.status_code, str(error.detail))
+    return JSONResponse({"error": sentence}, error.status_code, error.headers)
+
+
+async def _fault(request: Request, error: Exception) -> Response:
+    return JSONResponse({"error": "the server has failed; its log says how"}, 500)

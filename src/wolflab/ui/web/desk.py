@@ -1,0 +1,192 @@
+"""What lies before one person: what they are asked, what they have typed, and what they have answered.
+
+What was typed and answered is kept on disk (`desks.json`) before the server says that it is, so that a server
+that is killed and started again has it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...errors import StoreError
+from ...files import write
+from ...rules import ROLES, Ask, Ruleset
+from ...text.asking.options import labels
+from ...text.asking.wording import moderator_request
+from ...text.clean import LIMIT
+from ...text.people import PersonAnswer, poll_of
+from ...text.questions import Question, Rate
+from .refusals import Refused
+
+DESKS = "desks.json"
+NOTES_LIMIT = 10_000
+"""Characters of a person's notes."""
+HIDDEN = ("night", "departure", "action")
+"""Phases of asks that not everybody may know of."""
+DRAFT_LIMIT = 4 * LIMIT
+"""Characters of a draft; a statement is cut at `LIMIT` when it is said."""
+
+
+class KeptDesk(msgspec.Struct, omit_defaults=True):
+    """What is kept of a desk. answers: by the ask's id. rated: how far others were believed at last."""
+
+    draft: str = ""
+    notes: str = ""
+    answers: dict[str, PersonAnswer] = {}
+    rated: dict[str, int] = {}
+
+
+@dataclass(eq=False)
+class OpenAsk:
+    """One thing that a person is asked. due: by the loop's clock; None before it is shown. of: seconds in
+    all.
+    """
+
+    question: Question
+    answer: asyncio.Future[PersonAnswer]
+    due: float | None = None
+    of: float = 0.0
+
+    @property
+    def ask(self) -> Ask:
+        """What the rules or a probe ask."""
+        return self.question.task.ask
+
+    @property
+    def public(self) -> bool:
+        """Whether everybody may know that this seat is asked."""
+        return self.ask.phase not in HIDDEN
+
+    @property
+    def outside(self) -> bool:
+        """Whether it is a poll, outside the game."""
+        return bool(poll_of(self.ask)) or self.ask.kind == "rate"
+
+    @property
+    def rates(self) -> list[str]:
+        """Whose names are to be rated; empty where it is no rating."""
+        task = self.question.task
+        names = self.question.situation.ruleset.names
+        return [names[seat] for seat in task.targets] if isinstance(task, Rate) else []
+
+    def told(self, rated: dict[str, int]) -> dict[str, Any]:
+        """As a page is told of it. until: by the loop's clock."""
+        situation, ask, rates = self.question.situation, self.ask, self.rates
+        if rates:
+            text = "How far do you believe each of them, from 1 (not at all) to 10?"
+        elif self.outside:
+            text = "If the vote were now, how would you vote?"
+        else:
+            request = moderator_request(situation, ask).partition(", taking one of these")[0]
+            text = f"{request[:1].upper()}{request[1:]}."
+        free = ask.options is None or bool(rates)
+        return {
+            "id": ask.id,
+            "kind": ask.kind,
+            "text": text,
+            "options": None if free else list(labels(ask, situation.ruleset)),
+            "rate": rates or None,
+            "last": {name: rated[name] for name in rates if name in rated} if rates else None,
+            "outside": self.outside,
+            "until": self.due,
+            "of": self.of,
+            "limit": LIMIT,
+        }
+
+    def checked(self, given: PersonAnswer) -> PersonAnswer:
+        """The answer, as it may be kept; Refused for what is no answer to this."""
+        situation, ask, rates = self.question.situation, self.ask, self.rates
+        if rates:
+            rated = given.rated or {}
+            if set(rated) != set(rates) or not all(1 <= number <= 10 for number in rated.values()):
+                raise Refused(422, f"{ask.id}: give each of {', '.join(rates)} a number from 1 to 10")
+            return PersonAnswer(rated=rated)
+        if ask.options is None:
+            if given.said is None:
+                raise Refused(422, f"{ask.id}: a statement is asked for; send it as said")
+            if len(given.said) > DRAFT_LIMIT:
+                raise Refused(422, f"{ask.id}: {len(given.said)} characters; use {LIMIT} at most")
+            return PersonAnswer(said=given.said)
+        if given.action(ask, situation.ruleset) is None:
+            raise Refused(422, f"{ask.id}: {given.chose!r} is none of the options")
+        return PersonAnswer(chose=given.chose)
+
+
+@dataclass(eq=False)
+class Desk:
+    """See the module. connections: pages that show this seat now. away_since: when the last of them went.
+    late: asks in a row whose time ran out. rests: how often its person was ready in this night; at a shared
+    device, once for each ticket, and rested_with is the last of these.
+    extra: seconds by which asks of this seat were prolonged while its connection was lost.
+    """
+
+    kept: KeptDesk = field(default_factory=KeptDesk)
+    asks: dict[str, OpenAsk] = field(default_factory=dict)
+    connections: int = 0
+    away_since: float | None = None
+    late: int = 0
+    rests: int = 0
+    rested_with: str = ""
+    extra: float = 0.0
+
+    @property
+    def shown(self) -> list[OpenAsk]:
+        """The asks that its person may see, what is of the game first."""
+        asks = [ask for ask in self.asks.values() if ask.due is not None and not ask.answer.done()]
+        return sorted(asks, key=lambda ask: ask.outside)
+
+    def give(self, name: str, given: PersonAnswer) -> bool:
+        """Take an answer to an ask; Refused where none is wanted. Returns whether it is new: what is kept
+        already may be sent again.
+        """
+        before = self.kept.answers.get(name)
+        open_ask = self.asks.get(name)
+        if open_ask is None or open_ask.due is None:
+            if before is not None:
+                return _again(name, before, given)
+            raise Refused(409, f"{name}: you are not asked this; it may be too late")
+        checked = open_ask.checked(given)
+        if before is not None:
+            return _again(name, before, checked)
+        if open_ask.answer.done():
+            raise Refused(409, f"{name}: the time is over")
+        self.kept.answers[name] = checked
+        if checked.rated:
+            self.kept.rated.update(checked.rated)
+        if checked.said is not None:
+            self.kept.draft = ""
+        return True
+
+
+def _again(name: str, before: PersonAnswer, given: PersonAnswer) -> bool:
+    if before == given:
+        return False
+    raise Refused(409, f"{name}: another answer was sent before, and counts")
+
+
+def read_desks(folder: Path, seats: int) -> list[Desk]:
+    """The desks of a table, as they were kept; empty ones where none were."""
+    file = folder / DESKS
+    kept: list[KeptDesk] = []
+    if file.is_file():
+        try:
+            kept = msgspec.json.decode(file.read_bytes(), type=list[KeptDesk])
+        except (OSError, msgspec.MsgspecError) as error:
+            raise StoreError(f"{file}: it cannot be read ({error}); copy it back, or remove it") from None
+    return [Desk(kept[seat] if seat < len(kept) else KeptDesk()) for seat in range(seats)]
+
+
+def write_desks(folder: Path, desks: list[Desk]) -> None:
+    """Keep what lies on the desks."""
+    write(folder / DESKS, msgspec.json.encode([desk.kept for desk in desks]))
+
+
+def what_it_does(role: str, ruleset: Ruleset) -> str:
+    """A role's card, as the rules of this game have it."""
+    card = ROLES[role].card(ruleset) if role else ""
+    return f"{card[:1].upper()}{card[1:]}." if card else ""

@@ -1,0 +1,186 @@
+"""Who may go where: hosts, whoever made a table, whoever holds a seat; and the lines that are open."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import ipaddress
+from dataclasses import dataclass, field
+
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import Response
+from starlette.websockets import WebSocket
+
+from .guard import GUESSES, SEAT, UNKNOWN, Limiter
+from .house import House
+from .plan import same_secret
+from .refusals import Refused
+from .table import WebTable
+
+_YEAR = 365 * 86_400
+
+
+@dataclass(eq=False)
+class Wire:
+    """One open connection. why, code: with what sentence and code it is closed."""
+
+    socket: WebSocket
+    heard: float = 0.0
+    messages: int = 0
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    why: str = ""
+    code: int = 4401
+
+
+@dataclass(eq=False)
+class Wires:
+    """All open connections: by address those that hold no seat, by table and seat the others."""
+
+    unknown: dict[str, int] = field(default_factory=dict)
+    seats: dict[tuple[WebTable, int], list[Wire]] = field(default_factory=dict)
+
+    def end(self, table: WebTable, seat: int, why: str) -> None:
+        """Close all lines of a seat."""
+        for wire in self.seats.get((table, seat), ()):
+            wire.why = why
+            wire.ended.set()
+
+
+@dataclass
+class Doors:
+    """Who may go where. One of these serves all requests of a server."""
+
+    house: House
+    limits: Limiter
+    wires: Wires
+
+    def cookie(self, what: str) -> str:
+        """The name of a cookie: servers on other ports of one host have cookies of other names."""
+        return f"wolflab_{self.house.facts.server}_{what}"
+
+    def is_host(self, visit: HTTPConnection) -> bool:
+        """Whether this browser has opened the host's link."""
+        return is_token(visit.cookies.get(self.cookie("host"), ""), self.house.facts.host)
+
+    def admit(self, visit: HTTPConnection) -> None:
+        """Whoever holds no seat: counted by address, and with an access token where one is needed."""
+        host = self.is_host(visit)
+        if not host:
+            self.limits.take(UNKNOWN, address(visit))
+        if self.house.guarded and not host:
+            given = visit.cookies.get(self.cookie("access"), "")
+            if not is_token(given, self.house.facts.access):
+                raise Refused(
+                    401, "this server needs an access token; open the whole link that its host sent you"
+                )
+
+    def table(self, visit: HTTPConnection) -> WebTable:
+        """The table of the path; a wrong code counts as a guess. Whoever holds something of a table is not
+        kept from it by the guesses of others at the same address.
+        """
+        where = address(visit)
+        try:
+            table = self.house.table(visit.path_params["code"])
+        except Refused:
+            self.limits.take(GUESSES, where)
+            raise
+        if not self._holds(visit, table):
+            self.limits.check(GUESSES, where)
+        return table
+
+    def _holds(self, visit: HTTPConnection, table: WebTable) -> bool:
+        number = visit.path_params.get("seat", len(table.plan.seats))
+        kept = [("keeper", table.plan.keeper), ("device", table.plan.device)]
+        kept += [("seat", seat.secret) for seat in table.plan.seats[number : number + 1]]
+        return self.is_host(visit) or any(
+            same_secret(visit.cookies.get(self.cookie(what), ""), secret) for what, secret in kept
+        )
+
+    def keeper(self, visit: HTTPConnection, table: WebTable) -> bool:
+        """Whether this browser made the table, or is the host's."""
+        return table.keeps(visit.cookies.get(self.cookie("keeper"), "")) or self.is_host(visit)
+
+    def must_keep(self, visit: HTTPConnection) -> WebTable:
+        """The table, for whoever made it."""
+        self.admit(visit)
+        table = self.table(visit)
+        if not self.keeper(visit, table):
+            raise Refused(403, "only whoever made this table may do that")
+        return table
+
+    def seat(self, visit: HTTPConnection, ticket: str = "") -> tuple[WebTable, int]:
+        """The table and the seat of the path, for whoever holds it: by its cookie, or by a ticket where the
+        seat is a shared device's.
+        """
+        table = self.table(visit)
+        number = seat_number(visit, table)
+        seat = table.plan.seats[number]
+        if seat.kind == "shared":
+            if table.tickets.get(ticket) != number or not ticket:
+                self.limits.take(UNKNOWN, address(visit))
+                raise Refused(401, "this seat is locked; enter its PIN")
+        elif not same_secret(visit.cookies.get(self.cookie("seat"), ""), seat.secret):
+            self.limits.count(GUESSES, address(visit))
+            raise Refused(401, "this seat is somebody else's; open the link that you got when you sat down")
+        self.limits.take(SEAT, f"{table.plan.code}/{number}/{address(visit)}")
+        self.mark_host(visit, table)
+        return table, number
+
+    def device(self, visit: HTTPConnection) -> WebTable:
+        """The table of the path, for the device that people share at it."""
+        table = self.table(visit)
+        if not same_secret(visit.cookies.get(self.cookie("device"), ""), table.plan.device):
+            self.limits.take(UNKNOWN, address(visit))
+            raise Refused(401, "this is not the device that people share at this table")
+        return table
+
+    def mark_host(self, visit: HTTPConnection, table: WebTable) -> None:
+        """A host who plays does not see what the moderator sees while people play."""
+        if self.is_host(visit) and not table.plan.host_plays:
+            table.plan.host_plays = True
+            table.save()
+            table.touch()
+
+    def guessed(self, visit: HTTPConnection, sentence: str) -> Refused:
+        """A wrong secret: it is counted."""
+        self.limits.count(GUESSES, address(visit))
+        return Refused(403, sentence)
+
+    def keep(self, visit: Request, answer: Response, what: str, value: str, path: str) -> None:
+        """Set a cookie that scripts cannot read, for that path alone."""
+        answer.set_cookie(
+            self.cookie(what),
+            value,
+            max_age=_YEAR,
+            path=path,
+            httponly=True,
+            samesite="strict",
+            secure=visit.url.scheme == "https",
+        )
+
+
+def address(visit: HTTPConnection) -> str:
+    """Where it comes from: an address, or the network of one household where addresses are plenty (IPv6)."""
+    host = visit.client.host if visit.client is not None else "?"
+    try:
+        found = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    if isinstance(found, ipaddress.IPv4Address) or found.is_loopback:
+        return host
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return str(ipaddress.ip_network((int(found) >> 64 << 64, 64)))
+
+
+def seat_number(visit: HTTPConnection, table: WebTable) -> int:
+    """The seat of the path."""
+    number: int = visit.path_params["seat"]
+    if not number < len(table.plan.seats) or not table.plan.seats[number].of_person:
+        raise Refused(404, f"there is no seat {number} for a person at this table")
+    return number
+
+
+def is_token(given: str, kept: str) -> bool:
+    """Whether it is that token, and not the empty one."""
+    return bool(given) and hmac.compare_digest(given.encode("utf-8", "replace"), kept.encode())

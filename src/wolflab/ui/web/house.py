@@ -1,0 +1,224 @@
+"""All tables of one server, each in a folder of its own, and the server's own secrets."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import re
+import secrets
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...errors import StoreError
+from ...files import write
+from ...rules import PRESETS
+from .plan import (
+    MODEL,
+    TablePlan,
+    TableSeat,
+    TableWish,
+    new_code,
+    new_secret,
+    nickname,
+    secret_hash,
+    web_rules,
+)
+from .refusals import Refused
+from .table import TABLE, WebTable
+
+HOUSE = "house.json"
+RECIPES = {
+    "vanilla": "answers at once",
+    "deductive": "judges the others first",
+    "reflective": "looks back at what was said",
+    "diverse": "weighs several actions",
+    "random": "plays at random, says nothing",
+}
+"""What anybody may seat, with the built-in model. The host may write any other."""
+_ABOUT = {
+    "sheriff": "a Sheriff is elected and leads the village",
+    "witch": "with Witch and Guard; open votes and last words",
+    "doctor": "with Seer and Doctor; the shortest rules",
+    "nine": "the usual tournament game, with Witch and Hunter",
+    "twelve": "the large tournament game, with a Guard too",
+}
+_UNUSED = 120.0
+"""Seconds after which a table that is over, and that nobody looks at, leaves the memory."""
+_DAY = 86_400.0
+"""Seconds after which a table that never began is removed."""
+_SHORTEST_NIGHT = 1.0
+"""Seconds. Choices at night are due a whole number of nights after it began."""
+_LISTED = 50
+"""Tables in the list, at most."""
+
+
+class HouseFacts(msgspec.Struct):
+    """What a server keeps of itself. server: by which its cookies are named. host, access: tokens."""
+
+    server: str
+    host: str
+    access: str
+
+
+class House:
+    """See the module. folder: where the tables are. guarded: an access token is needed."""
+
+    def __init__(self, folder: Path, guarded: bool = False) -> None:
+        self.folder = folder
+        self.guarded = guarded
+        self.facts = _facts(folder / HOUSE)
+        self.tables: dict[str, WebTable] = {}
+        self._sweeping: asyncio.Task[None] | None = None
+
+    def open(self) -> None:
+        """Take up every table that was being played when the server stopped."""
+        for file in sorted(self.folder.glob(f"*/{TABLE}")):
+            table = self._read(file.parent)
+            if table.plan.state == "over":
+                continue
+            self.tables[table.plan.code] = table
+            if table.plan.state == "playing":
+                table.play()
+        self._sweeping = asyncio.create_task(self._sweep())
+
+    def close(self) -> None:
+        """Stop; everything is kept."""
+        if self._sweeping is not None:
+            self._sweeping.cancel()
+        for table in self.tables.values():
+            table.close()
+
+    def table(self, code: str) -> WebTable:
+        """The table of that code; Refused where there is none."""
+        code = code.upper()
+        if code not in self.tables:
+            folder = self.folder / code
+            if not (re.fullmatch(r"[A-Z0-9]{6}", code) and (folder / TABLE).is_file()):
+                raise Refused(404, f"there is no table {code[:20]}; look at its code again")
+            self.tables[code] = self._read(folder)
+        table = self.tables[code]
+        table.used = asyncio.get_running_loop().time()
+        return table
+
+    def _read(self, folder: Path) -> WebTable:
+        try:
+            return WebTable.open(folder)
+        except (OSError, msgspec.MsgspecError) as error:
+            file = folder / TABLE
+            raise StoreError(
+                f"{file}: it cannot be read ({error}); copy it back, or remove {folder}"
+            ) from None
+
+    def make(self, wish: TableWish, host: bool) -> tuple[WebTable, str, str]:
+        """A new table, the secret of whoever makes it, and that of the device that people share.
+
+        Refused for what cannot be played, and for a paid model that the host has not asked for.
+        """
+        if wish.rules not in PRESETS:
+            raise Refused(422, f"rules: there are none called {wish.rules[:40]!r}; use {', '.join(PRESETS)}")
+        rules = web_rules(wish.rules)
+        if len(wish.seats) != rules.players:
+            raise Refused(422, f"seats: {len(wish.seats)} are given; {wish.rules} has {rules.players}")
+        if 0 < wish.times.night < _SHORTEST_NIGHT:
+            raise Refused(422, f"times.night: {wish.times.night:g} seconds; use {_SHORTEST_NIGHT:g} or more")
+        if all(seat.kind == "agent" for seat in wish.seats):
+            raise Refused(422, "seats: no person is to play; wolflab play shows a game without people")
+        for number, seat in enumerate(wish.seats):
+            own = seat.model == MODEL and seat.recipe in RECIPES
+            if seat.kind == "agent" and not own and not host:
+                raise Refused(
+                    403,
+                    f"{rules.names[number]}: only the host may seat {seat.model[:60]} with "
+                    f"{seat.recipe[:60]}; use {MODEL} with {', '.join(RECIPES)}, or open the host's link",
+                )
+        seats = [TableSeat(seat.kind, seat.model, seat.recipe) for seat in wish.seats]
+        if not wish.marked:
+            random.SystemRandom().shuffle(seats)  # so that not even whoever makes it knows who sits where
+        keeper, device = new_secret(), new_secret()
+        code = new_code()
+        while (self.folder / code).exists():
+            code = new_code()
+        plan = TablePlan(
+            code=code,
+            name=nickname(wish.name) or f"A table of {rules.players}",
+            seats=seats,
+            seed=secrets.randbelow(2**31),
+            made=time.time(),
+            keeper=secret_hash(keeper),
+            device=secret_hash(device) if any(seat.kind == "shared" for seat in seats) else "",
+            **{name: getattr(wish, name) for name in ("rules", "listed", "times", "vanish", "marked")},
+            measure=wish.measure,
+            budget=wish.budget,
+        )
+        plan.experiment()  # what cannot be played is said now
+        table = WebTable(plan, self.folder / code)
+        table.used = asyncio.get_running_loop().time()
+        table.save()
+        self.tables[code] = table
+        return table, keeper, device
+
+    def told(self, host: bool) -> dict[str, Any]:
+        """The list of tables, and what a table can be made of."""
+        newest = sorted(self.tables.values(), key=lambda table: -table.plan.made)
+        return {
+            "tables": [_line(table) for table in newest if table.plan.listed or host][:_LISTED],
+            "rules": [
+                {
+                    "name": name,
+                    "about": _ABOUT.get(name, ""),
+                    "players": rules.players,
+                    "roles": dict(rules.roles),
+                    "seats": list(rules.names),
+                }
+                for name, rules in ((name, web_rules(name)) for name in PRESETS)
+            ],
+            "recipes": [{"name": name, "about": about} for name, about in RECIPES.items()],
+            "host": host,
+            "models": [MODEL],
+            "needs_access": False,
+        }
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(_UNUSED / 4)
+            for code, table in list(self.tables.items()):
+                unused = asyncio.get_running_loop().time() - table.used > _UNUSED and not table.watched
+                if unused and table.plan.state == "over":
+                    del self.tables[code]
+                elif (
+                    table.plan.state == "lobby" and time.time() - table.plan.made > _DAY and not table.watched
+                ):
+                    del self.tables[code]
+                    shutil.rmtree(table.folder, ignore_errors=True)
+
+
+def _line(table: WebTable) -> dict[str, Any]:
+    plan = table.plan
+    return {
+        "code": plan.code,
+        "name": plan.name,
+        "rules": plan.rules,
+        "state": plan.state,
+        "open": sum(seat.kind == "person" and not seat.taken for seat in plan.seats),
+        "people": sum(seat.taken for seat in plan.seats),
+        "players": len(plan.seats),
+    }
+
+
+def _facts(file: Path) -> HouseFacts:
+    if file.is_file():
+        try:
+            return msgspec.json.decode(file.read_bytes(), type=HouseFacts)
+        except (OSError, msgspec.MsgspecError) as error:
+            raise StoreError(
+                f"{file}: it cannot be read ({error}); remove it, and new links are made"
+            ) from None
+    facts = HouseFacts(secrets.token_hex(4), new_secret(), new_secret())
+    write(file, msgspec.json.encode(facts))
+    os.chmod(file, 0o600)
+    return facts

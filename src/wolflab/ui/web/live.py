@@ -1,0 +1,227 @@
+"""What goes down: one WebSocket a page, on which everything that its viewer may know is sent.
+
+A slow page holds nobody up: each line sends, when it is ready to, what has been added since, and how it is
+now.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+from starlette.responses import JSONResponse
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from ...errors import WolflabError
+from .doors import Doors, Wire
+from .feed import Feed, encode
+from .guard import ALL_SOCKETS, SEAT_SOCKETS, SOCKETS
+from .refusals import Refused, sentence_of
+from .table import WebTable
+
+PING = 5.0
+"""Seconds between two questions whether a seat's page is still there."""
+_SIGN = 20.0
+"""Seconds between two signs of life to a page that holds no seat."""
+SILENT = 12.0
+"""Seconds without an answer after which its line is closed: a locked phone keeps the line, and answers
+nothing.
+"""
+_TICKET = 10.0
+"""Seconds in which a shared seat's page has to say its ticket."""
+_FLOOD = 40
+"""Messages between two of our questions; a page sends one."""
+_STUCK = 15.0
+"""Seconds without any room for a message, after which a page counts as one that does not read."""
+_FAREWELL = 2.0
+"""Seconds for the last message."""
+
+
+async def live_public(socket: WebSocket) -> None:
+    """WS /t/CODE/live: what everybody sees."""
+    await _unseated(socket, lambda doors, table: table.public)
+
+
+async def live_host(socket: WebSocket) -> None:
+    """WS /t/CODE/host/live: what the moderator sees: for a host who holds no seat, and for all after the
+    end.
+    """
+
+    def feed(doors: Doors, table: WebTable) -> Feed:
+        if table.plan.state != "over":
+            if not doors.is_host(socket):
+                raise Refused(403, "only the host may see this while people play")
+            if table.plan.host_plays or socket.cookies.get(doors.cookie("sits")):
+                raise Refused(403, "you hold a seat at this table; you may see this when the game is over")
+        return table.host
+
+    await _unseated(socket, feed)
+
+
+async def live_nowhere(socket: WebSocket) -> None:
+    """WS anywhere else."""
+    await _deny(socket, Refused(404, "there is no such page"))
+
+
+async def _unseated(socket: WebSocket, choose: Callable[[Doors, WebTable], Feed]) -> None:
+    doors: Doors = socket.app.state.doors
+    where = socket.client.host if socket.client is not None else "?"
+    wires = doors.wires
+    try:
+        doors.admit(socket)
+        table = doors.table(socket)
+        choose(doors, table)
+        if wires.unknown.get(where, 0) >= SOCKETS:
+            raise Refused(429, f"too many open pages from your address: {SOCKETS} are allowed")
+        if sum(wires.unknown.values()) >= ALL_SOCKETS:
+            raise Refused(429, f"too many open pages: {ALL_SOCKETS} are allowed")
+    except WolflabError as refused:
+        await _deny(socket, refused)
+        return
+    wires.unknown[where] = wires.unknown.get(where, 0) + 1
+    table.watched_by(1)
+    try:
+        await socket.accept()
+        first = {"keeper": doors.keeper(socket, table), "host": doors.is_host(socket), **table.first()}
+        await _serve(Wire(socket), lambda: choose(doors, table), first, watched=False)
+    finally:
+        wires.unknown[where] -= 1
+        if not wires.unknown[where]:
+            del wires.unknown[where]
+        table.watched_by(-1)
+
+
+async def live_seat(socket: WebSocket) -> None:
+    """WS /t/CODE/s/N/live: what one seat sees."""
+    doors: Doors = socket.app.state.doors
+    wire = Wire(socket)
+    accepted = False
+    try:
+        ticket = ""
+        table = doors.table(socket)
+        number = socket.path_params["seat"]
+        if number < len(table.plan.seats) and table.plan.seats[number].kind == "shared":
+            doors.device(socket)
+            await socket.accept()
+            accepted = True
+            ticket = await _ticket(socket)
+        table, seat = doors.seat(socket, ticket)
+        open_wires = doors.wires.seats.setdefault((table, seat), [])
+        if len(open_wires) >= SEAT_SOCKETS:
+            raise Refused(429, f"too many open pages of this seat: {SEAT_SOCKETS} are allowed")
+    except WolflabError as refused:
+        await _deny(socket, refused, accepted)
+        return
+    except WebSocketDisconnect:
+        return
+    open_wires.append(wire)
+    table.connected(seat)
+    try:
+        if not accepted:
+            await socket.accept()
+        kept = table.desks[seat].kept
+        first = {
+            "keeper": doors.keeper(socket, table),
+            "host": doors.is_host(socket),
+            "draft": kept.draft,
+            "notes": kept.notes,
+            **table.first(),
+        }
+        await _serve(wire, lambda: table.seats[seat], first, watched=True)
+    finally:
+        open_wires.remove(wire)
+        if not open_wires:
+            doors.wires.seats.pop((table, seat), None)
+        table.disconnected(seat)
+
+
+async def _ticket(socket: WebSocket) -> str:
+    try:
+        said = await asyncio.wait_for(_heard(socket), _TICKET)
+        return str(msgspec.json.decode(said, type=dict[str, str]).get("ticket", ""))
+    except (TimeoutError, msgspec.MsgspecError):
+        return ""
+
+
+async def _deny(socket: WebSocket, refused: WolflabError, accepted: bool = False) -> None:
+    """Refuse before the line is open, with a status and a sentence; or close it, where it is."""
+    status, sentence = sentence_of(refused)
+    if accepted:
+        await socket.send_text(encode({"closed": sentence}).decode())
+        await socket.close(4000 + status)
+    else:
+        await socket.send_denial_response(JSONResponse({"error": sentence}, status))
+
+
+async def _serve(wire: Wire, feed: Callable[[], Feed], first: dict[str, Any], watched: bool) -> None:
+    """Send until either side ends it. watched: the page has to say that it is still there."""
+    tasks = [
+        asyncio.create_task(_send(wire, feed, first)),
+        asyncio.create_task(_hear(wire)),
+        asyncio.create_task(wire.ended.wait()),
+        asyncio.create_task(_ask_whether_there(wire, PING if watched else _SIGN, watched)),
+    ]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    with suppress(RuntimeError, WebSocketDisconnect, TimeoutError):
+        async with asyncio.timeout(_FAREWELL):
+            if wire.why:
+                await wire.socket.send_text(encode({"closed": wire.why}).decode())
+            await wire.socket.close(wire.code if wire.why else 1000)
+
+
+async def _say(wire: Wire, message: bytes) -> None:
+    async with asyncio.timeout(_STUCK):
+        await wire.socket.send_text(message.decode())
+
+
+async def _heard(socket: WebSocket) -> str:
+    """What a page says next; "" for what is no text."""
+    message = await socket.receive()
+    if message["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(message["code"])
+    return message.get("text") or ""
+
+
+async def _send(wire: Wire, choose: Callable[[], Feed], first: dict[str, Any]) -> None:
+    given = wire.socket.query_params.get("since", "0")
+    since = int(given) if given.isdecimal() and len(given) < 8 else 0
+    extra = b',"first":' + encode(first)
+    while True:
+        try:
+            feed = choose()
+        except Refused as refused:  # who may see this has changed
+            wire.why = str(refused)
+            return
+        version = feed.version
+        message, since = feed.message(since, extra)
+        extra = b""
+        await _say(wire, message)
+        await feed.changed(version)
+
+
+async def _hear(wire: Wire) -> None:
+    with suppress(WebSocketDisconnect):
+        while wire.messages < _FLOOD:
+            await _heard(wire.socket)
+            wire.messages += 1
+            wire.heard = asyncio.get_running_loop().time()
+        wire.why, wire.code = "this page sends too many messages", 4429
+
+
+async def _ask_whether_there(wire: Wire, every: float, watched: bool) -> None:
+    loop = asyncio.get_running_loop()
+    wire.heard = loop.time()
+    number = 0
+    while not watched or loop.time() - wire.heard < SILENT:
+        number += 1
+        wire.messages = 0
+        await _say(wire, encode({"ping": number}))
+        await asyncio.sleep(every)

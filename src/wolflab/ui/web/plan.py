@@ -1,0 +1,291 @@
+"""What a table is: its rules, its seats, its times, and what it declares. It is kept as `table.json`."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Mapping
+from functools import lru_cache
+from hashlib import blake2b, scrypt
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NamedTuple
+
+import msgspec
+
+from ...lab.plans.experiment import Experiment
+from ...lab.plans.loading import build
+from ...lab.plans.specs import PERSON
+from ...rules import DUTIES, PRESETS, Ruleset
+from ...text.clean import clean
+
+Seconds = Annotated[float, msgspec.Meta(ge=0, le=3600)]
+SeatKind = Literal["person", "shared", "agent"]
+"""Of a seat: a person who joins by a link, a person at the maker's device, a player that plays itself."""
+Vanish = Literal["pass", "stand-in", "void"]
+TableState = Literal["lobby", "playing", "paused", "over"]
+
+NIGHT_STEP = 30.0
+"""Seconds for each step of a night, where the table does not say how long a night is."""
+SHARED_STEP = 30.0
+"""Seconds more for each seat of a shared device, in each step: it goes from hand to hand."""
+GRACE = 15.0
+"""Seconds that the game waits for somebody whose connection is lost."""
+LENIENCY = 2.0
+"""Seconds after its time in which an answer still counts."""
+NAME_LIMIT = 24
+"""Characters of a person's or a table's name."""
+NAMES = {"player_name": "Player {}", "first_player": 1}
+"""What players are called, whatever the preset says."""
+MODEL = "village"
+"""Who may be seated without the host's token: it costs nothing."""
+
+
+class Times(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How long a table waits, in seconds; wait: in minutes.
+
+    speak: for a statement. vote: for a vote, a choice by day or a poll. night: the whole night; 0: by the
+    rules. hidden: the pause where somebody may act unseen by day. pace: at least between what happens, and
+    before an agent speaks. wait: from the first person's arrival until the game starts by itself; 0: never.
+    """
+
+    speak: Seconds = 120
+    vote: Seconds = 60
+    night: Seconds = 0
+    hidden: Seconds = 15
+    pace: Annotated[float, msgspec.Meta(ge=0, le=60)] = 1.5
+    wait: Annotated[float, msgspec.Meta(ge=0, le=1440)] = 10
+
+
+class BudgetPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a table may spend on models."""
+
+    usd: Annotated[float, msgspec.Meta(ge=0)] | None = None
+    tokens: Annotated[int, msgspec.Meta(ge=0)] | None = None
+
+
+class SeatWish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Who is to sit at a seat."""
+
+    kind: SeatKind
+    model: Annotated[str, msgspec.Meta(max_length=200)] = MODEL
+    recipe: Annotated[str, msgspec.Meta(max_length=60)] = "deductive"
+
+
+class TableWish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A table as somebody asks for it. See `Times`; vanish: what becomes of the turns of somebody who has
+    vanished; marked: agents are marked as agents; measure: polls are taken; listed: it stands in the list.
+    """
+
+    rules: str
+    seats: Annotated[list[SeatWish], msgspec.Meta(min_length=1, max_length=12)]
+    name: Annotated[str, msgspec.Meta(max_length=200)] = ""
+    listed: bool = True
+    times: Times = Times()
+    vanish: Vanish = "stand-in"
+    marked: bool = True
+    measure: bool = False
+    budget: BudgetPlan = BudgetPlan()
+
+
+class TableSeat(msgspec.Struct):
+    """One seat, as it is kept. nick: what its person is called. secret: the hash of the seat's secret.
+    pin: of a seat at a shared device, its salt and hash. stand_in: a built-in player plays in its place.
+    """
+
+    kind: SeatKind
+    model: str = MODEL
+    recipe: str = "deductive"
+    nick: str = ""
+    secret: str = ""
+    pin: tuple[str, str] | None = None
+    stand_in: bool = False
+
+    @property
+    def of_person(self) -> bool:
+        """Whether a person sits here, or is to."""
+        return self.kind != "agent"
+
+    @property
+    def taken(self) -> bool:
+        """Whether its person has come."""
+        return self.of_person and bool(self.secret or self.pin)
+
+
+class TablePlan(msgspec.Struct):
+    """A table as it is kept. keeper, device: hashes of the secrets of whoever made it, and of the device that
+    people share. shown: how many batches of events everybody has seen. host_plays: the host holds a seat.
+    """
+
+    code: str
+    name: str
+    rules: str
+    seats: list[TableSeat]
+    seed: int
+    made: float
+    keeper: str
+    device: str = ""
+    listed: bool = True
+    times: Times = Times()
+    vanish: Vanish = "stand-in"
+    marked: bool = True
+    measure: bool = False
+    budget: BudgetPlan = BudgetPlan()
+    state: TableState = "lobby"
+    why: str = ""
+    shown: int = 0
+    host_plays: bool = False
+
+    @property
+    def ruleset(self) -> Ruleset:
+        """The rules that are played: a preset's, with names that read well on a page."""
+        return web_rules(self.rules)
+
+    @property
+    def people(self) -> list[int]:
+        """The seats at which people sit."""
+        return [number for number, seat in enumerate(self.seats) if seat.of_person and seat.taken]
+
+    @property
+    def shared(self) -> list[int]:
+        """The seats of the shared device."""
+        return [number for number, seat in enumerate(self.seats) if seat.kind == "shared"]
+
+    @property
+    def night_steps(self) -> int:
+        """How many times at most a night asks, one after another: known from the rules alone."""
+        return max((step.last for step in night_duties(self.ruleset).values()), default=1)
+
+    @property
+    def night_seconds(self) -> float:
+        """How long a night lasts, whoever lives."""
+        each = NIGHT_STEP + SHARED_STEP * len(self.shared)
+        return self.times.night or each * self.night_steps
+
+    def experiment(self) -> Experiment:
+        """The run that the table plays: its people, and the built-in player where nobody has come."""
+        names = self.ruleset.names
+        players: dict[str, Any] = {"others": {"recipe": "deductive", "model": MODEL}}
+        for name, seat in zip(names, self.seats, strict=True):
+            if seat.taken:
+                players[name] = {"recipe": PERSON}
+            elif seat.kind == "agent":
+                model = {} if seat.recipe == "random" else {"model": seat.model}
+                players[name] = {"recipe": seat.recipe, **model}
+        data = {
+            "name": "table",
+            "rules": {"preset": self.rules, **NAMES},
+            "players": players,
+            "seed": self.seed,
+            "deals": 1,
+            "redraw_void": False,
+            "budget": msgspec.to_builtins(self.budget),
+            "straw_polls": int(self.measure),
+            "reliability_probe": self.measure,
+        }
+        return build(data, [], where="the table")
+
+    def declared(self) -> list[str]:
+        """What the table declares, in sentences."""
+        times = self.times
+        vanish = {
+            "pass": "their turns are passed",
+            "stand-in": "a built-in player plays for them, marked as such, until they come back",
+            "void": "the game ends and does not count",
+        }[self.vanish]
+        pace = (
+            f"Agents take {times.pace:g} seconds before they speak, and a little longer for long statements."
+        )
+        marks = "Agents are marked as agents." if self.marked else "Agents are not marked."
+        sentences = [
+            f"A statement has {times.speak:g} seconds, a vote {times.vote:g}.",
+            f"A night lasts {self.night_seconds:g} seconds, whoever lives. It is over sooner when all living "
+            "people are ready.",
+            f"Who has lost the connection has {GRACE:g} seconds to come back; after that {vanish}.",
+            f"{pace} {marks}",
+        ]
+        if "departure" in self.ruleset.due:
+            sentences.append(
+                f"After every death the game rests for {times.hidden:g} seconds, whether anybody may shoot "
+                "or not."
+            )
+        if self.measure:
+            sentences.append(
+                "Outside the game, everybody is asked for votes and for trust. Nobody sees them."
+            )
+        return sentences
+
+
+def web_rules(preset: str) -> Ruleset:
+    """A preset as it is played at a table."""
+    return PRESETS[preset].with_(**NAMES)
+
+
+class NightStep(NamedTuple):
+    """The last of the steps in which a duty of the night is asked, counted from 1, and how many are its own:
+    holders of a chained duty come one by one. What is asked in one step is awaited together.
+    """
+
+    last: int
+    own: int
+
+
+@lru_cache(64)
+def night_duties(ruleset: Ruleset) -> Mapping[str, NightStep]:
+    """The duties of a night, from the rules alone, so that their times tell nothing."""
+    due = {duty.kind: role for role in ruleset.cast for duty in role.duties if duty.when == "night"}
+
+    def waits_for(kind: str, earlier: str) -> bool:
+        last = ruleset.deaths == "sequential" and DUTIES[kind].reads and not DUTIES[earlier].reads
+        return earlier in DUTIES[kind].after or last
+
+    def step(kind: str) -> NightStep:
+        own = ruleset.count(due[kind].name) if DUTIES[kind].chained else 1
+        before = max((step(other).last for other in due if waits_for(kind, other)), default=0)
+        return NightStep(before + own, own)
+
+    return MappingProxyType({kind: step(kind) for kind in due})
+
+
+# -- secrets --------------------------------------------------------------------------------------------
+
+_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+
+
+def new_code() -> str:
+    """Six letters and digits that are not easily mistaken for one another."""
+    return "".join(secrets.choice(_LETTERS) for _ in range(6))
+
+
+def new_secret() -> str:
+    """128 bits."""
+    return secrets.token_urlsafe(16)
+
+
+def secret_hash(secret: str) -> str:
+    """What is kept of a secret."""
+    return blake2b(secret.encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+
+def same_secret(secret: str, kept: str) -> bool:
+    """Whether a secret is the one of which that hash is kept; never where none is."""
+    return bool(kept) and hmac.compare_digest(secret_hash(secret), kept)
+
+
+def new_pin(pin: str) -> tuple[str, str]:
+    """A salt and a slow hash: a PIN has few digits."""
+    salt = secrets.token_hex(8)
+    return salt, _pin_hash(pin, salt)
+
+
+def same_pin(pin: str, kept: tuple[str, str]) -> bool:
+    """Whether it is that PIN."""
+    return hmac.compare_digest(_pin_hash(pin, kept[0]), kept[1])
+
+
+def _pin_hash(pin: str, salt: str) -> str:
+    return scrypt(pin.encode(), salt=salt.encode(), n=1 << 12, r=8, p=1, dklen=16).hex()
+
+
+def nickname(text: str) -> str:
+    """What somebody calls themselves, fit for a page: one line of `NAME_LIMIT` characters."""
+    return clean(text, NAME_LIMIT).strip()

@@ -1,0 +1,33 @@
+// What every page has around it: the bar at the top, the rules, and what is said about the connection.
+
+import { Dialog, Icon, html } from "./parts.js";
+
+/** The bar at the top, with the page's one main heading. */
+export function Bar({ title, children }) {
+  return html`<header class="bar"><a class="brand" href="/" aria-label="Wolflab: all tables">
+    <${Icon} name="Werewolf" /></a>
+    <h1><bdi>${title}</bdi></h1>${children}</header>`;
+}
+
+export function Rules({ name, text, onClose }) {
+  return html`<${Dialog} title=${`The rules: ${name}`} onClose=${onClose}><div class="prose">
+    ${(text || "The rules have not come yet.").split(/\n\s*\n/).map((part, n) => html`<p
+      key=${n}>${part}</p>`)}</div></${Dialog}>`;
+}
+
+export function Connection({ live }) {
+  return live.link === "lost" ? html`<p class="banner" role="status">
+    <${Icon} name="lost" />Connection lost, trying again …</p>` : null;
+}
+
+/** Before there is anything to show: what we wait for, or why it will not come. Never a mere spinner. */
+export function Waiting({ live }) {
+  const text = {
+    opening: "Going to the table …", lost: "The table cannot be reached. Trying again every few seconds …",
+  }[live.link] || live.sentence;
+  const table = /^\/t\/[^/]+\//.exec(location.pathname)?.[0];
+  return html`<${Bar} title="Wolflab" /><main class="plain"><p role="status">${text}</p>
+    <p class="row">${table && table !== location.pathname && html`<a class="button" href=${table}>The table's page</a>`}
+    <a class="button" href="/">All tables</a></p></main>`;
+}
+

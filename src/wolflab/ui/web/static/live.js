@@ -1,0 +1,239 @@
+// What goes to the server and comes from it: requests, the live connection, and texts that must not be lost.
+
+import { useCallback, useEffect, useMemo, useRef, useState } from "./vendor/hooks.module.js";
+
+export const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+
+/** One request, JSON both ways. `status` is 0 where no answer came; `error` is a sentence for the person. */
+export async function request(method, path, body, { ticket, keepalive = false } = {}) {
+  const headers = { "Content-Type": "application/json" };
+  if (ticket) headers["X-Ticket"] = ticket;
+  const limit = new AbortController();
+  const clock = setTimeout(() => limit.abort(), 12000);
+  try {
+    const answer = await fetch(path, {
+      method, headers, keepalive, credentials: "same-origin", cache: "no-store", signal: limit.signal,
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const data = await answer.json().catch(() => ({}));
+    const error = answer.ok ? "" : data.error || `The server refused this (${answer.status}).`;
+    return { ok: answer.ok, status: answer.status, data, error };
+  } catch {
+    return { ok: false, status: 0, data: {}, error: "The server cannot be reached. Try again in a moment." };
+  } finally {
+    clearTimeout(clock);
+  }
+}
+
+export const post = (path, body = {}, options) => request("POST", path, body, options);
+
+// -- the live connection
+
+const REFUSED = "The server does not let this page in. Open the whole link that you were sent.";
+const SILENCE = 30000; // milliseconds: after so long without a word the connection counts as lost
+const NOTHING = { log: [], now: null, first: {}, clock: 0, link: "opening", sentence: "" };
+
+/**
+ * Why a connection was refused before it opened: a browser tells its page nothing of that. So the same door is tried
+ * with a request that changes nothing. "" where the door is open and only the network was at fault.
+ */
+async function whyNot(path, ticket) {
+  const base = path.replace(/(host\/)?live$/, "");
+  const door = await post(base + (base.includes("/s/") ? "desk" : "enter"), {}, { ticket });
+  if (door.status >= 400 && door.status < 500) return door.error;
+  const house = await request("GET", "/house");
+  if (house.data.needs_access) return house.data.error;
+  return house.ok && path.includes("/host/") ? "Only the host may see this while people play." : "";
+}
+
+/** Keep one WebSocket open, whatever the network does. Returns the function that ends it. */
+function connect(path, ticket, show) {
+  let state = NOTHING;
+  let socket = null;
+  let timer = 0;
+  let tries = 0;
+  let heard = 0; // when the server last said something
+  let ended = false;
+
+  function set(change) {
+    state = { ...state, ...change };
+    show(state);
+  }
+
+  function merge(message) {
+    if (message.from > state.log.length) return socket.close(); // a gap: the next connection asks for what is missing
+    tries = 0;
+    const log = message.log.length || message.from < state.log.length
+      ? [...state.log.slice(0, message.from), ...message.log] : state.log;
+    const clock = message.clock - performance.now() / 1000;
+    set({ log, clock, now: message.now, first: message.first || state.first, link: "open", sentence: "" });
+  }
+
+  function lost(code, reason) {
+    socket = null;
+    if (ended) return;
+    if (state.link === "closed" || (code >= 4400 && code < 4500)) return refuse(state.sentence || reason || REFUSED);
+    set({ link: "lost" });
+    if (!state.now) whyNot(path, ticket).then((sentence) => sentence && !ended && refuse(sentence));
+    timer = setTimeout(open, Math.min(500 * 2 ** tries, 8000));
+    tries += 1;
+  }
+
+  function refuse(sentence) {
+    set({ link: "closed", sentence });
+    stop();
+  }
+
+  function open() {
+    clearTimeout(timer);
+    if (ended || socket) return;
+    const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+    const mine = new WebSocket(`${scheme}//${location.host}${path}?since=${state.log.length}`);
+    socket = mine;
+    heard = performance.now();
+    mine.onopen = () => ticket && mine.send(JSON.stringify({ ticket }));
+    mine.onmessage = (event) => {
+      const message = JSON.parse(event.data);
+      heard = performance.now();
+      if ("ping" in message) mine.send(JSON.stringify({ pong: message.ping }));
+      else if ("closed" in message) set({ link: "closed", sentence: message.closed });
+      else merge(message);
+    };
+    mine.onclose = (event) => mine === socket && lost(event.code, event.reason);
+  }
+
+  /** A phone that wakes up often holds a dead socket; do not wait for the network to notice. */
+  function wake() {
+    if (document.visibilityState === "hidden") return;
+    if (socket && performance.now() - heard > 10000) drop();
+    else open();
+  }
+
+  function drop() {
+    const old = socket;
+    socket = null;
+    old.close();
+    tries = 0;
+    set({ link: "lost" });
+    open();
+  }
+
+  const watch = setInterval(() => socket && performance.now() - heard > SILENCE && drop(), 5000);
+  const wakers = [[window, "online"], [window, "pageshow"], [document, "visibilitychange"]];
+  for (const [where, what] of wakers) where.addEventListener(what, wake);
+
+  function stop() {
+    ended = true;
+    clearTimeout(timer);
+    clearInterval(watch);
+    for (const [where, what] of wakers) where.removeEventListener(what, wake);
+    if (socket) socket.close();
+  }
+
+  open();
+  return stop;
+}
+
+/**
+ * What the table looks like now: the log, `now`, what the first message said (`first`), how far the server's clock is
+ * ahead of ours (`clock`), and how the connection is (`link`; `sentence` says why it is closed).
+ */
+export function useLive(path, ticket = "") {
+  const [live, setLive] = useState(NOTHING);
+  useEffect(() => connect(path, ticket, setLive), [path, ticket]);
+  return live;
+}
+
+// -- a seat: where its requests go, and what is kept in this tab until the server has it
+
+/** `ticket` is for a shared device. Such a device keeps nothing in the tab: the next person could read it. */
+export function makeSeat(base, ticket = "") {
+  const keep = (name, value) => {
+    if (ticket) return;
+    if (value === null) sessionStorage.removeItem(`${base}${name}`);
+    else sessionStorage.setItem(`${base}${name}`, JSON.stringify(value));
+  };
+  const kept = (name) => (ticket ? null : JSON.parse(sessionStorage.getItem(`${base}${name}`) || "null"));
+  const send = (what, body, options) => post(base + what, body, { ticket, ...options });
+  return { base, ticket, shared: Boolean(ticket), keep, kept, send };
+}
+
+/** A text ("draft" or "notes") that the server keeps. Only its first one is used: typing always wins. */
+export function useKeptText(seat, field, fromServer) {
+  const [text, setText] = useState(() => seat.kept(field) ?? fromServer ?? "");
+  const unsaved = useRef(seat.kept(field));
+  const timer = useRef(0);
+
+  const save = useCallback(async (keepalive = false) => {
+    clearTimeout(timer.current);
+    const saving = unsaved.current;
+    if (saving === null) return;
+    const answer = await seat.send("desk", { [field]: saving }, { keepalive });
+    if (unsaved.current !== saving) return; // typed on; the next save is already on its way
+    if (answer.ok) {
+      unsaved.current = null;
+      seat.keep(field, null);
+    } else if (answer.status === 0 || answer.status >= 500) {
+      timer.current = setTimeout(save, 3000);
+    }
+  }, [seat, field]);
+
+  const typed = useCallback((value) => {
+    setText(value);
+    unsaved.current = value;
+    seat.keep(field, value);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(save, 600);
+  }, [seat, field, save]);
+
+  useEffect(() => {
+    const leaving = () => save(true);
+    window.addEventListener("pagehide", leaving);
+    save();
+    return () => {
+      window.removeEventListener("pagehide", leaving);
+      leaving();
+      clearTimeout(timer.current);
+    };
+  }, [save]);
+
+  return { text, typed };
+}
+
+/**
+ * The answers of this tab: ask id → {state, shown, sentence}.
+ * State: "sending", "retrying" (no answer yet; the same body goes out again), "kept", "late" (409), "refused".
+ */
+export function useAnswers(seat) {
+  const [answers, setAnswers] = useState({});
+  const gone = useRef(false);
+
+  const send = useCallback(async (body, shown, draft = "", phase = "") => {
+    const set = (state, sentence = "") => {
+      const answer = { state, shown, sentence, draft, phase, at: performance.now() };
+      setAnswers((before) => ({ ...before, [body.ask]: answer }));
+    };
+    set("sending");
+    seat.keep("pending", { body, shown, draft, phase });
+    for (let wait = 500; !gone.current; wait = Math.min(2 * wait, 8000)) {
+      const answer = await seat.send("answer", body);
+      if (answer.status && answer.status < 500) {
+        seat.keep("pending", null);
+        set(answer.ok ? "kept" : answer.status === 409 ? "late" : "refused", answer.error);
+        return answer.ok;
+      }
+      set("retrying");
+      await pause(wait);
+    }
+    return false;
+  }, [seat]);
+
+  useEffect(() => {
+    gone.current = false;
+    const pending = seat.kept("pending"); // the page was reloaded before the server had answered
+    if (pending) send(pending.body, pending.shown, pending.draft, pending.phase);
+    return () => { gone.current = true; };
+  }, [seat, send]);
+
+  return useMemo(() => ({ all: answers, send }), [answers, send]);
+}

@@ -1,0 +1,235 @@
+"""When what happened is shown. The game itself plays on; what it gives lies here until its time has come.
+
+The times follow from public facts alone, so that a clock tells nothing:
+
+- A *night* lasts as long as the table declares. It may be over sooner when all living people say that they
+  are ready, and then at the next mark of `MARK` seconds. Where a model needs longer, it lasts a whole night
+  more.
+- After whatever may be followed by an act that is hidden by day (a shot of whoever has just died, a duty
+  before the vote) the game rests for as long as declared, whether anybody acts or not.
+- An agent speaks after the declared pace and a time by the length of what it says.
+
+People's own asks come at once, to them alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ...record import Turn
+from ...rules import (
+    EVERYONE,
+    Ask,
+    DayBroke,
+    Event,
+    GameEnded,
+    NightFell,
+    Ruleset,
+    Said,
+    Shot,
+    VoteCounted,
+    Voted,
+)
+from .desk import HIDDEN
+from .plan import Times
+
+MARK = 5.0
+"""Seconds: a night that all people agree to end ends at a multiple of this."""
+_LETTERS_A_SECOND = 60.0
+_LONGEST = 10.0
+"""Seconds that an agent takes for a long statement, beside the pace."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameGoesOn:
+    """A batch of events, with the turns that led to it."""
+
+    events: Sequence[Event]
+    turns: Sequence[Turn]
+
+
+@dataclass(frozen=True, slots=True)
+class GameAsks:
+    """The game waits for these."""
+
+    asks: Sequence[Ask]
+
+
+@dataclass(frozen=True, slots=True)
+class PersonAsked:
+    """A person is asked: `open` shows it."""
+
+    open: Callable[[], None]
+
+
+Beat = GameGoesOn | GameAsks | PersonAsked
+
+
+class Screen(Protocol):
+    """What a timeline shows things on."""
+
+    def show(self, event: Event) -> None:
+        """An event, to whoever learns of it."""
+        ...
+
+    def thought(self, turns: Sequence[Turn]) -> None:
+        """What agents noted down, to the host."""
+        ...
+
+    def waits_for(self, asks: Sequence[Ask]) -> None:
+        """Whose turn it is, of asks that everybody may know of."""
+        ...
+
+    def batch_over(self) -> None:
+        """A batch of events has been shown whole."""
+        ...
+
+    def of_agent(self, seat: int) -> bool:
+        """Whether an agent sits there."""
+        ...
+
+    def may_hide(self, seats: Sequence[int]) -> bool:
+        """Whether one of these who have just died may be a person who acts unseen."""
+        ...
+
+    def all_ready(self) -> bool:
+        """Whether all living people have said that the night may end."""
+        ...
+
+
+@dataclass
+class Timeline:
+    """See the module. night: seconds of a night. skip: batches that have been shown before, in an earlier
+    life of this table: they are shown at once.
+    """
+
+    ruleset: Ruleset
+    times: Times
+    night: float
+    screen: Screen
+    skip: int = 0
+    night_began: float | None = None
+    hidden_until: float | None = None
+    """Until when an act by day may be hidden; None where none may."""
+    _beats: asyncio.Queue[Beat | None] = field(default_factory=asyncio.Queue)
+    _last: float = 0.0
+    _awake: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def add(self, beat: Beat | None) -> None:
+        """What comes next; None is the end, after which `run` returns."""
+        self._beats.put_nowait(beat)
+
+    def wake(self) -> None:
+        """Somebody is ready for the day: look again."""
+        self._awake.set()
+
+    async def run(self) -> None:
+        """Show everything in order, each thing at its time."""
+        self._last = _time()
+        while (beat := await self._beats.get()) is not None:
+            match beat:
+                case PersonAsked(open):
+                    open()
+                case GameAsks(asks):
+                    await self._asked(asks)
+                case GameGoesOn(events, turns):
+                    await self._happened(events, turns)
+                    self.skip = max(0, self.skip - 1)
+                    self.screen.batch_over()
+
+    async def _asked(self, asks: Sequence[Ask]) -> None:
+        phase = asks[0].phase
+        if phase in HIDDEN:
+            return
+        if phase == "voting" and asks[0].kind == "vote" and "day" in self.ruleset.due and not self.skip:
+            self.hidden_until = self.hidden_until or _time() + self.times.hidden
+        await self._pass_hidden()
+        self._last = _time()
+        self.screen.waits_for(asks)
+
+    async def _happened(self, events: Sequence[Event], turns: Sequence[Turn]) -> None:
+        self.screen.thought(turns)
+        first = True
+        for event in events:
+            if event.audience == EVERYONE and not self.skip:
+                await self._wait(event, first)
+                first = False
+            self.screen.show(event)
+            if event.audience == EVERYONE:
+                self._shown(event)
+
+    async def _wait(self, event: Event, first: bool) -> None:
+        """Until a public event may be shown."""
+        if self.night_began is not None:
+            await self._night_over(self.night_began)
+            return
+        await self._pass_hidden()
+        agents = self._of_agents(event)
+        if isinstance(event, Said) and agents:
+            typed = min(_LONGEST, len(event.text) / _LETTERS_A_SECOND)
+            await self._until(self._last + self.times.pace * (1 + typed / 2))
+        elif first and agents:
+            await self._until(self._last + self.times.pace)
+
+    def _of_agents(self, event: Event) -> bool:
+        """Whether no person has brought it about just now."""
+        if isinstance(event, Said):
+            return self.screen.of_agent(event.seat)
+        return not isinstance(event, Voted) or self.screen.of_agent(event.voter)
+
+    def _shown(self, event: Event) -> None:
+        self._last = _time()
+        if isinstance(event, NightFell):
+            self.night_began = _time()
+        elif isinstance(event, DayBroke | GameEnded):
+            self.night_began = None
+        gone = self._just_gone(event)
+        if gone and not self.skip and "departure" in self.ruleset.due and self.screen.may_hide(gone):
+            self.hidden_until = _time() + self.times.hidden
+
+    def _just_gone(self, event: Event) -> Sequence[int]:
+        """Who may act unseen now, having left the game with this event."""
+        if isinstance(event, DayBroke):
+            return event.deaths
+        if isinstance(event, VoteCounted):
+            counted = event.seat is not None and self.ruleset.last_words != "voted_out"
+            return (event.seat,) if counted and event.seat is not None else ()
+        if isinstance(event, Said):
+            return (event.seat,) if event.where == "last words" else ()
+        return (event.target,) if isinstance(event, Shot) else ()
+
+    async def _pass_hidden(self) -> None:
+        if self.hidden_until is not None:
+            await self._until(self.hidden_until)
+            self.hidden_until = None
+
+    async def _night_over(self, began: float) -> None:
+        """Until the night's end: a whole number of nights since it began, or a mark at which all are
+        ready.
+        """
+        end = began + self.night * max(1, math.ceil((_time() - began) / max(self.night, 0.001)))
+        while _time() < end:
+            self._awake.clear()
+            mark = began + MARK * max(1, math.ceil((_time() - began) / MARK))
+            if self.screen.all_ready() and mark < end:
+                await self._until(mark)
+                if self.screen.all_ready():
+                    return
+                continue
+            try:
+                await asyncio.wait_for(self._awake.wait(), end - _time())
+            except TimeoutError:
+                return
+
+    async def _until(self, moment: float) -> None:
+        left = moment - _time()
+        if left > 0:
+            await asyncio.sleep(left)
+
+
+def _time() -> float:
+    return asyncio.get_running_loop().time()

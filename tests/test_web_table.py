@@ -1,0 +1,759 @@
+"""Tables in the browser, without one: what is sent to whom and when, who vanishes, what is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import sys
+from collections.abc import Callable, Coroutine, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from web_helpers import Frames, first_choice, in_no_time, now, played, seated, until, wish
+from wolflab.errors import BudgetExceeded, ServerError
+from wolflab.lab.runs.replay import verify_game
+from wolflab.lab.storage.store import Store
+from wolflab.match.draws import Draws, draw_option
+from wolflab.models.village import Village
+from wolflab.rules import PRESETS, Action, Ask, Deal, Said
+from wolflab.text.asking.sentences import moderator_sentence
+from wolflab.text.notes import StoodIn, Thought
+from wolflab.text.people import PersonAnswer
+from wolflab.ui.playing import erase_words
+from wolflab.ui.web.desk import OpenAsk
+from wolflab.ui.web.feed import Feed
+from wolflab.ui.web.house import House
+from wolflab.ui.web.plan import GRACE, LENIENCY, night_duties, web_rules
+from wolflab.ui.web.refusals import Refused
+from wolflab.ui.web.table import WebTable
+
+
+def silent(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
+    """Somebody who says nothing."""
+    return None
+
+
+def at_table(
+    folder: Path, work: Callable[[House], Coroutine[Any, Any, Any]], before: Callable[[], None] | None = None
+) -> Any:
+    """Do it in a house of its own, in no time."""
+
+    async def open_house() -> Any:
+        house = House(folder)
+        house.open()
+        try:
+            return await work(house)
+        finally:
+            house.close()
+
+    return in_no_time(open_house())
+
+
+# -- whole games ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rules", PRESETS)
+def test_three_people_and_agents_play_a_whole_game(rules: str, tmp_path: Path) -> None:
+    async def game(house: House) -> Path:
+        table = seated(house, wish(rules, people=(0, 2, 4)))
+        table.start()
+        await played(table)
+        assert (table.plan.state, table.plan.why) == ("over", "")
+        return table.folder
+
+    folder = at_table(tmp_path, game)
+    with Store.open_for_reading(folder) as store:
+        verify_game(store, store.game(1), agents=True)
+        record = store.record(1)
+    people = [turn for turn in (*record.turns, *record.probes) if turn.seat in (0, 2, 4)]
+    assert people
+    assert all(turn.invalid is None for turn in people)
+
+
+def test_polls_are_asked_where_the_table_measures_and_the_last_answer_is_filled_in(tmp_path: Path) -> None:
+    seen: list[dict[str, Any]] = []
+
+    def rate(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
+        told = asked.told(table.desks[seat].kept.rated)
+        if told["outside"]:
+            seen.append(told)
+        if told["rate"]:
+            return PersonAnswer(rated=dict.fromkeys(told["rate"], 9))
+        return first_choice(table, seat, asked)
+
+    async def game(house: House) -> None:
+        table = seated(house, wish(people=(0, 2), measure=True))
+        table.start()
+        await played(table, rate)
+        assert table.plan.state == "over"
+
+    at_table(tmp_path, game)
+    ids = [told["id"] for told in seen]
+    assert ids
+    assert len(ids) == len(set(ids)), "nobody is asked the same poll twice"
+    assert any(told["options"] for told in seen), "straw polls"
+    ratings = [told for told in seen if told["rate"] and told["id"].endswith("/0")]
+    assert ratings[0]["last"] == {}, "no number is put into anybody's mouth"
+    assert set(ratings[1]["last"].values()) == {9}
+
+    async def plain(house: House) -> None:
+        seen.clear()
+        table = seated(house, wish())
+        table.start()
+        await played(table, rate)
+
+    at_table(tmp_path / "plain", plain)
+    assert not seen
+
+
+# -- what goes down -------------------------------------------------------------------------------------
+
+
+async def _watched(house: House, rules: str, seed: int) -> tuple[WebTable, list[Frames]]:
+    table = seated(house, wish(rules, people=(0, 1, 2)), seed)
+    frames = [Frames(feed).watch() for feed in (*table.seats, table.public)]
+    table.start()
+    return table, frames
+
+
+def leaks(table: WebTable, viewer: Frames) -> list[str]:
+    """What a viewer was sent, before the end, that it may not know."""
+    running = [
+        message for _, message in viewer.sent if message["now"].get("table", {}).get("state") != "over"
+    ]
+    words = json.dumps(running, ensure_ascii=False)
+    found = [word for word in (str(table.plan.seed), table.plan.keeper) if word in words]
+    feed, roles = viewer.feed, table.host.facts.roles
+    with Store.open_for_reading(table.folder) as store:
+        record = store.record(1)
+    seat = viewer.feed.seat
+    unseen = [event for event in record.events if not (seat is not None and event.audience >> seat & 1)]
+    hidden = {moderator_sentence(event, 1, record.ruleset) for event in unseen if event.audience >= 0}
+    hidden |= {note.text for turn in record.turns for _, note in turn.notes if isinstance(note, Thought)}
+    items = [item for message in running for item in message["log"]]
+    found += sorted({item["text"] for item in items if item["kind"] not in ("said", "vote")} & hidden)
+    may_know = {known for known, role in enumerate(feed.facts.roles) if role}
+    for message in running:
+        for told in message["now"].get("seats", ()):
+            if told["role"] and told["seat"] not in may_know:
+                found.append(f"{told['name']} is {roles[told['seat']]}")
+    numbers = [item["n"] for item in items]
+    if numbers != list(range(len(numbers))):
+        found.append(f"a gap in the numbers: {numbers}")
+    return found
+
+
+@pytest.mark.parametrize("rules", ["sheriff", "witch", "nine"])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_no_frame_holds_what_its_seat_may_not_know(rules: str, seed: int, tmp_path: Path) -> None:
+    async def game(house: House) -> list[str]:
+        table, frames = await _watched(house, rules, 4_000_000 + seed)
+        await played(table)
+        assert table.plan.state == "over"
+        assert any(b'"secret"' in item for item in table.host.items), "there was something to be known"
+        return [leak for viewer in frames for leak in leaks(table, viewer)]
+
+    assert at_table(tmp_path, game) == []
+
+
+def test_a_planted_leak_shows_in_the_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def game(house: House) -> list[str]:
+        table, frames = await _watched(house, "sheriff", 4_000_001)
+        await played(table)
+        return [leak for viewer in frames for leak in leaks(table, viewer)]
+
+    monkeypatch.setattr(Feed, "sees", lambda self, event: True)
+    assert at_table(tmp_path, game)
+
+
+def by_public_facts(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
+    """Answers that depend on nothing but what everybody knows: so twins play alike."""
+    told, alive = asked.told({}), table.public.facts.living
+    options = told["options"]
+    if options is None:
+        return PersonAnswer(said=f"I sit at {seat + 1}.")
+    quiet = [
+        option for option in options if option in ("no", "pass") or option.startswith(("do not", "pass"))
+    ]
+    names = {"kill": alive[-1], "elect": alive[0], "protect": alive[0], "save": alive[0]}
+    wanted = table.ruleset.names[names.get(asked.ask.kind, alive[1])]
+    fitting = [option for option in options if option.endswith(wanted)]
+    if asked.ask.kind in names and fitting:
+        return PersonAnswer(chose=fitting[0])
+    return PersonAnswer(chose=(quiet or fitting or options)[0])
+
+
+def never_at_night(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
+    """As `by_public_facts`, but whoever is asked at night lets the time run out."""
+    return by_public_facts(table, seat, asked) if asked.public else None
+
+
+async def _twin(house: House, rules: str, roles: Sequence[str], choose: Any, ready: bool) -> Any:
+    """What seat 1 and those who watch are sent in the first two days of a game with these roles; None where
+    it was over sooner.
+    """
+
+    def as_given(ask: Ask, draws: Draws) -> Action:
+        return Deal(roles[int(ask.id.split("/")[2])]) if ask.kind == "deal" else draw_option(ask, draws)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys.modules["wolflab.match.play"], "draw_option", as_given)
+        table = seated(house, wish(rules, people=range(len(roles))))
+        frames = Frames(table.seats[0]).watch(), Frames(table.public).watch()
+        began = now()
+        table.start()
+        rounds = asyncio.create_task(played(table, choose, ready))
+        while table.plan.state == "playing" and table.public.facts.round < 3 and now() < began + 5000:
+            await asyncio.sleep(0.25)
+        rounds.cancel()
+    assert table.host.facts.roles == tuple(roles)
+    sent = [
+        [f"{when - began:.2f} {_without(message, table, began)}" for when, message in viewer.sent]
+        for viewer in frames
+    ]
+    whole = table.public.facts.round == 3
+    table.close()
+    return sent if whole else None
+
+
+def _without(message: dict[str, Any], table: WebTable, began: float) -> str:
+    """A frame without the table's code, its times counted from the start of the game."""
+
+    def at(value: Any, name: str = "") -> Any:
+        if isinstance(value, dict):
+            return {key: at(inner, key) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [at(inner) for inner in value]
+        return round(value - began, 2) if name in ("until", "clock") and value is not None else value
+
+    return json.dumps(at(message)).replace(table.plan.code, "CODE")
+
+
+@pytest.mark.parametrize(
+    ("rules", "choose", "ready"),
+    [
+        ("sheriff", by_public_facts, True),
+        ("sheriff", by_public_facts, False),
+        ("nine", by_public_facts, True),
+        ("nine", by_public_facts, False),
+        ("nine", never_at_night, True),  # whoever lets the time run out at night does nothing there
+    ],
+)
+def test_twin_games_send_the_same_frames_at_the_same_times(
+    rules: str, choose: Any, ready: bool, tmp_path: Path
+) -> None:
+    """Games that differ in nothing but what a seat cannot know: who holds which role elsewhere."""
+    cards = [role for role, n in PRESETS[rules].roles.items() for _ in range(n)]
+    cards.remove("Villager")
+
+    async def games(house: House) -> list[Any]:
+        found = []
+        for number in range(10):
+            others = random.Random(number).sample(cards, len(cards))
+            found.append(await _twin(house, rules, ["Villager", *others], choose, ready))
+        return [sent for sent in found if sent is not None]
+
+    first, *twins = at_table(tmp_path, games)
+    assert len(twins) > 2
+    assert all(len(frames) > 20 for frames in first)
+    for twin in twins:
+        for mine, theirs in zip(first, twin, strict=True):
+            differing = [pair for pair in zip(mine, theirs, strict=False) if pair[0] != pair[1]]
+            assert not differing, _first_difference(*differing[0])
+            assert len(mine) == len(theirs)
+
+
+def _first_difference(mine: str, theirs: str) -> str:
+    at = next(k for k, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b)
+    return (
+        f"{mine[:8]} …{mine[max(0, at - 80) : at + 80]} | {theirs[:8]} …{theirs[max(0, at - 80) : at + 80]}"
+    )
+
+
+# -- time -----------------------------------------------------------------------------------------------
+
+
+def test_the_night_is_as_long_as_declared_whoever_lives(tmp_path: Path) -> None:
+    async def game(house: House) -> list[float]:
+        table = seated(house, wish(times={"night": 30}))
+        frames = Frames(table.public).watch()
+        table.start()
+        await played(table, ready=False)
+        nights: dict[int, list[float]] = {}
+        for when, message in frames.sent:
+            for item in message["log"]:
+                if item["kind"] == "time" and message["now"]["seats"][0]["alive"]:
+                    nights.setdefault(item["round"], []).append(when)
+        return [day - night for night, day in (pair for pair in nights.values() if len(pair) == 2)]
+
+    lengths = at_table(tmp_path, game)
+    assert lengths
+    assert all(length == pytest.approx(30, abs=0.01) for length in lengths)
+
+
+def test_the_steps_of_a_night_follow_from_the_rules_alone() -> None:
+    assert night_duties(web_rules("sheriff")) == {"kill": (2, 2), "see": (1, 1), "protect": (1, 1)}
+    steps = {kind: step.last for kind, step in night_duties(web_rules("nine")).items()}
+    assert steps == {"kill": 3, "see": 1, "antidote": 4, "poison": 5}
+
+
+def test_an_answer_a_moment_late_counts_and_one_later_does_not(tmp_path: Path) -> None:
+    async def game(house: House) -> list[bool]:
+        taken: list[bool] = []
+        table = seated(house, wish(people=range(7), times={"speak": 10}))
+        table.start()
+        late = iter((LENIENCY - 0.6, LENIENCY + 0.6))
+
+        def choose(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
+            return first_choice(table, seat, asked) if asked.ask.options is not None else None
+
+        play = asyncio.create_task(played(table, choose))
+        for after in late:
+            seat, asked = await _asked_for_words(table)
+            assert asked.due is not None
+            await asyncio.sleep(asked.due + after - now())
+            try:
+                table.give(seat, asked.ask.id, PersonAnswer(said="at last"))
+                taken.append(True)
+            except Refused as refused:
+                taken.append("too late" not in str(refused))
+            await asyncio.sleep(1)
+        play.cancel()
+        return taken
+
+    assert at_table(tmp_path, game) == [True, False]
+
+
+async def _asked_for_words(table: WebTable) -> tuple[int, OpenAsk]:
+    """The next person who is to speak."""
+
+    def waiting() -> list[tuple[int, OpenAsk]]:
+        people = [(seat, asked) for seat in table.plan.people for asked in table.desks[seat].shown]
+        return [(seat, asked) for seat, asked in people if asked.ask.options is None and not asked.outside]
+
+    await until(table, waiting)
+    return waiting()[0]
+
+
+def test_agents_speak_at_the_declared_pace(tmp_path: Path) -> None:
+    async def game(house: House) -> list[float]:
+        table = seated(house, wish(times={"pace": 4}))
+        frames = Frames(table.public).watch()
+        table.start()
+        await played(table)
+        said = [
+            (when, item["seat"])
+            for when, message in frames.sent
+            for item in message["log"]
+            if item["kind"] == "said"
+        ]
+        return [after - before for (before, _), (after, seat) in pairwise(said) if seat != 0]
+
+    gaps = at_table(tmp_path, game)
+    assert gaps
+    assert all(gap >= 4 for gap in gaps)
+
+
+# -- who vanishes ---------------------------------------------------------------------------------------
+
+
+async def _vanished(house: House, vanish: str) -> tuple[WebTable, list[dict[str, Any]], float]:
+    """Somebody closes the page when it is their turn to speak; how long the others wait."""
+    table = seated(house, wish(people=(0, 2), vanish=vanish))
+    frames = Frames(table.public).watch()
+    table.start()
+
+    def choose(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
+        return first_choice(table, seat, asked) if seat == 2 or not asked.public else None
+
+    play = asyncio.create_task(played(table, choose))
+    await until(table, lambda: any(asked.public for asked in table.desks[0].shown))
+    table.disconnected(0)
+    began = now()
+    while table.desks[0].shown and table.plan.state == "playing":
+        await asyncio.sleep(0.25)
+    waited = now() - began
+    await play
+    return table, [message["now"] for _, message in frames.sent], waited
+
+
+@pytest.mark.parametrize("vanish", ["pass", "stand-in"])
+def test_who_vanishes_is_waited_for_and_then_the_table_does_what_it_declared(
+    vanish: str, tmp_path: Path
+) -> None:
+    async def game(house: House) -> Path:
+        table, states, waited = await _vanished(house, vanish)
+        assert GRACE <= waited < GRACE + 1.5
+        pauses = {now_["pause"]["text"] for now_ in states if now_.get("pause")}
+        assert pauses == {"Player 1 (Person 1) has lost the connection; the game waits"}
+        assert table.plan.state == "over"
+        assert any(now_["seats"][0]["stand_in"] for now_ in states[1:]), "it is disclosed"
+        return table.folder
+
+    folder = at_table(tmp_path, game)
+    with Store.open_for_reading(folder) as store:
+        verify_game(store, store.game(1), agents=True)
+        record = store.record(1)
+    turns = [turn for turn in record.turns if turn.seat == 0]
+    stood_in = [turn for turn in turns if any(isinstance(note, StoodIn) for _, note in turn.notes)]
+    passed = [turn for turn in turns if turn.invalid == "the person gave no answer: left the table"]
+    assert bool(stood_in) == (vanish == "stand-in")
+    assert bool(passed) == (vanish == "pass")
+
+
+def test_a_table_can_be_void_when_somebody_vanishes(tmp_path: Path) -> None:
+    async def game(house: House) -> None:
+        table, _, waited = await _vanished(house, "void")
+        assert GRACE <= waited < GRACE + 1.5
+        assert table.plan.state == "over"
+        assert table.plan.why == "Player 1 (Person 1) has left, and this table declares the game void then."
+        with Store.open_for_reading(table.folder) as store:
+            assert store.game(1).error == f"void: {table.plan.why}"
+
+    at_table(tmp_path, game)
+
+
+def test_who_comes_back_in_time_goes_on_with_the_time_that_was_left(tmp_path: Path) -> None:
+    async def game(house: House) -> None:
+        table = seated(house, wish(people=range(7), times={"speak": 20}))
+        table.start()
+
+        def choose(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
+            return first_choice(table, seat, asked) if asked.ask.options is not None else None
+
+        play = asyncio.create_task(played(table, choose))
+        seat, asked = await _asked_for_words(table)
+        due = asked.due
+        assert due is not None
+        table.disconnected(seat)
+        await asyncio.sleep(10)
+        table.connected(seat)
+        assert asked.due == pytest.approx(due + 10, abs=0.01)
+        assert asked in table.desks[seat].shown
+        play.cancel()
+
+    at_table(tmp_path, game)
+
+
+def test_idlers_block_nobody(tmp_path: Path) -> None:
+    """Two turns are waited for; then the table does at once what it declared."""
+
+    async def game(house: House) -> list[float]:
+        table = seated(house, wish(times={"speak": 30, "vote": 30, "night": 20}))
+        table.start()
+        waits: dict[str, tuple[float, float]] = {}
+        play = asyncio.create_task(played(table, silent, ready=False))
+        while table.plan.state == "playing":
+            for asked in table.desks[0].shown:
+                if asked.public:
+                    first = waits.get(asked.ask.id, (now(), 0.0))[0]
+                    waits[asked.ask.id] = first, now()
+            await asyncio.sleep(0.25)
+        await play
+        return [last - first for first, last in waits.values()]
+
+    waits = at_table(tmp_path, game)
+    assert [wait > 20 for wait in waits[:2]] == [True, True]
+    assert all(wait < 1.5 for wait in waits[2:])
+
+
+# -- what is kept ---------------------------------------------------------------------------------------
+
+
+def test_a_killed_server_brings_the_table_back(tmp_path: Path) -> None:
+    """With what was answered, what is being typed, and every item under the number that it had."""
+    asked_again: list[str] = []
+
+    async def first(house: House) -> tuple[str, list[bytes], str]:
+        table = seated(house, wish(people=(0, 2)))
+        table.start()
+
+        def choose(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
+            return first_choice(table, seat, asked) if asked.ask.round == 1 else None
+
+        play = asyncio.create_task(played(table, choose))
+        await until(table, lambda: table.public.facts.round > 1 and table.desks[0].shown)
+        play.cancel()
+        table.desks[0].kept.draft = "I was about to sa"
+        table.desks[0].kept.notes = "Player 4 blinks."
+        table.save()
+        for desk in table.desks:
+            asked_again.extend(desk.kept.answers)
+        return table.plan.code, list(table.seats[0].items), table.desks[0].shown[0].ask.id
+
+    code, items, open_ask = at_table(tmp_path, first)
+
+    async def second(house: House) -> None:
+        table = house.table(code)
+        assert table.desks[0].kept.draft == "I was about to sa"
+        assert table.desks[0].kept.notes == "Player 4 blinks."
+        for seat in (0, 2):
+            table.connected(seat)
+        seen: list[str] = []
+
+        def choose(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
+            seen.append(asked.ask.id)
+            return first_choice(table, seat, asked)
+
+        await played(table, choose)
+        assert table.plan.state == "over"
+        assert open_ask in seen
+        assert not set(seen) & set(asked_again), "nobody is asked again"
+        assert table.seats[0].items[: len(items)] == items
+
+    at_table(tmp_path, second)
+
+
+def test_what_was_shown_is_shown_again_at_once(tmp_path: Path) -> None:
+    async def first(house: House) -> tuple[str, int]:
+        table = seated(house, wish(times={"night": 60, "pace": 5}))
+        table.start()
+        play = asyncio.create_task(played(table))
+        await until(table, lambda: table.public.facts.round > 1)
+        play.cancel()
+        return table.plan.code, len(table.public.items)
+
+    code, items = at_table(tmp_path, first)
+
+    async def second(house: House) -> None:
+        table = house.table(code)
+        table.connected(0)
+        await asyncio.sleep(1)
+        assert len(table.public.items) >= items - 1
+
+    at_table(tmp_path, second)
+
+
+def test_an_answer_counts_once_it_is_kept(tmp_path: Path) -> None:
+    """The server said that it has it, and was killed before the game had it."""
+
+    async def first(house: House) -> tuple[str, str]:
+        table = seated(house, wish())
+        table.start()
+        await until(table, lambda: table.desks[0].shown)
+        asked = table.desks[0].shown[0]
+        answer = first_choice(table, 0, asked)
+        assert answer is not None
+        table.desks[0].give(asked.ask.id, answer)
+        table.save()  # and here it is killed
+        return table.plan.code, asked.ask.id
+
+    code, name = at_table(tmp_path, first)
+
+    async def second(house: House) -> None:
+        table = house.table(code)
+        table.connected(0)
+
+        def choose(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
+            assert asked.ask.id != name
+            return first_choice(table, seat, asked)
+
+        await played(table, choose)
+        assert table.plan.state == "over"
+
+    at_table(tmp_path, second)
+
+
+@pytest.mark.parametrize(
+    "error", [ServerError("village is not there"), BudgetExceeded("the budget is spent")]
+)
+def test_a_failure_pauses_the_table_and_keeps_what_people_answer(
+    error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def game(house: House) -> None:
+        table = seated(house, wish(people=(0, 2)))
+        with monkeypatch.context() as patch:
+            original = Village.generate
+
+            async def failing(self: Village, request: Any) -> Any:
+                if "|1/vote/" in request.key:
+                    raise error
+                return await original(self, request)
+
+            patch.setattr(Village, "generate", failing)
+            table.start()
+            await played(table)
+        assert table.plan.state == "paused"
+        assert str(error) in table.plan.why
+        kept = {name for desk in table.desks for name in desk.kept.answers}
+        assert {"1/vote/0", "1/vote/2"} <= kept, "who was voting could finish"
+        table.resume()
+        seen: list[str] = []
+
+        def choose(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
+            seen.append(asked.ask.id)
+            return first_choice(table, seat, asked)
+
+        await played(table, choose)
+        assert table.plan.state == "over"
+        assert not kept & set(seen)
+
+    at_table(tmp_path, game)
+
+
+def test_a_game_that_is_over_is_read_back_from_its_record(tmp_path: Path) -> None:
+    async def game(house: House) -> tuple[str, list[list[bytes]]]:
+        table = seated(house, wish("witch", people=(0, 3)))
+        table.start()
+        await played(table)
+        return table.plan.code, [feed.items for feed in table.feeds]
+
+    code, items = at_table(tmp_path, game)
+
+    async def later(house: House) -> None:
+        assert code not in house.tables
+        table = house.table(code)
+        assert [feed.items for feed in table.feeds] == items
+        assert b'"reveal"' in table.public.items[-1]
+
+    at_table(tmp_path, later)
+
+
+def test_what_a_person_left_at_the_table_can_be_erased(tmp_path: Path) -> None:
+    async def game(house: House) -> Path:
+        table = seated(house, wish())
+        table.start()
+        table.desks[0].kept.notes = "my neighbour's name is Zebedee"
+        await played(table)
+        return table.folder
+
+    folder = at_table(tmp_path, game)
+    assert "Zebedee" in (folder / "desks.json").read_text()
+    from rich.console import Console
+
+    with open(tmp_path / "said.txt", "w") as out:
+        erase_words(Console(file=out), folder, None, "1")
+    assert "Zebedee" not in (folder / "desks.json").read_text()
+    assert "Person 1" not in (folder / "table.json").read_text()
+    with Store.open_for_reading(folder) as store:
+        said = [event for event in store.record(1).events if isinstance(event, Said) and event.seat == 0]
+        assert said
+        assert all(event.text == "(erased on request)" for event in said)
+
+
+# -- the lobby ------------------------------------------------------------------------------------------
+
+
+def test_a_lobby_does_not_wait_for_ever(tmp_path: Path) -> None:
+    async def game(house: House) -> None:
+        table, _, _ = house.make(wish(people=(0, 1, 2), times={"wait": 3}), host=False)
+        table.join("Anna", 1)
+        table.connected(1)
+        frames = Frames(table.public).watch()
+        await asyncio.sleep(179)
+        assert table.plan.state == "lobby"
+        start = frames.sent[-1][1]["now"]["start"]
+        assert start["until"] == pytest.approx(180, abs=1)
+        await asyncio.sleep(3)
+        assert table.plan.state == "playing", "built-in players take the other seats"
+        assert (
+            table.plan.experiment().players["Player 3"].recipe_name == "deductive"
+            if ("Player 3" in table.plan.experiment().players)
+            else True
+        )
+
+    at_table(tmp_path, game)
+
+
+def test_a_lobby_with_nobody_in_it_does_not_begin(tmp_path: Path) -> None:
+    async def game(house: House) -> None:
+        table, _, _ = house.make(wish(people=(0, 1), times={"wait": 1}), host=False)
+        table.join("Anna", 1)
+        table.connected(1)
+        table.disconnected(1)
+        await asyncio.sleep(600)
+        assert table.plan.state == "lobby"
+        table.connected(1)
+        await asyncio.sleep(2)
+        assert table.plan.state == "playing"
+
+    at_table(tmp_path, game)
+
+
+def test_seats_are_taken_once_and_by_different_names(tmp_path: Path) -> None:
+    async def game(house: House) -> None:
+        table, _, _ = house.make(wish(people=(0, 1)), host=False)
+        with pytest.raises(Refused, match="nobody has sat down yet"):
+            table.start()
+        assert table.join("Anna")[0] == 0
+        for name, seat, sentence in (
+            ("Ben", 0, "this seat is taken"),
+            ("ANNA", 1, "called so; take another name"),
+            ("Ben", 5, "this seat is taken"),
+            ("\u200b", 1, "say what the others may call you"),
+        ):
+            with pytest.raises(Refused, match=sentence):
+                table.join(name, seat)
+        assert table.join("Ben")[0] == 1
+        with pytest.raises(Refused, match="all seats for people are taken"):
+            table.join("Carl")
+        table.leave(1)
+        assert table.join("Carl")[0] == 1
+
+    at_table(tmp_path, game)
+
+
+def test_where_agents_are_not_marked_nobody_can_tell_them_from_people(tmp_path: Path) -> None:
+    async def game(house: House) -> None:
+        table = seated(house, wish(people=(0, 1, 2), marked=False))
+        frames = Frames(table.public).watch()
+        table.start()
+        await played(table)
+        for _, message in frames.sent[1:]:
+            if message["now"]["table"]["state"] == "over":
+                continue
+            alike = {
+                (s["kind"], s["nick"], s["open"], s["here"], s["stand_in"], s["agent"])
+                for s in message["now"]["seats"]
+            }
+            assert alike == {("player", "", False, None, False, "")}
+
+    at_table(tmp_path, game)
+    seats = set()
+
+    async def order(house: House) -> None:
+        for _ in range(6):
+            table, _, _ = house.make(wish(people=(0, 1, 2), marked=False), host=False)
+            seats.add(tuple(seat.kind for seat in table.plan.seats))
+
+    at_table(tmp_path / "order", order)
+    assert len(seats) > 1, "not even whoever made the table knows who sits where"
+
+
+# -- a device that people share -------------------------------------------------------------------------
+
+
+def test_a_shared_device_asks_for_everybody_alike_at_night(tmp_path: Path) -> None:
+    """In every step of the night each living person is called once, whoever has something to do."""
+
+    async def game(house: House) -> None:
+        made = wish("witch", people=())
+        seats = [{"kind": "shared" if seat in (0, 3, 5) else "agent"} for seat in range(7)]
+        import msgspec
+
+        made = msgspec.convert({**msgspec.to_builtins(made), "seats": seats}, type(made))
+        table, _, _ = house.make(made, host=False)
+        assert table.device()["text"] == "Give the device to Player 1"
+        for seat in (0, 3, 5):
+            table.plan.seats[seat].pin = "salt", "hash"
+        table.start()
+        calls: list[int] = []
+        while table.public.facts.phase != "day":
+            wanted = [seat["seat"] for seat in table.device()["seats"] if seat["wanted"]]
+            if wanted and table.public.facts.phase == "night":
+                seat = wanted[0]
+                calls.append(seat)
+                for asked in table.desks[seat].shown:
+                    answer = first_choice(table, seat, asked)
+                    assert answer is not None
+                    table.give(seat, asked.ask.id, answer)
+                for _ in range(2):  # a request that is sent again counts once
+                    table.rest(seat, 1, ticket=f"ticket {len(calls)}")
+            await asyncio.sleep(1)
+        assert calls == [0, 3, 5] * table.plan.night_steps
+
+    at_table(tmp_path, game)
