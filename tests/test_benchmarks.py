@@ -31,6 +31,7 @@ TINY: dict[str, tuple[str, ...]] = {
     "benchmarks/many_games.py": ("--games", "6", "14", "--played", "4"),
     "benchmarks/wwqa_leaks.py": ("sheriff", "--train", "60", "--test", "40", "--kind", "may-vote-for"),
     "benchmarks/village_fit.py": ("--games", "4", "--rounds", "1", "--out", "parameters.json"),
+    "benchmarks/web_tables.py": ("--tables", "1", "--spectators", "1", "--seconds", "6"),
     "examples/train_pettingzoo.py": ("--games", "20", "--batch", "10", "--measured", "20"),
 }
 """What makes a program's work small."""
@@ -80,6 +81,7 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
             "benchmarks/wwqa_leaks.py",
             r"sheriff  may-vote-for +[56]\d +[34]\d +0\.\d+ +[01]\.\d.*\n[01] of",
         ),
+        ("benchmarks/web_tables.py", r"(?s)1 tables of 7.* [1-9]\d* statements\n.*median \d+ ms.*ratio \d"),
         ("benchmarks/village_fit.py", r"round 1 doctor: the village won \d of 4\nround 1: scale \d+"),
     ],
 )
@@ -89,6 +91,13 @@ def test_a_program_prints_what_it_is_for(
     monkeypatch.chdir(tmp_path)
     text = printed(program, *TINY[program])
     assert re.search(pattern, text), text
+
+
+def test_tables_in_fast_motion_print_what_they_hold() -> None:
+    text = printed("benchmarks/web_tables.py", "--tables", "1", "--hours", "0.02")
+    assert re.search(
+        r"memory after the first twelfth and at the end: \d+ and \d+ MB; ratio [01]\.\d", text
+    ), text
 
 
 def test_who_wins_is_played_for_every_preset() -> None:

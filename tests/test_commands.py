@@ -22,6 +22,7 @@ from typing import Any
 
 import pytest
 import typer
+import uvicorn
 import yaml
 from matplotlib.figure import Figure
 from typer.testing import CliRunner
@@ -55,6 +56,7 @@ ALSO: Mapping[str, tuple[str, ...]] = {
     "exploit": shlex.split(
         "--updates 1 --episodes 4 --deals 1 -o workers=1 -o training.cloning.episodes=4 -o evaluation.deals=1"
     ),
+    "serve": ("--port", "0"),
 }
 """What is said to a command beside its own words."""
 NOT_RUN: Mapping[str, str] = {
@@ -319,12 +321,23 @@ def worded(command: str, world: Mapping[str, str]) -> list[str]:
 # -- running --------------------------------------------------------------------------------
 
 
+def stopped_at_once(run: Any) -> Any:
+    """A server that starts, and then stops."""
+
+    def stopped(server: uvicorn.Server, **more: Any) -> None:
+        server.should_exit = True
+        run(server, **more)
+
+    return stopped
+
+
 @pytest.mark.parametrize("page", sorted({*EXECUTED, *told()}))
 def test_commands_of_a_page_run(
     page: str, world: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", io.StringIO())  # nobody sits at the table
+    monkeypatch.setattr(uvicorn.Server, "run", stopped_at_once(uvicorn.Server.run))
     (tmp_path / "policies").symlink_to(ROOT / "policies")
     for block in blocks(ROOT / page) if (ROOT / page).is_file() else ():
         named = re.search(r"^name: (\S+)$", block.text, re.MULTILINE) if block.language == "yaml" else None

@@ -1,0 +1,273 @@
+"""Tables in a real browser: people who reload, lose the connection, share a laptop, and play by keyboard."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from table_helpers import FAST, KNOWN, Cable, Player, Server, begin, play, role_of, serving, sit, window
+
+from wolflab.lab.runs.replay import verify_game
+from wolflab.lab.storage.store import Store
+from wolflab.rules import PRESETS, Said
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore")]
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    with serving(tmp_path / "tables") as made:
+        yield made
+
+
+def nothing_wrong(*players: Player) -> None:
+    assert not [wrong for player in players for wrong in player.wrongs]
+
+
+def roles_told(frames: list[str]) -> set[tuple[int, str]]:
+    """Which roles a page was told, before the end."""
+    told = set()
+    for frame in frames:
+        message = json.loads(frame)
+        if message.get("now", {}).get("table", {}).get("state") == "playing":
+            told |= {(seat["seat"], seat["role"]) for seat in message["now"]["seats"] if seat["role"]}
+    return told
+
+
+LONG = [pytest.param(rules, marks=pytest.mark.tables) for rules in PRESETS if rules != "sheriff"]
+
+
+@pytest.mark.parametrize("rules", ["sheriff", *LONG])
+def test_people_on_a_desktop_and_on_a_phone_play_among_agents(
+    rules: str, server: Server, browser: Browser
+) -> None:
+    code = server.prepare(rules, people=(0, 2, 4), role="Villager")
+    server.start()
+    contexts = [window(browser, size) for size in ("desktop", "phone", "desktop")]
+    people = [
+        sit(context, server, code, name)
+        for context, name in zip(contexts, ("Anna", "Ben", "Cleo"), strict=True)
+    ]
+    watching = Player(contexts[0].new_page())
+    watching.page.goto(f"{server.url}/t/{code}/")
+    begin(people[0], code)
+    play(people, lambda: all(player.over for player in people), seconds=600)
+    folder = server.folder / code
+    with Store.open_for_reading(folder) as store:
+        verify_game(store, store.game(1), agents=True)
+        record = store.record(1)
+        roles = [event.role for event in record.events[: record.ruleset.players] if hasattr(event, "role")]
+    for seat, player in zip((0, 2, 4), people, strict=True):
+        known = {number for number, role in roles_told(player.frames)}
+        own = {seat} | (
+            {s for s, role in enumerate(roles) if role == "Werewolf"} if roles[seat] == "Werewolf" else set()
+        )
+        seen = {
+            event.target
+            for event in record.events
+            if getattr(event, "seat", None) == seat and hasattr(event, "what")
+        }
+        assert known <= own | seen, roles
+    assert roles_told(watching.frames) == set()
+    assert "Who was who" in watching.page.inner_text("main")
+    nothing_wrong(*people, watching)
+    for context in contexts:
+        context.close()
+
+
+def test_a_whole_game_by_keyboard_alone(server: Server, browser: Browser) -> None:
+    """Tab, arrows, Space and Enter: the mouse is never touched."""
+    code = server.prepare("doctor", times={**FAST, "night": 12})
+    server.start()
+    context = window(browser)
+    page = context.new_page()
+    me = Player(page)
+    page.goto(f"{server.url}/t/{code}/")
+    page.get_by_role("button", name=re.compile("Sit here")).wait_for()
+
+    def tab_to(wanted: str, most: int = 60) -> bool:
+        for _ in range(most):
+            page.keyboard.press("Tab")
+            if page.evaluate("sel => document.activeElement.matches(sel)", wanted):
+                return True
+        return False
+
+    assert tab_to("input[autocomplete=nickname]")
+    page.keyboard.type("Keys")
+    assert tab_to("button.main")
+    page.keyboard.press("Enter")
+    page.get_by_role("region", name="Your seat").wait_for()
+    begin(me, code)
+    for _ in range(900):
+        if me.over:
+            break
+        if page.locator("form.ask").count() and tab_to("form.ask input, form.ask textarea"):
+            kind = page.evaluate("document.activeElement.type")
+            if kind == "radio":
+                page.keyboard.press("ArrowDown")
+                page.keyboard.press("ArrowUp")
+                page.keyboard.press("Enter")
+            else:
+                page.keyboard.type("I play by keyboard.")
+                page.keyboard.press("Control+Enter")
+        elif page.get_by_role("button", name="Ready for the day").count() and tab_to(".desk button.main"):
+            page.keyboard.press("Enter")
+        page.wait_for_timeout(100)
+    assert me.over
+    with Store.open_for_reading(server.folder / code) as store:
+        record = store.record(1)
+    mine = [turn for turn in record.turns if turn.seat == 0]
+    assert mine
+    assert all(turn.invalid is None for turn in mine), "every turn was taken, and in time"
+    nothing_wrong(me)
+    context.close()
+
+
+def test_reloads_cut_lines_and_killed_servers_lose_nothing(server: Server, browser: Browser) -> None:
+    code = server.prepare(role="Villager")
+    cable = Cable(server.port)
+    server.start("--allow-host", f"127.0.0.1:{cable.port}")
+    context = window(browser, "phone")
+    me = sit(context, server, code, "Anna")
+    page = me.page
+    begin(me, code)
+    box = page.locator("form.ask textarea")
+    while not box.count():
+        ready = page.get_by_role("button", name="Ready for the day")
+        if ready.count() and ready.is_enabled():
+            ready.click()
+        elif page.locator("form.ask input[type=radio]").count():
+            me.act()
+        page.wait_for_timeout(100)
+    box.fill("This is what I was about to say")
+    page.wait_for_timeout(900)
+    page.reload()
+    box.wait_for()
+    assert box.input_value() == "This is what I was about to say"
+    cable.cut()
+    page.get_by_text("Connection lost").wait_for()
+    box.fill("This is what I was about to say, offline")
+    cable.mend()
+    page.get_by_text("Connection lost").wait_for(state="detached")
+    assert box.input_value() == "This is what I was about to say, offline"
+    page.wait_for_timeout(900)
+    server.kill()
+    page.get_by_text("Connection lost").wait_for()
+    server.start("--allow-host", f"127.0.0.1:{cable.port}")
+    page.get_by_text("Connection lost").wait_for(state="detached", timeout=20_000)
+    box.wait_for()
+    assert box.input_value() == "This is what I was about to say, offline"
+    page.get_by_role("button", name="Send", exact=True).click()
+    play([me], lambda: me.over)
+    with Store.open_for_reading(server.folder / code) as store:
+        said = [event.text for event in store.record(1).events if isinstance(event, Said) and event.seat == 0]
+    assert said[0] == "This is what I was about to say, offline"
+    context.close()
+    cable.cut()
+
+
+@pytest.mark.tables
+def test_a_phone_that_falls_asleep_is_stood_in_for_and_comes_back(server: Server, browser: Browser) -> None:
+    """A frozen page keeps its line and answers nothing; it is asked every five seconds."""
+    code = server.prepare(people=(0, 3), role="Villager")
+    server.start()
+    contexts = window(browser, "phone"), window(browser)
+    phone, other = (sit(context, server, code, name) for context, name in zip(contexts, "AB", strict=True))
+    begin(other, code)
+    asleep = contexts[0].new_cdp_session(phone.page)
+    asleep.send("Page.setWebLifecycleState", {"state": "frozen"})
+    play([other], lambda: other.over or other.page.get_by_text("stand-in plays").count() > 0)
+    asleep.send("Page.setWebLifecycleState", {"state": "active"})
+    play([phone, other], lambda: phone.over and other.over, seconds=300)
+    with Store.open_for_reading(server.folder / code) as store:
+        verify_game(store, store.game(1), agents=True)
+    for context in contexts:
+        context.close()
+
+
+def test_nine_tabs_of_one_profile_play_on(server: Server, browser: Browser) -> None:
+    """Seven seats, a spectator and the list: a cookie belongs to its seat's path."""
+    code = server.prepare(people=range(7))
+    server.start()
+    context = window(browser)
+    listed, watching = Player(context.new_page()), Player(context.new_page())
+    listed.page.goto(f"{server.url}/")
+    watching.page.goto(f"{server.url}/t/{code}/")
+    people = [sit(context, server, code, f"Tab {number}") for number in range(1, 8)]
+    begin(people[0], code)
+    play(people, lambda: all("Day 2" in player.page.inner_text("body") or player.over for player in people))
+    assert {role_of(player) for player in people} >= {"Werewolf", "Villager", "Seer", "Guard"}
+    assert "Day 1" in watching.page.inner_text("main")
+    listed.page.get_by_text("is being played").or_(listed.page.get_by_text("is over")).first.wait_for()
+    nothing_wrong(listed, watching, *people)
+    context.close()
+
+
+def test_a_laptop_is_passed_and_shows_nothing_in_between(server: Server, browser: Browser) -> None:
+    code = server.prepare(shared=(0, 3), people=(), role="Seer", times={**FAST, "night": 60, "vote": 120})
+    server.start()
+    context = window(browser)
+    page = context.new_page()
+    page.goto(f"{server.url}/t/{code}/d/#device={KNOWN.replace(' ', '%20')}")
+    for seat, name, pin in (("Player 1", "Anna", "1234"), ("Player 4", "Ben", "9876")):
+        page.get_by_role("button", name=re.compile(seat)).click()
+        page.get_by_label("Choose a PIN, 4 to 8 digits").fill(pin)
+        page.get_by_label("Your name").fill(name)
+        page.get_by_role("button", name="Take this seat").click()
+        page.get_by_role("button", name="Hand over").first.click()
+    begin(Player(page), code)
+    page.get_by_text("Give the device to Player 1 (Anna)").wait_for()
+    page.get_by_label("Your PIN").fill("9876")
+    page.get_by_role("button", name="Open my seat").click()
+    page.get_by_text("this is not the PIN of Player 1 (Anna)").wait_for()
+    page.get_by_label("Your PIN").fill("1234")
+    page.get_by_role("button", name="Open my seat").click()
+    page.get_by_role("region", name="Your role").wait_for()
+    assert "Seer" in page.inner_text("body")
+    page.reload()
+    page.get_by_label("Your PIN").wait_for()
+    assert "Seer" not in page.content()
+    page.get_by_label("Your PIN").fill("1234")
+    page.get_by_role("button", name="Open my seat").click()
+    page.get_by_role("region", name="Your role").wait_for()
+    page.goto("about:blank")
+    page.go_back()
+    page.get_by_label("Your PIN").wait_for()
+    assert "Seer" not in page.content()
+    page.get_by_label("Your PIN").fill("1234")
+    page.get_by_role("button", name="Open my seat").click()
+    page.get_by_role("radio").first.check()
+    page.get_by_role("button", name="Send", exact=True).click()
+    page.get_by_role("button", name="Hand over").first.click()
+    page.get_by_text("Give the device to Player 4 (Ben)").wait_for()
+    assert "Seer" not in page.content()
+    assert "see Player" not in page.content()
+    context.close()
+
+
+def test_names_and_words_are_text_and_nothing_more(server: Server, browser: Browser) -> None:
+    evil = "<img src=x onerror=alert(1)>"
+    code = server.prepare(role="Villager", name="<b>bold</b>")
+    server.start()
+    context = window(browser)
+    opened: list[str] = []
+    me = sit(context, server, code, evil[:24])
+    me.page.on("dialog", lambda dialog: (opened.append(dialog.message), dialog.dismiss()))
+    begin(me, code)
+    words = f"{evil}<script>alert(2)</script>\u202e{'w' * 300}"
+    while not (me.page.locator(".said.own").count() or me.over):
+        me.act(words)
+        me.page.wait_for_timeout(100)
+    assert me.page.locator(".said img, .said script").count() == 0
+    assert "‹script›" in me.page.inner_text(".said.own")
+    assert me.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert not opened
+    nothing_wrong(me)
+    context.close()
