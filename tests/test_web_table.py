@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from web_helpers import Frames, first_choice, in_no_time, now, played, seated, until, wish
@@ -30,6 +31,7 @@ from wolflab.ui.web.house import House
 from wolflab.ui.web.plan import GRACE, LENIENCY, night_duties, web_rules
 from wolflab.ui.web.refusals import Refused
 from wolflab.ui.web.table import WebTable
+from wolflab.ui.web.telling import device_told
 
 
 def silent(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
@@ -37,9 +39,7 @@ def silent(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
     return None
 
 
-def at_table(
-    folder: Path, work: Callable[[House], Coroutine[Any, Any, Any]], before: Callable[[], None] | None = None
-) -> Any:
+def at_table(folder: Path, work: Callable[[House], Coroutine[Any, Any, Any]]) -> Any:
     """Do it in a house of its own, in no time."""
 
     async def open_house() -> Any:
@@ -650,11 +650,10 @@ def test_a_lobby_does_not_wait_for_ever(tmp_path: Path) -> None:
         assert start["until"] == pytest.approx(180, abs=1)
         await asyncio.sleep(3)
         assert table.plan.state == "playing", "built-in players take the other seats"
-        assert (
-            table.plan.experiment().players["Player 3"].recipe_name == "deductive"
-            if ("Player 3" in table.plan.experiment().players)
-            else True
-        )
+        players = table.plan.experiment().players
+        assert players["Player 2"].recipe_name == "person"
+        assert {"Player 1", "Player 3"}.isdisjoint(players), "whoever plays for all others plays here"
+        assert players["others"].recipe_name == "deductive"
 
     at_table(tmp_path, game)
 
@@ -733,17 +732,15 @@ def test_a_shared_device_asks_for_everybody_alike_at_night(tmp_path: Path) -> No
     async def game(house: House) -> None:
         made = wish("witch", people=())
         seats = [{"kind": "shared" if seat in (0, 3, 5) else "agent"} for seat in range(7)]
-        import msgspec
-
         made = msgspec.convert({**msgspec.to_builtins(made), "seats": seats}, type(made))
         table, _, _ = house.make(made, host=False)
-        assert table.device()["text"] == "Give the device to Player 1"
+        assert device_told(table)["text"] == "Give the device to Player 1"
         for seat in (0, 3, 5):
             table.plan.seats[seat].pin = "salt", "hash"
         table.start()
         calls: list[int] = []
         while table.public.facts.phase != "day":
-            wanted = [seat["seat"] for seat in table.device()["seats"] if seat["wanted"]]
+            wanted = [seat["seat"] for seat in device_told(table)["seats"] if seat["wanted"]]
             if wanted and table.public.facts.phase == "night":
                 seat = wanted[0]
                 calls.append(seat)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from table_helpers import Server
 
 from real_models import only_when_asked
 
@@ -41,3 +42,12 @@ def browser() -> Iterator[Browser]:
         launched = playwright.chromium.launch(executable_path=CHROMIUM, args=[*sandbox, *quiet])
         yield launched
         launched.close()
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """A server of tables; it is not started yet, and is stopped in the end."""
+    server = Server(tmp_path / "tables")
+    yield server
+    if server.process is not None:
+        server.kill()

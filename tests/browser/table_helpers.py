@@ -11,13 +11,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from looks import SIZES
 
 from wolflab.match import Draws, dealt_roles
 from wolflab.ui.web.house import House
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 KNOWN = "a secret that the tests know"
 FAST = {"speak": 60, "vote": 60, "night": 4, "hidden": 1, "pace": 0.2, "wait": 0}
-SIZES = {"desktop": (1280, 800), "phone": (390, 844)}
 
 
 def free_port() -> int:
@@ -159,17 +159,6 @@ class Cable:
                 end.shutdown(socket.SHUT_RDWR)
 
 
-@contextmanager
-def serving(folder: Path) -> Iterator[Server]:
-    """A server that is not started yet, and is stopped in the end."""
-    server = Server(folder)
-    try:
-        yield server
-    finally:
-        if server.process is not None:
-            server.kill()
-
-
 _ACT = """words => {
   const form = document.querySelector("form.ask");
   if (!form) {
@@ -243,6 +232,25 @@ def sit(context: BrowserContext, server: Server, code: str, name: str, seat: str
     page.wait_for_url(re.compile(r"/s/\d+/"))
     page.get_by_role("region", name="Your seat").wait_for()
     return player
+
+
+def share(page: Page, server: Server, code: str, look: Callable[[], None] = lambda: None) -> None:
+    """Anna and Ben sit down at the shared device, at the first and the fourth seat. look: called before."""
+    page.goto(f"http://127.0.0.1:{server.port}/t/{code}/d/#device={KNOWN.replace(' ', '%20')}")
+    for seat, name, pin in (("Player 1", "Anna", "1234"), ("Player 4", "Ben", "9876")):
+        page.get_by_role("button", name=re.compile(seat)).click()
+        page.get_by_label("Choose a PIN, 4 to 8 digits").fill(pin)
+        page.get_by_label("Your name").fill(name)
+        if name == "Anna":
+            look()
+        page.get_by_role("button", name="Take this seat").click()
+        page.get_by_role("button", name="Hand over").first.click()
+
+
+def unlock(page: Page, pin: str) -> None:
+    """Open the seat that the shared device asks for."""
+    page.get_by_label("Your PIN").fill(pin)
+    page.get_by_role("button", name="Open my seat").click()
 
 
 def begin(player: Player, code: str) -> None:

@@ -6,12 +6,12 @@ scroll by keyboard too. With WOLFLAB_SCREENSHOTS=FOLDER each page is kept there 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from looks import PICTURES, SCHEMES, SIZES, is_too_wide, what_keeps_people_out
 from typer.testing import CliRunner
 
 from wolflab.cli import app
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore")]
 
-SIZES = {"desktop": (1280, 800), "phone": (390, 844)}
-STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
 PAGES = {
     "report": ("run quickstart --out run -o deals=3", "run/report.html"),
     "tournament": (
@@ -60,7 +58,7 @@ def size(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(scope="module", params=["light", "dark"])
+@pytest.fixture(scope="module", params=SCHEMES)
 def opened(
     request: pytest.FixtureRequest, written: dict[str, Path], browser: Browser, size: str
 ) -> Iterator[dict[str, Page]]:
@@ -73,24 +71,20 @@ def opened(
     for name, path in written.items():
         pages[name] = window.new_page()
         pages[name].goto(path.as_uri())
-        if folder := os.environ.get("WOLFLAB_SCREENSHOTS"):
-            pages[name].screenshot(path=f"{folder}/{name}-{size}-{request.param}.png", full_page=True)
+        if PICTURES:
+            pages[name].screenshot(path=f"{PICTURES}/{name}-{size}-{request.param}.png", full_page=True)
     yield pages
     window.close()
 
 
 def test_nothing_keeps_people_out(opened: dict[str, Page]) -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
     for name, page in opened.items():
-        found = Axe().run(page, options={"runOnly": STANDARDS}).response["violations"]
-        told = [(rule["id"], rule["impact"], rule["nodes"][0]["html"]) for rule in found]
-        assert not told, f"{name}: {told}"
+        assert not what_keeps_people_out(page), name
 
 
 def test_nothing_is_wider_than_the_screen_but_tables_that_scroll(opened: dict[str, Page]) -> None:
     for name, page in opened.items():
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+        assert not is_too_wide(page), name
         lost = page.evaluate(
             "[...document.querySelectorAll('table')].filter(table => table.scrollWidth > innerWidth && "
             "!table.closest('[tabindex=\"0\"]')).length"

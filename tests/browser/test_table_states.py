@@ -5,27 +5,24 @@ With WOLFLAB_SCREENSHOTS=FOLDER each is kept there as a picture, light and dark,
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from table_helpers import FAST, KNOWN, SIZES, Player, Server, begin, play, serving, sit, window
+from looks import PICTURES, SCHEMES, SIZES, is_too_wide, what_keeps_people_out
+from table_helpers import FAST, KNOWN, Player, Server, begin, play, share, sit, unlock, window
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.tables, pytest.mark.filterwarnings("ignore")]
 
-STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
-PICTURES = os.environ.get("WOLFLAB_SCREENSHOTS")
 LOOKS = [("desktop", "light"), ("phone", "dark")]
 """How each state is looked at; all four ways where pictures are kept."""
 if PICTURES:
-    LOOKS = [(size, scheme) for size in SIZES for scheme in ("light", "dark")]
+    LOOKS = [(size, scheme) for size in SIZES for scheme in SCHEMES]
 
 
 @dataclass
@@ -33,35 +30,22 @@ class Album:
     """Looks at pages, and keeps what is wrong with them."""
 
     wrongs: list[str] = field(default_factory=list)
-    states: list[str] = field(default_factory=list)
 
     def look(self, page: Page, state: str) -> None:
-        from axe_playwright_python.sync_playwright import Axe
-
-        self.states.append(state)
         before = page.viewport_size
         for size, scheme in LOOKS:
             width, height = SIZES[size]
             page.set_viewport_size({"width": width, "height": height})
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
             page.wait_for_timeout(120)
-            found = Axe().run(page, options={"runOnly": STANDARDS}).response["violations"]
-            for rule in found:
-                self.wrongs.append(
-                    f"{state}, {size}, {scheme}: {rule['id']} {rule['nodes'][0]['html'][:200]}"
-                )
-            if not page.evaluate("document.documentElement.scrollWidth <= innerWidth"):
-                self.wrongs.append(f"{state}, {size}: wider than the screen")
+            found = what_keeps_people_out(page)
+            if is_too_wide(page):
+                found.append("wider than the screen")
+            self.wrongs += (f"{state}, {size}, {scheme}: {wrong}" for wrong in found)
             if PICTURES:
                 page.screenshot(path=f"{PICTURES}/table-{state}-{size}-{scheme}.png")
         if before:
             page.set_viewport_size(before)
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    with serving(tmp_path / "tables") as made:
-        yield made
 
 
 @pytest.fixture
@@ -179,8 +163,8 @@ def test_when_things_go_wrong(server: Server, browser: Browser, album: Album) ->
         if idle.page.get_by_role("button", name="Take my seat back").count() or idle.over:
             break
         idle.page.wait_for_timeout(100)
-    if not idle.over:
-        album.look(idle.page, "stand-in")
+    assert not idle.over
+    album.look(idle.page, "stand-in")
     here, gone = sit(context, server, lost, "Cleo"), sit(context, server, lost, "Dan")
     begin(here, lost)
     while not gone.page.locator("form.ask textarea, form.ask input").count():
@@ -211,20 +195,11 @@ def test_a_shared_device(server: Server, browser: Browser, album: Album) -> None
     page.goto("about:blank")
     page.goto(server.url)
     page.get_by_text("Make a table").first.wait_for()
-    page.goto(f"http://127.0.0.1:{server.port}/t/{code}/d/#device={KNOWN.replace(' ', '%20')}")
-    for seat, name, pin in (("Player 1", "Anna", "1234"), ("Player 4", "Ben", "9876")):
-        page.get_by_role("button", name=re.compile(seat)).click()
-        page.get_by_label("Choose a PIN, 4 to 8 digits").fill(pin)
-        page.get_by_label("Your name").fill(name)
-        if name == "Anna":
-            album.look(page, "device-lobby")
-        page.get_by_role("button", name="Take this seat").click()
-        page.get_by_role("button", name="Hand over").first.click()
+    share(page, server, code, lambda: album.look(page, "device-lobby"))
     begin(Player(page), code)
     page.get_by_text("Give the device to Player 1 (Anna)").wait_for()
     album.look(page, "device-locked")
-    page.get_by_label("Your PIN").fill("1234")
-    page.get_by_role("button", name="Open my seat").click()
+    unlock(page, "1234")
     page.get_by_role("region", name="Your role").wait_for()
     album.look(page, "device-open")
     context.close()

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from table_helpers import FAST, KNOWN, Cable, Player, Server, begin, play, role_of, serving, sit, window
+from table_helpers import FAST, Cable, Player, Server, begin, play, role_of, share, sit, unlock, window
 
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.store import Store
@@ -19,12 +17,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore")]
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    with serving(tmp_path / "tables") as made:
-        yield made
 
 
 def nothing_wrong(*players: Player) -> None:
@@ -215,34 +207,24 @@ def test_a_laptop_is_passed_and_shows_nothing_in_between(server: Server, browser
     server.start()
     context = window(browser)
     page = context.new_page()
-    page.goto(f"{server.url}/t/{code}/d/#device={KNOWN.replace(' ', '%20')}")
-    for seat, name, pin in (("Player 1", "Anna", "1234"), ("Player 4", "Ben", "9876")):
-        page.get_by_role("button", name=re.compile(seat)).click()
-        page.get_by_label("Choose a PIN, 4 to 8 digits").fill(pin)
-        page.get_by_label("Your name").fill(name)
-        page.get_by_role("button", name="Take this seat").click()
-        page.get_by_role("button", name="Hand over").first.click()
+    share(page, server, code)
     begin(Player(page), code)
     page.get_by_text("Give the device to Player 1 (Anna)").wait_for()
-    page.get_by_label("Your PIN").fill("9876")
-    page.get_by_role("button", name="Open my seat").click()
+    unlock(page, "9876")
     page.get_by_text("this is not the PIN of Player 1 (Anna)").wait_for()
-    page.get_by_label("Your PIN").fill("1234")
-    page.get_by_role("button", name="Open my seat").click()
+    unlock(page, "1234")
     page.get_by_role("region", name="Your role").wait_for()
     assert "Seer" in page.inner_text("body")
     page.reload()
     page.get_by_label("Your PIN").wait_for()
     assert "Seer" not in page.content()
-    page.get_by_label("Your PIN").fill("1234")
-    page.get_by_role("button", name="Open my seat").click()
+    unlock(page, "1234")
     page.get_by_role("region", name="Your role").wait_for()
     page.goto("about:blank")
     page.go_back()
     page.get_by_label("Your PIN").wait_for()
     assert "Seer" not in page.content()
-    page.get_by_label("Your PIN").fill("1234")
-    page.get_by_role("button", name="Open my seat").click()
+    unlock(page, "1234")
     page.get_by_role("radio").first.check()
     page.get_by_role("button", name="Send", exact=True).click()
     page.get_by_role("button", name="Hand over").first.click()

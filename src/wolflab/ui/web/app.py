@@ -24,9 +24,10 @@ from .doors import Doors, Wires, address, is_token, seat_number
 from .guard import GUESSES, PINS, TABLES, Guard, Limiter, body
 from .house import House
 from .live import live_host, live_nowhere, live_public, live_seat
-from .plan import BudgetPlan, TableSeat, TableWish, new_pin, new_secret, nickname, same_pin, same_secret
+from .plan import BudgetPlan, TableSeat, TableWish, new_pin, new_secret, same_pin, same_secret
 from .refusals import Refused, sentence_of
 from .table import WebTable
+from .telling import device_told
 
 _STATIC = files("wolflab.ui.web") / "static"
 
@@ -111,7 +112,7 @@ async def _take_enter(request: Request, doors: Doors) -> Response:
         if secret is not None:
             if not is_token(secret, kept):
                 raise doors.guessed(request, f"this link's {what} token is not this server's")
-            doors.keep(request, answer, what, secret, "/")
+            doors.set_cookie(request, answer, what, secret, "/")
     return answer
 
 
@@ -127,7 +128,7 @@ async def _take_enter_table(request: Request, doors: Doors) -> Response:
         if secret is not None:
             if not same_secret(secret, kept):
                 raise doors.guessed(request, f"this link's {what} secret is not this table's")
-            doors.keep(request, answer, what, secret, path)
+            doors.set_cookie(request, answer, what, secret, path)
     return answer
 
 
@@ -143,9 +144,9 @@ async def _take_make(request: Request, doors: Doors) -> Response:
     told = {"code": table.plan.code, "keeper": keeper, "device": device if shared else None}
     answer = JSONResponse(told, 201)
     path = f"/t/{table.plan.code}/"
-    doors.keep(request, answer, "keeper", keeper, path)
+    doors.set_cookie(request, answer, "keeper", keeper, path)
     if shared:
-        doors.keep(request, answer, "device", device, path)
+        doors.set_cookie(request, answer, "device", device, path)
         table.plan.host_plays = host
     return answer
 
@@ -202,8 +203,8 @@ async def _take_enter_seat(request: Request, doors: Doors) -> Response:
 
 def _sits(request: Request, doors: Doors, answer: Response, table: WebTable, seat: int, secret: str) -> None:
     """This browser holds that seat; where the moderator's view is, it says so, whoever is the host later."""
-    doors.keep(request, answer, "seat", secret, f"/t/{table.plan.code}/s/{seat}/")
-    doors.keep(request, answer, "sits", str(seat), _host_path(table))
+    doors.set_cookie(request, answer, "seat", secret, f"/t/{table.plan.code}/s/{seat}/")
+    doors.set_cookie(request, answer, "sits", str(seat), _host_path(table))
     doors.mark_host(request, table)
 
 
@@ -273,7 +274,9 @@ async def _take_leave(request: Request, doors: Doors) -> Response:
 
 async def _take_device(request: Request, doors: Doors) -> Response:
     """GET /t/CODE/d/state"""
-    return JSONResponse(doors.device(request).device())
+    table = doors.device(request)
+    table.at_device()
+    return JSONResponse(device_told(table))
 
 
 async def _take_unlock(request: Request, doors: Doors) -> Response:
@@ -299,11 +302,8 @@ async def _take_unlock(request: Request, doors: Doors) -> Response:
 def _first_pin(table: WebTable, number: int, seat: TableSeat, given: Unlock) -> None:
     if table.plan.state != "lobby":
         raise Refused(409, "the game has begun without this seat's person")
-    name = nickname(given.name)
-    if name and any(other.nick.casefold() == name.casefold() for other in table.plan.seats):
-        raise Refused(409, f"{name}: somebody at this table is called so; take another name")
-    seat.pin = new_pin(given.pin)
-    seat.nick = name
+    name = table.free_name(given.name, number)
+    seat.pin, seat.nick = new_pin(given.pin), name
     table.at_device()
     table.arrived()
 

@@ -146,7 +146,7 @@ class Doors:
         self.limits.count(GUESSES, address(visit))
         return Refused(403, sentence)
 
-    def keep(self, visit: Request, answer: Response, what: str, value: str, path: str) -> None:
+    def set_cookie(self, visit: Request, answer: Response, what: str, value: str, path: str) -> None:
         """Set a cookie that scripts cannot read, for that path alone."""
         answer.set_cookie(
             self.cookie(what),

@@ -180,7 +180,6 @@ class House:
             "recipes": [{"name": name, "about": about} for name, about in RECIPES.items()],
             "host": host,
             "models": [MODEL],
-            "needs_access": False,
         }
 
     async def _sweep(self) -> None:
@@ -204,8 +203,8 @@ def _line(table: WebTable) -> dict[str, Any]:
         "name": plan.name,
         "rules": plan.rules,
         "state": plan.state,
-        "open": sum(seat.kind == "person" and not seat.taken for seat in plan.seats),
-        "people": sum(seat.taken for seat in plan.seats),
+        "open": len(plan.free),
+        "people": len(plan.people),
         "players": len(plan.seats),
     }
 

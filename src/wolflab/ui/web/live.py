@@ -21,6 +21,7 @@ from .feed import Feed, encode
 from .guard import ALL_SOCKETS, SEAT_SOCKETS, SOCKETS
 from .refusals import Refused, sentence_of
 from .table import WebTable
+from .telling import first_told
 
 PING = 5.0
 """Seconds between two questions whether a seat's page is still there."""
@@ -85,7 +86,7 @@ async def _unseated(socket: WebSocket, choose: Callable[[Doors, WebTable], Feed]
     table.watched_by(1)
     try:
         await socket.accept()
-        first = {"keeper": doors.keeper(socket, table), "host": doors.is_host(socket), **table.first()}
+        first = {"keeper": doors.keeper(socket, table), "host": doors.is_host(socket), **first_told(table)}
         await _serve(Wire(socket), lambda: choose(doors, table), first, watched=False)
     finally:
         wires.unknown[where] -= 1
@@ -128,7 +129,7 @@ async def live_seat(socket: WebSocket) -> None:
             "host": doors.is_host(socket),
             "draft": kept.draft,
             "notes": kept.notes,
-            **table.first(),
+            **first_told(table),
         }
         await _serve(wire, lambda: table.seats[seat], first, watched=True)
     finally:

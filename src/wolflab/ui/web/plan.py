@@ -89,7 +89,7 @@ class TableWish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class TableSeat(msgspec.Struct):
     """One seat, as it is kept. nick: what its person is called. secret: the hash of the seat's secret.
-    pin: of a seat at a shared device, its salt and hash. stand_in: a built-in player plays in its place.
+    pin: of a seat at a shared device, its salt and hash.
     """
 
     kind: SeatKind
@@ -98,7 +98,6 @@ class TableSeat(msgspec.Struct):
     nick: str = ""
     secret: str = ""
     pin: tuple[str, str] | None = None
-    stand_in: bool = False
 
     @property
     def of_person(self) -> bool:
@@ -144,6 +143,11 @@ class TablePlan(msgspec.Struct):
     def people(self) -> list[int]:
         """The seats at which people sit."""
         return [number for number, seat in enumerate(self.seats) if seat.of_person and seat.taken]
+
+    @property
+    def free(self) -> list[int]:
+        """The seats that anybody may still take."""
+        return [n for n, seat in enumerate(self.seats) if seat.kind == "person" and not seat.taken]
 
     @property
     def shared(self) -> list[int]:

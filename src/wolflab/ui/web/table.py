@@ -22,16 +22,16 @@ from ...lab.runs.tables import only_place, play_table
 from ...lab.runs.work import error_sentence
 from ...lab.storage.store import Store
 from ...record import GameRecord, Turn
-from ...rules import Ask, DayBroke, Event, Log, NightFell, Ruleset
-from ...text.asking.rules_text import rules_text
-from ...text.asking.sentences import listed
+from ...rules import EVERYONE, Ask, Event, Log, NightFell
 from ...text.people import PersonAnswer
 from ...text.questions import Question
-from .desk import Desk, KeptDesk, OpenAsk, read_desks, what_it_does, write_desks
-from .feed import Feed, encode
+from .desk import Desk, KeptDesk, OpenAsk, read_desks, write_desks
+from .feed import Feed
 from .plan import GRACE, LENIENCY, TablePlan, new_secret, nickname, night_duties, same_secret, secret_hash
 from .refusals import Refused
-from .timeline import GameAsks, GameGoesOn, PersonAsked, Timeline
+from .room import Awaited, Doing, Room
+from .telling import tell_everybody
+from .timeline import GameAsks, GameGoesOn, PersonAsked, Timeline, clock
 
 TABLE = "table.json"
 _LOOK = 0.5
@@ -40,8 +40,6 @@ _TOGETHER = 0.02
 """Seconds between a change and what is sent of it, so that nobody sees in how many steps it came."""
 _SOON = 5.0
 """Seconds that a person has at least for a choice at night."""
-_LATE = 2
-"""Asks in a row whose time ran out, after which a person counts as gone."""
 _LONGEST_EXTRA = 120.0
 """Seconds by which all asks of a seat together are prolonged while its connection is lost."""
 _log = logging.getLogger("wolflab")
@@ -51,27 +49,18 @@ class GameVoid(ServerError):
     """Somebody has left a table that declares its game void then."""
 
 
-class WebTable:
-    """See the module. folder: where it is kept, its run too. Made anew, or read by `open`."""
+class WebTable(Room):
+    """See the module. folder: where it is kept, its run too. Made anew, or read by `open`. tickets: with
+    which seats of the shared device were opened. used: when somebody last asked for this table.
+    """
 
     def __init__(self, plan: TablePlan, folder: Path) -> None:
-        self.plan = plan
+        super().__init__(plan, read_desks(folder, len(plan.seats)))
         self.folder = folder
-        self.ruleset: Ruleset = plan.ruleset
-        self.desks: list[Desk] = read_desks(folder, len(plan.seats))
-        self.seats = [Feed(self.ruleset, seat) for seat in range(self.ruleset.players)]
-        self.public = Feed(self.ruleset)
-        self.host = Feed(self.ruleset, everything=True)
         self.tickets: dict[str, int] = {}
-        self.spectators = 0
-        self.device_seen: float | None = None
         self.used: float = 0.0
-        self._timeline: Timeline | None = None
         self._game: asyncio.Task[None] | None = None
         self._waiting: asyncio.Task[None] | None = None
-        self._starts: float | None = None
-        self._turn: tuple[tuple[int, ...], str, float, float] | None = None
-        self._gone: tuple[int, ...] = ()
         self._touched = False
         self._unsaved: asyncio.TimerHandle | None = None
         self._counting: asyncio.TimerHandle | None = None
@@ -84,11 +73,6 @@ class WebTable:
     def open(cls, folder: Path) -> WebTable:
         """The table that is kept there."""
         return cls(msgspec.json.decode((folder / TABLE).read_bytes(), type=TablePlan), folder)
-
-    @property
-    def feeds(self) -> list[Feed]:
-        """Of everybody who is sent anything."""
-        return [*self.seats, self.public, self.host]
 
     # -- keeping --------------------------------------------------------------------------
 
@@ -116,18 +100,16 @@ class WebTable:
 
     def join(self, name: str, seat: int | None = None) -> tuple[int, str]:
         """Somebody sits down: the seat, and its secret. Refused where there is no room."""
-        plan, name = self.plan, nickname(name)
+        plan = self.plan
         if plan.state != "lobby":
             raise Refused(409, "this game has begun; you can watch it")
+        name = self.free_name(name)
         if not name:
             raise Refused(422, "name: say what the others may call you")
-        if any(other.nick.casefold() == name.casefold() for other in plan.seats):
-            raise Refused(409, f"{name}: somebody at this table is called so; take another name")
-        free = [n for n, other in enumerate(plan.seats) if other.kind == "person" and not other.taken]
         if seat is None:
-            seat = free[0] if free else -1
-        if seat not in free:
-            raise Refused(409, "this seat is taken" if free else "all seats for people are taken")
+            seat = plan.free[0] if plan.free else -1
+        if seat not in plan.free:
+            raise Refused(409, "this seat is taken" if plan.free else "all seats for people are taken")
         secret = new_secret()
         plan.seats[seat].nick = name
         plan.seats[seat].secret = secret_hash(secret)
@@ -147,29 +129,35 @@ class WebTable:
 
     def rename(self, seat: int, name: str) -> None:
         """Somebody is called otherwise from now on; in the lobby alone."""
-        name, plan = nickname(name), self.plan
-        if plan.state != "lobby":
+        if self.plan.state != "lobby":
             raise Refused(409, "the game has begun; names stay as they are")
-        if not name or any(
-            other.nick.casefold() == name.casefold() for n, other in enumerate(plan.seats) if n != seat
-        ):
-            raise Refused(422, "name: it is empty, or somebody at this table is called so")
-        plan.seats[seat].nick = name
+        name = self.free_name(name, seat)
+        if not name:
+            raise Refused(422, "name: say what the others may call you")
+        self.plan.seats[seat].nick = name
         self.save()
         self.touch()
 
+    def free_name(self, name: str, seat: int | None = None) -> str:
+        """The name, fit for a page; Refused where somebody at another seat is called so."""
+        name = nickname(name)
+        others = [other.nick.casefold() for n, other in enumerate(self.plan.seats) if n != seat]
+        if name and name.casefold() in others:
+            raise Refused(409, f"{name}: somebody at this table is called so; take another name")
+        return name
+
     def arrived(self) -> None:
         """Somebody has come: from the first on, the table waits no longer than it declares."""
-        if self._starts is None and self.plan.times.wait and self.plan.state == "lobby":
-            self._starts = _time() + 60 * self.plan.times.wait
+        if self.starts is None and self.plan.times.wait and self.plan.state == "lobby":
+            self.starts = clock() + 60 * self.plan.times.wait
             self._waiting = asyncio.create_task(self._start_in_time())
         self.save()
         self.touch()
 
     async def _start_in_time(self) -> None:
-        assert self._starts is not None
+        assert self.starts is not None
         while self.plan.state == "lobby":
-            await asyncio.sleep(max(_LOOK, self._starts - _time()))
+            await asyncio.sleep(max(_LOOK, self.starts - clock()))
             if any(self.here(seat) for seat in self.plan.people) and self.plan.state == "lobby":
                 self.start()
 
@@ -208,12 +196,12 @@ class WebTable:
         """Play, from where it was left."""
         for feed in self.feeds:
             feed.reset()
-        self._turn = None
+        self.awaited = None
         plan = self.plan
         for desk in self.desks:
-            desk.away_since = None if desk.connections else _time()
-        self._timeline = Timeline(self.ruleset, plan.times, plan.night_seconds, self, plan.shown)
-        self._game = asyncio.create_task(self._run(self._timeline))
+            desk.away_since = None if desk.connections else clock()
+        self.timeline = Timeline(self.ruleset, plan.times, plan.night_seconds, self, plan.shown)
+        self._game = asyncio.create_task(self._run(self.timeline))
         self._game.add_done_callback(self._finished)
         self.touch()
 
@@ -243,12 +231,12 @@ class WebTable:
         return failed
 
     def _watch(self, events: Sequence[Event], log: Log, turns: Sequence[Turn]) -> None:
-        assert self._timeline is not None
-        self._timeline.add(GameGoesOn(tuple(events), tuple(turns)))
+        assert self.timeline is not None
+        self.timeline.add(GameGoesOn(tuple(events), tuple(turns)))
 
     def _asked(self, asks: Sequence[Ask]) -> None:
-        assert self._timeline is not None
-        self._timeline.add(GameAsks(tuple(asks)))
+        assert self.timeline is not None
+        self.timeline.add(GameAsks(tuple(asks)))
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         """The game's task is done: by itself, by `give_up`, by `close`, or by a fault of ours."""
@@ -261,7 +249,7 @@ class WebTable:
 
     def _ended(self, how: str, why: str) -> None:
         plan = self.plan
-        self._turn = None
+        self.awaited = None
         if self._void:
             how, why = "void", self._void
             if (self.folder / "run.sqlite").exists():
@@ -297,8 +285,8 @@ class WebTable:
             return desk.kept.answers[name]
         opened = OpenAsk(question, asyncio.get_running_loop().create_future())
         desk.asks[name] = opened
-        assert self._timeline is not None
-        self._timeline.add(PersonAsked(lambda: self._open(desk, opened)))
+        assert self.timeline is not None
+        self.timeline.add(PersonAsked(lambda: self._open(desk, opened)))
         try:
             return await self._answer(question.situation.seat, desk, opened)
         finally:
@@ -307,12 +295,12 @@ class WebTable:
 
     def _open(self, desk: Desk, opened: OpenAsk) -> None:
         """A person is asked, from now on."""
-        now, ask, times = _time(), opened.ask, self.plan.times
-        assert self._timeline is not None
+        now, ask, times = clock(), opened.ask, self.plan.times
+        assert self.timeline is not None
         if ask.phase == "night":
             opened.due = self._night_due(opened, now)
         elif ask.phase in ("departure", "action"):
-            until = self._timeline.hidden_until or now + times.hidden
+            until = self.timeline.hidden_until or now + times.hidden
             opened.due = max(until - LENIENCY - _LOOK, now + min(_SOON, times.hidden / 2))
         else:
             opened.due = now + (times.vote if ask.options is not None or opened.outside else times.speak)
@@ -321,9 +309,9 @@ class WebTable:
 
     def _night_due(self, opened: OpenAsk, now: float) -> float:
         """By when a choice at night is due: it leaves time for whatever may come after it."""
-        assert self._timeline is not None
-        night, situation = self._timeline.night, opened.question.situation
-        began = self._timeline.night_began if self._timeline.night_began is not None else now
+        assert self.timeline is not None
+        night, situation = self.timeline.night, opened.question.situation
+        began = self.timeline.night_began if self.timeline.night_began is not None else now
         last, own = night_duties(self.ruleset)[opened.ask.kind]
         if own > 1:
             last += situation.pack.index(situation.seat) + 1 - own
@@ -338,7 +326,7 @@ class WebTable:
             if opened.due is not None:
                 if self.gone(seat):
                     return self._left(seat, opened)
-                if _time() >= opened.due + LENIENCY:
+                if clock() >= opened.due + LENIENCY:
                     desk.late += opened.public and not opened.outside
                     return PersonAnswer(missing="out of time")
             await asyncio.wait({opened.answer}, timeout=_LOOK)
@@ -352,36 +340,7 @@ class WebTable:
             raise GameVoid(why)
         return PersonAnswer(missing="left the table", stand_in=self.plan.vanish == "stand-in")
 
-    # -- who is here ------------------------------------------------------------------------
-
-    def called(self, seat: int) -> str:
-        """What the others know somebody by."""
-        nick = self.plan.seats[seat].nick if self.plan.marked else ""
-        name = self.ruleset.names[seat]
-        return f"{name} ({nick})" if nick else name
-
-    def here(self, seat: int) -> bool:
-        """Whether a page shows this seat now; a shared device counts for all its seats."""
-        if self.desks[seat].connections:
-            return True
-        if self.plan.seats[seat].kind != "shared" or self.device_seen is None:
-            return False
-        return _time() - self.device_seen < GRACE
-
-    def lost_for(self, seat: int) -> float:
-        """Seconds since the last page of this seat was lost; 0 while it is here."""
-        if self.here(seat):
-            return 0.0
-        since = self.desks[seat].away_since
-        return 0.0 if since is None else _time() - since
-
-    def idle(self, seat: int) -> bool:
-        """Whether its person is here and has let its time run out too often."""
-        return self.desks[seat].late >= _LATE
-
-    def gone(self, seat: int) -> bool:
-        """Whether the table does what it declares for people who have left."""
-        return self.idle(seat) or self.lost_for(seat) >= GRACE
+    # -- who comes and goes ------------------------------------------------------------------------
 
     def connected(self, seat: int) -> None:
         """A page shows this seat."""
@@ -403,14 +362,14 @@ class WebTable:
         desk = self.desks[seat]
         desk.connections -= 1
         if not desk.connections:
-            desk.away_since = _time()
+            desk.away_since = clock()
             asyncio.get_running_loop().call_later(GRACE + _LOOK, self.touch)
         self.touch()
 
     def at_device(self) -> None:
         """The page of the shared device is open."""
-        back = self.device_seen is None or _time() - self.device_seen > GRACE
-        self.device_seen = _time()
+        back = self.device_seen is None or clock() - self.device_seen > GRACE
+        self.device_seen = clock()
         for seat in self.plan.shared:
             self.desks[seat].away_since = self.device_seen
         if back:
@@ -425,11 +384,6 @@ class WebTable:
     def _count_again(self) -> None:
         self._counting = None
         self.touch()
-
-    @property
-    def watched(self) -> bool:
-        """Whether any page shows this table."""
-        return bool(self.spectators) or any(desk.connections for desk in self.desks)
 
     # -- what people send -----------------------------------------------------------------
 
@@ -460,8 +414,8 @@ class WebTable:
             desk.rests += 1
             desk.rested_with = ticket
         self.acted(seat)
-        if self._timeline is not None:
-            self._timeline.wake()
+        if self.timeline is not None:
+            self.timeline.wake()
 
     def keeps(self, secret: str) -> bool:
         """Whether somebody made this table."""
@@ -474,18 +428,13 @@ class WebTable:
         before = self.public.facts.alive
         for feed in self.feeds:
             feed.event(event)
-        self._gone = self._gone if event.audience >= 0 else ()
-        if before != self.public.facts.alive:
-            self._gone = tuple(
-                s for s in range(self.ruleset.players) if (before & ~self.public.facts.alive) >> s & 1
-            )
+        if event.audience == EVERYONE:
+            died = before & ~self.public.facts.alive
+            self.just_gone = tuple(seat for seat in range(self.ruleset.players) if died >> seat & 1)
+            self.awaited = None
         if isinstance(event, NightFell):
             for desk in self.desks:
                 desk.rests = 0
-        if event.audience < 0:
-            self._turn = None
-        if isinstance(event, DayBroke | NightFell):
-            self._turn = None
         self.touch()
 
     def thought(self, turns: Sequence[Turn]) -> None:
@@ -496,29 +445,20 @@ class WebTable:
 
     def waits_for(self, asks: Sequence[Ask]) -> None:
         """See `timeline.Screen`."""
-        seats, times = tuple(ask.seat for ask in asks), self.plan.times
-        first = asks[0]
-        free = first.options is None
-        names = listed([self.called(seat) for seat in seats])
-        if first.kind in ("vote", "elect") and len(seats) > 1:
-            text = "Everybody votes"
-        else:
-            text = (
-                f"{names} {'speaks' if free else 'votes' if first.kind in ('vote', 'elect') else 'chooses'}"
-            )
-        self._turn = seats, text, _time(), times.speak if free else times.vote
+        first, times = asks[0], self.plan.times
+        what: Doing = "vote" if first.kind in ("vote", "elect") else "choose"
+        if first.options is None:
+            what = "speak"
+        seconds = times.speak if what == "speak" else times.vote
+        self.awaited = Awaited(tuple(ask.seat for ask in asks), what, clock(), seconds)
         self.touch()
 
     def batch_over(self) -> None:
         """See `timeline.Screen`."""
-        assert self._timeline is not None
-        if not self._timeline.skip:
+        assert self.timeline is not None
+        if not self.timeline.skip:
             self.plan.shown += 1
             self.save_soon()
-
-    def of_agent(self, seat: int) -> bool:
-        """See `timeline.Screen`."""
-        return not self.plan.seats[seat].taken or self.gone(seat)
 
     def may_hide(self, seats: Sequence[int]) -> bool:
         """See `timeline.Screen`."""
@@ -526,14 +466,7 @@ class WebTable:
 
     def all_ready(self) -> bool:
         """See `timeline.Screen`."""
-        return all(self._ready(seat) for seat in self.plan.people if self._alive(seat))
-
-    def _ready(self, seat: int) -> bool:
-        wanted = self.plan.night_steps if self.plan.seats[seat].kind == "shared" else 1
-        return self.desks[seat].rests >= wanted or self.gone(seat)
-
-    def _alive(self, seat: int) -> bool:
-        return bool(self.public.facts.alive >> seat & 1)
+        return all(self.ready(seat) for seat in self.plan.people if self.alive(seat))
 
     # -- what goes down -------------------------------------------------------------------
 
@@ -545,167 +478,10 @@ class WebTable:
 
     def _publish(self) -> None:
         self._touched = False
-        if self._timeline is not None and self._timeline.skip:
+        if self.timeline is not None and self.timeline.skip:
             asyncio.get_running_loop().call_later(_LOOK, self.touch)
             return  # what was shown before is being shown again
-        common = self._common()
-        for feed in self.feeds:
-            you = None if feed.seat is None else self._you(feed.seat, feed)
-            feed.publish(encode({**common, "seats": self._seats(feed), "you": you}))
-
-    def first(self) -> dict[str, Any]:
-        """What only the first message of a connection says."""
-        return {"rules_text": rules_text(self.ruleset), "declared": self.plan.declared()}
-
-    def _common(self) -> dict[str, Any]:
-        plan, facts = self.plan, self.public.facts
-        wait = None
-        if self._starts is not None and plan.state == "lobby":
-            wait = {
-                "until": self._starts,
-                "text": "Built-in players take the open seats, and the game begins",
-            }
-        return {
-            "table": {
-                "code": plan.code,
-                "name": plan.name,
-                "rules": plan.rules,
-                "state": plan.state,
-                "why": plan.why,
-                "vanish": plan.vanish,
-                "marked": plan.marked,
-                "measure": plan.measure,
-                "listed": plan.listed,
-                "times": plan.times,
-                "night": plan.night_seconds,
-                "free": sum(seat.kind == "person" and not seat.taken for seat in plan.seats),
-            },
-            "time": facts.phase,
-            "round": facts.round,
-            "turn": self._turn_told(),
-            "pause": self._pause(),
-            "start": wait,
-            "spectators": self.spectators,
-        }
-
-    def _turn_told(self) -> dict[str, Any] | None:
-        timeline = self._timeline
-        if timeline is None or self.plan.state != "playing":
-            return None
-        if timeline.night_began is not None:
-            return _turn((), "night", "It is night", timeline.night_began + timeline.night, timeline.night)
-        if self._turn is not None:
-            seats, text, began, of = self._turn
-            people = not self.plan.marked or any(not self.of_agent(seat) for seat in seats)
-            dues = [ask.due for seat in seats for ask in self.desks[seat].shown if ask.due is not None]
-            what = "vote" if "vote" in text else "speak" if "speak" in text else "choose"
-            until = max([began + of, *dues])
-            return _turn(seats, what, text, until if people else None, of if people else None)
-        if timeline.hidden_until is not None:
-            rests = self.plan.times.hidden
-            return _turn((), "wait", "The game rests for a moment", timeline.hidden_until, rests)
-        return None
-
-    def _pause(self) -> dict[str, Any] | None:
-        """Somebody whose turn it is has lost the connection: by day alone."""
-        if self._turn is None or self.plan.state != "playing" or self.public.facts.phase == "night":
-            return None
-        for seat in self._turn[0]:
-            lost = self.lost_for(seat)
-            if (
-                self.plan.seats[seat].taken
-                and not self.here(seat)
-                and lost < GRACE
-                and self.desks[seat].shown
-            ):
-                text = f"{self.called(seat)} has lost the connection; the game waits"
-                return {"text": text, "until": _time() - lost + GRACE}
-        return None
-
-    def _seats(self, feed: Feed) -> list[dict[str, Any]]:
-        plan, facts = self.plan, feed.facts
-        playing = plan.state == "playing"
-        quiet = playing and self.public.facts.phase == "night"
-        roles = self.host.facts.roles if plan.state == "over" else facts.roles
-        told = []
-        for number, seat in enumerate(plan.seats):
-            person = seat.taken or (plan.state == "lobby" and seat.of_person)
-            told.append(
-                {
-                    "seat": number,
-                    "name": self.ruleset.names[number],
-                    "nick": seat.nick if plan.marked or plan.state == "over" else "",
-                    "kind": (seat.kind if person else "agent") if plan.marked else "player",
-                    "open": plan.marked
-                    and plan.state == "lobby"
-                    and seat.kind == "person"
-                    and not seat.taken,
-                    "alive": bool(facts.alive >> number & 1),
-                    "sheriff": facts.sheriff == number,
-                    "here": self.here(number) if plan.marked and person and not quiet else None,
-                    "stand_in": plan.marked and seat.taken and playing and not quiet and self.gone(number),
-                    "role": roles[number] if number < len(roles) else "",
-                    "agent": "" if person or not plan.marked else f"{seat.model}, {seat.recipe}",
-                }
-            )
-        return told
-
-    def _you(self, seat: int, feed: Feed) -> dict[str, Any]:
-        desk, facts = self.desks[seat], feed.facts
-        role = facts.roles[seat]
-        night = self.plan.state == "playing" and facts.phase == "night" and self._alive(seat)
-        shown = desk.shown
-        return {
-            "seat": seat,
-            "nick": self.plan.seats[seat].nick,
-            "role": role,
-            "about": what_it_does(role, self.ruleset),
-            "pack": list(facts.pack_of(seat)),
-            "known": feed.known,
-            "asks": [ask.told(desk.kept.rated) for ask in shown],
-            "may_rest": night and not shown,
-            "rested": night and desk.rests > 0,
-            "stand_in": self.idle(seat) and self.plan.state == "playing",
-        }
-
-    def device(self) -> dict[str, Any]:
-        """What the shared device shows while it is locked: public facts alone."""
-        self.at_device()
-        wanted = self._wanted()
-        names = listed([self.called(seat) for seat in wanted[:1]])
-        seats = [
-            {
-                "seat": seat,
-                "name": self.ruleset.names[seat],
-                "nick": self.plan.seats[seat].nick,
-                "pin_set": self.plan.seats[seat].pin is not None,
-                "wanted": seat in wanted,
-            }
-            for seat in self.plan.shared
-        ]
-        facts = self.public.facts
-        text = f"Give the device to {names}" if wanted else "Nobody is asked now"
-        return {
-            "seats": seats,
-            "time": facts.phase,
-            "round": facts.round,
-            "state": self.plan.state,
-            "text": text,
-        }
-
-    def _wanted(self) -> list[int]:
-        shared = self.plan.shared
-        if self.plan.state == "lobby":
-            return [seat for seat in shared if self.plan.seats[seat].pin is None]
-        if self.plan.state != "playing" or self._timeline is None:
-            return []
-        if self._timeline.night_began is not None:
-            living = [seat for seat in shared if self._alive(seat)]
-            least = min((self.desks[seat].rests for seat in living), default=0)
-            return [s for s in living if self.desks[s].rests == least and least < self.plan.night_steps]
-        if self._turn is None and self._timeline.hidden_until is not None:
-            return [seat for seat in shared if seat in self._gone]
-        return [seat for seat in shared if any(opened.public for opened in self.desks[seat].shown)]
+        tell_everybody(self)
 
 
 def forget_seat(folder: Path, seat: int) -> None:
@@ -720,13 +496,6 @@ def forget_seat(folder: Path, seat: int) -> None:
     write_desks(folder, desks)
 
 
-def _turn(
-    seats: Sequence[int], what: str, text: str, until: float | None, of: float | None
-) -> dict[str, Any]:
-    """until: by the loop's clock."""
-    return {"seats": list(seats), "what": what, "text": text, "until": until, "of": of}
-
-
 def _show_again(record: GameRecord, feeds: Sequence[Feed], host: Feed) -> None:
     """A game that is over, from its record."""
     turns: dict[int, list[Any]] = {}
@@ -738,7 +507,3 @@ def _show_again(record: GameRecord, feeds: Sequence[Feed], host: Feed) -> None:
                 host.thoughts(turn.seat, turn.notes, turn.invalid)
         for feed in feeds:
             feed.event(event)
-
-
-def _time() -> float:
-    return asyncio.get_running_loop().time()

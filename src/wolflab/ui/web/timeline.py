@@ -129,7 +129,7 @@ class Timeline:
 
     async def run(self) -> None:
         """Show everything in order, each thing at its time."""
-        self._last = _time()
+        self._last = clock()
         while (beat := await self._beats.get()) is not None:
             match beat:
                 case PersonAsked(open):
@@ -146,9 +146,9 @@ class Timeline:
         if phase in HIDDEN:
             return
         if phase == "voting" and asks[0].kind == "vote" and "day" in self.ruleset.due and not self.skip:
-            self.hidden_until = self.hidden_until or _time() + self.times.hidden
+            self.hidden_until = self.hidden_until or clock() + self.times.hidden
         await self._pass_hidden()
-        self._last = _time()
+        self._last = clock()
         self.screen.waits_for(asks)
 
     async def _happened(self, events: Sequence[Event], turns: Sequence[Turn]) -> None:
@@ -182,14 +182,14 @@ class Timeline:
         return not isinstance(event, Voted) or self.screen.of_agent(event.voter)
 
     def _shown(self, event: Event) -> None:
-        self._last = _time()
+        self._last = clock()
         if isinstance(event, NightFell):
-            self.night_began = _time()
+            self.night_began = clock()
         elif isinstance(event, DayBroke | GameEnded):
             self.night_began = None
         gone = self._just_gone(event)
         if gone and not self.skip and "departure" in self.ruleset.due and self.screen.may_hide(gone):
-            self.hidden_until = _time() + self.times.hidden
+            self.hidden_until = clock() + self.times.hidden
 
     def _just_gone(self, event: Event) -> Sequence[int]:
         """Who may act unseen now, having left the game with this event."""
@@ -211,25 +211,26 @@ class Timeline:
         """Until the night's end: a whole number of nights since it began, or a mark at which all are
         ready.
         """
-        end = began + self.night * max(1, math.ceil((_time() - began) / max(self.night, 0.001)))
-        while _time() < end:
+        end = began + self.night * max(1, math.ceil((clock() - began) / max(self.night, 0.001)))
+        while clock() < end:
             self._awake.clear()
-            mark = began + MARK * max(1, math.ceil((_time() - began) / MARK))
+            mark = began + MARK * max(1, math.ceil((clock() - began) / MARK))
             if self.screen.all_ready() and mark < end:
                 await self._until(mark)
                 if self.screen.all_ready():
                     return
                 continue
             try:
-                await asyncio.wait_for(self._awake.wait(), end - _time())
+                await asyncio.wait_for(self._awake.wait(), end - clock())
             except TimeoutError:
                 return
 
     async def _until(self, moment: float) -> None:
-        left = moment - _time()
+        left = moment - clock()
         if left > 0:
             await asyncio.sleep(left)
 
 
-def _time() -> float:
+def clock() -> float:
+    """Seconds by the loop's clock, by which everything at a table is timed."""
     return asyncio.get_running_loop().time()
