@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
-
-import pytest
 
 ROOT = Path(__file__).parent.parent
 LOADED = {
@@ -97,21 +92,6 @@ def dead_ends(site: Path) -> Iterator[str]:
             there = pages[target].places if target in pages else {""}
             if not target.is_file() or unquote(parts.fragment) not in there:
                 yield f"{file.relative_to(site)}: {address}"
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
-        cwd=ROOT,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder
 
 
 def test_the_site_stands_by_itself(site: Path) -> None:

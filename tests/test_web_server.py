@@ -1058,8 +1058,9 @@ def test_what_costs_or_runs_is_the_hosts_alone(browser: Browser, stranger: Brows
     code = made.json()["code"]
     with browser.live(f"/t/{code}/live") as line:
         assert next_now(site, line)["now"]["seats"][6]["agent"] == "openai/gpt-4o, vanilla"
-    wish = _a_wish(seats=[*others, {"kind": "agent", "recipe": "nobody"}])
-    assert "nobody" in sentence(browser.post("/tables", json=wish), 422)
+    for recipe in ("nobody", "no_such_module:Agent", "wolflab.agents.random:Missing"):
+        wish = _a_wish(seats=[*others, {"kind": "agent", "recipe": recipe}])
+        assert recipe in sentence(browser.post("/tables", json=wish), 422)
     with Browser(site) as keeper:
         own = keeper.table()
         assert "budget" in sentence(keeper.post(f"/t/{own}/resume", json={"usd": 5}), 403)

@@ -6,13 +6,12 @@ without the packages or the browser, they are skipped. Nothing is downloaded.
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from looks import browser_words
 from table_helpers import Server
 
 from real_models import only_when_asked
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 NEEDED = {"playwright": "playwright", "axe_playwright_python": "axe-playwright-python"}
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -34,12 +32,9 @@ def browser() -> Iterator[Browser]:
     """A browser without a screen."""
     from playwright.sync_api import sync_playwright
 
-    if CHROMIUM is None:
-        pytest.skip("no browser: install Debian's package chromium")
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-    quiet = ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    path, *words = browser_words()
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=[*sandbox, *quiet])
+        launched = playwright.chromium.launch(executable_path=path, args=words)
         yield launched
         launched.close()
 

@@ -1,9 +1,12 @@
-"""How pages are looked at: by size, by light, and by axe-core."""
+"""How pages are looked at: with which browser, by size, by light, and by axe-core."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from typing import TYPE_CHECKING
+
+import pytest
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -13,6 +16,15 @@ SCHEMES = ("light", "dark")
 PICTURES = os.environ.get("WOLFLAB_SCREENSHOTS")
 """The folder where pictures are kept; None where none are."""
 _STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
+
+
+def browser_words() -> list[str]:
+    """Chromium and how it is started; nothing is fetched behind our back."""
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if path is None:
+        pytest.skip("no browser: install Debian's package chromium")
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    return [path, *sandbox, "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 
 
 def what_keeps_people_out(page: Page) -> list[str]:

@@ -159,7 +159,7 @@ class Cable:
                 end.shutdown(socket.SHUT_RDWR)
 
 
-_ACT = """words => {
+ANSWER = """words => {
   const form = document.querySelector("form.ask");
   if (!form) {
     const buttons = [...document.querySelectorAll(".desk button")];
@@ -204,7 +204,7 @@ class Player:
         """Answer what is asked now, if anything is; be ready for the day. At once, also in a tab that is not
         in front, where a browser draws nothing and a click by mouse would wait for that.
         """
-        return bool(self.page.evaluate(_ACT, words))
+        return bool(self.page.evaluate(ANSWER, words))
 
     @property
     def over(self) -> bool:

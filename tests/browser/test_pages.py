@@ -1,4 +1,5 @@
-"""Every page that Wolflab writes, in a real browser: light and dark, on a desktop and on a phone.
+"""Every page that Wolflab writes, in a real browser: light and dark, on a desktop and on a phone; in
+the long form the documentation too.
 
 axe-core finds nothing in them that keeps people out. Nothing is wider than the screen but tables, which
 scroll by keyboard too. With WOLFLAB_SCREENSHOTS=FOLDER each page is kept there as a picture, to be looked at.
@@ -14,6 +15,7 @@ import pytest
 from looks import PICTURES, SCHEMES, SIZES, is_too_wide, what_keeps_people_out
 from typer.testing import CliRunner
 
+import http_server
 from wolflab.cli import app
 
 if TYPE_CHECKING:
@@ -30,6 +32,10 @@ PAGES = {
     "comparison": ("compare run other --out compared.html", "compared.html"),
     "annotation": ("annotate sample run -o labels", "labels/annotate.html"),
     "audit": ("wwqa audit questions.jsonl -o audit", "audit/audit.html"),
+    "evaluation": (
+        "wwqa eval questions.jsonl --model wolf-1 --set base_url={server} --limit 20 -o asked",
+        "asked/report.html",
+    ),
     "review": ("wwqa review questions.jsonl", "questions-review.html"),
 }
 """Each page: the command that writes it, and where."""
@@ -43,8 +49,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         patch.chdir(home)
         command("wwqa build --n 60 -o questions.jsonl")
         command("run quickstart --out other -o deals=3 -o others.model.noise=0.5")
-        for words, _ in PAGES.values():
-            command(words)
+        with http_server.running() as server:
+            for words, _ in PAGES.values():
+                command(words.format(server=server.base_url))
     return {name: home / path for name, (_, path) in PAGES.items()}
 
 
@@ -90,3 +97,27 @@ def test_nothing_is_wider_than_the_screen_but_tables_that_scroll(opened: dict[st
             "!table.closest('[tabindex=\"0\"]')).length"
         )
         assert lost == 0, f"{name}: a wide table that the keyboard cannot scroll"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("size", SIZES)
+def test_no_page_of_the_documentation_keeps_people_out(
+    size: str, scheme: str, site: Path, browser: Browser
+) -> None:
+    width, height = SIZES[size]
+    window = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme=scheme, offline=True
+    )
+    page = window.new_page()
+    wrongs = {}
+    for path in sorted(site.rglob("*.html")):
+        if path.name != "404.html":  # only a server can show it: its links begin with "/"
+            page.goto(path.as_uri())
+            found = [
+                wrong for wrong in what_keeps_people_out(page) if "(moderate)" not in wrong
+            ]  # the theme's
+            wrongs[path.relative_to(site)] = found + ["too wide"] * is_too_wide(page)
+    assert wrongs
+    assert {path: wrong for path, wrong in wrongs.items() if wrong} == {}
+    window.close()

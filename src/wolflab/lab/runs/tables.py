@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from ...agents.own import own_agent
 from ...errors import WolflabError
 from ...match import GameWatch, Played, play, to_the_end
 from ...models.person import PeopleTable
@@ -27,6 +28,13 @@ _GAME = 1
 def only_place(experiment: Experiment) -> Place:
     """The place of the one game that is played."""
     return Place(next(iter(experiment.conditions)), 0, 0)
+
+
+def can_be_seated(experiment: Experiment) -> None:
+    """Raises ExperimentError where an agent of somebody's own cannot be made, before anybody has sat down."""
+    for player in experiment.players.values():
+        if player.own is not None:
+            own_agent(player.own.name, player.own.settings)
 
 
 async def play_table(

@@ -16,6 +16,7 @@ import msgspec
 
 from ...errors import StoreError
 from ...files import write
+from ...lab.runs.tables import can_be_seated
 from ...rules import PRESETS
 from .plan import (
     MODEL,
@@ -155,7 +156,7 @@ class House:
             measure=wish.measure,
             budget=wish.budget,
         )
-        plan.experiment()  # what cannot be played is said now
+        can_be_seated(plan.experiment())  # what cannot be played is said now
         table = WebTable(plan, self.folder / code)
         table.used = asyncio.get_running_loop().time()
         table.save()

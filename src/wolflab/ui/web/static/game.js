@@ -12,7 +12,8 @@ import { Lobby } from "./lobby.js";
 // -- the head
 
 function Phase({ now }) {
-  if (now.table.state === "over") return html`<span class="phase">Over</span>`;
+  const stopped = { over: "Over", paused: "Paused" }[now.table.state];
+  if (stopped || !now.round) return html`<span class="phase">${stopped || "Begins"}</span>`;
   const night = now.time === "night";
   return html`<span class="phase ${now.time}">
     <${Icon} name=${night ? "night" : "day"} />${night ? "Night" : "Day"} ${now.round}</span>`;

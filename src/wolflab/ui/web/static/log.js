@@ -58,7 +58,7 @@ function Votes({ items, seats }) {
   for (const { voter, target } of items) by.set(target, [...(by.get(target) || []), voter]);
   const rows = [...by].sort((a, b) => (b[0] !== null) - (a[0] !== null) || b[1].length - a[1].length);
   const what = items[0].what === "elect" ? "The election" : "The vote";
-  return html`<section class="votes card" aria-label=${what}>
+  return html`<section class="votes card">
     <h3>${what} <small>${count(items.length, "vote")}</small></h3>
     <ul>${rows.map(([target, voters]) => html`<li key=${target}>
       <div class="target">${target === null ? html`<span class="mark none"></span><span class="who">No vote</span>`
@@ -70,20 +70,20 @@ function Votes({ items, seats }) {
 }
 
 function End({ item }) {
-  return html`<section class="end card" aria-label="The end">
+  return html`<section class="end card">
     <${Icon} name=${{ werewolves: "Werewolf", village: "Villager" }[item.winner] || "unknown"} />
     <p><bdi>${item.text}</bdi></p></section>`;
 }
 
 function Roles({ item, seats }) {
-  return html`<section class="card" aria-label="Everybody's role"><h3>Who was who</h3><ul class="roles">
+  return html`<section class="card"><h3>Who was who</h3><ul class="roles">
     ${item.roles.map(({ seat, role }) => html`<li key=${seat}><${Mark} seat=${seats[seat]} />
     <${Who} seat=${seats[seat]} />
       <span class="role-name"><${Icon} name=${role} />${role}</span></li>`)}</ul></section>`;
 }
 
 function Secrets({ items }) {
-  return html`<section class="card secrets" aria-label="What only the moderator knew">
+  return html`<section class="card secrets">
     <p class="tag"><${Icon} name="lock" />Secret</p>${items.map((item) => html`<p key=${item.n}>
     <bdi>${item.text}</bdi></p>`)}</section>`;
 }
