@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from rules_helpers import rulesets
 from wolflab.errors import RulesetError
 from wolflab.rules import DOCTOR, PRESETS, SHERIFF, TWELVE, WITCH, Ruleset
-from wolflab.text.asking.rules_text import rules_text
+from wolflab.text.asking.rules_text import rules_for_people, rules_text
 
 WHERE_IT_MATTERS = {
     "candidates": SHERIFF,
@@ -106,3 +106,12 @@ def test_presets_tell_their_papers_rules() -> None:
     assert "the last one decides" in doctor
     assert "player_0, player_1" in doctor
     assert "drawn by lot and voted out" in doctor
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_people_are_told_the_same_rules_and_nothing_about_prompts(preset: str) -> None:
+    rules = PRESETS[preset]
+    told, prompted = (text.partition("\n\n") for text in (rules_for_people(rules), rules_text(rules)))
+    assert told[2] == prompted[2]
+    assert all(name in told[0] for name in rules.names)
+    assert "instruction" not in told[0]

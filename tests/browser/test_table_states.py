@@ -190,7 +190,7 @@ def test_a_shared_device(server: Server, browser: Browser, album: Album) -> None
     context = window(browser)
     page = context.new_page()
     page.goto(f"http://127.0.0.1:{server.port}/")
-    page.get_by_label("Access").wait_for()
+    page.get_by_label("Access token").wait_for()
     album.look(page, "door")
     page.goto("about:blank")
     page.goto(server.url)

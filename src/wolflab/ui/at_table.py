@@ -18,7 +18,7 @@ from rich.rule import Rule
 from ..errors import ServerError
 from ..rules import Dealt, Said, facts_of
 from ..text.asking.options import labels
-from ..text.asking.rules_text import rules_text
+from ..text.asking.rules_text import rules_for_people
 from ..text.asking.sentences import a_role, line_sentence, listed
 from ..text.asking.wording import moderator_request
 from ..text.people import PersonAnswer, poll_of
@@ -145,7 +145,7 @@ class TerminalTable:
             "/help": lambda: HELP,
             "/know": lambda: what_is_known(now),
             "/log": lambda: what_happened(now),
-            "/rules": lambda: rules_text(now.ruleset),
+            "/rules": lambda: rules_for_people(now.ruleset),
         }
         if name not in told:
             return False

@@ -23,8 +23,20 @@ def rules_text(ruleset: Ruleset, wording: Wording = "own") -> str:
 
     wording: "paper" opens as 002 §6.1 and 004 C.1 do, "own" also tells how to behave in a prompt.
     """
+    return f"{_setting(ruleset, wording)}\n\n{_rules(ruleset)}"
+
+
+def rules_for_people(ruleset: Ruleset) -> str:
+    """The same rules for a person at a table: without what tells a model how to read its prompt."""
+    return (
+        f"Werewolf is a game of hidden roles, here with {_table(ruleset)}. A moderator hosts the game. Only "
+        "the moderator states facts; what other players say may be a lie. These are the rules of this game; "
+        f"other versions of Werewolf differ.\n\n{_rules(ruleset)}"
+    )
+
+
+def _rules(ruleset: Ruleset) -> str:
     parts = [
-        _setting(ruleset, wording),
         _roles(ruleset),
         _night(ruleset),
         _announcement(ruleset),
@@ -41,8 +53,12 @@ def _count(n: int) -> str:
     return _COUNTS[n] if n < len(_COUNTS) else str(n)
 
 
+def _table(rules: Ruleset) -> str:
+    return f"{_count(rules.players)} players: {listed(rules.names)}"
+
+
 def _setting(rules: Ruleset, wording: Wording) -> str:
-    table = f"{_count(rules.players)} players: {listed(rules.names)}"
+    table = _table(rules)
     if wording == "paper":
         return (
             f"You are playing a game called Werewolf, which is played by talking. There are {table}. A "

@@ -85,6 +85,10 @@ class Room:
         """Whether the table does what it declares for people who have left."""
         return self.idle(seat) or self.lost_for(seat) >= GRACE
 
+    def stood_in(self, seat: int) -> bool:
+        """Whether its person has left a game that they are still in."""
+        return self.plan.seats[seat].taken and self.alive(seat) and self.gone(seat)
+
     def of_agent(self, seat: int) -> bool:
         """See `timeline.Screen`."""
         return not self.plan.seats[seat].taken or self.gone(seat)

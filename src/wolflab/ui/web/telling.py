@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...text.asking.rules_text import rules_text
+from ...text.asking.rules_text import rules_for_people
 from ...text.asking.sentences import listed
 from .desk import what_it_does
 from .feed import Feed, encode
@@ -22,7 +22,7 @@ _Told = dict[str, Any]
 
 def first_told(room: Room) -> _Told:
     """What only the first message of a connection says."""
-    return {"rules_text": rules_text(room.ruleset), "declared": room.plan.declared()}
+    return {"rules_text": rules_for_people(room.ruleset), "declared": room.plan.declared()}
 
 
 def tell_everybody(room: Room) -> None:
@@ -124,7 +124,7 @@ def _seats(room: Room, feed: Feed) -> list[_Told]:
                 "alive": bool(facts.alive >> number & 1),
                 "sheriff": facts.sheriff == number,
                 "here": room.here(number) if plan.marked and person and not quiet else None,
-                "stand_in": plan.marked and seat.taken and playing and not quiet and room.gone(number),
+                "stand_in": plan.marked and playing and not quiet and room.stood_in(number),
                 "role": roles[number] if number < len(roles) else "",
                 "agent": "" if person or not plan.marked else f"{seat.model}, {seat.recipe}",
             }
@@ -147,7 +147,7 @@ def _you(room: Room, seat: int, feed: Feed) -> _Told:
         "asks": [ask.told(desk.kept.rated) for ask in desk.shown],
         "may_rest": night and not desk.shown,
         "rested": night and desk.rests > 0,
-        "stand_in": playing and room.idle(seat),
+        "stand_in": playing and room.alive(seat) and room.idle(seat),
     }
 
 

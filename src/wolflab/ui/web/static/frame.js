@@ -26,7 +26,7 @@ export function Waiting({ live }) {
     opening: "Going to the table …", lost: "The table cannot be reached. Trying again every few seconds …",
   }[live.link] || live.sentence;
   const table = /^\/t\/[^/]+\//.exec(location.pathname)?.[0];
-  return html`<${Bar} title="Wolflab" /><main class="plain"><p role="status">${text}</p>
+  return html`<${Bar} title="Wolflab" /><main class="plain"><p role="status">${text[0].toUpperCase() + text.slice(1)}</p>
     <p class="row">${table && table !== location.pathname && html`<a class="button" href=${table}>The table's page</a>`}
     <a class="button" href="/">All tables</a></p></main>`;
 }

@@ -125,10 +125,9 @@ function Paused({ now, first }) {
         onClick=${() => go("resume")}>Resume</button></div>`}</section>`;
 }
 
-function Over({ now, log, handOver }) {
+function Over({ now, log, host, handOver }) {
   const end = log.findLast((item) => item.kind === "end");
   const { you } = now;
-  const host = location.pathname.endsWith("/host/"); // there it is told already
   return html`<section class="desk over" aria-label="After the game"><h2>
     <bdi>${end ? end.text : now.table.why || "The game is over."}</bdi></h2>
     <p class="soft">${you?.role && `Your role was ${you.role}. `}Everybody's role stands in the log.</p>
@@ -169,7 +168,7 @@ function useHidden() {
 }
 
 /** The frame that all views of a running table share. `panel` is what stands at the bottom. */
-export function Table({ live, watch, seat = null, notes = null, link = "", handOver = null, panel }) {
+export function Table({ live, watch, host = false, seat = null, notes = null, link = "", handOver = null, panel }) {
   const { now, log, first } = live;
   const [shown, open] = useState("");
   const [hidden, setHidden] = useHidden();
@@ -186,8 +185,8 @@ export function Table({ live, watch, seat = null, notes = null, link = "", handO
         <button type="button" aria-haspopup="dialog" onClick=${() => open("rules")}>Rules</button></section>`}
     ${!wide && html`<nav class="strip-frame" aria-label="Players"><${Strip} now=${now} me=${me} open=${open} /></nav>`}
     <main class="stage"><${Banners} live=${live} seat=${seat} />
-      <${Log} log=${log} seats=${now.seats} me=${me} hidden=${hidden && !over} />
-      ${over ? html`<${Over} now=${now} log=${log} handOver=${handOver} />` : state === "paused" ? html`<${Paused}
+      <${Log} log=${log} seats=${now.seats} me=${me} hidden=${hidden && !over} fromStart=${host && over} />
+      ${over ? html`<${Over} now=${now} log=${log} host=${host} handOver=${handOver} />` : state === "paused" ? html`<${Paused}
         now=${now} first=${first} />` : panel(hidden)}</main>
     ${wide && html`<aside class="side" aria-label="The table"><h2>Players</h2>
     <${Players} now=${now} me=${me} hidden=${hidden} />
@@ -252,5 +251,5 @@ export function WatchPage({ code, host = false }) {
   const others = live.now.spectators > 1 ? `, with ${count(live.now.spectators - 1, "other")}` : "";
   const watch = host ? "The moderator's view: every role, secret and thought." : `You are watching${others}.`;
   return html`<${Closed} live=${live} />
-    <${Table} live=${live} watch=${watch} panel=${() => html`<${Watching} now=${live.now} clock=${live.clock} />`} />`;
+    <${Table} live=${live} watch=${watch} host=${host} panel=${() => html`<${Watching} now=${live.now} clock=${live.clock} />`} />`;
 }

@@ -127,10 +127,10 @@ function Door({ onOpen }) {
     sessionStorage.setItem("access", access.trim());
     return onOpen();
   }
-  return html`<section class="card" aria-label="The door"><h2>This house asks for a word</h2>
-    <p>Whoever invited you has it.</p>
+  return html`<section class="card" aria-label="The door"><h2>This server is not open to everybody</h2>
+    <p>Open the whole link that you were sent, or paste its access token here.</p>
     <form class="row" onSubmit=${enter}>
-    <label>Access<input type="password" autocomplete="off" value=${access}
+    <label>Access token<input type="password" autocomplete="off" value=${access}
       onInput=${(e) => setAccess(e.target.value)} /></label><button class="main">Enter</button></form>
     <${Notice} text=${wrong} /></section>`;
 }

@@ -112,10 +112,10 @@ function Group({ group, seats, me, hidden }) {
 
 const NEAR = 80; // pixels from the end that still count as "at the end"
 
-/** The log scrolls by itself, and only while the reader is at its end. */
-export function Log({ log, seats, me = null, hidden = false }) {
+/** The log scrolls by itself, and only while the reader is at its end. fromStart: it is read from its beginning. */
+export function Log({ log, seats, me = null, hidden = false, fromStart = false }) {
   const box = useRef(null);
-  const atEnd = useRef(true);
+  const atEnd = useRef(!fromStart);
   const top = useRef(0);
   const read = useRef(log.length);
   const [unread, setUnread] = useState(0);
