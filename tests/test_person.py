@@ -27,7 +27,7 @@ from wolflab.models.person import PersonModel
 from wolflab.record.sealed import ERASED
 from wolflab.rules import PRESETS, SHERIFF, Ask, Ruleset, Said, Say, pick
 from wolflab.text.asking.options import labels
-from wolflab.text.people import ASKED_ALREADY, PersonAnswer, decode_answer, encode_answer
+from wolflab.text.people import ASKED_ALREADY, PersonAnswer, TimedAnswer, decode_answer, encode_answer
 from wolflab.text.questions import Question, Rate
 from wolflab.ui.at_table import TerminalTable, chosen_option, ratings
 from wolflab.ui.keyboard import Keyboard, PipedLines
@@ -107,7 +107,7 @@ def test_what_is_no_command_is_not_said(tmp_path: Path) -> None:
 
 
 def test_the_role_and_what_is_known_are_at_hand(tmp_path: Path) -> None:
-    shown = sit_down(tmp_path / "table", "/know\n/log\n/rules\n/help\n2\n/know\n/log\n", "--as", "Seer")
+    shown = sit_down(tmp_path / "table", "/know\n/log\n/rules\n?\n2\n/know\n/log\n", "--as", "Seer")
     assert "Night 1 · you are player_1, 🔮 Seer" in shown
     assert "You are player_1, a Seer." in shown
     assert "Alive: player_1, player_2" in shown
@@ -203,23 +203,23 @@ class Polled:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    async def put(self, question: Question, key: str) -> PersonAnswer:
+    async def put(self, question: Question, key: str) -> TimedAnswer:
         ask = question.task.ask
         self.asked.append(ask.id)
         if isinstance(question.task, Rate):
             names = question.situation.ruleset.names
-            return PersonAnswer(rated={names[seat]: 3 for seat in question.task.targets})
+            return TimedAnswer(PersonAnswer(rated={names[seat]: 3 for seat in question.task.targets}), 1.0)
         if ask.options is None:
-            return PersonAnswer(said="I say so.")
-        return PersonAnswer(chose=labels(ask, question.situation.ruleset)[-1])
+            return TimedAnswer(PersonAnswer(said="I say so."), 1.0)
+        return TimedAnswer(PersonAnswer(chose=labels(ask, question.situation.ruleset)[-1]), 1.0)
 
 
 class Silent(Polled):
     """Says nothing."""
 
-    async def put(self, question: Question, key: str) -> PersonAnswer:
+    async def put(self, question: Question, key: str) -> TimedAnswer:
         answer = await super().put(question, key)
-        return answer if answer.said is None else PersonAnswer(said="")
+        return answer if answer.answer.said is None else TimedAnswer(PersonAnswer(said=""), 1.0)
 
 
 def match_with(table: Any, rules: Ruleset = SHERIFF, **more: Any) -> Match:
@@ -364,10 +364,10 @@ class Slow:
     def __init__(self) -> None:
         self.answered: list[str] = []
 
-    async def put(self, question: Question, key: str) -> PersonAnswer:
+    async def put(self, question: Question, key: str) -> TimedAnswer:
         await asyncio.sleep(0.05)
         self.answered.append(key)
-        return PersonAnswer(chose=labels(question.task.ask, question.situation.ruleset)[0])
+        return TimedAnswer(PersonAnswer(chose=labels(question.task.ask, question.situation.ruleset)[0]), 1.0)
 
 
 class Failing(PersonModel):
@@ -401,8 +401,8 @@ def test_a_model_that_fails_loses_nothing_of_what_a_person_is_typing() -> None:
 
 def test_no_answer_in_time_is_stood_in_for_and_recorded() -> None:
     class Idle(Polled):
-        async def put(self, question: Question, key: str) -> PersonAnswer:
-            return PersonAnswer(missing="out of time")
+        async def put(self, question: Question, key: str) -> TimedAnswer:
+            return TimedAnswer(PersonAnswer(missing="out of time"), 1.0)
 
     played = asyncio.run(play(match_with(Idle())))
     assert played.writer is not None

@@ -432,6 +432,31 @@ def test_nobody_answers_for_somebody_else(browser: Browser, site: Site) -> None:
     assert browser.post(f"{paths[asked[0]]}/answer", json=an_answer(ask)).status_code == 200
 
 
+def test_where_agents_are_not_marked_all_seats_answer_strangers_alike(browser: Browser, site: Site) -> None:
+    code = browser.table("ppaaaaa", marked=False)
+    kinds = [seat.kind for seat in site.house.tables[code].plan.seats]
+    seats = kinds.index("person"), kinds.index("agent")
+    with Browser(site) as stranger:
+        answers = {
+            sentence(stranger.post(f"/t/{code}/s/{seat}/enter", json={"secret": "x"}), 403) for seat in seats
+        }
+        assert len(answers) == 1
+        assert len({denied(stranger, f"/t/{code}/s/{seat}/live", 401) for seat in seats}) == 1
+
+
+def test_only_whoever_made_a_table_makes_the_next_one(browser: Browser, site: Site) -> None:
+    code = browser.table("paaaaaa")
+    assert "not over yet" in sentence(browser.post(f"/t/{code}/again", json={}), 409)
+    assert browser.post(f"/t/{code}/close", json={}).status_code == 200
+    with Browser(site) as stranger:
+        assert "whoever made this table" in sentence(stranger.post(f"/t/{code}/again", json={}), 403)
+    made = browser.post(f"/t/{code}/again", json={})
+    assert made.status_code == 201, made.text
+    assert made.json()["code"] != code
+    browser.sit(made.json()["code"], "Anna")
+    assert browser.post(f"/t/{made.json()['code']}/start", json={}).status_code == 200
+
+
 # -- requests of all shapes -----------------------------------------------------------------------------
 
 

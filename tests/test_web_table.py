@@ -13,9 +13,10 @@ from typing import Any
 
 import msgspec
 import pytest
+from rich.console import Console
 
 from web_helpers import Frames, first_choice, in_no_time, now, played, seated, until, wish
-from wolflab.errors import BudgetExceeded, ServerError
+from wolflab.errors import BudgetExceeded, ServerError, StoreError
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.store import Store
 from wolflab.match.draws import Draws, draw_option
@@ -25,10 +26,11 @@ from wolflab.text.asking.sentences import moderator_sentence
 from wolflab.text.notes import StoodIn, Thought
 from wolflab.text.people import PersonAnswer
 from wolflab.ui.playing import erase_words
+from wolflab.ui.web import table as tables
 from wolflab.ui.web.desk import OpenAsk
 from wolflab.ui.web.feed import Feed
 from wolflab.ui.web.house import House
-from wolflab.ui.web.plan import GRACE, LENIENCY, night_duties, web_rules
+from wolflab.ui.web.plan import GRACE, LENIENCY, BudgetPlan, SeatWish, night_duties, web_rules
 from wolflab.ui.web.refusals import Refused
 from wolflab.ui.web.table import WebTable
 from wolflab.ui.web.telling import device_told
@@ -410,7 +412,7 @@ def test_a_table_can_be_void_when_somebody_vanishes(tmp_path: Path) -> None:
         table, _, waited = await _vanished(house, "void")
         assert GRACE <= waited < GRACE + 1.5
         assert table.plan.state == "over"
-        assert table.plan.why == "Player 1 (Person 1) has left, and this table declares the game void then."
+        assert table.plan.why == "Player 1 has left, and this table declares the game void then."
         with Store.open_for_reading(table.folder) as store:
             assert store.game(1).error == f"void: {table.plan.why}"
 
@@ -538,7 +540,7 @@ def test_an_answer_counts_once_it_is_kept(tmp_path: Path) -> None:
         asked = table.desks[0].shown[0]
         answer = first_choice(table, 0, asked)
         assert answer is not None
-        table.desks[0].give(asked.ask.id, answer)
+        table.desks[0].give(asked.ask.id, answer, now())
         table.save()  # and here it is killed
         return table.plan.code, asked.ask.id
 
@@ -598,9 +600,18 @@ def test_a_failure_pauses_the_table_and_keeps_what_people_answer(
 def test_a_game_that_is_over_is_read_back_from_its_record(tmp_path: Path) -> None:
     async def game(house: House) -> tuple[str, list[list[bytes]]]:
         table = seated(house, wish("witch", people=(0, 3)))
+        frames = [Frames(feed).watch() for feed in table.feeds]
         table.start()
-        await played(table)
-        return table.plan.code, [feed.items for feed in table.feeds]
+        await played(table, never_at_night)
+        live = [
+            [item for _, message in viewer.sent for item in message["log"] if message["from"] <= item["n"]]
+            for viewer in frames
+        ]
+        items = [feed.items for feed in table.feeds]
+        for shown, kept in zip(live, items, strict=True):
+            told = {item["n"]: {**item, "n": 0} for item in shown}
+            assert [{**json.loads(item), "n": 0} for item in kept] == [told[n] for n in range(len(kept))]
+        return table.plan.code, items
 
     code, items = at_table(tmp_path, game)
 
@@ -619,14 +630,13 @@ def test_what_a_person_left_at_the_table_can_be_erased(tmp_path: Path) -> None:
         table.start()
         table.desks[0].kept.notes = "my neighbour's name is Zebedee"
         await played(table)
+        with pytest.raises(StoreError, match="another process"):  # it would write them again
+            erase_words(Console(quiet=True), table.folder, "Person 1", None)
         return table.folder
 
     folder = at_table(tmp_path, game)
     assert "Zebedee" in (folder / "desks.json").read_text()
-    from rich.console import Console
-
-    with open(tmp_path / "said.txt", "w") as out:
-        erase_words(Console(file=out), folder, None, "1")
+    erase_words(Console(quiet=True), folder, "Person 1", None)
     assert "Zebedee" not in (folder / "desks.json").read_text()
     assert "Person 1" not in (folder / "table.json").read_text()
     with Store.open_for_reading(folder) as store:
@@ -715,12 +725,20 @@ def test_where_agents_are_not_marked_nobody_can_tell_them_from_people(tmp_path: 
     seats = set()
 
     async def order(house: House) -> None:
-        for _ in range(6):
-            table, _, _ = house.make(wish(people=(0, 1, 2), marked=False), host=False)
-            seats.add(tuple(seat.kind for seat in table.plan.seats))
+        with pytest.raises(Refused, match="around a shared device"):
+            house.make(
+                msgspec.structs.replace(wish(marked=False), seats=[SeatWish("shared")] * 7), host=False
+            )
+        table, _, _ = house.make(wish(people=(0, 1, 2), marked=False), host=False)
+        with pytest.raises(Refused, match="nobody may know"):
+            table.join("Anna", 1)
+        for _ in range(12):  # whoever gets up and sits down again does not learn where people sit
+            seat, _ = table.join("Anna")
+            seats.add(seat)
+            table.leave(seat)
 
     at_table(tmp_path / "order", order)
-    assert len(seats) > 1, "not even whoever made the table knows who sits where"
+    assert len(seats) > 3
 
 
 # -- a device that people share -------------------------------------------------------------------------
@@ -752,5 +770,337 @@ def test_a_shared_device_asks_for_everybody_alike_at_night(tmp_path: Path) -> No
                     table.rest(seat, 1, ticket=f"ticket {len(calls)}")
             await asyncio.sleep(1)
         assert calls == [0, 3, 5] * table.plan.night_steps
+
+    at_table(tmp_path, game)
+
+
+# -- what went wrong once -------------------------------------------------------------------------------
+
+
+def test_a_table_that_is_restarted_again_and_again_tells_its_people_what_they_are_asked(
+    tmp_path: Path,
+) -> None:
+    async def first(house: House) -> tuple[str, int, str]:
+        table = seated(house, wish())
+        table.start()
+        await until(table, lambda: table.desks[0].shown)
+        await asyncio.sleep(1)
+        table.save()
+        return table.plan.code, table.plan.shown, table.desks[0].shown[0].ask.id
+
+    code, shown, name = at_table(tmp_path, first)
+
+    async def again(house: House) -> None:
+        table = house.table(code)
+        table.connected(0)
+        frames = Frames(table.seats[0]).watch()
+        await until(table, lambda: table.desks[0].shown)
+        await asyncio.sleep(1)
+        assert [ask["id"] for ask in frames.sent[-1][1]["now"]["you"]["asks"]] == [name]
+        assert table.plan.shown == shown
+
+    for _ in range(3):
+        at_table(tmp_path, again)
+
+
+def test_an_answer_that_could_not_be_kept_may_be_sent_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def game(house: House) -> None:
+        table = seated(house, wish())
+        table.start()
+        await until(table, lambda: table.desks[0].shown)
+        asked = table.desks[0].shown[0]
+        answer = first_choice(table, 0, asked)
+        assert answer is not None
+        with monkeypatch.context() as broken:
+            broken.setattr(tables, "write_desks", _disk_full)
+            with pytest.raises(StoreError, match="the disk is full"):
+                table.give(0, asked.ask.id, answer)
+        assert not asked.answer.done()
+        table.give(0, asked.ask.id, answer)
+        assert asked.answer.result().answer == answer
+        assert asked.ask.id in (table.folder / "desks.json").read_text()
+
+    at_table(tmp_path, game)
+
+
+def _disk_full(*given: object) -> None:
+    raise StoreError("the disk is full")
+
+
+def test_a_game_can_be_ended_while_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def game(house: House) -> None:
+        table = seated(house, wish())
+        table.start()
+        await until(table, lambda: table.desks[0].shown)
+        frames = Frames(table.public).watch()
+        with monkeypatch.context() as broken:
+            broken.setattr(tables, "write", _disk_full)
+            broken.setattr(tables.Store, "resume", _disk_full)
+            table.give_up("closed")
+            await asyncio.sleep(5)
+        assert (table.plan.state, table.plan.why) == ("over", "closed")
+        assert frames.sent[-1][1]["now"]["table"]["state"] == "over"
+
+    at_table(tmp_path, game)
+
+
+def test_the_time_that_a_person_took_is_filed_from_when_they_were_asked(tmp_path: Path) -> None:
+    """An ask that waits for what is still being shown is not the person's time."""
+
+    async def game(house: House) -> Path:
+        table = seated(house, wish("doctor", people=(6,), times={"pace": 20}))
+        table.start()
+
+        def slow(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
+            assert asked.since is not None
+            return None if now() < asked.since + 4 else first_choice(table, seat, asked)
+
+        await played(table, slow)
+        return table.folder
+
+    with Store.open_for_reading(at_table(tmp_path, game)) as store:
+        taken = [call["latency"] for call in store.whole_calls(1) if "|answer|" in call["key"]]
+    assert taken
+    assert all(4 <= seconds < 5 for seconds in taken), taken
+
+
+def test_lost_time_is_given_back_even_where_it_was_nearly_over(tmp_path: Path) -> None:
+    async def game(house: House) -> None:
+        table = seated(house, wish(people=(0, 2), times={"speak": 20}))
+        table.start()
+
+        def choose(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
+            return None if asked.ask.options is None else first_choice(table, seat, asked)
+
+        playing = asyncio.create_task(played(table, choose))
+        seat, asked = await _asked_for_words(table)
+        assert asked.due is not None
+        await asyncio.sleep(asked.due - now() - 4)
+        table.disconnected(seat)
+        await asyncio.sleep(GRACE - 3)
+        table.connected(seat)
+        assert asked in table.desks[seat].shown
+        assert asked.due - now() == pytest.approx(4, abs=0.1)
+        playing.cancel()
+
+    at_table(tmp_path, game)
+
+
+def test_a_game_that_had_ended_and_was_still_being_shown_counts(tmp_path: Path) -> None:
+    async def game(house: House) -> None:
+        table = seated(house, wish(times={"night": 60, "pace": 30}))
+        table.start()
+        playing = asyncio.create_task(played(table))
+
+        def is_kept() -> bool:
+            with Store.open_for_reading(table.folder) as store:
+                return store.game(1).over
+
+        await until(table, lambda: (table.folder / "run.sqlite").exists() and is_kept())
+        assert table.plan.state == "playing", "its last scenes are still to come"
+        table.give_up("Whoever made this table has closed it.")
+        await asyncio.sleep(1)
+        playing.cancel()
+        with Store.open_for_reading(table.folder) as store:
+            assert store.game(1).over
+        assert (table.plan.state, table.plan.why) == ("over", "")
+        assert any(b'"reveal"' in item for item in table.public.items)
+
+    at_table(tmp_path, game)
+
+
+def test_a_rest_that_a_restart_cuts_short_is_taken_again(tmp_path: Path) -> None:
+    """Whether whoever has just died may shoot must not show in how soon the game goes on."""
+
+    async def first(house: House) -> str:
+        table = seated(house, wish("nine", people=range(9), times={"hidden": 60}), 8)
+        table.start()
+
+        def shows_nothing(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
+            return None if asked.ask.phase == "departure" else first_choice(table, seat, asked)
+
+        playing = asyncio.create_task(played(table, shows_nothing))
+        await until(table, lambda: table.timeline is not None and table.timeline.hidden_until)
+        await asyncio.sleep(2)
+        playing.cancel()
+        return table.plan.code
+
+    code = at_table(tmp_path, first)
+
+    async def again(house: House) -> None:
+        table = house.table(code)
+        for seat in range(9):
+            table.connected(seat)
+        await until(table, lambda: table.timeline is not None and not table.timeline.skip)
+        await asyncio.sleep(1)
+        assert table.timeline is not None
+        assert table.timeline.hidden_until == pytest.approx(60, abs=3)
+
+    at_table(tmp_path, again)
+
+
+def test_agents_who_die_are_rested_for_as_people_are(tmp_path: Path) -> None:
+    async def game(house: House) -> None:
+        table = seated(house, wish("nine", people=(0,), times={"hidden": 40}), 3)
+        table.start()
+        playing = asyncio.create_task(played(table))
+        await until(table, lambda: table.timeline is not None and table.timeline.hidden_until)
+        assert table.public.facts.alive.bit_count() < 9
+        assert table.alive(0), "an agent has died"
+        playing.cancel()
+
+    at_table(tmp_path, game)
+
+
+def test_a_lobby_that_all_have_left_waits_for_whoever_comes_next(tmp_path: Path) -> None:
+    async def game(house: House) -> None:
+        table, _, _ = house.make(wish(people=(0, 1), times={"wait": 3}), host=False)
+        seat, _ = table.join("Anna")
+        await asyncio.sleep(100)
+        table.leave(seat)
+        await asyncio.sleep(3600)
+        seat, _ = table.join("Ben")
+        table.connected(seat)
+        await asyncio.sleep(100)
+        assert table.plan.state == "lobby"
+        assert table.starts == pytest.approx(3700 + 180, abs=1)
+
+    at_table(tmp_path, game)
+
+
+def test_a_table_that_cannot_be_read_stops_no_other(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def first(house: House) -> tuple[str, str]:
+        good, bad = (seated(house, wish()) for _ in range(2))
+        good.start()
+        bad.start()
+        await until(good, lambda: good.desks[0].shown)
+        return good.plan.code, bad.plan.code
+
+    good, bad = at_table(tmp_path, first)
+    (tmp_path / bad / "table.json").write_bytes(b"")
+
+    async def second(house: House) -> None:
+        assert house.table(good).plan.state == "playing"
+        with pytest.raises(StoreError, match="it cannot be read"):
+            house.table(bad)
+
+    at_table(tmp_path, second)
+    assert f"{bad}/table.json" in caplog.text
+
+
+def test_two_servers_do_not_take_the_same_tables(tmp_path: Path) -> None:
+    async def game(house: House) -> None:
+        with pytest.raises(StoreError, match="another process"):
+            House(tmp_path).open()
+
+    at_table(tmp_path, game)
+
+
+def test_where_agents_are_not_marked_nothing_that_happens_tells_who_is_a_person(tmp_path: Path) -> None:
+    async def game(house: House) -> list[float]:
+        table = seated(house, wish(people=range(6), marked=False, vanish="pass"))
+        frames = Frames(table.public).watch()
+        table.start()
+
+        def choose(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
+            return None if asked.ask.options is None else first_choice(table, seat, asked)
+
+        playing = asyncio.create_task(played(table, choose))
+        seat, _ = await _asked_for_words(table)
+        await asyncio.sleep(3)
+        table.disconnected(seat)
+        await asyncio.sleep(2)
+        table.connected(seat)
+        await asyncio.sleep(1)
+        playing.cancel()
+        assert all(message["now"]["pause"] is None for _, message in frames.sent)
+        turns = [message["now"]["turn"] for _, message in frames.sent]
+        return [turn["until"] for turn in turns if turn and turn["seats"] == [seat]]
+
+    assert len(set(at_table(tmp_path, game))) == 1, "the clock of a turn stays as it was"
+
+
+def test_the_same_people_play_again(tmp_path: Path) -> None:
+    async def game(house: House) -> None:
+        table = seated(house, wish("doctor", people=(0, 2), name="Friday", times={"speak": 33}))
+        with pytest.raises(Refused, match="not over yet"):
+            house.again(table, host=False)
+        table.start()
+        await played(table)
+        frames = Frames(table.public).watch()
+        made, keeper, _ = house.again(table, host=False)
+        await asyncio.sleep(1)
+        assert frames.sent[-1][1]["now"]["table"]["next"] == made.plan.code
+        assert made.keeps(keeper)
+        assert (made.plan.state, made.plan.name, made.plan.times.speak) == ("lobby", "Friday", 33)
+        assert made.plan.free == [0, 2]
+        with pytest.raises(Refused, match=made.plan.code):
+            house.again(table, host=False)
+
+    at_table(tmp_path, game)
+
+
+def test_what_was_chosen_for_somebody_is_said_to_be_so(tmp_path: Path) -> None:
+    async def game(house: House) -> WebTable:
+        table = seated(house, wish("doctor", people=range(7)))
+        table.start()
+        await played(table, never_at_night, ready=False)
+        return table
+
+    table = at_table(tmp_path, game)
+    for feed in table.seats:
+        texts = [json.loads(item).get("text", "") for item in feed.items]
+        chosen = [n for n, text in enumerate(texts) if text.startswith("You chose to")]
+        assert all(texts[n - 1].startswith("You gave no answer in time") for n in chosen)
+    assert not any(b"no answer in time" in item for item in table.public.items)
+
+
+def test_a_shared_device_is_here_while_one_of_its_seats_is_open(tmp_path: Path) -> None:
+    """Whoever takes their time with the device makes nobody else absent."""
+
+    async def game(house: House) -> None:
+        seats = [SeatWish("shared" if seat in (0, 3) else "agent") for seat in range(7)]
+        made = msgspec.structs.replace(wish("doctor", people=()), seats=seats, vanish="void")
+        table, _, _ = house.make(made, host=False)
+        for seat in (0, 3):
+            table.plan.seats[seat].pin = "salt", "hash"
+        table.at_device()
+        table.start()
+
+        def both_vote() -> bool:
+            table.at_device()
+            asked = [opened for seat in (0, 3) for opened in table.desks[seat].shown]
+            for opened in asked:
+                if opened.ask.kind != "vote":
+                    answer = first_choice(table, opened.question.situation.seat, opened)
+                    assert answer is not None
+                    table.give(opened.question.situation.seat, opened.ask.id, answer)
+            return sum(opened.ask.kind == "vote" for opened in asked) == 2
+
+        await until(table, both_vote)
+        table.connected(0)
+        await asyncio.sleep(2 * GRACE)
+        assert table.here(3)
+        assert table.plan.state == "playing"
+        table.disconnected(0)
+        await asyncio.sleep(GRACE - 1)
+        assert table.here(3)
+        await asyncio.sleep(2)
+        assert table.gone(3)
+
+    at_table(tmp_path, game)
+
+
+def test_a_budget_that_is_raised_leaves_the_other_limit(tmp_path: Path) -> None:
+    async def game(house: House) -> None:
+        table = seated(house, wish(budget={"usd": 1.0, "tokens": 500}))
+        with pytest.raises(Refused, match="not paused"):
+            table.resume(BudgetPlan(usd=5))
+        assert table.plan.budget == BudgetPlan(usd=1.0, tokens=500)
+        table.plan.state = "paused"
+        table.resume(BudgetPlan(usd=5))
+        assert table.plan.budget == BudgetPlan(usd=5, tokens=500)
 
     at_table(tmp_path, game)

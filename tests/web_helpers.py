@@ -64,10 +64,10 @@ def seated(house: House, made: TableWish, seed: int = 5) -> WebTable:
     """That table, its people sitting and looking at their pages."""
     table, _, _ = house.make(made, host=True)
     table.plan.seed = seed
-    for seat, kept in enumerate(table.plan.seats):
+    for seat, kept in enumerate(made.seats):
         if kept.kind == "person":
-            table.join(f"Person {seat + 1}", seat)
-            table.connected(seat)
+            at, _ = table.join(f"Person {seat + 1}", seat if made.marked else None)
+            table.connected(at)
     return table
 
 

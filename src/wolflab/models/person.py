@@ -7,14 +7,13 @@ that the person took by the server's clock.
 from __future__ import annotations
 
 import secrets
-import time
 from typing import Any, Protocol
 
 import msgspec
 
 from ..errors import ServerError
 from ..rules import Ruleset
-from ..text.people import ANSWER, PersonAnswer, encode_answer
+from ..text.people import ANSWER, TimedAnswer, encode_answer
 from ..text.questions import Question
 from .base import Model, Request, Response
 
@@ -22,7 +21,7 @@ from .base import Model, Request, Response
 class PeopleTable(Protocol):
     """Where people sit: a terminal, a browser."""
 
-    async def put(self, question: Question, key: str) -> PersonAnswer:
+    async def put(self, question: Question, key: str) -> TimedAnswer:
         """The answer of the person at the question's seat. key: what the call is for; the same after a
         restart. ServerError where nobody is to be had: the game then waits and can be taken up again.
         """
@@ -49,12 +48,12 @@ class PersonModel:
             return await self.stand_in.generate(request)
         if self.table is None:
             raise ServerError(f"{_named(question.situation.ruleset, question.situation.seat)} is not here")
-        begun = time.monotonic()
-        answer = await self.table.put(question, request.key)
+        timed = await self.table.put(question, request.key)
+        answer = timed.answer
         if answer.said:
             answer = msgspec.structs.replace(answer, salt=secrets.token_hex(16))
         finish = "stop" if answer.missing is None else answer.missing
-        return Response(encode_answer(answer), finish=finish, latency=time.monotonic() - begun)
+        return Response(encode_answer(answer), finish=finish, latency=timed.seconds)
 
     def describe(self) -> dict[str, Any]:
         """Nothing beside the name: who sits where is the agent's to say."""

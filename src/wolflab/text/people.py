@@ -48,6 +48,13 @@ class PersonAnswer(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkno
         return None if self.chose not in words else ask.options[words.index(self.chose)]
 
 
+class TimedAnswer(msgspec.Struct, frozen=True):
+    """An answer, and the seconds from when the question was shown until it counted, by the server's clock."""
+
+    answer: PersonAnswer
+    seconds: float
+
+
 def poll_of(ask: Ask) -> str:
     """Which straw poll an ask belongs to: "straw", or "straw2" and so on where it is taken again
     (`match.StrawPoll.times`); "" for any other ask.

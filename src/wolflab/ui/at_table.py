@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TextIO
@@ -21,10 +22,10 @@ from ..text.asking.options import labels
 from ..text.asking.rules_text import rules_for_people
 from ..text.asking.sentences import a_role, line_sentence, listed
 from ..text.asking.wording import moderator_request
-from ..text.people import PersonAnswer, poll_of
+from ..text.people import PersonAnswer, TimedAnswer, poll_of
 from ..text.questions import Line, Question, Rate, Situation
 from .console import visible
-from .keyboard import Keyboard, PipedLines, piped
+from .keyboard import KEYS, Keyboard, PipedLines, piped
 from .terminal import ICONS, GamePrinter
 
 HELP = """\
@@ -54,11 +55,12 @@ class TerminalTable:
     _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
     _rated: dict[str, int] = field(default_factory=dict)
 
-    async def put(self, question: Question, key: str) -> PersonAnswer:
+    async def put(self, question: Question, key: str) -> TimedAnswer:
         """See `models.person.PeopleTable`."""
         self.printer.pace = self.pace  # what came before was on file, and passed at once
         async with self._one_at_a_time:
-            return await self._answer(question)
+            begun = time.monotonic()
+            return TimedAnswer(await self._answer(question), time.monotonic() - begun)
 
     async def _answer(self, question: Question) -> PersonAnswer:
         now, task = question.situation, question.task
@@ -90,6 +92,8 @@ class TerminalTable:
             self._say(f"  {number:>2}  {option}")
         while True:
             typed = await self._line(now, "Your choice (a number, or /help): ")
+            if self._command(KEYS.get(typed, ""), now):
+                continue
             found = chosen_option(typed, options)
             if isinstance(found, int):
                 return options[found]

@@ -31,7 +31,7 @@ from .console import say
 from .keyboard import Keyboard
 from .showing import seat_of
 from .terminal import GamePrinter
-from .web.table import forget_seat
+from .web.table import forgetting, nicknames
 from .wording import counted
 
 _OF_MANY = frozenset(
@@ -201,22 +201,29 @@ def _kept(store: Store) -> str:
 
 def erase_words(console: Console, path: Path, person: str | None, seat: str | None) -> None:
     """Erase what somebody said from all games of a run: whom `person` names, or whoever sat at `seat`."""
-    with Store.resume(path) as store:
+    with forgetting(path) as forget, Store.resume(path) as store:
+        nicks = nicknames(path)
+
+        def is_meant(row: GameRow, number: int, name: str) -> bool:
+            if seat is not None:
+                return number == _numbered(store, row, seat)
+            return person in (name, nicks.get(number))
+
         found = [
             (row, number)
             for row in store.games()
             for number, name in _people(store, row).items()
-            if (name == person if seat is None else number == _numbered(store, row, seat))
+            if is_meant(row, number, name)
         ]
         if not found:
             who = (
                 f"no person sat at {seat}" if seat is not None else f"nobody who sat there is named {person}"
             )
-            raise StoreError(f"{path}: {who}; only what people said can be erased")
+            raise StoreError(f"{path}: {who}; only what people said can be erased, and --seat names a seat")
         erased = sum(store.erase_words(row, number) for row, number in found)
         store.scrub()
         for _, number in found:
-            forget_seat(path, number)
+            forget(number)
     if erased:
         say(console, f"{counted(erased, 'statement')} erased from {path}; the rest still verifies")
     else:

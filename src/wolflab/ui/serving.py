@@ -79,7 +79,7 @@ def _told(console: Console, house: House, url: str, local: bool, allowed: Sequen
         console.print(
             "[bold yellow]Other machines can reach this server, and nothing that is sent is encrypted. Give "
             "the first link to whom you trust alone, and put a reverse proxy with TLS before it "
-            "(docs/people.md).[/]"
+            "(docs/tables.md).[/]"
         )
         if not allowed:
             say(console, "Name how others call this machine: --allow-host NAME:PORT")

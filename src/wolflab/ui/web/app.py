@@ -139,7 +139,18 @@ async def _take_make(request: Request, doors: Doors) -> Response:
     wish = await body(request, TableWish)
     if not host:
         doors.limits.take(TABLES, address(request))
-    table, keeper, device = doors.house.make(wish, host)
+    return _made(request, doors, host, *doors.house.make(wish, host))
+
+
+async def _take_again(request: Request, doors: Doors) -> Response:
+    """POST /t/CODE/again: the same people's next table."""
+    table, host = doors.must_keep(request), doors.is_host(request)
+    if not host:
+        doors.limits.take(TABLES, address(request))
+    return _made(request, doors, host, *doors.house.again(table, host))
+
+
+def _made(request: Request, doors: Doors, host: bool, table: WebTable, keeper: str, device: str) -> Response:
     shared = bool(table.plan.device)
     told = {"code": table.plan.code, "keeper": keeper, "device": device if shared else None}
     answer = JSONResponse(told, 201)
@@ -169,13 +180,11 @@ async def _take_start(request: Request, doors: Doors) -> Response:
 
 
 async def _take_resume(request: Request, doors: Doors) -> Response:
-    """POST /t/CODE/resume, with another budget where the host gives one."""
+    """POST /t/CODE/resume, with another budget where the host gives one; what is left out stays."""
     table, given = doors.must_keep(request), await body(request, BudgetPlan)
-    if given != BudgetPlan():
-        if not doors.is_host(request):
-            raise Refused(403, "only the host may change the budget")
-        table.plan.budget = given
-    table.resume()
+    if given != BudgetPlan() and not doors.is_host(request):
+        raise Refused(403, "only the host may change the budget")
+    table.resume(given)
     return JSONResponse({})
 
 
@@ -328,6 +337,7 @@ _POSTS: dict[str, Handler] = {
     "/t/{code}/start": _take_start,
     "/t/{code}/resume": _take_resume,
     "/t/{code}/close": _take_close,
+    "/t/{code}/again": _take_again,
     "/t/{code}/s/{seat:int}/enter": _take_enter_seat,
     "/t/{code}/s/{seat:int}/answer": _take_answer,
     "/t/{code}/s/{seat:int}/desk": _take_desk,

@@ -1,7 +1,7 @@
 """What lies before one person: what they are asked, what they have typed, and what they have answered.
 
-What was typed and answered is kept on disk (`desks.json`) before the server says that it is, so that a server
-that is killed and started again has it.
+What was answered is kept on disk (`desks.json`) before the server says that it is; what was typed, within
+half a second. So a server that is killed and started again has it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ...rules import ROLES, Ask, Ruleset
 from ...text.asking.options import labels
 from ...text.asking.wording import moderator_request
 from ...text.clean import LIMIT
-from ...text.people import PersonAnswer, poll_of
+from ...text.people import PersonAnswer, TimedAnswer, poll_of
 from ...text.questions import Question, Rate
 from .refusals import Refused
 
@@ -37,18 +37,19 @@ class KeptDesk(msgspec.Struct, omit_defaults=True):
 
     draft: str = ""
     notes: str = ""
-    answers: dict[str, PersonAnswer] = {}
+    answers: dict[str, TimedAnswer] = {}
     rated: dict[str, int] = {}
 
 
 @dataclass(eq=False)
 class OpenAsk:
-    """One thing that a person is asked. due: by the loop's clock; None before it is shown. of: seconds in
-    all.
+    """One thing that a person is asked. since, due: when it was shown, and until when it may be answered, by
+    the loop's clock; None before. of: seconds in all.
     """
 
     question: Question
-    answer: asyncio.Future[PersonAnswer]
+    answer: asyncio.Future[TimedAnswer]
+    since: float | None = None
     due: float | None = None
     of: float = 0.0
 
@@ -140,13 +141,14 @@ class Desk:
         asks = [ask for ask in self.asks.values() if ask.due is not None and not ask.answer.done()]
         return sorted(asks, key=lambda ask: ask.outside)
 
-    def give(self, name: str, given: PersonAnswer) -> bool:
+    def give(self, name: str, given: PersonAnswer, now: float) -> bool:
         """Take an answer to an ask; Refused where none is wanted. Returns whether it is new: what is kept
-        already may be sent again.
+        already may be sent again. now: by the loop's clock.
         """
-        before = self.kept.answers.get(name)
+        timed = self.kept.answers.get(name)
+        before = None if timed is None else timed.answer
         open_ask = self.asks.get(name)
-        if open_ask is None or open_ask.due is None:
+        if open_ask is None or open_ask.since is None:
             if before is not None:
                 return _again(name, before, given)
             raise Refused(409, f"{name}: you are not asked this; it may be too late")
@@ -155,11 +157,13 @@ class Desk:
             return _again(name, before, checked)
         if open_ask.answer.done():
             raise Refused(409, f"{name}: the time is over")
-        self.kept.answers[name] = checked
-        if checked.rated:
-            self.kept.rated.update(checked.rated)
-        if checked.said is not None:
-            self.kept.draft = ""
+        kept = self.kept
+        self.kept = msgspec.structs.replace(
+            kept,
+            answers={**kept.answers, name: TimedAnswer(checked, now - open_ask.since)},
+            rated={**kept.rated, **(checked.rated or {})},
+            draft=kept.draft if checked.said is None else "",
+        )
         return True
 
 
@@ -187,6 +191,9 @@ def write_desks(folder: Path, desks: list[Desk]) -> None:
 
 
 def what_it_does(role: str, ruleset: Ruleset) -> str:
-    """A role's card, as the rules of this game have it."""
-    card = ROLES[role].card(ruleset) if role else ""
-    return f"{card[:1].upper()}{card[1:]}." if card else ""
+    """A role's card, as the rules of this game have it, and with whom it wins."""
+    if not role:
+        return ""
+    card = ROLES[role].card(ruleset)
+    side = "the Werewolves" if ROLES[role].wolf else "the village"
+    return f"{card[:1].upper()}{card[1:]}. You win with {side}."

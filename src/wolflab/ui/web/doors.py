@@ -174,9 +174,10 @@ def address(visit: HTTPConnection) -> str:
 
 
 def seat_number(visit: HTTPConnection, table: WebTable) -> int:
-    """The seat of the path."""
+    """The seat of the path. Where agents are not marked, theirs are answered for as a person's."""
     number: int = visit.path_params["seat"]
-    if not number < len(table.plan.seats) or not table.plan.seats[number].of_person:
+    seats = table.plan.seats
+    if not number < len(seats) or (table.plan.marked and not seats[number].of_person):
         raise Refused(404, f"there is no seat {number} for a person at this table")
     return number
 

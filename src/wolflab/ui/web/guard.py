@@ -51,7 +51,7 @@ GUESSES = Allowance(10, 60, "wrong codes, links or PINs from your address")
 PINS = Allowance(5, 60, "wrong PINs for this seat")
 TABLES = Allowance(30, 3600, "new tables from your address")
 UNKNOWN = Allowance(1200, 60, "requests from your address")
-"""A class behind one address is to fit: each page that shows the list asks every five seconds."""
+"""A class behind one address is to fit: each page that shows the list asks every eight seconds."""
 SEAT = Allowance(60, 10, "requests for this seat")
 SOCKETS = 300
 """Open connections from one address that hold no seat."""

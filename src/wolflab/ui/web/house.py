@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import random
 import re
@@ -14,9 +15,10 @@ from typing import Any
 
 import msgspec
 
-from ...errors import StoreError
+from ...errors import StoreError, WolflabError
 from ...files import write
 from ...lab.runs.tables import can_be_seated
+from ...lab.storage.run_files import locked
 from ...rules import PRESETS
 from .plan import (
     MODEL,
@@ -30,7 +32,7 @@ from .plan import (
     web_rules,
 )
 from .refusals import Refused
-from .table import TABLE, WebTable
+from .table import TABLE, WebTable, read_plan
 
 HOUSE = "house.json"
 RECIPES = {
@@ -56,6 +58,7 @@ _SHORTEST_NIGHT = 1.0
 """Seconds. Choices at night are due a whole number of nights after it began."""
 _LISTED = 50
 """Tables in the list, at most."""
+_log = logging.getLogger("wolflab")
 
 
 class HouseFacts(msgspec.Struct):
@@ -75,12 +78,21 @@ class House:
         self.facts = _facts(folder / HOUSE)
         self.tables: dict[str, WebTable] = {}
         self._sweeping: asyncio.Task[None] | None = None
+        self._lock: int | None = None
 
     def open(self) -> None:
-        """Take up every table that was being played when the server stopped."""
+        """Take up every table that was being played when the server stopped. StoreError where another server
+        has these tables; one that cannot be read is left as it is, and the log says so.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._lock = locked(self.folder)
         for file in sorted(self.folder.glob(f"*/{TABLE}")):
-            table = self._read(file.parent)
-            if table.plan.state == "over":
+            try:
+                if read_plan(file.parent).state == "over":
+                    continue
+                table = WebTable.open(file.parent)
+            except WolflabError as error:
+                _log.error("%s", error)
                 continue
             self.tables[table.plan.code] = table
             if table.plan.state == "playing":
@@ -93,6 +105,9 @@ class House:
             self._sweeping.cancel()
         for table in self.tables.values():
             table.close()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     def table(self, code: str) -> WebTable:
         """The table of that code; Refused where there is none."""
@@ -101,19 +116,10 @@ class House:
             folder = self.folder / code
             if not (re.fullmatch(r"[A-Z0-9]{6}", code) and (folder / TABLE).is_file()):
                 raise Refused(404, f"there is no table {code[:20]}; look at its code again")
-            self.tables[code] = self._read(folder)
+            self.tables[code] = WebTable.open(folder)
         table = self.tables[code]
         table.used = asyncio.get_running_loop().time()
         return table
-
-    def _read(self, folder: Path) -> WebTable:
-        try:
-            return WebTable.open(folder)
-        except (OSError, msgspec.MsgspecError) as error:
-            file = folder / TABLE
-            raise StoreError(
-                f"{file}: it cannot be read ({error}); copy it back, or remove {folder}"
-            ) from None
 
     def make(self, wish: TableWish, host: bool) -> tuple[WebTable, str, str]:
         """A new table, the secret of whoever makes it, and that of the device that people share.
@@ -129,6 +135,12 @@ class House:
             raise Refused(422, f"times.night: {wish.times.night:g} seconds; use {_SHORTEST_NIGHT:g} or more")
         if all(seat.kind == "agent" for seat in wish.seats):
             raise Refused(422, "seats: no person is to play; wolflab play shows a game without people")
+        if not wish.marked and any(seat.kind == "shared" for seat in wish.seats):
+            raise Refused(
+                422,
+                "seats: around a shared device all see who is a person; mark agents as agents, or give "
+                "everybody a link",
+            )
         for number, seat in enumerate(wish.seats):
             own = seat.model == MODEL and seat.recipe in RECIPES
             if seat.kind == "agent" and not own and not host:
@@ -163,6 +175,18 @@ class House:
         self.tables[code] = table
         return table, keeper, device
 
+    def again(self, table: WebTable, host: bool) -> tuple[WebTable, str, str]:
+        """A table of the same kind for the same people, after a game; once for each game."""
+        if table.plan.state != "over":
+            raise Refused(409, "this game is not over yet")
+        if table.plan.next:
+            raise Refused(409, f"the next table is there already: {table.plan.next}")
+        made = self.make(table.plan.wish, host)
+        table.plan.next = made[0].plan.code
+        table.save()
+        table.touch()
+        return made
+
     def told(self, host: bool) -> dict[str, Any]:
         """The list of tables, and what a table can be made of."""
         newest = sorted(self.tables.values(), key=lambda table: -table.plan.made)
@@ -189,10 +213,12 @@ class House:
             for code, table in list(self.tables.items()):
                 unused = asyncio.get_running_loop().time() - table.used > _UNUSED and not table.watched
                 if unused and table.plan.state == "over":
+                    table.drop()
                     del self.tables[code]
                 elif (
                     table.plan.state == "lobby" and time.time() - table.plan.made > _DAY and not table.watched
                 ):
+                    table.drop()
                     del self.tables[code]
                     shutil.rmtree(table.folder, ignore_errors=True)
 
@@ -204,9 +230,10 @@ def _line(table: WebTable) -> dict[str, Any]:
         "name": plan.name,
         "rules": plan.rules,
         "state": plan.state,
-        "open": len(plan.free),
+        "open": sum(seat.of_person and not seat.taken for seat in plan.seats) if plan.state == "lobby" else 0,
         "people": len(plan.people),
         "players": len(plan.seats),
+        "made": plan.made,
     }
 
 

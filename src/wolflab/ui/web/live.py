@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ...errors import WolflabError
-from .doors import Doors, Wire
+from .doors import Doors, Wire, address
 from .feed import Feed, encode
 from .guard import ALL_SOCKETS, SEAT_SOCKETS, SOCKETS
 from .refusals import Refused, sentence_of
@@ -69,13 +69,13 @@ async def live_nowhere(socket: WebSocket) -> None:
 
 async def _unseated(socket: WebSocket, choose: Callable[[Doors, WebTable], Feed]) -> None:
     doors: Doors = socket.app.state.doors
-    where = socket.client.host if socket.client is not None else "?"
+    where = address(socket)
     wires = doors.wires
     try:
         doors.admit(socket)
         table = doors.table(socket)
         choose(doors, table)
-        if wires.unknown.get(where, 0) >= SOCKETS:
+        if wires.unknown.get(where, 0) >= SOCKETS and not doors.is_host(socket):
             raise Refused(429, f"too many open pages from your address: {SOCKETS} are allowed")
         if sum(wires.unknown.values()) >= ALL_SOCKETS:
             raise Refused(429, f"too many open pages: {ALL_SOCKETS} are allowed")

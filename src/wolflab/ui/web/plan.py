@@ -40,6 +40,9 @@ MODEL = "village"
 """Who may be seated without the host's token: it costs nothing."""
 
 
+_MOST_SEATS = max(rules.players for rules in PRESETS.values())
+
+
 class Times(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How long a table waits, in seconds; wait: in minutes.
 
@@ -77,7 +80,10 @@ class TableWish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     rules: str
-    seats: Annotated[list[SeatWish], msgspec.Meta(min_length=1, max_length=12)]
+    seats: Annotated[
+        list[SeatWish],
+        msgspec.Meta(min_length=1, max_length=_MOST_SEATS),
+    ]
     name: Annotated[str, msgspec.Meta(max_length=200)] = ""
     listed: bool = True
     times: Times = Times()
@@ -113,6 +119,7 @@ class TableSeat(msgspec.Struct):
 class TablePlan(msgspec.Struct):
     """A table as it is kept. keeper, device: hashes of the secrets of whoever made it, and of the device that
     people share. shown: how many batches of events everybody has seen. host_plays: the host holds a seat.
+    next: the table at which the same people play again.
     """
 
     code: str
@@ -133,6 +140,14 @@ class TablePlan(msgspec.Struct):
     why: str = ""
     shown: int = 0
     host_plays: bool = False
+    next: str = ""
+
+    @property
+    def wish(self) -> TableWish:
+        """What a table of the same kind is asked for with."""
+        seats = [SeatWish(seat.kind, seat.model, seat.recipe) for seat in self.seats]
+        same = ("rules", "name", "listed", "times", "vanish", "marked", "measure", "budget")
+        return TableWish(seats=seats, **{name: getattr(self, name) for name in same})
 
     @property
     def ruleset(self) -> Ruleset:
@@ -146,7 +161,7 @@ class TablePlan(msgspec.Struct):
 
     @property
     def free(self) -> list[int]:
-        """The seats that anybody may still take."""
+        """The seats that anybody may still take by a link."""
         return [n for n, seat in enumerate(self.seats) if seat.kind == "person" and not seat.taken]
 
     @property
@@ -196,16 +211,25 @@ class TablePlan(msgspec.Struct):
             "stand-in": "a built-in player plays for them, marked as such, until they come back",
             "void": "the game ends and does not count",
         }[self.vanish]
-        pace = (
-            f"Agents take {times.pace:g} seconds before they speak, and a little longer for long statements."
-        )
-        marks = "Agents are marked as agents." if self.marked else "Agents are not marked."
+        pace = f"Agents take {times.pace:g} seconds before they speak, longer for long statements."
+        marks = "Agents are marked as agents."
+        if not self.marked:
+            pace = "Agents take as long to speak as people may, by chance."
+            marks = "Agents are not marked."
+        steps = ""
+        if self.night_steps > 1:
+            steps = (
+                f"It has {self.night_steps} parts, one after another: whoever chooses has the time of their "
+                "part alone."
+            )
         sentences = [
             f"A statement has {times.speak:g} seconds, a vote {times.vote:g}.",
             f"A night lasts {self.night_seconds:g} seconds, whoever lives. It is over sooner when all living "
-            "people are ready.",
+            f"people are ready. {steps}",
             f"Who has lost the connection has {GRACE:g} seconds to come back; after that {vanish}.",
             f"{pace} {marks}",
+            "Who gives no answer in time says nothing, or does what the rules have for it: often something "
+            "drawn by lot.",
         ]
         if "departure" in self.ruleset.due:
             sentences.append(

@@ -63,12 +63,12 @@ class Room:
         return f"{name} ({nick})" if nick else name
 
     def here(self, seat: int) -> bool:
-        """Whether a page shows this seat now; a shared device counts for all its seats."""
-        if self.desks[seat].connections:
+        """Whether a page shows this seat now; a shared device counts for all its seats, whosever is open."""
+        if self.plan.seats[seat].kind != "shared":
+            return bool(self.desks[seat].connections)
+        if any(self.desks[other].connections for other in self.plan.shared):
             return True
-        if self.plan.seats[seat].kind != "shared" or self.device_seen is None:
-            return False
-        return clock() - self.device_seen < GRACE
+        return self.device_seen is not None and clock() - self.device_seen < GRACE
 
     def lost_for(self, seat: int) -> float:
         """Seconds since the last page of this seat was lost; 0 while it is here."""

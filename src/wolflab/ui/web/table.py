@@ -8,26 +8,38 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from contextlib import closing
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import astuple
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import msgspec
 
-from ...errors import ServerError, WolflabError
-from ...files import write
+from ...errors import ServerError, StoreError, WolflabError
+from ...files import reading_file, write
 from ...lab.runs.tables import only_place, play_table
 from ...lab.runs.work import error_sentence
+from ...lab.storage.run_files import held
 from ...lab.storage.store import Store
-from ...record import GameRecord, Turn
+from ...record import GameRecord, PastTurn, Turn
 from ...rules import EVERYONE, Ask, Event, Log, NightFell
-from ...text.people import PersonAnswer
+from ...text.notes import Content, StoodIn
+from ...text.people import PersonAnswer, TimedAnswer
 from ...text.questions import Question
 from .desk import Desk, KeptDesk, OpenAsk, read_desks, write_desks
-from .feed import Feed
-from .plan import GRACE, LENIENCY, TablePlan, new_secret, nickname, night_duties, same_secret, secret_hash
+from .plan import (
+    GRACE,
+    LENIENCY,
+    BudgetPlan,
+    TablePlan,
+    new_secret,
+    nickname,
+    night_duties,
+    same_secret,
+    secret_hash,
+)
 from .refusals import Refused
 from .room import Awaited, Doing, Room
 from .telling import tell_everybody
@@ -42,6 +54,8 @@ _SOON = 5.0
 """Seconds that a person has at least for a choice at night."""
 _LONGEST_EXTRA = 120.0
 """Seconds by which all asks of a seat together are prolonged while its connection is lost."""
+_NO_ANSWER = "You gave no answer in time. This was decided for you:"
+_STOOD_IN = "A stand-in has answered for you:"
 _log = logging.getLogger("wolflab")
 
 
@@ -71,30 +85,41 @@ class WebTable(Room):
 
     @classmethod
     def open(cls, folder: Path) -> WebTable:
-        """The table that is kept there."""
-        return cls(msgspec.json.decode((folder / TABLE).read_bytes(), type=TablePlan), folder)
+        """The table that is kept there; StoreError where it cannot be read."""
+        return cls(read_plan(folder), folder)
 
     # -- keeping --------------------------------------------------------------------------
 
     def save(self) -> None:
         """Keep the plan and the desks, now."""
-        if self._unsaved is not None:
-            self._unsaved.cancel()
-            self._unsaved = None
         write(self.folder / TABLE, msgspec.json.encode(self.plan))
         write_desks(self.folder, self.desks)
 
     def save_soon(self) -> None:
         """Keep them within half a second."""
         if self._unsaved is None:
-            self._unsaved = asyncio.get_running_loop().call_later(_LOOK, self.save)
+            self._unsaved = asyncio.get_running_loop().call_later(_LOOK, self._save_now)
+
+    def _save_now(self) -> None:
+        self._unsaved = None
+        try:
+            self.save()
+        except WolflabError as error:
+            _log.error("%s", error)
 
     def close(self) -> None:
         """Stop, as if the server were stopped: everything is kept, and can be taken up."""
-        for task in (self._game, self._waiting):
-            if task is not None:
-                task.cancel()
+        self.drop()
         self.save()
+
+    def drop(self) -> None:
+        """Do nothing more."""
+        self._wait_no_longer()
+        if self._game is not None:
+            self._game.cancel()
+        if self._unsaved is not None:
+            self._unsaved.cancel()
+            self._unsaved = None
 
     # -- lobby ----------------------------------------------------------------------------
 
@@ -106,15 +131,27 @@ class WebTable(Room):
         name = self.free_name(name)
         if not name:
             raise Refused(422, "name: say what the others may call you")
+        if not plan.marked and seat is not None:
+            raise Refused(422, "seat: at this table nobody may know who sits where; leave it out")
+        if not plan.free:
+            raise Refused(409, "all seats for people are taken")
         if seat is None:
-            seat = plan.free[0] if plan.free else -1
+            seat = plan.free[0] if plan.marked else self._mixed()
         if seat not in plan.free:
-            raise Refused(409, "this seat is taken" if plan.free else "all seats for people are taken")
+            raise Refused(409, "this seat is taken")
         secret = new_secret()
         plan.seats[seat].nick = name
         plan.seats[seat].secret = secret_hash(secret)
         self.arrived()
         return seat, secret
+
+    def _mixed(self) -> int:
+        """A free seat, anywhere at the table: not even whoever sat there before knows where people sit."""
+        seats, draws = self.plan.seats, random.SystemRandom()
+        free = draws.choice(self.plan.free)
+        new = draws.choice([n for n, seat in enumerate(seats) if not seat.taken])
+        seats[free], seats[new] = seats[new], seats[free]
+        return new
 
     def leave(self, seat: int) -> None:
         """Somebody stands up before the game has begun."""
@@ -124,6 +161,9 @@ class WebTable(Room):
         old.nick, old.secret, old.pin = "", "", None
         self.tickets = {ticket: at for ticket, at in self.tickets.items() if at != seat}
         self.desks[seat].kept = KeptDesk()  # whoever comes next finds nothing
+        if not self.plan.people:
+            self.starts = None
+            self._wait_no_longer()
         self.save()
         self.touch()
 
@@ -155,11 +195,18 @@ class WebTable(Room):
         self.touch()
 
     async def _start_in_time(self) -> None:
-        assert self.starts is not None
-        while self.plan.state == "lobby":
+        while self.plan.state == "lobby" and self.starts is not None:
             await asyncio.sleep(max(_LOOK, self.starts - clock()))
             if any(self.here(seat) for seat in self.plan.people) and self.plan.state == "lobby":
-                self.start()
+                try:
+                    self.start()
+                except WolflabError as error:  # it is tried again
+                    _log.error("table %s cannot begin: %s", self.plan.code, error)
+
+    def _wait_no_longer(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
 
     def start(self) -> None:
         """The game begins; built-in players take the seats that nobody took."""
@@ -172,10 +219,16 @@ class WebTable(Room):
         self.save()
         self.play()
 
-    def resume(self) -> None:
-        """Go on after a failure."""
+    def resume(self, budget: BudgetPlan | None = None) -> None:
+        """Go on after a failure. budget: what is changed of the table's own."""
         if self.plan.state != "paused":
             raise Refused(409, "this game is not paused")
+        if budget is not None:
+            old = self.plan.budget
+            self.plan.budget = BudgetPlan(
+                old.usd if budget.usd is None else budget.usd,
+                old.tokens if budget.tokens is None else budget.tokens,
+            )
         self.plan.state, self.plan.why = "playing", ""
         self.save()
         self.play()
@@ -188,7 +241,7 @@ class WebTable(Room):
         if self._game is not None and self.plan.state == "playing":
             self._game.cancel()
         else:
-            self._ended("void", why)
+            self._ended("over")
 
     # -- the game -------------------------------------------------------------------------
 
@@ -200,7 +253,7 @@ class WebTable(Room):
         plan = self.plan
         for desk in self.desks:
             desk.away_since = None if desk.connections else clock()
-        self.timeline = Timeline(self.ruleset, plan.times, plan.night_seconds, self, plan.shown)
+        self.timeline = Timeline(self.ruleset, plan.times, plan.night_seconds, self, plan.marked, plan.shown)
         self._game = asyncio.create_task(self._run(self.timeline))
         self._game.add_done_callback(self._finished)
         self.touch()
@@ -214,7 +267,7 @@ class WebTable(Room):
             self._ended("paused", failed)
         else:
             self._read_back()
-            self._ended("over", "")
+            self._ended("over")
 
     async def _played(self) -> str:
         """Play to the end; the sentence of what went wrong, or ""."""
@@ -242,25 +295,37 @@ class WebTable(Room):
         """The game's task is done: by itself, by `give_up`, by `close`, or by a fault of ours."""
         if task.cancelled():
             if self._void:
-                self._ended("void", self._void)
+                self._ended("over")
         elif (error := task.exception()) is not None:
             _log.error("table %s", self.plan.code, exc_info=error)
             self._ended("paused", "The server has failed; its log says how.")
 
-    def _ended(self, how: str, why: str) -> None:
+    def _ended(self, state: Literal["paused", "over"], why: str = "") -> None:
         plan = self.plan
         self.awaited = None
-        if self._void:
-            how, why = "void", self._void
-            if (self.folder / "run.sqlite").exists():
-                with Store.resume(self.folder) as store:
-                    store.stop(1, "failed", f"void: {why}")
-        plan.state, plan.why = "paused" if how == "paused" else "over", why
+        void = self._void
+        try:
+            if void and not self._is_void():
+                void = ""
+        except WolflabError as error:
+            _log.error("table %s: %s", plan.code, error)
+        plan.state, plan.why = ("over", void) if void else (state, why)
         if plan.state == "over":
             for desk in self.desks:
                 desk.kept = msgspec.structs.replace(desk.kept, draft="", answers={})
-        self.save()
+        self._save_now()
         self.touch()
+
+    def _is_void(self) -> bool:
+        """Write down that the game does not count; not where it had ended, and was still being shown."""
+        if not (self.folder / "run.sqlite").exists():
+            return True
+        with Store.resume(self.folder) as store:
+            if store.game(1).over:
+                self._read_back()
+                return False
+            store.stop(1, "failed", f"void: {self._void}")
+        return True
 
     def _read_back(self) -> None:
         """Everything that was sent, from the record of a game that is over; and now everybody's role."""
@@ -271,14 +336,36 @@ class WebTable(Room):
             with Store.open_for_reading(self.folder) as store:
                 record = store.record(1) if store.game(1).over else None
         if record is not None:
-            _show_again(record, self.feeds, self.host)
+            self._show_again(record)
             roles = [{"seat": seat, "role": role} for seat, role in enumerate(self.host.facts.roles)]
             for feed in self.feeds:
                 feed.add("reveal", roles=roles)
 
+    def _show_again(self, record: GameRecord) -> None:
+        """A game that is over, as it was shown."""
+        turns: dict[int, list[PastTurn]] = {}
+        for turn in record.turns:
+            turns.setdefault(turn.at, []).append(turn)
+        for index, event in enumerate(record.events):
+            for turn in turns.get(index, ()):
+                self._show_turn(turn.seat, turn.notes, turn.invalid)
+            for feed in self.feeds:
+                feed.event(event)
+
+    def _show_turn(self, seat: int, notes: Sequence[tuple[str, Content]], invalid: str | None) -> None:
+        """What the host learns of a turn; and a person, where somebody else has chosen for them."""
+        if seat < 0:
+            return
+        self.host.thoughts(seat, notes, invalid)
+        if self.plan.seats[seat].taken:
+            if invalid is not None:
+                self.seats[seat].add("told", text=_NO_ANSWER, private=True)
+            elif any(isinstance(note, StoodIn) for _, note in notes):
+                self.seats[seat].add("told", text=_STOOD_IN, private=True)
+
     # -- people (models.person.PeopleTable) -------------------------------------------------
 
-    async def put(self, question: Question, key: str) -> PersonAnswer:
+    async def put(self, question: Question, key: str) -> TimedAnswer:
         """See `models.person.PeopleTable`."""
         name, desk = question.task.ask.id, self.desks[question.situation.seat]
         if name in desk.kept.answers:  # given before the server was killed
@@ -296,6 +383,7 @@ class WebTable(Room):
     def _open(self, desk: Desk, opened: OpenAsk) -> None:
         """A person is asked, from now on."""
         now, ask, times = clock(), opened.ask, self.plan.times
+        opened.since = now
         assert self.timeline is not None
         if ask.phase == "night":
             opened.due = self._night_due(opened, now)
@@ -320,22 +408,27 @@ class WebTable(Room):
             due += night
         return due
 
-    async def _answer(self, seat: int, desk: Desk, opened: OpenAsk) -> PersonAnswer:
+    async def _answer(self, seat: int, desk: Desk, opened: OpenAsk) -> TimedAnswer:
         """What the person answers; or what the table declares, where they do not."""
         while not opened.answer.done():
-            if opened.due is not None:
+            if opened.since is not None and opened.due is not None:
                 if self.gone(seat):
-                    return self._left(seat, opened)
-                if clock() >= opened.due + LENIENCY:
+                    return TimedAnswer(self._left(seat, opened), clock() - opened.since)
+                if clock() >= opened.due + LENIENCY and not self._waited_for(seat, opened):
                     desk.late += opened.public and not opened.outside
-                    return PersonAnswer(missing="out of time")
+                    return TimedAnswer(PersonAnswer(missing="out of time"), clock() - opened.since)
             await asyncio.wait({opened.answer}, timeout=_LOOK)
         desk.late = 0
         return opened.answer.result()
 
+    def _waited_for(self, seat: int, opened: OpenAsk) -> bool:
+        """Whether its person has lost the connection, and is given the lost time back."""
+        lost = self.lost_for(seat)
+        return opened.public and 0 < lost < _LONGEST_EXTRA - self.desks[seat].extra
+
     def _left(self, seat: int, opened: OpenAsk) -> PersonAnswer:
         if self.plan.vanish == "void" and opened.public:
-            why = f"{self.called(seat)} has left, and this table declares the game void then."
+            why = f"{self.ruleset.names[seat]} has left, and this table declares the game void then."
             asyncio.get_running_loop().call_soon(self.give_up, why)
             raise GameVoid(why)
         return PersonAnswer(missing="left the table", stand_in=self.plan.vanish == "stand-in")
@@ -361,6 +454,8 @@ class WebTable(Room):
         """A page of this seat is gone."""
         desk = self.desks[seat]
         desk.connections -= 1
+        if self.plan.seats[seat].kind == "shared":
+            self._device_is_here()
         if not desk.connections:
             desk.away_since = clock()
             asyncio.get_running_loop().call_later(GRACE + _LOOK, self.touch)
@@ -369,11 +464,14 @@ class WebTable(Room):
     def at_device(self) -> None:
         """The page of the shared device is open."""
         back = self.device_seen is None or clock() - self.device_seen > GRACE
+        self._device_is_here()
+        if back:
+            self.touch()
+
+    def _device_is_here(self) -> None:
         self.device_seen = clock()
         for seat in self.plan.shared:
             self.desks[seat].away_since = self.device_seen
-        if back:
-            self.touch()
 
     def watched_by(self, more: int) -> None:
         """Somebody begins to watch, or stops. All are told within a second, once for however many."""
@@ -390,10 +488,14 @@ class WebTable(Room):
     def give(self, seat: int, name: str, answer: PersonAnswer) -> None:
         """An answer: it is kept, and then it counts."""
         desk = self.desks[seat]
-        if desk.give(name, answer):
-            self.save()
-            opened = desk.asks[name]
-            opened.answer.set_result(desk.kept.answers[name])
+        before = desk.kept
+        if desk.give(name, answer, clock()):
+            try:
+                self.save()
+            except BaseException:
+                desk.kept = before  # it does not count; it may be sent again
+                raise
+            desk.asks[name].answer.set_result(desk.kept.answers[name])
         self.acted(seat)
 
     def acted(self, seat: int) -> None:
@@ -423,7 +525,7 @@ class WebTable(Room):
 
     # -- the screen (timeline.Screen) ---------------------------------------------------------
 
-    def show(self, event: Event) -> None:
+    def show(self, event: Event) -> Sequence[int]:
         """See `timeline.Screen`."""
         before = self.public.facts.alive
         for feed in self.feeds:
@@ -436,12 +538,12 @@ class WebTable(Room):
             for desk in self.desks:
                 desk.rests = 0
         self.touch()
+        return self.just_gone if event.audience == EVERYONE else ()
 
     def thought(self, turns: Sequence[Turn]) -> None:
         """See `timeline.Screen`."""
         for turn in turns:
-            if turn.ask.seat >= 0:
-                self.host.thoughts(turn.ask.seat, turn.notes, turn.invalid)
+            self._show_turn(turn.ask.seat, turn.notes, turn.invalid)
 
     def waits_for(self, asks: Sequence[Ask]) -> None:
         """See `timeline.Screen`."""
@@ -455,14 +557,8 @@ class WebTable(Room):
 
     def batch_over(self) -> None:
         """See `timeline.Screen`."""
-        assert self.timeline is not None
-        if not self.timeline.skip:
-            self.plan.shown += 1
-            self.save_soon()
-
-    def may_hide(self, seats: Sequence[int]) -> bool:
-        """See `timeline.Screen`."""
-        return not self.plan.marked or any(self.plan.seats[seat].taken for seat in seats)
+        self.plan.shown += 1
+        self.save_soon()
 
     def all_ready(self) -> bool:
         """See `timeline.Screen`."""
@@ -484,26 +580,39 @@ class WebTable(Room):
         tell_everybody(self)
 
 
-def forget_seat(folder: Path, seat: int) -> None:
-    """Erase what a table keeps of its person beside the game: their name, notes and draft."""
+def read_plan(folder: Path) -> TablePlan:
+    """What a table is; StoreError where it cannot be read."""
+    file = folder / TABLE
+    with reading_file(file):
+        data = file.read_bytes()
+    try:
+        return msgspec.json.decode(data, type=TablePlan)
+    except msgspec.MsgspecError as error:
+        raise StoreError(f"{file}: it cannot be read ({error}); copy it back, or remove {folder}") from None
+
+
+def nicknames(folder: Path) -> dict[int, str]:
+    """What the people of a table call themselves, by seat; empty for a run that is no table."""
     if not (folder / TABLE).is_file():
+        return {}
+    return {number: seat.nick for number, seat in enumerate(read_plan(folder).seats) if seat.nick}
+
+
+@contextmanager
+def forgetting(folder: Path) -> Iterator[Callable[[int], None]]:
+    """Gives what erases, of the person at a seat, what their table keeps beside the game: name, notes and
+    draft. StoreError where a server has the table: it would write them again.
+    """
+    if not (folder / TABLE).is_file():
+        yield lambda seat: None
         return
-    plan = msgspec.json.decode((folder / TABLE).read_bytes(), type=TablePlan)
-    plan.seats[seat].nick = ""
-    write(folder / TABLE, msgspec.json.encode(plan))
-    desks = read_desks(folder, len(plan.seats))
-    desks[seat] = Desk()
-    write_desks(folder, desks)
+    with held(folder.parent):
+        plan, desks = read_plan(folder), read_desks(folder, len(read_plan(folder).seats))
 
+        def forget(seat: int) -> None:
+            plan.seats[seat].nick = ""
+            desks[seat] = Desk()
 
-def _show_again(record: GameRecord, feeds: Sequence[Feed], host: Feed) -> None:
-    """A game that is over, from its record."""
-    turns: dict[int, list[Any]] = {}
-    for turn in record.turns:
-        turns.setdefault(turn.at, []).append(turn)
-    for index, event in enumerate(record.events):
-        for turn in turns.get(index, ()):
-            if turn.seat >= 0:
-                host.thoughts(turn.seat, turn.notes, turn.invalid)
-        for feed in feeds:
-            feed.event(event)
+        yield forget
+        write(folder / TABLE, msgspec.json.encode(plan))
+        write_desks(folder, desks)

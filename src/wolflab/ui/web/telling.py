@@ -53,6 +53,7 @@ def _common(room: Room) -> _Told:
             "times": plan.times,
             "night": plan.night_seconds,
             "free": len(plan.free),
+            "next": plan.next,
         },
         "time": facts.phase,
         "round": facts.round,
@@ -79,6 +80,8 @@ def _turn(room: Room) -> _Told | None:
         until = seconds = None  # an agent's time tells nothing that anybody has to know
         if not room.plan.marked or not all(room.of_agent(seat) for seat in seats):
             dues = [ask.due for seat in seats for ask in room.desks[seat].shown if ask.due is not None]
+            if not room.plan.marked:
+                dues = []  # all turns are as long as each other
             until, seconds = max([awaited.since + awaited.seconds, *dues]), awaited.seconds
     elif timeline.hidden_until is not None:
         what, text = "wait", "The game rests for a moment"
@@ -95,8 +98,9 @@ def _turn_sentence(room: Room, awaited: Awaited) -> str:
 
 
 def _pause(room: Room) -> _Told | None:
-    """Somebody whose turn it is has lost the connection: by day alone."""
-    if room.awaited is None or room.plan.state != "playing" or room.public.facts.phase == "night":
+    """Somebody whose turn it is has lost the connection: by day alone, and where people are marked."""
+    quiet = room.public.facts.phase == "night" or not room.plan.marked
+    if room.awaited is None or room.plan.state != "playing" or quiet:
         return None
     for seat in room.awaited.seats:
         lost = room.lost_for(seat)

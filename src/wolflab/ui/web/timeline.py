@@ -7,7 +7,8 @@ The times follow from public facts alone, so that a clock tells nothing:
   more.
 - After whatever may be followed by an act that is hidden by day (a shot of whoever has just died, a duty
   before the vote) the game rests for as long as declared, whether anybody acts or not.
-- An agent speaks after the declared pace and a time by the length of what it says.
+- An agent speaks after the declared pace and a time by the length of what it says; where agents are not
+  marked, after a time by chance, of the length that people take.
 
 People's own asks come at once, to them alone.
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -30,7 +32,6 @@ from ...rules import (
     NightFell,
     Ruleset,
     Said,
-    Shot,
     VoteCounted,
     Voted,
 )
@@ -40,6 +41,8 @@ from .plan import Times
 MARK = 5.0
 """Seconds: a night that all people agree to end ends at a multiple of this."""
 _LETTERS_A_SECOND = 60.0
+_AS_PEOPLE = 0.1, 0.5
+"""The part of the time for a statement that an agent takes where agents are not marked: from, to."""
 _LONGEST = 10.0
 """Seconds that an agent takes for a long statement, beside the pace."""
 
@@ -72,8 +75,8 @@ Beat = GameGoesOn | GameAsks | PersonAsked
 class Screen(Protocol):
     """What a timeline shows things on."""
 
-    def show(self, event: Event) -> None:
-        """An event, to whoever learns of it."""
+    def show(self, event: Event) -> Sequence[int]:
+        """An event, to whoever learns of it. Returns who has left the game with it, as everybody sees."""
         ...
 
     def thought(self, turns: Sequence[Turn]) -> None:
@@ -92,10 +95,6 @@ class Screen(Protocol):
         """Whether an agent sits there."""
         ...
 
-    def may_hide(self, seats: Sequence[int]) -> bool:
-        """Whether one of these who have just died may be a person who acts unseen."""
-        ...
-
     def all_ready(self) -> bool:
         """Whether all living people have said that the night may end."""
         ...
@@ -103,14 +102,15 @@ class Screen(Protocol):
 
 @dataclass
 class Timeline:
-    """See the module. night: seconds of a night. skip: batches that have been shown before, in an earlier
-    life of this table: they are shown at once.
+    """See the module. night: seconds of a night. marked: agents are. skip: batches that have been shown
+    before, in an earlier life of this table: they are shown at once.
     """
 
     ruleset: Ruleset
     times: Times
     night: float
     screen: Screen
+    marked: bool = True
     skip: int = 0
     night_began: float | None = None
     hidden_until: float | None = None
@@ -138,15 +138,18 @@ class Timeline:
                     await self._asked(asks)
                 case GameGoesOn(events, turns):
                     await self._happened(events, turns)
-                    self.skip = max(0, self.skip - 1)
-                    self.screen.batch_over()
+                    if self.skip:
+                        self.skip -= 1
+                    else:
+                        self.screen.batch_over()
 
     async def _asked(self, asks: Sequence[Ask]) -> None:
         phase = asks[0].phase
+        before_vote = phase == "voting" and asks[0].kind == "vote" and "day" in self.ruleset.due
+        if (phase == "action" or before_vote) and not self.skip:
+            self.hidden_until = self.hidden_until or clock() + self.times.hidden
         if phase in HIDDEN:
             return
-        if phase == "voting" and asks[0].kind == "vote" and "day" in self.ruleset.due and not self.skip:
-            self.hidden_until = self.hidden_until or clock() + self.times.hidden
         await self._pass_hidden()
         self._last = clock()
         self.screen.waits_for(asks)
@@ -158,9 +161,9 @@ class Timeline:
             if event.audience == EVERYONE and not self.skip:
                 await self._wait(event, first)
                 first = False
-            self.screen.show(event)
+            gone = self.screen.show(event)
             if event.audience == EVERYONE:
-                self._shown(event)
+                self._shown(event, gone)
 
     async def _wait(self, event: Event, first: bool) -> None:
         """Until a public event may be shown."""
@@ -170,10 +173,15 @@ class Timeline:
         await self._pass_hidden()
         agents = self._of_agents(event)
         if isinstance(event, Said) and agents:
-            typed = min(_LONGEST, len(event.text) / _LETTERS_A_SECOND)
-            await self._until(self._last + self.times.pace * (1 + typed / 2))
+            await self._until(self._last + self._thinks(event.text))
         elif first and agents:
             await self._until(self._last + self.times.pace)
+
+    def _thinks(self, text: str) -> float:
+        """How long an agent takes for a statement."""
+        if not self.marked:
+            return max(self.times.pace, self.times.speak * random.uniform(*_AS_PEOPLE))
+        return self.times.pace * (1 + min(_LONGEST, len(text) / _LETTERS_A_SECOND) / 2)
 
     def _of_agents(self, event: Event) -> bool:
         """Whether no person has brought it about just now."""
@@ -181,26 +189,22 @@ class Timeline:
             return self.screen.of_agent(event.seat)
         return not isinstance(event, Voted) or self.screen.of_agent(event.voter)
 
-    def _shown(self, event: Event) -> None:
+    def _shown(self, event: Event, gone: Sequence[int]) -> None:
+        """A public event was shown. gone: who has left the game with it."""
         self._last = clock()
         if isinstance(event, NightFell):
             self.night_began = clock()
         elif isinstance(event, DayBroke | GameEnded):
             self.night_began = None
-        gone = self._just_gone(event)
-        if gone and not self.skip and "departure" in self.ruleset.due and self.screen.may_hide(gone):
-            self.hidden_until = clock() + self.times.hidden
-
-    def _just_gone(self, event: Event) -> Sequence[int]:
-        """Who may act unseen now, having left the game with this event."""
-        if isinstance(event, DayBroke):
-            return event.deaths
-        if isinstance(event, VoteCounted):
-            counted = event.seat is not None and self.ruleset.last_words != "voted_out"
-            return (event.seat,) if counted and event.seat is not None else ()
         if isinstance(event, Said):
-            return (event.seat,) if event.where == "last words" else ()
-        return (event.target,) if isinstance(event, Shot) else ()
+            may_act = event.where == "last words"
+        else:  # whoever is voted out may speak first, and acts after it
+            may_act = bool(gone) and not (
+                isinstance(event, VoteCounted) and self.ruleset.last_words == "voted_out"
+            )
+        # The last batch that was shown before counts too: its rest may not have been over.
+        if may_act and self.skip <= 1 and "departure" in self.ruleset.due:
+            self.hidden_until = clock() + self.times.hidden
 
     async def _pass_hidden(self) -> None:
         if self.hidden_until is not None:
