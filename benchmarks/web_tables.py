@@ -51,7 +51,9 @@ class Load:
     sent: dict[str, float] = field(default_factory=dict)
     delays: list[float] = field(default_factory=list)
     games: int = 0
-    watching: set[asyncio.Task[None]] = field(default_factory=set)
+    requests: int = 0
+    late: int = 0
+    answering: list[asyncio.Task[None]] = field(default_factory=list)
 
     def cookies(self, seat: str = "") -> dict[str, str]:
         """As the browser of a seat sends them; the host's are under no limit by address."""
@@ -62,7 +64,11 @@ class Load:
     async def post(self, path: str, body: Any, seat: str = "") -> Any:
         """One request up."""
         async with self.session.post(self.url + path, json=body, headers=self.cookies(seat)) as answer:
-            return await answer.json()
+            told = await answer.json()
+            assert answer.status < 400 or answer.status == 409, (path, answer.status, told)
+            self.requests += 1
+            self.late += answer.status == 409  # the time was over
+            return told
 
     def heard(self, message: dict[str, Any]) -> None:
         """Statements that have come down to somebody."""
@@ -91,7 +97,7 @@ async def _sit(load: Load, code: str, seat: int, secret: str) -> None:
             for ask in you["asks"]:
                 if ask["id"] not in asked:
                     asked.add(ask["id"])
-                    load.watching.add(asyncio.create_task(_answer(load, path, secret, ask)))
+                    load.answering.append(asyncio.create_task(_answer(load, path, secret, ask)))
             if you["may_rest"] and rested < state["round"]:
                 rested = state["round"]
                 await load.post(path + "rest", {"round": rested}, secret)
@@ -156,9 +162,11 @@ async def _play_over_http(
         before, used = _megabytes(pid), _processor(pid)
         await asyncio.gather(*(_table(load, spectators if number == 0 else 0) for number in range(tables)))
         busy = (_processor(pid) - used) / seconds
+        await asyncio.gather(*load.answering)
     delays = 1000 * np.array(load.delays)
     p50, p95, most = np.percentile(delays, [50, 95, 100])
     print(f"{tables} tables of 7 people, {spectators} spectators, {seconds:g} s: {len(load.sent)} statements")
+    print(f"  {load.requests} requests, {load.late} of them too late for what they answer")
     print(f"  until another page has it: median {p50:.0f} ms, 95 % {p95:.0f} ms, longest {most:.0f} ms")
     ratio = p95 / 1000 / reference
     print(f"  a request that changes nothing, alone: {1000 * reference:.1f} ms; ratio {ratio:.0f}")

@@ -30,6 +30,7 @@ def serve(
     port = bound.getsockname()[1]
     local = _is_loopback(host)
     house = House(out, guarded=not local or behind_proxy)
+    house.hold()
     name = f"[{host}]" if ":" in host else host
     names = [name, "localhost", "127.0.0.1", "[::1]"] if local else [name]
     hosts = [f"{name}:{port}" for name in dict.fromkeys(names)] + list(allowed)

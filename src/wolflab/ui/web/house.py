@@ -80,12 +80,16 @@ class House:
         self._sweeping: asyncio.Task[None] | None = None
         self._lock: int | None = None
 
+    def hold(self) -> None:
+        """The tables are this server's, until `close`; StoreError where another one has them."""
+        if self._lock is None:
+            self._lock = locked(self.folder)
+
     def open(self) -> None:
-        """Take up every table that was being played when the server stopped. StoreError where another server
-        has these tables; one that cannot be read is left as it is, and the log says so.
+        """Take up every table that was being played when the server stopped. One that cannot be read is left
+        as it is, and the log says so.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._lock = locked(self.folder)
+        self.hold()
         for file in sorted(self.folder.glob(f"*/{TABLE}")):
             try:
                 if read_plan(file.parent).state == "over":
