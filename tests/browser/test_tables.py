@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 from phone import Phone
-from table_helpers import FAST, Cable, Player, Server, begin, play, role_of, share, sit, unlock, window
+from table_helpers import FAST, KNOWN, Cable, Player, Server, begin, play, role_of, share, sit, unlock, window
 
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.store import Store
-from wolflab.rules import PRESETS, Dealt, Learned, Said, Shot
+from wolflab.rules import PRESETS, Dealt, GameEnded, Learned, Said, Shot
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore")]
 
@@ -65,6 +65,18 @@ def test_people_on_a_desktop_and_on_a_phone_play_among_agents(
         learned = {e.target for e in record.events if isinstance(e, Learned) and e.seat == seat}
         assert {number for number, _ in roles_told(player.frames)} <= {seat} | pack | learned | shown, roles
     assert "Who was who" in watching.page.inner_text("main")
+    end = record.events[-1]
+    assert isinstance(end, GameEnded)
+    for seat, player in zip((0, 2, 4), people, strict=True):
+        won = (roles[seat] == "Werewolf") == (end.outcome.winner.value == "werewolves")
+        player.page.get_by_role("heading", name="You won." if won else "You lost.").wait_for()
+    with contexts[0].expect_page() as opened:
+        people[0].page.get_by_role("link", name="What everybody did and thought").click()
+    thoughts = opened.value.locator("details.thoughts")
+    opened.value.get_by_role("button", name="Open all thoughts").click()
+    assert thoughts.count() == thoughts.and_(opened.value.locator("[open]")).count() > 0
+    opened.value.get_by_role("link", name="Back to the table").click()
+    opened.value.get_by_role("link", name="Back to your seat (Player 1)").wait_for()
     nothing_wrong(*people, watching)
     for context in contexts:
         context.close()
@@ -206,7 +218,7 @@ def test_nine_tabs_of_one_profile_play_on(server: Server, browser: Browser) -> N
     play(people, lambda: all("Day 2" in player.page.inner_text("body") or player.over for player in people))
     assert {role_of(player) for player in people} >= {"Werewolf", "Villager", "Seer", "Guard"}
     assert "Day 1" in watching.page.inner_text("main")
-    listed.page.get_by_text("is being played").or_(listed.page.get_by_text("is over")).first.wait_for()
+    listed.page.get_by_text("is being played").or_(listed.page.get_by_text("Finished games")).first.wait_for()
     nothing_wrong(listed, watching, *people)
     context.close()
 
@@ -217,8 +229,12 @@ def test_a_laptop_is_passed_and_shows_nothing_in_between(server: Server, browser
     context = window(browser)
     page = context.new_page()
     share(page, server, code)
-    begin(Player(page), code)
+    page.request.post(f"{server.url}/t/{code}/enter", data={"keeper": KNOWN})
+    page.get_by_role("button", name=re.compile("Unlock with PIN.*Player 1")).click()
+    unlock(page, "1234")
+    page.get_by_role("button", name="Start the game").click()  # with a seat open: the page locks itself
     page.get_by_text("Give the device to Player 1 (Anna)").wait_for()
+    assert "Seer" not in page.content()
     unlock(page, "9876")
     page.get_by_text("this is not the PIN of Player 1 (Anna)").wait_for()
     unlock(page, "1234")
@@ -241,6 +257,74 @@ def test_a_laptop_is_passed_and_shows_nothing_in_between(server: Server, browser
     assert "Seer" not in page.content()
     assert "see Player" not in page.content()
     context.close()
+
+
+def test_a_newcomer_is_told_the_way(server: Server, browser: Browser) -> None:
+    """One's own clock at night, the ways to one's seat and to the moderator's view, and the next game."""
+    code = server.prepare("doctor", role="Seer", times={**FAST, "night": 40, "wait": 10})
+    server.start()
+    context = window(browser)
+    page = context.new_page()
+    page.goto(server.url)
+    page.get_by_role("textbox", name="Code").fill("nosuch")
+    page.get_by_role("button", name="Join").click()
+    page.get_by_text("There is no table NOSUCH").wait_for()
+    assert page.url == f"{server.url}/"
+    page.get_by_role("textbox", name="Code").fill(code)
+    page.get_by_role("button", name="Join").click()
+    page.get_by_text("Only this computer can open this link").wait_for()
+    back = page.get_by_role("link", name="Back to your seat (Player 1)")
+    sit(context, server, code, "Anna").page.close()
+    page.goto(server.url)
+    page.get_by_text("your seat").click()
+    page.get_by_role("button", name="Leave the seat").click()
+    page.get_by_role("button", name="Yes").click()
+    page.get_by_role("button", name=re.compile("Sit here")).wait_for()
+    assert back.count() == 0, "a seat that was left is forgotten"
+    page.evaluate("code => localStorage.setItem('my seats', JSON.stringify({ [code]: ['0'] }))", code)
+    page.reload()
+    back.click()
+    page.get_by_text("This seat is somebody else's").wait_for()
+    page.get_by_role("link", name="The table's page").click()
+    page.get_by_role("button", name=re.compile("Sit here")).wait_for()
+    assert back.count() == 0, "a seat that is not ours is forgotten"
+    me = sit(context, server, code, "Anna")
+    me.page.get_by_text("The game begins in").wait_for()
+    page.reload()
+    back.wait_for()
+    begin(me, code)
+    me.page.locator("form.ask input[type=radio]").first.wait_for()
+    page.get_by_text("It is night").wait_for()
+
+    def seconds(looked: Page) -> int:
+        minutes, _, rest = looked.locator(".desk .digits").inner_text().split()[-1].partition(":")
+        return 60 * int(minutes) + int(rest)
+
+    assert "Your choice" in me.page.inner_text(".turn")
+    assert seconds(me.page) < seconds(page) - 5, "a choice at night is due before the night is over"
+    hosts = window(browser)
+    host = hosts.new_page()
+    host.goto(server.host)
+    host.get_by_text("A table", exact=True).click()
+    host.get_by_role("link", name="The moderator's view").click()
+    host.get_by_text("every role, secret and thought").wait_for()
+    host.get_by_role("link", name="Back to the table").click()
+    host.get_by_text("You are watching").wait_for()
+    host.get_by_role("button", name="End the game").click()
+    host.get_by_role("button", name="Yes").click()
+    me.page.get_by_text("Whoever made the table can start the next game").wait_for()
+    assert "role stands in the log" not in me.page.inner_text("main"), "nobody's role was shown"
+    host.get_by_role("button", name="Play again").click()
+    host.get_by_role("button", name="Start the game").wait_for()
+    me.page.get_by_role("link", name="Play again").click()
+    me.page.get_by_role("button", name=re.compile("Sit here")).wait_for()
+    assert me.page.url == host.url != page.url
+    host.goto(server.url)
+    host.get_by_text("1 open seat").wait_for()
+    host.get_by_text("Finished games: 1").wait_for()
+    nothing_wrong(me)
+    for one in (context, hosts):
+        one.close()
 
 
 def test_names_and_words_are_text_and_nothing_more(server: Server, browser: Browser) -> None:

@@ -114,16 +114,23 @@ function Sent({ answer, hidden }) {
   if (answer.state === "late") return html`<${Notice} text=${`Not taken: ${answer.sentence}`} />`;
   const words = {
     sending: "Sending …", kept: "Sent",
-    retrying: "The server has not answered. Your answer is kept here and goes out again …",
+    retrying: "The server has not taken it yet. Your answer is kept here and goes out again …",
   };
   return html`<div class="sent ${answer.state}" role="status"><p>
     <${Icon} name=${answer.state === "kept" ? "done" : "clock"} /><b>${words[answer.state]}</b></p>
     <p class="shown"><bdi>${hidden ? "(hidden)" : answer.shown}</bdi></p></div>`;
 }
 
-/** Whose turn it is and how long. One's own turn says so. */
-function Turn({ now, ask, clock, warn }) {
-  const own = ask && !ask.outside;
+/** What stands beside the clock of who is asked. At night it has the look of what stands there for everybody else. */
+function askedWords(ask, night, short) {
+  if (ask.outside) return "You are asked";
+  if (night) return short ? "Choose now" : "Your choice";
+  return html`<b>It is your turn</b>`;
+}
+
+/** Whose turn it is and how long. One's own turn says so, and counts one's own time. `night`: for the living. */
+function Turn({ now, ask, clock, warn, night = false }) {
+  const own = ask && !ask.outside && !night;
   const timed = ask && ask.until !== null ? ask : now.turn;
   const left = useLeft(timed?.until, clock);
   const short = warn && left !== null && left <= 10;
@@ -135,14 +142,14 @@ function Turn({ now, ask, clock, warn }) {
   }, [short, ask?.id]);
   const text = now.turn?.text || (now.time === "night" ? "It is night" : "The game goes on in a moment");
   return html`<div class="turn ${own ? "own" : ""}">
-    <p class="turn-text">${own ? html`<b>It is your turn</b>` : ask ? "You are asked" : html`<bdi>${text}</bdi>`}</p>
-    ${timed && html`<${Clock} until=${timed.until} of=${timed.of} clock=${clock} />`}</div>`;
+    <p class="turn-text">${ask ? askedWords(ask, night, short) : html`<bdi>${text}</bdi>`}</p>
+    ${timed && html`<${Clock} until=${timed.until} of=${night ? null : timed.of} clock=${clock} />`}</div>`;
 }
 
 /** Who is still in the game, drawn like options: from across the table, an idle night looks like a busy one. */
 function Living({ seats, children }) {
   return html`<div class="ask"><div class="scrolls" role="group" aria-label="Still in the game" tabindex="0">
-    <div class="legend">${children || "Nothing is asked of you now. Still in the game:"}</div>
+    <div class="legend">${children || "Nothing is asked of you now. These players are still in the game:"}</div>
     <ul class="options">${seats.filter((seat) => seat.alive).map((seat) => html`<li class="option" key=${seat.seat}>
       <${Tile} option=${`still in: ${seat.name}`} seat=${seat} /></li>`)}</ul></div></div>`;
 }
@@ -196,7 +203,7 @@ export function Desk({ now, clock, seat, answers, draft, typed, hidden, handOver
   const inFlight = ["sending", "retrying"].includes(last?.state); // a locked device would forget it
   /** Whoever passes the device on at night is ready for the day: a second button would only be forgotten. */
   async function pass() {
-    if (night && alive && you.may_rest) await Promise.race([seat.send("rest", { round: now.round }), pause(2000)]);
+    if (night && alive && !ask) await Promise.race([seat.send("rest", { round: now.round }), pause(2000)]);
     handOver();
   }
   const begun = Boolean(draft) && draft !== last?.draft;
@@ -210,7 +217,7 @@ export function Desk({ now, clock, seat, answers, draft, typed, hidden, handOver
   }, [ask?.id]);
   return html`<section class="desk ${night && alive ? "night" : ""} ${ask && !ask.outside && !night ? "own" : ""}"
     aria-label="Your part" tabindex="-1" ref=${panel}>
-    <${Turn} now=${now} ask=${night ? null : ask} clock=${clock} warn=${warn} />
+    <${Turn} now=${now} ask=${ask} clock=${clock} warn=${warn} night=${night && alive} />
     ${!alive && !ask && html`<p class="dead"><${Icon} name="out" /><span>
     <b>You are out of the game.</b> From here on you see what everybody sees.</span></p>`}
     ${!ask && !(night && alive) && sent}

@@ -8,6 +8,7 @@ import { SeatPage, WatchPage } from "./game.js";
 import { Bar, Connection, Waiting } from "./frame.js";
 import { Log } from "./log.js";
 import { Lobby, NameField } from "./lobby.js";
+import { forget, notOurs, remember } from "./ways.js";
 
 /** What this device's seats are, and who is wanted: public facts only. Asked every two seconds while locked. */
 function useDevice(code) {
@@ -18,7 +19,12 @@ function useDevice(code) {
     async function look() {
       const answer = await request("GET", `/t/${code}/d/state`);
       if (gone) return;
-      if (answer.ok) setState(answer.data);
+      if (answer.ok) {
+        setState(answer.data);
+        remember(code, "device");
+      } else if (notOurs(answer.status)) {
+        forget(code, "device");
+      }
       setWrong(answer.error);
     }
     look();
@@ -77,7 +83,7 @@ function LockedLobby({ code, device, live, onOpen }) {
     if (!seat) return null;
     return chosen === seat.seat ? html`<${Pin} code=${code} seat=${seat} onOpen=${onOpen} />`
       : html`<button type="button" class=${seat.pin_set ? "" : "main"}
-        onClick=${() => choose(seat.seat)}>${seat.pin_set ? "Open" : "Sit here"}
+        onClick=${() => choose(seat.seat)}>${seat.pin_set ? "Unlock with PIN" : "Sit here"}
       <span class="unseen">: ${seat.name}</span></button>`;
   };
   return html`<${Lobby} live=${live} device=${offer} />`;

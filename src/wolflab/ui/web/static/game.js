@@ -8,6 +8,7 @@ import { Desk, Watching } from "./desk.js";
 import { Log, inWords } from "./log.js";
 import { Bar, Connection, Rules, Waiting } from "./frame.js";
 import { Lobby } from "./lobby.js";
+import { WaysBack, forget, held, notOurs, remember } from "./ways.js";
 
 // -- the head
 
@@ -106,7 +107,7 @@ function Banners({ live, seat }) {
       <button type="button" onClick=${() => seat.send("back")}>Take my seat back</button></div>`}`;
 }
 
-/** A failure stopped the game. The keeper may raise what had run out, and let it go on. */
+/** A failure stopped the game. Whoever made the table may raise what had run out, and let it go on. */
 function Paused({ now, first }) {
   const [budget, setBudget] = useState({});
   const [wrong, setWrong] = useState("");
@@ -116,25 +117,55 @@ function Paused({ now, first }) {
   }
   return html`<section class="desk halted" aria-label="The game is paused"><h2>The game is paused</h2><p>
     <bdi>${now.table.why}</bdi></p>
-    <p class="soft">Nothing is lost. ${first.keeper ? "" : "The keeper of the table can let it go on."}</p>
+    <p class="soft">Nothing is lost. ${first.keeper ? "" : "Whoever made the table can let it go on."}</p>
     <${Notice} text=${wrong} />
     ${first.keeper && html`${first.host && html`<details><summary>Raise the budget</summary>
     <${Numbers} names=${BUDGET} fields=${budget} set=${setBudget} empty="as before" /></details>`}
-      <div class="actions"><${Careful} label="Give the table up" sure="End this game for good?"
+      <div class="actions"><${Careful} label="End the game" sure="End this game for good?"
         onYes=${() => go("close")} /><button type="button" class="main"
         onClick=${() => go("resume")}>Resume</button></div>`}</section>`;
 }
 
-function Over({ now, log, host, handOver }) {
+/** The next game of the same people: whoever made the table makes the next one, and all others follow. */
+function Again({ now, first }) {
+  const { code, next } = now.table;
+  const [wrong, setWrong] = useState("");
+  const [busy, setBusy] = useState(false);
+  const lobby = (table, shared) => `/t/${table}/${shared ? "d/" : ""}`;
+  async function make() {
+    setBusy(true);
+    const answer = await post(`/t/${code}/again`);
+    setBusy(false);
+    if (answer.ok) location.assign(lobby(answer.data.code, answer.data.device));
+    else setWrong(answer.error);
+  }
+  if (next) {
+    const shared = first.keeper && held(code).includes("device"); // the device is let in where it made the table
+    return html`<a class="button main" href=${lobby(next, shared)}>Play again</a>`;
+  }
+  if (first.keeper) return html`<${Notice} text=${wrong} />
+    <button type="button" class="main" disabled=${busy} onClick=${make}>Play again</button>`;
+  return html`<a class="button" href="/">All tables</a>`;
+}
+
+/** Whether a seat has won; "" where nobody has, and for who held none. */
+function result(you, end) {
+  if (!you?.role || !["werewolves", "village"].includes(end?.winner)) return "";
+  return (you.role === "Werewolf") === (end.winner === "werewolves") ? "You won. " : "You lost. ";
+}
+
+function Over({ now, first, log, host, handOver }) {
   const end = log.findLast((item) => item.kind === "end");
   const { you } = now;
-  return html`<section class="desk over" aria-label="After the game"><h2>
+  const revealed = log.some((item) => item.kind === "reveal"); // not where the game was ended before its end
+  return html`<section class="desk over" aria-label="After the game"><h2>${result(you, end)}
     <bdi>${end ? end.text : now.table.why || "The game is over."}</bdi></h2>
-    <p class="soft">${you?.role && `Your role was ${you.role}. `}Everybody's role stands in the log.</p>
-    <div class="actions">${!host && html`<a class="button"
+    <p class="soft">${you?.role && `Your role was ${you.role}. `}${revealed && "Everybody's role stands in the log. "}
+      ${!now.table.next && !first.keeper && "Whoever made the table can start the next game."}</p>
+    <div class="actions">${!host && now.round > 0 && html`<a class="button" target="_blank" rel="noopener"
       href=${`/t/${now.table.code}/host/`}>What everybody did and thought</a>`}
-      ${handOver ? html`<button type="button" class="main" onClick=${handOver}>Hand over</button>` : html`<a
-        class="button main" href="/">Play again</a>`}</div></section>`;
+      ${handOver ? html`<button type="button" class="main" onClick=${handOver}>Hand over</button>`
+        : html`<${Again} now=${now} first=${first} />`}</div></section>`;
 }
 
 // -- the table
@@ -172,23 +203,32 @@ export function Table({ live, watch, host = false, seat = null, notes = null, li
   const { now, log, first } = live;
   const [shown, open] = useState("");
   const [hidden, setHidden] = useHidden();
+  const [thoughts, showThoughts] = useState(false);
   const wide = useWide();
   useNews(live, hidden);
   const me = now.you ? now.you.seat : null;
   const close = () => open("");
   const { state } = now.table;
   const over = state === "over";
+  const base = `/t/${now.table.code}/`;
+  const ways = now.you ? null : host ? html`<a class="button" href=${base}>Back to the table</a>
+    ${log.some((item) => item.kind === "thought") && html`<button type="button"
+      onClick=${() => showThoughts(!thoughts)}>${thoughts ? "Close" : "Open"} all thoughts</button>`}`
+    : html`<${WaysBack} code=${now.table.code} seats=${now.seats} />
+    ${first.host && !over && html`<a class="button" href=${`${base}host/`}>The moderator's view</a>`}`;
   return html`<div class="table">
     <${Bar} title=${now.table.name}><${Phase} now=${now} /></${Bar}>
     ${now.you ? html`<${RoleBar} now=${now} hidden=${hidden} setHidden=${setHidden} open=${open} />`
-      : html`<section class="mine" aria-label="How you are here"><p class="watching">${watch}</p>
-        <button type="button" aria-haspopup="dialog" onClick=${() => open("rules")}>Rules</button></section>`}
+      : html`<section class="mine here" aria-label="How you are here"><p class="watching">${watch}</p>
+        <button type="button" aria-haspopup="dialog" onClick=${() => open("rules")}>Rules</button>
+        ${!wide && ways}</section>`}
     ${!wide && html`<nav class="strip-frame" aria-label="Players"><${Strip} now=${now} me=${me} open=${open} /></nav>`}
     <main class="stage"><${Banners} live=${live} seat=${seat} />
-      <${Log} log=${log} seats=${now.seats} me=${me} hidden=${hidden && !over} fromStart=${host && over} />
-      ${over ? html`<${Over} now=${now} log=${log} host=${host} handOver=${handOver} />` : state === "paused" ? html`<${Paused}
-        now=${now} first=${first} />` : panel(hidden)}</main>
-    ${wide && html`<aside class="side" aria-label="The table"><h2>Players</h2>
+      <${Log} log=${log} seats=${now.seats} me=${me} hidden=${hidden && !over} fromStart=${host && over}
+        thoughts=${thoughts} />
+      ${over ? html`<${Over} now=${now} first=${first} log=${log} host=${host} handOver=${handOver} />`
+        : state === "paused" ? html`<${Paused} now=${now} first=${first} />` : panel(hidden)}</main>
+    ${wide && html`<aside class="side" aria-label="The table">${ways}<h2>Players</h2>
     <${Players} now=${now} me=${me} hidden=${hidden} />
       ${now.spectators > 0 && html`<p class="soft">${count(now.spectators, "spectator")}</p>`}${notes && html`<${Notes}
         notes=${notes} />`}
@@ -206,7 +246,7 @@ export function Table({ live, watch, host = false, seat = null, notes = null, li
 function Keeper({ code }) {
   const [wrong, setWrong] = useState("");
   return html`<div class="keeper">
-    <${Careful} label="Give the table up" sure="End this game for everybody?"
+    <${Careful} label="End the game" sure="End this game for everybody?"
       onYes=${async () => setWrong((await post(`/t/${code}/close`)).error)} /><${Notice} text=${wrong} /></div>`;
 }
 
@@ -237,9 +277,20 @@ export function SeatPage({ code, number, secret = "", ticket = "", handOver = nu
   const [seat] = useState(() => makeSeat(base, ticket));
   const live = useLive(`${base}live`, ticket);
   const link = secret ? `${location.origin}${base}#secret=${secret}` : "";
+  const state = live.now?.table.state;
+  const waited = useRef(false); // whether this page has shown the lobby
+  if (state === "lobby") waited.current = true;
+  // Whoever holds a shared device when the game begins need not be who sits here: the role waits for the PIN.
+  const begins = Boolean(handOver && waited.current && state !== "lobby");
+  useEffect(() => { if (begins) handOver(); }, [begins]);
+  useEffect(() => {
+    if (ticket) return; // its way back is the device's own page
+    if (live.link === "open") remember(code, number);
+    if (live.link === "closed" && notOurs(live.status)) forget(code, number);
+  }, [live.link]);
+  if (begins) return null;
   if (!live.now) return html`<${Waiting} live=${live} />`;
-  if (live.now.table.state === "lobby") return html`<${Lobby} live=${live} seat=${seat} link=${link}
-    handOver=${handOver} />`;
+  if (state === "lobby") return html`<${Lobby} live=${live} seat=${seat} link=${link} handOver=${handOver} />`;
   return html`<${Closed} live=${live} /><${Playing} live=${live} seat=${seat} link=${link} handOver=${handOver} />`;
 }
 

@@ -4,68 +4,102 @@ import { useEffect, useState } from "./vendor/hooks.module.js";
 import { post, request } from "./live.js";
 import { BUDGET, Icon, Notice, Numbers, count, filled, html } from "./parts.js";
 import { Bar } from "./frame.js";
+import { held, wayTo } from "./ways.js";
 
-const STATES = { lobby: "waits for players", playing: "is being played", paused: "is paused", over: "is over" };
+const STATES = { lobby: "waits for players", playing: "is being played", paused: "is paused" };
+
+/** "3 minutes ago". `made`: seconds since 1970. */
+function ago(made) {
+  const seconds = Date.now() / 1000 - made;
+  const [size, unit] = [[86400, "day"], [3600, "hour"], [60, "minute"]].find(([size]) => seconds >= size) || [];
+  return unit ? `${count(Math.floor(seconds / size), unit)} ago` : "just now";
+}
+
+function Table({ table }) {
+  const mine = held(table.code);
+  const over = table.state === "over";
+  const free = table.state === "lobby" && table.open;
+  const what = mine.includes("device") ? "your device" : mine.length > 1 ? "your seats" : mine.length ? "your seat"
+    : free ? count(table.open, "open seat") : over ? "look" : "watch";
+  return html`<li><a class="card" href=${mine.length === 1 ? wayTo(table.code, mine[0]) : `/t/${table.code}/`}>
+    <b><bdi>${table.name}</bdi></b>
+    <span class="soft">${[table.rules, count(table.players, "player"), !over && STATES[table.state],
+      table.made && `made ${ago(table.made)}`].filter(Boolean).join(" · ")}</span>
+    <span class="tag">${what}</span></a></li>`;
+}
 
 function Tables({ tables }) {
-  if (!tables.length) return html`<p class="soft">No table stands open now. Make one, or join by a code.</p>`;
-  return html`<ul class="tables">${tables.map((table) => html`<li key=${table.code}>
-    <a class="card" href=${`/t/${table.code}/`}>
-    <b><bdi>${table.name}</bdi></b>
-    <span class="soft">${table.rules} · ${count(table.players, "player")} · ${STATES[table.state]}</span>
-    <span class="tag ${table.open ? "free" : ""}">${table.open ? count(table.open, "open seat") : "watch"}</span></a></li>`)}</ul>`;
+  const list = (some) => html`<ul class="tables">${some.map((table) => html`<${Table} key=${table.code}
+    table=${table} />`)}</ul>`;
+  const [going, over] = [tables.filter((one) => one.state !== "over"), tables.filter((one) => one.state === "over")];
+  return html`${going.length ? list(going)
+    : html`<p class="soft">No table stands open now. Make one, or join by a code.</p>`}
+    ${over.length > 0 && html`<details><summary>Finished games: ${over.length}</summary>${list(over)}</details>`}`;
 }
 
 function ByCode() {
   const [code, setCode] = useState("");
-  function go(event) {
+  const [wrong, setWrong] = useState("");
+  async function go(event) {
     event.preventDefault();
     const plain = code.replace(/[^A-Za-z0-9]/g, "").toUpperCase();
-    if (plain) location.assign(`/t/${plain}/`);
+    if (!plain) return setWrong("Write the code of a table first.");
+    const answer = await post(`/t/${plain}/enter`); // it asks for nothing but whether there is such a table
+    if (!answer.ok) return setWrong(answer.error);
+    return location.assign(`/t/${plain}/`);
   }
   return html`<form class="row" onSubmit=${go}>
     <label>Code<input value=${code} autocapitalize="characters" autocomplete="off" spellcheck=${false} maxlength="12"
-    onInput=${(e) => setCode(e.target.value)} /></label><button>Join</button></form>`;
+    onInput=${(e) => { setCode(e.target.value); setWrong(""); }} /></label><button>Join</button>
+    <${Notice} text=${wrong && wrong[0].toUpperCase() + wrong.slice(1)} /></form>`;
 }
 
 // -- a new table
 
-const SEATS = [["person", "A person, by link"], ["shared", "A person, at this device"], ["agent", "A built-in player"]];
+const SEATS = [["person", "A person, by link"], ["shared", "A person, at this device"]];
+const RECIPE = "deductive"; // of a player for whom none was chosen
 const VANISH = [["pass", "The game goes on without them: they pass"],
   ["stand-in", "A built-in player plays until they are back"], ["void", "The game ends and does not count"]];
-const TIMES = [["speak", "Seconds to speak"], ["vote", "Seconds to vote"], ["night", "Seconds of a night"],
-  ["hidden", "Seconds of rest after a death"], ["pace", "Seconds between agents' lines"], ["wait", "Minutes to wait for people"]];
-// A night is as long as the rules need.
-const USUAL_TIMES = { speak: "120", vote: "60", hidden: "15", pace: "1.5", wait: "10" };
+// With what the server takes where a field is left empty.
+const TIMES = [["speak", "Seconds to speak", "120"], ["vote", "Seconds to vote", "60"],
+  ["night", "Seconds of a night", "by the rules"], ["hidden", "Seconds of rest after a death", "15"],
+  ["pace", "Seconds between agents' lines", "1.5"], ["wait", "Minutes to wait for people", "10"]];
 
 function Seats({ house, rules, seats, setSeats }) {
   const change = (n, what) => setSeats(seats.map((seat, i) => (i === n ? { ...seat, ...what } : seat)));
-  const kinds = house.host ? [...SEATS, ["model", "A model"]] : SEATS;
+  const built = house.recipes.map(({ name }) => [`agent ${name}`, `Built-in: ${name}`]);
+  const kinds = [...SEATS, ...built, ...(house.host ? [["model", "A model"]] : [])];
+  const taken = ({ kind, recipe }) => (kind === "agent" ? `agent ${recipe}` : kind);
+  function pick(n, value) {
+    const [kind, recipe = seats[n].recipe] = value.split(" ");
+    change(n, { kind, recipe });
+  }
   return html`<fieldset><legend>Seats</legend><ul class="seat-rows">${rules.seats.map((name, n) => html`<li key=${n}>
-    <label><span>${name}</span><select value=${seats[n].kind} onChange=${(e) => change(n, { kind: e.target.value })}>
+    <label><span>${name}</span><select value=${taken(seats[n])} onChange=${(e) => pick(n, e.target.value)}>
       ${kinds.map(([value, words]) => html`<option key=${value} value=${value}>${words}</option>`)}</select></label>
     ${seats[n].kind === "model" && html`<div class="fields">
     <label>Model<input list="models" required value=${seats[n].model}
       onInput=${(e) => change(n, { model: e.target.value })} /></label>
       <label>Recipe<select value=${seats[n].recipe} onChange=${(e) => change(n, { recipe: e.target.value })}>
-      <option value="">the usual</option>
         ${house.recipes.map((one) => html`<option key=${one.name}
           value=${one.name}>${one.name}</option>`)}</select></label></div>`}</li>`)}</ul>
+    <p class="soft">Built-in players: ${house.recipes.map(({ name, about }) => `${name} ${about}`).join("; ")}.</p>
     <datalist id="models">${house.models.map((model) => html`<option key=${model}
       value=${model} />`)}</datalist></fieldset>`;
 }
 
-const usual = (rules) => rules.seats.map((_, n) => ({ kind: n ? "agent" : "person", model: "", recipe: "" }));
+const usual = (rules) => rules.seats.map((_, n) => ({ kind: n ? "agent" : "person", model: "", recipe: RECIPE }));
 
 const seatToSend = ({ kind, model, recipe }) =>
-  (kind === "model" ? { kind: "agent", model, ...(recipe && { recipe }) } : { kind });
+  ({ model: { kind: "agent", model, recipe }, agent: { kind, recipe } }[kind] || { kind });
 
 function NewTable({ house }) {
   const [name, setName] = useState("");
   const [chosen, setChosen] = useState(house.rules[0].name);
   const rules = house.rules.find((one) => one.name === chosen);
+  const usualName = `Werewolf: ${chosen}`;
   const [seats, setSeats] = useState(() => usual(rules));
-  const [times, setTimes] = useState(USUAL_TIMES);
+  const [times, setTimes] = useState({});
   const [budget, setBudget] = useState({});
   const [more, setMore] = useState({ vanish: "stand-in", marked: true, measure: false, listed: true });
   const [wrong, setWrong] = useState("");
@@ -83,7 +117,7 @@ function NewTable({ house }) {
     event.preventDefault();
     setBusy(true);
     const answer = await post("/tables", {
-      name: name.trim() || `A table of ${chosen}`, rules: chosen, ...more,
+      name: name.trim() || usualName, rules: chosen, ...more,
       seats: seats.slice(0, rules.seats.length).map(seatToSend), times: filled(times), budget: filled(budget),
     });
     setBusy(false);
@@ -92,8 +126,8 @@ function NewTable({ house }) {
   }
 
   return html`<form class="new-table" onSubmit=${make}>
-    <div class="fields wide"><label>Name of the table<input value=${name} maxlength="40"
-      placeholder=${`A table of ${chosen}`} onInput=${(e) => setName(e.target.value)} /></label>
+    <div class="fields wide"><label>Name of the table<input value=${name} maxlength="24"
+      placeholder=${usualName} onInput=${(e) => setName(e.target.value)} /></label>
       <label>Rules<select value=${chosen}
         onChange=${(e) => pick(e.target.value)}>${house.rules.map((one) => html`<option key=${one.name}
         value=${one.name}>${one.name}: ${count(one.players, "player")}</option>`)}</select></label></div>
@@ -103,12 +137,12 @@ function NewTable({ house }) {
     <${Seats} house=${house} rules=${rules} seats=${seats} setSeats=${setSeats} />
     <details><summary>Times, and what else the table decides</summary>
       <fieldset><legend>Times</legend>
-      <${Numbers} names=${TIMES} fields=${times} set=${setTimes} empty="by the rules" /></fieldset>
+      <${Numbers} names=${TIMES} fields=${times} set=${setTimes} /></fieldset>
       <label>When a person has vanished<select value=${more.vanish}
         onChange=${(e) => setMore({ ...more, vanish: e.target.value })}>
         ${VANISH.map(([value, words]) => html`<option key=${value} value=${value}>${words}</option>`)}</select></label>
-      ${box("listed", "Show the table in this house to everybody")}${box("marked", "Mark agents as agents")}
-      ${box("measure", "Measure: ask everybody for straw polls and guesses of roles")}
+      ${box("listed", "Show the table in this server's list")}${box("marked", "Mark agents as agents")}
+      ${box("measure", "Measure: ask everybody, outside the game, how they would vote and whom they trust")}
       ${house.host && html`<fieldset><legend>Budget <small>only for models that cost something</small></legend>
       <${Numbers} names=${BUDGET} fields=${budget} set=${setBudget} empty="no limit" /></fieldset>`}</details>
     <${Notice} text=${wrong} /><div class="actions">

@@ -31,19 +31,19 @@ export const post = (path, body = {}, options) => request("POST", path, body, op
 
 const REFUSED = "The server does not let this page in. Open the whole link that you were sent.";
 const SILENCE = 30000; // milliseconds: after so long without a word the connection counts as lost
-const NOTHING = { log: [], now: null, first: {}, clock: 0, link: "opening", sentence: "" };
+const NOTHING = { log: [], now: null, first: {}, clock: 0, link: "opening", sentence: "", status: 0 };
 
 /**
  * Why a connection was refused before it opened: a browser tells its page nothing of that. So the same door is tried
- * with a request that changes nothing. "" where the door is open and only the network was at fault.
+ * with a request that changes nothing. The sentence is "" where the door is open and only the network was at fault.
  */
 async function whyNot(path, ticket) {
   const base = path.replace(/(host\/)?live$/, "");
   const door = await post(base + (base.includes("/s/") ? "desk" : "enter"), {}, { ticket });
-  if (door.status >= 400 && door.status < 500) return door.error;
+  if (door.status >= 400 && door.status < 500) return [door.error, door.status];
   const house = await request("GET", "/house");
-  if (house.data.needs_access) return house.data.error;
-  return house.ok && path.includes("/host/") ? "Only the host may see this while people play." : "";
+  if (house.data.needs_access) return [house.data.error];
+  return [house.ok && path.includes("/host/") ? "Only the host may see this while people play." : ""];
 }
 
 /** Keep one WebSocket open, whatever the network does. Returns the function that ends it. */
@@ -72,15 +72,19 @@ function connect(path, ticket, show) {
   function lost(code, reason) {
     socket = null;
     if (ended) return;
-    if (state.link === "closed" || (code >= 4400 && code < 4500)) return refuse(state.sentence || reason || REFUSED);
+    if (state.link === "closed" || (code >= 4400 && code < 4500)) {
+      return refuse(state.sentence || reason || REFUSED, code - 4000);
+    }
     set({ link: "lost" });
-    if (!state.now) whyNot(path, ticket).then((sentence) => sentence && !ended && refuse(sentence));
+    if (!state.now) {
+      whyNot(path, ticket).then(([sentence, status]) => sentence && !ended && refuse(sentence, status));
+    }
     timer = setTimeout(open, Math.min(500 * 2 ** tries, 8000));
     tries += 1;
   }
 
-  function refuse(sentence) {
-    set({ link: "closed", sentence });
+  function refuse(sentence, status = 0) {
+    set({ link: "closed", sentence, status });
     stop();
   }
 
@@ -136,7 +140,8 @@ function connect(path, ticket, show) {
 
 /**
  * What the table looks like now: the log, `now`, what the first message said (`first`), how far the server's clock is
- * ahead of ours (`clock`), and how the connection is (`link`; `sentence` says why it is closed).
+ * ahead of ours (`clock`), and how the connection is (`link`; `sentence` says why it is closed, and `status` with what
+ * number, as of a request).
  */
 export function useLive(path, ticket = "") {
   const [live, setLive] = useState(NOTHING);
@@ -158,6 +163,9 @@ export function makeSeat(base, ticket = "") {
   return { base, ticket, shared: Boolean(ticket), keep, kept, send };
 }
 
+/** Whether the server has not taken it, and may take it later: no answer, too many requests, or a fault of its own. */
+const comesAgain = ({ status }) => status === 0 || status === 429 || status >= 500;
+
 /** A text ("draft" or "notes") that the server keeps. Only its first one is used: typing always wins. */
 export function useKeptText(seat, field, fromServer) {
   const [text, setText] = useState(() => seat.kept(field) ?? fromServer ?? "");
@@ -173,7 +181,7 @@ export function useKeptText(seat, field, fromServer) {
     if (answer.ok) {
       unsaved.current = null;
       seat.keep(field, null);
-    } else if (answer.status === 0 || answer.status >= 500) {
+    } else if (comesAgain(answer)) {
       timer.current = setTimeout(save, 3000);
     }
   }, [seat, field]);
@@ -202,7 +210,7 @@ export function useKeptText(seat, field, fromServer) {
 
 /**
  * The answers of this tab: ask id → {state, shown, sentence}.
- * State: "sending", "retrying" (no answer yet; the same body goes out again), "kept", "late" (409), "refused".
+ * State: "sending", "retrying" (not taken yet; the same body goes out again), "kept", "late" (409), "refused".
  */
 export function useAnswers(seat) {
   const [answers, setAnswers] = useState({});
@@ -213,12 +221,13 @@ export function useAnswers(seat) {
       const answer = { state, shown, sentence, draft, phase, at: performance.now() };
       setAnswers((before) => ({ ...before, [body.ask]: answer }));
     };
+    const keep = (answer) => seat.keep("answers", { ...seat.kept("answers"), [body.ask]: answer });
     set("sending");
-    seat.keep("pending", { body, shown, draft, phase });
+    keep({ body, shown, draft, phase });
     for (let wait = 500; !gone.current; wait = Math.min(2 * wait, 8000)) {
       const answer = await seat.send("answer", body);
-      if (answer.status && answer.status < 500) {
-        seat.keep("pending", null);
+      if (!comesAgain(answer)) {
+        keep(undefined);
         set(answer.ok ? "kept" : answer.status === 409 ? "late" : "refused", answer.error);
         return answer.ok;
       }
@@ -230,8 +239,8 @@ export function useAnswers(seat) {
 
   useEffect(() => {
     gone.current = false;
-    const pending = seat.kept("pending"); // the page was reloaded before the server had answered
-    if (pending) send(pending.body, pending.shown, pending.draft, pending.phase);
+    const pending = Object.values(seat.kept("answers") || {}); // the page was reloaded before the server had answered
+    for (const one of pending) send(one.body, one.shown, one.draft, one.phase);
     return () => { gone.current = true; };
   }, [seat, send]);
 

@@ -4,6 +4,7 @@ import { useEffect, useState } from "./vendor/hooks.module.js";
 import { post } from "./live.js";
 import { Careful, CopyLink, Icon, Mark, Notice, Who, count, html, minutes, say, useLeft } from "./parts.js";
 import { Bar, Connection, Rules } from "./frame.js";
+import { WaysBack, forget } from "./ways.js";
 
 const NAME = "my name"; // remembered in this tab, so that a second table does not ask again
 
@@ -20,10 +21,10 @@ export function useName() {
 /** What happens if nobody else comes, and when. */
 function Countdown({ start, clock, open }) {
   const left = useLeft(start?.until, clock);
-  const waits = "The game waits for the open seats. It starts when the keeper of the table starts it.";
-  if (!start) return html`<p class="countdown">${open ? waits : "Every seat is taken."}</p>`;
+  const seats = open ? "The game waits for the open seats." : "Every seat is taken.";
+  if (!start) return html`<p class="countdown">${seats} Whoever made the table starts it.</p>`;
   return html`<p class="countdown"><${Icon} name="clock" /><span>
-    <bdi>${start.text}</bdi> in <b class="digits">${minutes(left)}</b></span></p>`;
+    <bdi>${open ? start.text : "The game begins"}</bdi> in <b class="digits">${minutes(left)}</b></span></p>`;
 }
 
 const KINDS = { person: "person", shared: "on a shared device", agent: "agent" };
@@ -50,9 +51,9 @@ function Keeper({ now, open }) {
   const go = async (what) => setWrong((await post(`/t/${now.table.code}/${what}`)).error);
   const what = open ? `If you start now, built-in players take the ${count(open, "open seat")}.`
     : "Everybody sits. The game can begin.";
-  return html`<section class="card keeper" aria-label="You keep this table"><h2>You keep this table</h2>
+  return html`<section class="card keeper" aria-label="You run this table"><h2>You run this table</h2>
     <p>${what}</p><${Notice} text=${wrong} />
-    <div class="actions"><${Careful} label="Give the table up" sure="Close this table for everybody?"
+    <div class="actions"><${Careful} label="Close the table" sure="Close this table for everybody?"
       onYes=${() => go("close")} />
       <button type="button" class="main" onClick=${() => go("start")}>Start the game</button></div></section>`;
 }
@@ -68,6 +69,7 @@ function Mine({ seat, now, link, handOver }) {
   }
   async function leave() {
     const answer = await seat.send("leave");
+    if (answer.ok) forget(now.table.code, String(now.you.seat));
     if (answer.ok && handOver) handOver();
     else if (answer.ok) location.assign(`/t/${now.table.code}/`);
     else setTold({ text: answer.error });
@@ -95,10 +97,11 @@ export function Lobby({ live, seat = null, link = "", device = null, handOver = 
   const [wrong, setWrong] = useState("");
   const [rules, showRules] = useState(false);
   // Where agents are not marked, no seat says that it is open: then only their number is known.
-  const open = table.free + seats.filter((one) => !one.open && isFree(one)).length;
+  const open = Math.max(table.free, seats.filter(isFree).length);
   const me = you ? you.seat : null;
   const joins = !you && !device; // whoever holds a shared device takes one of its seats
   const access = sessionStorage.getItem("access");
+  const onlyHere = /^(localhost|127\..*|\[::1\])$/.test(location.hostname);
   const invite = `${location.origin}/t/${table.code}/${access ? `#access=${encodeURIComponent(access)}` : ""}`;
   useEffect(() => { document.title = `${table.name} – Wolflab`; }, [table.name]);
   useEffect(() => { say(open ? `${count(open, "seat")} open` : "Every seat is taken"); }, [open]);
@@ -117,7 +120,8 @@ export function Lobby({ live, seat = null, link = "", device = null, handOver = 
   return html`<${Bar} title=${table.name}><span class="phase">Lobby</span></${Bar}>
     <main class="lobby"><${Connection}
       live=${live} />${live.link === "closed" && html`<${Notice} text=${live.sentence} />`}
-      <div class="lobby-seats"><h2>Who sits where</h2><${Countdown} start=${now.start} clock=${clock} open=${open} />
+      <div class="lobby-seats">${!you && html`<${WaysBack} code=${table.code} seats=${seats} />`}
+        <h2>Who sits where</h2><${Countdown} start=${now.start} clock=${clock} open=${open} />
         ${joins && table.free > 0 && html`<${NameField} name=${name} setName=${setName} />`}
         ${joins && table.free > 0 && !seats.some((one) => one.open) && html`<button type="button" class="main"
           onClick=${() => sit()}>Take a seat</button>`}<${Notice} text=${wrong} />
@@ -130,7 +134,9 @@ export function Lobby({ live, seat = null, link = "", device = null, handOver = 
         ${you && seat && html`<${Mine} seat=${seat} now=${now} link=${link} handOver=${handOver} />`}
         ${first.keeper && html`<${Keeper} now=${now} open=${open} />`}
         <section class="card" aria-label="Invite"><h2>Invite others</h2><p>Code <b class="code">${table.code}</b></p>
-        <${CopyLink} label="Link to this table" link=${invite} /></section>
+        <${CopyLink} label="Link to this table" link=${invite} />
+        ${onlyHere && html`<p class="soft">Only this computer can open this link.
+          To invite others, start the server with <code>--host</code>.</p>`}</section>
         <section class="card" aria-label="The table"><h2>At this table</h2>
         <ul class="declared">${first.declared.map((line) => html`<li key=${line}><bdi>${line}</bdi></li>`)}</ul>
           <button type="button" aria-haspopup="dialog"

@@ -88,14 +88,14 @@ function Secrets({ items }) {
     <bdi>${item.text}</bdi></p>`)}</section>`;
 }
 
-function Thoughts({ items, seats }) {
+function Thoughts({ items, seats, open }) {
   const seat = seats[items[0].seat];
-  return html`<details class="thoughts"><summary><${Mark} seat=${seat} /><span><${Who} seat=${seat} /> thinks</span>
-    <small>${count(items.length, "thought")}</small></summary>
+  return html`<details class="thoughts" open=${open}><summary><${Mark} seat=${seat} /><span>
+    <${Who} seat=${seat} /> thinks</span><small>${count(items.length, "thought")}</small></summary>
     ${items.map((item) => html`<p key=${item.n}><bdi>${item.text}</bdi></p>`)}</details>`;
 }
 
-function Group({ group, seats, me, hidden }) {
+function Group({ group, seats, me, hidden, thoughts }) {
   const item = group.items[0];
   switch (group.kind) {
     case "time": return html`<${Heading} item=${item} />`;
@@ -105,15 +105,18 @@ function Group({ group, seats, me, hidden }) {
     case "end": return html`<${End} item=${item} />`;
     case "reveal": return html`<${Roles} item=${item} seats=${seats} />`;
     case "secret": return html`<${Secrets} items=${group.items} />`;
-    case "thought": return html`<${Thoughts} items=${group.items} seats=${seats} />`;
+    case "thought": return html`<${Thoughts} items=${group.items} seats=${seats} open=${thoughts} />`;
     default: return null; // a newer server may send more than this page knows
   }
 }
 
 const NEAR = 80; // pixels from the end that still count as "at the end"
 
-/** The log scrolls by itself, and only while the reader is at its end. fromStart: it is read from its beginning. */
-export function Log({ log, seats, me = null, hidden = false, fromStart = false }) {
+/**
+ * The log scrolls by itself, and only while the reader is at its end. `fromStart`: it is read from its beginning.
+ * `thoughts`: whether they are unfolded.
+ */
+export function Log({ log, seats, me = null, hidden = false, fromStart = false, thoughts = false }) {
   const box = useRef(null);
   const atEnd = useRef(!fromStart);
   const top = useRef(0);
@@ -141,7 +144,7 @@ export function Log({ log, seats, me = null, hidden = false, fromStart = false }
   return html`<div class="log-frame">
     <section class="log" aria-label="Game log" tabindex="0" ref=${box} onScroll=${scrolled}>
       <div class="log-inner">${grouped(log).map((group) => html`<${Group} key=${group.items[0].n} group=${group}
-        seats=${seats} me=${me} hidden=${hidden} />`)}</div>
+        seats=${seats} me=${me} hidden=${hidden} thoughts=${thoughts} />`)}</div>
     </section>
     ${unread > 0 && html`<button type="button" class="new-messages"
       onClick=${toEnd}>${unread === 1 ? "1 new message" : `${unread} new messages`}</button>`}

@@ -138,10 +138,10 @@ export function CopyLink({ label, link }) {
 
 export const BUDGET = [["usd", "US dollars"], ["tokens", "Tokens"]];
 
-/** Fields for numbers. `fields` holds their texts by name; `empty` says what an empty one means. */
+/** Fields for numbers. `fields` holds their texts by name; `empty`, or the name's own, says what an empty one means. */
 export function Numbers({ names, fields, set, empty }) {
-  return html`<div class="fields">${names.map(([name, label]) => html`<label key=${name}>${label}
-    <input type="number" min="0" step="any" inputmode="decimal" placeholder=${empty} value=${fields[name] ?? ""}
+  return html`<div class="fields">${names.map(([name, label, own]) => html`<label key=${name}>${label}
+    <input type="number" min="0" step="any" inputmode="decimal" placeholder=${own ?? empty} value=${fields[name] ?? ""}
       onInput=${(e) => set({ ...fields, [name]: e.target.value })} /></label>`)}</div>`;
 }
 
