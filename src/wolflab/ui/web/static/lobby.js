@@ -136,7 +136,7 @@ export function Lobby({ live, seat = null, link = "", device = null, handOver = 
         <section class="card" aria-label="Invite"><h2>Invite others</h2><p>Code <b class="code">${table.code}</b></p>
         <${CopyLink} label="Link to this table" link=${invite} />
         ${onlyHere && html`<p class="soft">Only this computer can open this link.
-          To invite others, start the server with <code>--host</code>.</p>`}</section>
+          To invite others, start the server with <code>--host</code>, and open it by that address.</p>`}</section>
         <section class="card" aria-label="The table"><h2>At this table</h2>
         <ul class="declared">${first.declared.map((line) => html`<li key=${line}><bdi>${line}</bdi></li>`)}</ul>
           <button type="button" aria-haspopup="dialog"
