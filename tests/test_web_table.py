@@ -1000,7 +1000,8 @@ def test_two_servers_do_not_take_the_same_tables(tmp_path: Path) -> None:
 
 def test_where_agents_are_not_marked_nothing_that_happens_tells_who_is_a_person(tmp_path: Path) -> None:
     async def game(house: House) -> list[float]:
-        table = seated(house, wish(people=range(6), marked=False, vanish="pass"))
+        table = seated(house, wish(people=range(6), vanish="pass"))
+        table.plan.marked = False  # seats are not mixed here
         frames = Frames(table.public).watch()
         table.start()
 
@@ -1064,6 +1065,7 @@ def test_a_shared_device_is_here_while_one_of_its_seats_is_open(tmp_path: Path) 
         seats = [SeatWish("shared" if seat in (0, 3) else "agent") for seat in range(7)]
         made = msgspec.structs.replace(wish("doctor", people=()), seats=seats, vanish="void")
         table, _, _ = house.make(made, host=False)
+        table.plan.seed = 1  # both live to vote
         for seat in (0, 3):
             table.plan.seats[seat].pin = "salt", "hash"
         table.at_device()
@@ -1104,3 +1106,69 @@ def test_a_budget_that_is_raised_leaves_the_other_limit(tmp_path: Path) -> None:
         assert table.plan.budget == BudgetPlan(usd=5, tokens=500)
 
     at_table(tmp_path, game)
+
+
+def test_a_game_that_could_not_be_kept_has_not_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def game(house: House) -> None:
+        table = seated(house, wish())
+        with monkeypatch.context() as broken:
+            broken.setattr(tables, "write", _disk_full)
+            with pytest.raises(StoreError, match="the disk is full"):
+                table.start()
+        assert table.plan.state == "lobby"
+        table.start()
+        await until(table, lambda: table.desks[0].shown)
+
+    at_table(tmp_path, game)
+
+
+def test_a_failure_while_what_was_shown_is_shown_again_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def first(house: House) -> str:
+        table = seated(house, wish())
+        table.start()
+        playing = asyncio.create_task(played(table))
+        await until(table, lambda: table.plan.shown > 5)
+        playing.cancel()
+        return table.plan.code
+
+    code = at_table(tmp_path, first)
+
+    async def failing(*given: object) -> None:
+        raise ExceptionGroup("at once", [ServerError("village is not there")])
+
+    monkeypatch.setattr(tables, "play_table", failing)
+
+    async def second(house: House) -> None:
+        table = house.table(code)
+        frames = Frames(table.public).watch()
+        await asyncio.sleep(5)
+        told = frames.sent[-1][1]["now"]["table"]
+        assert (told["state"], told["why"]) == ("paused", "village is not there")
+
+    at_table(tmp_path, second)
+
+
+def test_where_agents_are_not_marked_their_choices_take_time_too(tmp_path: Path) -> None:
+    async def game(house: House, marked: bool) -> list[float]:
+        table = seated(house, wish(people=(0,), vanish="pass"), 4)
+        table.plan.marked = marked  # seats are not mixed here
+        frames = Frames(table.public).watch()
+        table.start()
+        playing = asyncio.create_task(played(table))
+        await until(table, lambda: table.public.facts.round > 1 or table.plan.state == "over")
+        playing.cancel()
+        turns = [(at, message["now"]["turn"]) for at, message in frames.sent]
+        spans = []
+        for (at, turn), (later, after) in pairwise(turns):
+            if turn and turn["what"] == "choose" and turn["seats"] != [0] and after != turn:
+                spans.append(later - at)
+        return spans
+
+    quick = at_table(tmp_path / "marked", lambda house: game(house, True))
+    slow = at_table(tmp_path / "not", lambda house: game(house, False))
+    assert quick
+    assert max(quick) < 3
+    assert slow
+    assert min(slow) > 5

@@ -108,7 +108,10 @@ class House:
         if self._sweeping is not None:
             self._sweeping.cancel()
         for table in self.tables.values():
-            table.close()
+            try:
+                table.close()
+            except WolflabError as error:
+                _log.error("%s", error)
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -183,13 +186,16 @@ class House:
         """A table of the same kind for the same people, after a game; once for each game."""
         if table.plan.state != "over":
             raise Refused(409, "this game is not over yet")
-        if table.plan.next:
+        if self._is_there(table.plan.next):
             raise Refused(409, f"the next table is there already: {table.plan.next}")
         made = self.make(table.plan.wish, host)
         table.plan.next = made[0].plan.code
         table.save()
         table.touch()
         return made
+
+    def _is_there(self, code: str) -> bool:
+        return bool(code) and (self.folder / code / TABLE).is_file()
 
     def told(self, host: bool) -> dict[str, Any]:
         """The list of tables, and what a table can be made of."""

@@ -214,7 +214,7 @@ class TablePlan(msgspec.Struct):
         pace = f"Agents take {times.pace:g} seconds before they speak, longer for long statements."
         marks = "Agents are marked as agents."
         if not self.marked:
-            pace = "Agents take as long to speak as people may, by chance."
+            pace = "Agents take a tenth to a half of the time that people have, by chance."
             marks = "Agents are not marked."
         steps = ""
         if self.night_steps > 1:

@@ -24,7 +24,7 @@ from ...lab.runs.work import error_sentence
 from ...lab.storage.run_files import held
 from ...lab.storage.store import Store
 from ...record import GameRecord, PastTurn, Turn
-from ...rules import EVERYONE, Ask, Event, Log, NightFell
+from ...rules import EVERYONE, Ask, Event, Log, NightFell, Said
 from ...text.notes import Content, StoodIn
 from ...text.people import PersonAnswer, TimedAnswer
 from ...text.questions import Question
@@ -215,22 +215,29 @@ class WebTable(Room):
         if not self.plan.people:
             raise Refused(409, "nobody has sat down yet")
         self.plan.experiment()  # what cannot be played is said now
-        self.plan.state = "playing"
-        self.save()
-        self.play()
+        self._go_on(self.plan.budget)
 
     def resume(self, budget: BudgetPlan | None = None) -> None:
         """Go on after a failure. budget: what is changed of the table's own."""
         if self.plan.state != "paused":
             raise Refused(409, "this game is not paused")
-        if budget is not None:
-            old = self.plan.budget
-            self.plan.budget = BudgetPlan(
-                old.usd if budget.usd is None else budget.usd,
-                old.tokens if budget.tokens is None else budget.tokens,
+        old, new = self.plan.budget, budget or BudgetPlan()
+        self._go_on(
+            BudgetPlan(
+                old.usd if new.usd is None else new.usd, old.tokens if new.tokens is None else new.tokens
             )
-        self.plan.state, self.plan.why = "playing", ""
-        self.save()
+        )
+
+    def _go_on(self, budget: BudgetPlan) -> None:
+        """Play, once that is kept; where it cannot be kept, all is as it was."""
+        plan = self.plan
+        before = plan.state, plan.why, plan.budget
+        plan.state, plan.why, plan.budget = "playing", "", budget
+        try:
+            self.save()
+        except BaseException:
+            plan.state, plan.why, plan.budget = before
+            raise
         self.play()
 
     def give_up(self, why: str) -> None:
@@ -533,6 +540,8 @@ class WebTable(Room):
         if event.audience == EVERYONE:
             died = before & ~self.public.facts.alive
             self.just_gone = tuple(seat for seat in range(self.ruleset.players) if died >> seat & 1)
+            if isinstance(event, Said) and event.where == "last words":
+                self.just_gone = (event.seat,)
             self.awaited = None
         if isinstance(event, NightFell):
             for desk in self.desks:
@@ -574,7 +583,7 @@ class WebTable(Room):
 
     def _publish(self) -> None:
         self._touched = False
-        if self.timeline is not None and self.timeline.skip:
+        if self.plan.state == "playing" and self.timeline is not None and self.timeline.skip:
             asyncio.get_running_loop().call_later(_LOOK, self.touch)
             return  # what was shown before is being shown again
         tell_everybody(self)
@@ -606,7 +615,7 @@ def forgetting(folder: Path) -> Iterator[Callable[[int], None]]:
     if not (folder / TABLE).is_file():
         yield lambda seat: None
         return
-    with held(folder.parent):
+    with held(folder.resolve().parent):
         plan, desks = read_plan(folder), read_desks(folder, len(read_plan(folder).seats))
 
         def forget(seat: int) -> None:

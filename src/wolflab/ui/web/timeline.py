@@ -42,7 +42,7 @@ MARK = 5.0
 """Seconds: a night that all people agree to end ends at a multiple of this."""
 _LETTERS_A_SECOND = 60.0
 _AS_PEOPLE = 0.1, 0.5
-"""The part of the time for a statement that an agent takes where agents are not marked: from, to."""
+"""The part of a person's time that an agent takes where agents are not marked: from, to."""
 _LONGEST = 10.0
 """Seconds that an agent takes for a long statement, beside the pace."""
 
@@ -173,14 +173,16 @@ class Timeline:
         await self._pass_hidden()
         agents = self._of_agents(event)
         if isinstance(event, Said) and agents:
-            await self._until(self._last + self._thinks(event.text))
+            await self._until(self._last + self._thinks(event.text, self.times.speak))
         elif first and agents:
-            await self._until(self._last + self.times.pace)
+            await self._until(self._last + self._thinks("", self.times.vote))
 
-    def _thinks(self, text: str) -> float:
-        """How long an agent takes for a statement."""
+    def _thinks(self, text: str, given: float) -> float:
+        """How long an agent takes for a statement, or for a choice that everybody sees. given: how long a
+        person has.
+        """
         if not self.marked:
-            return max(self.times.pace, self.times.speak * random.uniform(*_AS_PEOPLE))
+            return max(self.times.pace, given * random.uniform(*_AS_PEOPLE))
         return self.times.pace * (1 + min(_LONGEST, len(text) / _LETTERS_A_SECOND) / 2)
 
     def _of_agents(self, event: Event) -> bool:

@@ -171,6 +171,7 @@ export function useKeptText(seat, field, fromServer) {
   const [text, setText] = useState(() => seat.kept(field) ?? fromServer ?? "");
   const unsaved = useRef(seat.kept(field));
   const timer = useRef(0);
+  const gone = useRef(false); // nobody looks at it any more: what cannot be saved now is not tried again
 
   const save = useCallback(async (keepalive = false) => {
     clearTimeout(timer.current);
@@ -181,7 +182,7 @@ export function useKeptText(seat, field, fromServer) {
     if (answer.ok) {
       unsaved.current = null;
       seat.keep(field, null);
-    } else if (comesAgain(answer)) {
+    } else if (comesAgain(answer) && !gone.current) {
       timer.current = setTimeout(save, 3000);
     }
   }, [seat, field]);
@@ -196,10 +197,12 @@ export function useKeptText(seat, field, fromServer) {
 
   useEffect(() => {
     const leaving = () => save(true);
+    gone.current = false;
     window.addEventListener("pagehide", leaving);
     save();
     return () => {
       window.removeEventListener("pagehide", leaving);
+      gone.current = true;
       leaving();
       clearTimeout(timer.current);
     };
