@@ -13,6 +13,9 @@ import msgspec
 
 from ..rules import Action, Ask, Ruleset, Say
 from .asking.options import labels
+from .asking.sentences import capitalised
+from .asking.wording import moderator_request
+from .questions import Situation
 
 Missing = Literal["out of time", "left the table"]
 """Why a person gave no answer."""
@@ -46,6 +49,12 @@ class PersonAnswer(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkno
             return None if self.said is None else Say(self.said)
         words = labels(ask, ruleset)
         return None if self.chose not in words else ask.options[words.index(self.chose)]
+
+
+def request_for_people(now: Situation, ask: Ask) -> str:
+    """What the moderator asks of a person, as a sentence; the options stand beside it."""
+    request = moderator_request(now, ask).partition(", taking one of these")[0]
+    return f"{capitalised(request, now.ruleset)}."
 
 
 class TimedAnswer(msgspec.Struct, frozen=True):

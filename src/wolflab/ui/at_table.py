@@ -21,8 +21,7 @@ from ..rules import Dealt, Said, facts_of
 from ..text.asking.options import labels
 from ..text.asking.rules_text import rules_for_people
 from ..text.asking.sentences import a_role, line_sentence, listed
-from ..text.asking.wording import moderator_request
-from ..text.people import PersonAnswer, TimedAnswer, poll_of
+from ..text.people import PersonAnswer, TimedAnswer, poll_of, request_for_people
 from ..text.questions import Line, Question, Rate, Situation
 from .console import visible
 from .keyboard import KEYS, Keyboard, PipedLines, piped
@@ -70,12 +69,12 @@ class TerminalTable:
             return PersonAnswer(rated=await self._rate(now, names))
         ask = task.ask
         if ask.options is None:
-            self._say(_sentence(moderator_request(now, ask)))
+            self._say(request_for_people(now, ask))
             return PersonAnswer(said=await self._speak(now))
         if poll_of(ask):
             self._say("Outside the game: if the vote were now, how would you vote? ")
         else:
-            self._say(_sentence(moderator_request(now, ask).partition(", taking one of these")[0]))
+            self._say(request_for_people(now, ask))
         return PersonAnswer(chose=await self._choose(now, labels(ask, now.ruleset)))
 
     # -- three sorts of answers
@@ -173,10 +172,6 @@ def _bar(now: Situation) -> str:
     office = ", the Sheriff" if now.sheriff == now.seat else ""
     time = "Night" if now.phase == "night" else "Day"
     return f"{time} {now.round} · you are {name}, {ICONS.get(now.role, '·')} {now.role}{office}"
-
-
-def _sentence(request: str) -> str:
-    return f"{request[:1].upper()}{request[1:]}."
 
 
 def what_is_known(now: Situation) -> str:

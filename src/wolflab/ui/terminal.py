@@ -45,7 +45,7 @@ from ..rules import (
     Winner,
     facts_of,
 )
-from ..text.asking.sentences import moderator_sentence
+from ..text.asking.sentences import capitalised, moderator_sentence
 from ..text.notes import Content, Mistake
 from .notes import acted, note_lines
 
@@ -150,9 +150,7 @@ class GamePrinter:
         return moderator_sentence(event, self._now.round, self.ruleset)
 
     def _moderator(self, event: Event) -> None:
-        sentence = self._words(event)
-        if not sentence.startswith(self.ruleset.names):
-            sentence = sentence[:1].upper() + sentence[1:]
+        sentence = capitalised(self._words(event), self.ruleset)
         self.console.print(f"[bold red]Moderator:[/] [red]{escape(sentence)}[/]")
         self._rest()
 

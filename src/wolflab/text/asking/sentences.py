@@ -230,3 +230,8 @@ def _office(
         case SpeakersDrawn(seats):
             return f"the order of speech is {', '.join(names[player] for player in seats)}."
     assert_never(event)
+
+
+def capitalised(sentence: str, ruleset: Ruleset) -> str:
+    """With a capital letter at its beginning; a player's name that stands there stays as it is."""
+    return sentence if sentence.startswith(ruleset.names) else sentence[:1].upper() + sentence[1:]

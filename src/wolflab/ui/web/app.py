@@ -24,7 +24,7 @@ from .doors import Doors, Wires, address, is_token, seat_number
 from .guard import GUESSES, PINS, TABLES, Guard, Limiter, body
 from .house import House
 from .live import live_host, live_nowhere, live_public, live_seat
-from .plan import BudgetPlan, TableSeat, TableWish, new_pin, new_secret, same_pin, same_secret
+from .plan import BudgetPlan, TableSeat, TableWish, new_pin, new_secret, nickname, same_pin, same_secret
 from .refusals import Refused, sentence_of
 from .table import WebTable
 from .telling import device_told
@@ -311,7 +311,7 @@ async def _take_unlock(request: Request, doors: Doors) -> Response:
 def _first_pin(table: WebTable, number: int, seat: TableSeat, given: Unlock) -> None:
     if table.plan.state != "lobby":
         raise Refused(409, "the game has begun without this seat's person")
-    name = table.free_name(given.name, number)
+    name = table.free_name(given.name, number) if nickname(given.name) else ""
     seat.pin, seat.nick = new_pin(given.pin), name
     table.at_device()
     table.arrived()

@@ -17,9 +17,9 @@ from ...errors import StoreError
 from ...files import write
 from ...rules import ROLES, Ask, Ruleset
 from ...text.asking.options import labels
-from ...text.asking.wording import moderator_request
+from ...text.asking.sentences import capitalised
 from ...text.clean import LIMIT
-from ...text.people import PersonAnswer, TimedAnswer, poll_of
+from ...text.people import PersonAnswer, TimedAnswer, poll_of, request_for_people
 from ...text.questions import Question, Rate
 from .refusals import Refused
 
@@ -83,8 +83,7 @@ class OpenAsk:
         elif self.outside:
             text = "If the vote were now, how would you vote?"
         else:
-            request = moderator_request(situation, ask).partition(", taking one of these")[0]
-            text = f"{request[:1].upper()}{request[1:]}."
+            text = request_for_people(situation, ask)
         free = ask.options is None or bool(rates)
         return {
             "id": ask.id,
@@ -194,6 +193,6 @@ def what_it_does(role: str, ruleset: Ruleset) -> str:
     """A role's card, as the rules of this game have it, and with whom it wins."""
     if not role:
         return ""
-    card = ROLES[role].card(ruleset)
+    card = capitalised(ROLES[role].card(ruleset), ruleset)
     side = "the Werewolves" if ROLES[role].wolf else "the village"
-    return f"{card[:1].upper()}{card[1:]}. You win with {side}."
+    return f"{card}. You win with {side}."

@@ -39,9 +39,10 @@ from ...rules import (
     Voted,
     facts_of,
 )
-from ...text.asking.sentences import moderator_sentence, sentence
+from ...text.asking.sentences import capitalised, moderator_sentence, sentence
 from ...text.notes import Content
 from ..notes import note_lines
+from .timeline import clock
 
 encode = msgspec.json.Encoder().encode
 
@@ -138,14 +139,11 @@ class Feed:
             return {"kind": "told", "text": self._told(event), "private": False}
         if self.everything:
             return {"kind": "secret", "text": self._told(event)}
-        text = self._capital(sentence(event, self.seat, self.ruleset))
+        text = capitalised(sentence(event, self.seat, self.ruleset), self.ruleset)
         return {"kind": "told", "text": text, "private": True}
 
     def _told(self, event: Event) -> str:
-        return self._capital(moderator_sentence(event, max(self.facts.round, 1), self.ruleset))
-
-    def _capital(self, text: str) -> str:
-        return text if text.startswith(self.ruleset.names) else text[:1].upper() + text[1:]
+        return capitalised(moderator_sentence(event, max(self.facts.round, 1), self.ruleset), self.ruleset)
 
     # -- who listens ----------------------------------------------------------------------
 
@@ -174,6 +172,6 @@ class Feed:
         since = max(0, min(since, len(self.items)))
         parts = [b'{"n":%d,' % number + self.items[number][1:] for number in range(since, len(self.items))]
         log = b",".join(parts)
-        clock = encode(round(asyncio.get_running_loop().time(), 2))
-        message = b'{"from":%d,"clock":%s,"log":[%s],"now":%s%s}' % (since, clock, log, self.now, extra)
+        at = encode(round(clock(), 2))
+        message = b'{"from":%d,"clock":%s,"log":[%s],"now":%s%s}' % (since, at, log, self.now, extra)
         return message, len(self.items)

@@ -33,6 +33,7 @@ from .plan import (
 )
 from .refusals import Refused
 from .table import TABLE, WebTable, read_plan
+from .timeline import clock
 
 HOUSE = "house.json"
 RECIPES = {
@@ -125,7 +126,7 @@ class House:
                 raise Refused(404, f"there is no table {code[:20]}; look at its code again")
             self.tables[code] = WebTable.open(folder)
         table = self.tables[code]
-        table.used = asyncio.get_running_loop().time()
+        table.used = clock()
         return table
 
     def make(self, wish: TableWish, host: bool) -> tuple[WebTable, str, str]:
@@ -177,7 +178,7 @@ class House:
         )
         can_be_seated(plan.experiment())  # what cannot be played is said now
         table = WebTable(plan, self.folder / code)
-        table.used = asyncio.get_running_loop().time()
+        table.used = clock()
         table.save()
         self.tables[code] = table
         return table, keeper, device
@@ -221,7 +222,7 @@ class House:
         while True:
             await asyncio.sleep(_UNUSED / 4)
             for code, table in list(self.tables.items()):
-                unused = asyncio.get_running_loop().time() - table.used > _UNUSED and not table.watched
+                unused = clock() - table.used > _UNUSED and not table.watched
                 if unused and table.plan.state == "over":
                     table.drop()
                     del self.tables[code]

@@ -29,8 +29,7 @@ class Awaited(NamedTuple):
 class Room:
     """See the module. desks: by seat. seats, public, host: the feeds of each seat, of those who watch, and of
     the host. device_seen: when the shared device last asked. timeline: of the game that is played. starts:
-    when the game begins by itself. just_gone: who died in the last
-    public event, or said their last words.
+    when the game begins by itself. just_gone: who died in the last public event, or said their last words.
     """
 
     def __init__(self, plan: TablePlan, desks: list[Desk]) -> None:

@@ -129,8 +129,6 @@ class WebTable(Room):
         if plan.state != "lobby":
             raise Refused(409, "this game has begun; you can watch it")
         name = self.free_name(name)
-        if not name:
-            raise Refused(422, "name: say what the others may call you")
         if not plan.marked and seat is not None:
             raise Refused(422, "seat: at this table nobody may know who sits where; leave it out")
         if not plan.free:
@@ -171,18 +169,17 @@ class WebTable(Room):
         """Somebody is called otherwise from now on; in the lobby alone."""
         if self.plan.state != "lobby":
             raise Refused(409, "the game has begun; names stay as they are")
-        name = self.free_name(name, seat)
-        if not name:
-            raise Refused(422, "name: say what the others may call you")
-        self.plan.seats[seat].nick = name
+        self.plan.seats[seat].nick = self.free_name(name, seat)
         self.save()
         self.touch()
 
     def free_name(self, name: str, seat: int | None = None) -> str:
-        """The name, fit for a page; Refused where somebody at another seat is called so."""
+        """The name, fit for a page; Refused for none, and where somebody at another seat is called so."""
         name = nickname(name)
+        if not name:
+            raise Refused(422, "name: say what the others may call you")
         others = [other.nick.casefold() for n, other in enumerate(self.plan.seats) if n != seat]
-        if name and name.casefold() in others:
+        if name.casefold() in others:
             raise Refused(409, f"{name}: somebody at this table is called so; take another name")
         return name
 
@@ -279,9 +276,9 @@ class WebTable(Room):
     async def _played(self) -> str:
         """Play to the end; the sentence of what went wrong, or ""."""
         experiment = self.plan.experiment()
-        begun, failed = (self.folder / "run.sqlite").exists(), ""
+        failed = ""
         try:
-            store = Store.resume(self.folder) if begun else Store.create(self.folder, experiment)
+            store = Store.resume(self.folder) if self._begun else Store.create(self.folder, experiment)
             with closing(store):
                 store.plan([astuple(only_place(experiment))])
                 if not store.game(1).over:
@@ -312,7 +309,8 @@ class WebTable(Room):
         self.awaited = None
         void = self._void
         try:
-            if void and not self._is_void():
+            if void and not self._gave_up(void):
+                self._read_back()
                 void = ""
         except WolflabError as error:
             _log.error("table %s: %s", plan.code, error)
@@ -323,15 +321,17 @@ class WebTable(Room):
         self._save_now()
         self.touch()
 
-    def _is_void(self) -> bool:
-        """Write down that the game does not count; not where it had ended, and was still being shown."""
-        if not (self.folder / "run.sqlite").exists():
-            return True
-        with Store.resume(self.folder) as store:
-            if store.game(1).over:
-                self._read_back()
-                return False
-            store.stop(1, "failed", f"void: {self._void}")
+    @property
+    def _begun(self) -> bool:
+        return (self.folder / "run.sqlite").exists()
+
+    def _gave_up(self, why: str) -> bool:
+        """Write down that the game does not count; False where it had ended, and was still being shown."""
+        if self._begun:
+            with Store.resume(self.folder) as store:
+                if store.game(1).over:
+                    return False
+                store.stop(1, "failed", f"void: {why}")
         return True
 
     def _read_back(self) -> None:
@@ -339,7 +339,7 @@ class WebTable(Room):
         for feed in self.feeds:
             feed.reset()
         record = None
-        if (self.folder / "run.sqlite").exists():
+        if self._begun:
             with Store.open_for_reading(self.folder) as store:
                 record = store.record(1) if store.game(1).over else None
         if record is not None:
@@ -515,7 +515,7 @@ class WebTable(Room):
         facts, desk = self.public.facts, self.desks[seat]
         if facts.phase != "night" or facts.round != round:
             raise Refused(409, "this night is over")
-        if not facts.alive >> seat & 1:
+        if not self.alive(seat):
             raise Refused(409, "you are out of the game; the night does not wait for you")
         if desk.shown:
             raise Refused(409, "you are asked something; answer it first")
@@ -616,7 +616,8 @@ def forgetting(folder: Path) -> Iterator[Callable[[int], None]]:
         yield lambda seat: None
         return
     with held(folder.resolve().parent):
-        plan, desks = read_plan(folder), read_desks(folder, len(read_plan(folder).seats))
+        plan = read_plan(folder)
+        desks = read_desks(folder, len(plan.seats))
 
         def forget(seat: int) -> None:
             plan.seats[seat].nick = ""

@@ -76,7 +76,9 @@ class Screen(Protocol):
     """What a timeline shows things on."""
 
     def show(self, event: Event) -> Sequence[int]:
-        """An event, to whoever learns of it. Returns who has left the game with it, as everybody sees."""
+        """An event, to whoever learns of it. Returns who has just left the game, as everybody sees: with
+        it, or having said their last words with it.
+        """
         ...
 
     def thought(self, turns: Sequence[Turn]) -> None:
@@ -192,20 +194,16 @@ class Timeline:
         return not isinstance(event, Voted) or self.screen.of_agent(event.voter)
 
     def _shown(self, event: Event, gone: Sequence[int]) -> None:
-        """A public event was shown. gone: who has left the game with it."""
+        """A public event was shown. gone: as `Screen.show` returns it."""
         self._last = clock()
         if isinstance(event, NightFell):
             self.night_began = clock()
         elif isinstance(event, DayBroke | GameEnded):
             self.night_began = None
-        if isinstance(event, Said):
-            may_act = event.where == "last words"
-        else:  # whoever is voted out may speak first, and acts after it
-            may_act = bool(gone) and not (
-                isinstance(event, VoteCounted) and self.ruleset.last_words == "voted_out"
-            )
+        # Whoever is voted out may speak first, and acts after it.
+        speaks = isinstance(event, VoteCounted) and self.ruleset.last_words == "voted_out"
         # The last batch that was shown before counts too: its rest may not have been over.
-        if may_act and self.skip <= 1 and "departure" in self.ruleset.due:
+        if gone and not speaks and self.skip <= 1 and "departure" in self.ruleset.due:
             self.hidden_until = clock() + self.times.hidden
 
     async def _pass_hidden(self) -> None:

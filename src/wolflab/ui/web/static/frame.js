@@ -1,6 +1,6 @@
 // What every page has around it: the bar at the top, the rules, and what is said about the connection.
 
-import { Dialog, Icon, html } from "./parts.js";
+import { Dialog, Icon, capital, html } from "./parts.js";
 
 /** The bar at the top, with the page's one main heading. */
 export function Bar({ title, children }) {
@@ -26,7 +26,7 @@ export function Waiting({ live }) {
     opening: "Going to the table …", lost: "The table cannot be reached. Trying again every few seconds …",
   }[live.link] || live.sentence;
   const table = /^\/t\/[^/]+\//.exec(location.pathname)?.[0];
-  return html`<${Bar} title="Wolflab" /><main class="plain"><p role="status">${text[0].toUpperCase() + text.slice(1)}</p>
+  return html`<${Bar} title="Wolflab" /><main class="plain"><p role="status">${capital(text)}</p>
     <p class="row">${table && table !== location.pathname && html`<a class="button" href=${table}>The table's page</a>`}
     <a class="button" href="/">All tables</a></p></main>`;
 }

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "./vendor/hooks.module.js";
 import { post, request } from "./live.js";
-import { BUDGET, Icon, Notice, Numbers, count, filled, html } from "./parts.js";
+import { BUDGET, Icon, Notice, Numbers, capital, count, filled, html } from "./parts.js";
 import { Bar } from "./frame.js";
 import { held, wayTo } from "./ways.js";
 
@@ -51,7 +51,7 @@ function ByCode() {
   return html`<form class="row" onSubmit=${go}>
     <label>Code<input value=${code} autocapitalize="characters" autocomplete="off" spellcheck=${false} maxlength="12"
     onInput=${(e) => { setCode(e.target.value); setWrong(""); }} /></label><button>Join</button>
-    <${Notice} text=${wrong && wrong[0].toUpperCase() + wrong.slice(1)} /></form>`;
+    <${Notice} text=${capital(wrong)} /></form>`;
 }
 
 // -- a new table

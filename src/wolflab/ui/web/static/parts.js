@@ -158,6 +158,9 @@ export function Careful({ label, sure, onYes }) {
     <button type="button" onClick=${() => setAsked(false)}>No</button></span>`;
 }
 
+/** A sentence of the server's, where it begins a line. */
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** "3 seats", "1 seat". */
 export const count = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
 
