@@ -6,16 +6,21 @@ as `Findings`; what the seat is to remember goes into `notes`.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..models.base import Sampling
 from ..rules import Ask, View
+from ..text.asking.disguise import disguised
 from ..text.kinds import kind_of
-from ..text.notes import Belief, Content, Mistake, Thought
+from ..text.notes import Belief, Candidate, Content, Exchanged, Mistake, Thought
 from ..text.questions import Aids, Decide, Propose, Question, Situation, Task
+from ..text.replies.extract import without_thinking
 from ..text.replies.parse import parse
-from ..text.replies.parsed import Decided, Parsed, Problem
+from ..text.replies.parsed import Decided, Parsed, Problem, Proposals
 from .base import IO, Invalid, Reply
+from .dialogue import exchanged, history_of, lasts
 from .experience import Shelf
 from .memory import Memory, remember
 from .policy.base import Policy
@@ -71,12 +76,36 @@ class Deliberation:
         beliefs: tuple[Belief, ...] = (),
         sampling: Sampling | None = None,
     ) -> Parsed | Problem:
-        """Put a task to the model until the reply can be used or the retries are spent.
+        """Put a task to the model until the reply can be used or the retries are spent; then what most can be
+        taken of, if any (too few candidates).
 
-        Every failure is noted. Speech is sampled at the recipe's speech temperature.
+        A reply of which nothing can be taken is noted. Speech is sampled at the recipe's speech temperature.
         """
+        recipe, question = self.recipe, self._question(now, task, beliefs)
+        if sampling is None:
+            speaks = isinstance(task, Decide | Propose) and self.ask.options is None
+            temperature = recipe.speech_temperature if speaks else recipe.temperature
+            sampling = Sampling(temperature, recipe.max_tokens)
+        failed: list[tuple[Problem, str]] = []
+        answer: Parsed | Problem = Problem("no usable reply")
+        for attempt in range(recipe.retries + 1):
+            corrections = tuple((text, problem.reason) for problem, text in failed)
+            response = await self.io.generate(step, question, sampling, attempt, corrections)
+            answer = parse(question, response.text)
+            if not isinstance(answer, Problem):
+                break
+            failed.append((answer, response.text))
+            if answer.usable is None:
+                notes.append((step, Mistake(step, attempt, answer.reason, response.text[:_SHOWN])))
+        if isinstance(answer, Problem):
+            return _fullest(problem for problem, _ in failed) or answer
+        if lasts(question):
+            notes.append((step, exchanged(question, without_thinking(response.text))))
+        return answer
+
+    def _question(self, now: Situation, task: Task, beliefs: tuple[Belief, ...] = ()) -> Question:
         recipe = self.recipe
-        question = Question(
+        return Question(
             now,
             task,
             beliefs,
@@ -85,20 +114,15 @@ class Deliberation:
             recipe.layout,
             "rules" not in recipe.without,
             recipe.tips,
+            history=history_of(self.view, self.notes, now) if recipe.layout == "dialogue" else (),
         )
-        if sampling is None:
-            speaks = isinstance(task, Decide | Propose) and self.ask.options is None
-            temperature = recipe.speech_temperature if speaks else recipe.temperature
-            sampling = Sampling(temperature, recipe.max_tokens)
-        corrections: tuple[tuple[str, str], ...] = ()
-        for attempt in range(recipe.retries + 1):
-            response = await self.io.generate(step, question, sampling, attempt, corrections)
-            answer = parse(question, response.text)
-            if not isinstance(answer, Problem):
-                return answer
-            notes.append((step, Mistake(step, attempt, answer.reason, response.text[:_SHOWN])))
-            corrections = (*corrections, (response.text, answer.reason))
-        return answer
+
+    def taken(self, findings: Findings, candidate: Candidate) -> Exchanged:
+        """The exchange of a turn in which one of several candidates was taken: as if it had come at once."""
+        question = self._question(findings.now, Decide(self.ask), findings.beliefs)
+        form = "statement" if self.ask.options is None else "action"
+        reply = json.dumps({"reasoning": candidate.reasoning, form: candidate.action}, ensure_ascii=False)
+        return exchanged(question, disguised(reply, findings.now.ruleset))
 
     async def respond(self, findings: Findings, task: Decide | None = None) -> Reply:
         """The last step of most recipes: the model's action or statement."""
@@ -115,3 +139,9 @@ class Deliberation:
         """No usable reply was got: `answer` in its place."""
         reason = answer.reason if isinstance(answer, Problem) else "no usable reply"
         return Reply(Invalid(reason), tuple(self.notes))
+
+
+def _fullest(failed: Iterable[Problem]) -> Proposals | None:
+    """What can be taken of replies that fall short: most candidates, the first of several; or None."""
+    short = [problem.usable for problem in failed if problem.usable is not None]
+    return max(short, key=lambda usable: len(usable.candidates), default=None)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..rules import PASS, Ask, Pick, Said, Say, View, pick
+from ..rules import PASS, SILENCE, Ask, Pick, Said, Say, View, pick
 from ..text.notes import Interviewed, Rated
 from ..text.questions import Interview, Rate, Situation
 from ..text.reading import claimed_against
@@ -67,6 +67,8 @@ class LanguageAgent:
             return await _rate(turn)
         if ask.kind == "interview":
             return await _interview(turn)
+        if recipe.silent and ask.options is None:
+            return Reply(SILENCE)
         if recipe.reflect is not None:
             return await turn.respond(await reflect(turn, recipe.reflect))
         if recipe.deduce is None:

@@ -6,10 +6,10 @@ their speaker is believed. Nothing here asks a model.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..rules import Ask, NightFell, Note, Said, View, facts_of
+from ..rules import EVERYONE, Ask, NightFell, Note, Said, View, facts_of
 from ..text.notes import Belief, Deduced
 from ..text.questions import Layout, Line, Situation
 
@@ -18,9 +18,11 @@ from ..text.questions import Layout, Line, Situation
 class Memory:
     """What a seat knows: who it is, who lives, its lines, and its latest belief about each player.
 
-    facts and statements are in order of happening, each `Line.number` its place in time. Statements
-    that its last final deduction did not cite are gone (002 §3.1). `judged` is the number of events it
-    had seen at its last deduction: statements from there on are not yet classified.
+    facts and statements are in order of happening, each `Line.number` its place among all lines that there
+    were. Statements that its last final deduction did not cite are gone (002 §3.1), and their numbers with
+    them. `judged` is the number of events it had seen at its last deduction: statements from there on are not
+    yet classified. shared: by position, the line's place among what everybody knows, the same in every view;
+    below 0, among what few know.
     """
 
     seat: int
@@ -33,10 +35,13 @@ class Memory:
     statements: tuple[Line, ...]
     beliefs: dict[int, Belief]
     judged: int
+    shared: Mapping[int, int]
 
 
 class _Fold:
-    """The fold so far: lines and beliefs, how much of the view has been read, and the facts by then."""
+    """The fold so far: lines and beliefs, how many lines there were, how much of the view has been read, and
+    the facts by then.
+    """
 
     def __init__(self, view: View) -> None:
         self.events = self.notes = 0
@@ -44,7 +49,8 @@ class _Fold:
         self.facts: list[Line] = []
         self.statements: list[Line] = []
         self.beliefs: dict[int, Belief] = {}
-        self.judged = 0
+        self.judged = self.lines = self.public = 0
+        self.shared: dict[int, int] = {}
 
     def read(self, view: View, prune: bool) -> None:
         """Go on to the view's end. Notes are read first: they prune what was said before them."""
@@ -61,7 +67,10 @@ class _Fold:
         for position, (event, now) in enumerate(view.told(self.events, end), self.events):
             if isinstance(event, NightFell):
                 continue  # its lines say when they happened
-            line = Line(position + 1, now.round, now.phase, event, position)
+            self.lines += 1
+            self.public += event.audience == EVERYONE
+            self.shared[position] = self.public if event.audience == EVERYONE else self.public - self.lines
+            line = Line(self.lines, now.round, now.phase, event, position)
             heard = isinstance(event, Said) and event.seat != view.seat
             (self.statements if heard else self.facts).append(line)
         self.events, self.now = end, now
@@ -97,6 +106,7 @@ def remember(view: View, prune: bool = True) -> Memory:
         tuple(fold.statements),
         fold.beliefs,
         fold.judged,
+        fold.shared,
     )
 
 
@@ -126,7 +136,7 @@ def situation(
             continue
         belief = current.get(line.event.seat)  # type: ignore[union-attr, arg-type]
         (truths if belief is not None and belief.reliability > alpha else falsehoods).append(line)
-    blocks = _numbered((memory.facts, truths, falsehoods, pending), layout)
+    blocks = _numbered((memory.facts, truths, falsehoods, pending), layout, memory.shared)
     return Situation(
         view.ruleset,
         view.seat,
@@ -140,10 +150,16 @@ def situation(
     )
 
 
-def _numbered(blocks: tuple[Sequence[Line], ...], layout: Layout) -> list[tuple[Line, ...]]:
-    """Each line's own place in time (append), or numbers through all blocks from 1 (paper)."""
-    if layout == "append":
+def _numbered(
+    blocks: tuple[Sequence[Line], ...], layout: Layout, shared: Mapping[int, int]
+) -> list[tuple[Line, ...]]:
+    """Each line's own place in time (append, dialogue), the one that `Memory.shared` gives it (shared), or
+    numbers through all blocks from 1 (paper).
+    """
+    if layout in ("append", "dialogue"):
         return [tuple(block) for block in blocks]
+    if layout == "shared":
+        return [tuple(_renumber(line, shared[line.position]) for line in block) for block in blocks]
     numbered = []
     number = 0
     for block in blocks:

@@ -1,7 +1,8 @@
 """Candidates (004 §4.2, C.6): several different actions, one of which is then taken.
 
 Secret actions and votes are proposed in one call; statements one after the other, each seeing those before.
-Too few different legal ones are normal (a pack of one has few targets): what is there is weighed.
+A pack of one has few targets: no more are asked for than there can be. Where fewer come, the retries being
+spent, these are weighed, and the note says how many were asked for.
 """
 
 from __future__ import annotations
@@ -31,14 +32,23 @@ async def act(turn: Deliberation, findings: Findings, stage: Proposal) -> Reply:
     candidates = tuple(
         Candidate(label(decided.action, kind, ruleset), decided.reasoning) for decided in proposed
     )
-    turn.notes.append(("propose", Proposed(candidates)))
-    taken = proposed[await choose_among(turn, findings, candidates, stage.choose)]
+    asked = _asked(turn, stage)
+    turn.notes.append(("propose", Proposed(candidates, asked if len(candidates) < asked else 0)))
+    number = await choose_among(turn, findings, candidates, stage.choose)
+    taken = proposed[number]
     if turn.recipe.think == "before_statements" and turn.ask.options is None and taken.reasoning:
         # 004 H.3: the words come from a call that is not to reason as what the speaker is.
         return await turn.respond(replace(findings, plan=taken.reasoning))
+    if turn.recipe.layout == "dialogue":
+        turn.notes.append(("act", turn.taken(findings, candidates[number])))
     if taken.reasoning:
         turn.notes.append(("act", Thought(taken.reasoning)))
     return Reply(taken.action, tuple(turn.notes))
+
+
+def _asked(turn: Deliberation, stage: Proposal) -> int:
+    """How many candidates the model is asked for: N, or as many as there are options."""
+    return stage.candidates if turn.ask.options is None else min(stage.candidates, len(turn.ask.options))
 
 
 async def _proposals(
@@ -46,10 +56,8 @@ async def _proposals(
 ) -> tuple[Decided, ...] | Problem:
     """The different candidates, at least one; a Problem where not even one is usable."""
     if turn.ask.options is not None:
-        count = min(stage.candidates, len(turn.ask.options))
-        answer = await turn.put(
-            "propose", findings.now, Propose(turn.ask, count), turn.notes, findings.beliefs
-        )
+        task = Propose(turn.ask, _asked(turn, stage))
+        answer = await turn.put("propose", findings.now, task, turn.notes, findings.beliefs)
         if isinstance(answer, Problem):
             return answer
         assert isinstance(answer, Proposals)

@@ -20,7 +20,7 @@ from ..errors import ExperimentError
 from ..fields import Amount, Misfit, from_plain, nearest
 from ..text.asking.prompts import STYLES
 from ..text.kinds import KINDS, Kind
-from ..text.questions import Layout, Wording
+from ..text.questions import FORMS_FIRST, Layout, Wording
 
 Component = Literal[
     "rules", "recent", "informative", "questions", "predefined", "reflection", "suggestion", "reasoning"
@@ -115,6 +115,8 @@ class Recipe:
     the slip of 004 H.3; with candidates, the one taken is worded anew from its reasoning). refine: a further
     call looks at that plan with the others' eyes before a statement (ReCon).
 
+    silent: wherever it may speak it says nothing, without asking its model (004 E.4).
+
     style: one of `text.asking.prompts.STYLES` (004 C.7). retries: further tries after an unusable reply, with
     the reason shown (0 in 002). speech_temperature applies to statements, temperature to everything else but
     reflection's steps.
@@ -137,6 +139,7 @@ class Recipe:
     max_tokens: Annotated[int, Ge(1)] | None = None
     without: tuple[Component, ...] = ()
     tips: bool = False
+    silent: bool = False
 
     def __post_init__(self) -> None:
         if self.style is not None and self.style not in STYLES:
@@ -146,7 +149,10 @@ class Recipe:
         if self.reflect is not None:
             self._check_reflective()
         if (self.reflect is not None) != (self.layout == "recall"):
-            self._refuse("layout", "recall for a recipe that reflects, and paper or append for the others")
+            others = "paper, append, shared or dialogue for the others"
+            self._refuse("layout", f"recall for a recipe that reflects, and {others}")
+        if self.layout in FORMS_FIRST:
+            self._check_forms_first()
         if self.refine and self.think != "before":
             self._refuse("refine", "it with think: before, whose plan it refines")
         if self.propose is not None:
@@ -177,6 +183,13 @@ class Recipe:
             self._refuse("propose", "null: a player that reflects answers at once")
         if self.think != "with":
             self._refuse("think", "with: a player that reflects thinks in its response")
+
+    def _check_forms_first(self) -> None:
+        if self.wording != "own":
+            wanted = f"paper or append with the papers' wording; {self.layout} is for wording: own"
+            self._refuse("layout", wanted)
+        if self.deduce is not None and self.deduce.prune:
+            self._refuse("layout", f"{self.layout} with deduce.prune: false; nothing leaves such a prompt")
 
     def _check_proposal(self, made: Proposal) -> None:
         if not made.kinds:
@@ -226,7 +239,7 @@ class Recipe:
 
 
 AS_WRITTEN: Mapping[str, Any] = MappingProxyType({"wording": "paper", "retries": 0})
-"""What every recipe named after a paper pins: its wording, and one try."""
+"""What every recipe named after a paper pins: the wording that keeps close to the papers, and one try."""
 
 PAPER_002: Mapping[str, Any] = MappingProxyType({"layout": "paper", **AS_WRITTEN})
 """What every preset that reproduces a table of 002 pins, beside one target a call."""
@@ -251,15 +264,16 @@ _AGENTS_004 = (
     Recipe("strategic", **DEDUCTION_004, propose=Proposal(choose="policy")),
     Recipe("atomic", **DEDUCTION_004, propose=Proposal(source="intents", choose="policy")),
 )
-"""The agents of 004's tables, by its names: `react` is `vanilla`, `concurrent` is `reflective`. ReAct, CoT
-and ReCon read the raw observation, in the order of events (004 §5.1); the blocks come with a deduction."""
+"""The agents of 004's tables, by its names: `concurrent` is `reflective`. ReAct, CoT and ReCon read the raw
+observation, in the order of events (004 §5.1); the blocks come with a deduction."""
 
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
     {
         recipe.name: recipe
         for recipe in (
-            Recipe("vanilla"),
-            Recipe("deductive", Deduction()),
+            Recipe("vanilla", layout="shared"),
+            Recipe("deductive", Deduction(prune=False), layout="shared"),
+            Recipe("dialogue", layout="dialogue"),
             Recipe("deductive-002", Deduction(calls="each", show=False), **PAPER_002),
             Recipe("deductive-004", **DEDUCTION_004, **AS_WRITTEN),
             Recipe("reflective", **REFLECTIVE),
@@ -271,6 +285,17 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
 )
 """Language-agent recipes by name. `random` needs no model and is not a recipe. A name with a paper's number
 is the agent as that paper has it."""
+
+
+MEANT_BEFORE: Mapping[str, Mapping[str, Mapping[str, Any]]] = MappingProxyType(
+    {"2": {"vanilla": {"layout": "append"}, "deductive": {"layout": "append", "deduce": {"prune": True}}}}
+)
+"""Meanings of the recipes' names, oldest first → what of them was otherwise before. A run says by which it
+was begun; the first runs say nothing.
+"""
+
+MEANINGS = [*MEANT_BEFORE][-1]
+"""The meanings that the names have now."""
 
 
 def recipe(name: str) -> Recipe:

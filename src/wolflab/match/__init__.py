@@ -1,7 +1,7 @@
 """Plays one game. There is one loop, `play`; everything that plays goes through it."""
 
 from .draws import Draws, dealt_roles
-from .io import LiveIO, at_once, to_the_end
+from .io import LiveIO, at_once
 from .play import GameWatch, Match, Played, everybody, play, run_now
 from .player import Casting, Dealing, Player
 from .probes import InterviewProbe, Probe, ReliabilityProbe, StrawPoll
@@ -24,5 +24,4 @@ __all__ = [
     "everybody",
     "play",
     "run_now",
-    "to_the_end",
 ]

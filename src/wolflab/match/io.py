@@ -27,28 +27,14 @@ async def one_by_one(awaitables: Iterable[Awaitable[T]]) -> list[T]:
 
 
 async def at_once(awaitables: Iterable[Awaitable[T]]) -> list[T]:
-    """Await all together; results in order. The first error cancels the rest and is raised."""
-    pending = list(awaitables)
-    if len(pending) == 1:
-        return [await pending[0]]
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_coroutine(awaitable)) for awaitable in pending]
-    return [task.result() for task in tasks]
-
-
-async def to_the_end(awaitables: Iterable[Awaitable[T]]) -> list[T]:
-    """Await all together, and all to their end before the first error is raised: what a person is typing is
-    not lost because a model fails meanwhile.
+    """Await all together, and all to their end before the first error is raised: a call that is under way
+    when another fails is paid for, and what a person is typing is not lost.
     """
     done = await asyncio.gather(*awaitables, return_exceptions=True)
     for result in done:
         if isinstance(result, BaseException):
             raise result
     return [result for result in done if not isinstance(result, BaseException)]
-
-
-async def _coroutine(awaitable: Awaitable[T]) -> T:
-    return await awaitable
 
 
 _NO_SAMPLING = Sampling()

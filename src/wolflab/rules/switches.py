@@ -77,6 +77,9 @@ class Switches:
     sheriff_role: str | None = None
     """Assigned or contested Sheriff: only seats with this role are drawn (002 Fig. 2)."""
     sheriff_death: Literal["succession", "stop"] = "succession"
+    tell_stop: bool = False
+    """Whether players are told that the game stops with its Sheriff. The stop is the experimenter's device
+    (002 §9.1) and stands in no player's rules (§6.1): who knows of it values the Sheriff's life otherwise."""
     candidates: int = 3
     """Elected Sheriff: how many are drawn to run."""
 

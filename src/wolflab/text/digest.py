@@ -19,10 +19,10 @@ from typing import Any
 import msgspec
 
 from ..defaults import fields_said, fields_stated
-from ..rules import EVERYONE, Ask, NightFell, Ruleset
+from ..rules import EVERYONE, PASS, Ask, NightFell, Ruleset
 from .asking.prompts import messages
 from .notes import UNCERTAIN, Belief
-from .questions import Line, Question, Situation, Task
+from .questions import Exchange, Line, Question, Situation, Task
 
 Corrections = tuple[tuple[str, str], ...]
 """(reply, what was wrong with it) of each failed attempt."""
@@ -55,7 +55,9 @@ def question_digest(
     if worded is None:
         worded = _WORDS[key] = _words(outline(question), bool(corrections))
     asked = [question.task.__class__.__name__, *[_encodable(*field) for field in task_fields]]
-    parts = [field for field in own_fields if field[0] not in ("situation", "task")]
+    parts = [field for field in own_fields if field[0] not in ("situation", "task", "history")]
+    if question.history:  # its lines are in the situation
+        parts.append(("history", [(len(past.lines), past.asked, past.replied) for past in question.history]))
     return _hex(
         b"\0".join((now, _ask(question.task.ask), _encode((asked, parts, corrections, settings)), worded))
     )
@@ -69,9 +71,10 @@ def shape(question: Question) -> QuestionShape:
 
 
 def _key(question: Question, own_fields: Fields, task_fields: Fields, seen: QuestionShape) -> QuestionShape:
-    others = [field for field in own_fields if field[0] not in ("situation", "task", "beliefs")]
+    others = [field for field in own_fields if field[0] not in ("situation", "task", "beliefs", "history")]
     parts = [_shape(name, value) for name, value in task_fields]
-    return seen, question.task.__class__.__name__, *parts, bool(question.beliefs), *others
+    told = bool(question.beliefs), bool(question.history)
+    return seen, question.task.__class__.__name__, *parts, *told, *others
 
 
 def outline(question: Question) -> Question:
@@ -81,6 +84,7 @@ def outline(question: Question) -> Question:
         situation=_plain_situation(question.situation),
         task=_plain_task(question.task),
         beliefs=(_A_BELIEF,) if question.beliefs else (),
+        history=(_AN_EXCHANGE,) if question.history else (),
     )
 
 
@@ -136,7 +140,8 @@ def _situation(s: Situation) -> tuple[bytes, QuestionShape]:
         fields_told = [(n, v) for n, v in fields_said(s) if n not in _BLOCKS and n != "ruleset"]
         blocks = (_ruleset(s.ruleset), _encode(fields_told), *(_lines(getattr(s, name)) for name in _BLOCKS))
         _Last.digest = blake2b(b"\0".join(blocks), digest_size=16).digest()
-        _Last.shape, _Last.situation = (s.ruleset, *_standing(s), *(bool(getattr(s, n)) for n in _BLOCKS)), s
+        blocks_told = (bool(getattr(s, name)) for name in _BLOCKS)
+        _Last.shape, _Last.situation = (s.ruleset, *_standing(s), *blocks_told, s.gaps), s
     return _Last.digest, _Last.shape
 
 
@@ -170,6 +175,7 @@ _WORDS: dict[QuestionShape, bytes] = {}
 """What the questions of a shape say, hashed. There are a few hundred shapes in all."""
 
 _A_LINE = Line(1, 1, "day", NightFell(1, EVERYONE), 0)
+_AN_EXCHANGE = Exchange((_A_LINE,), "…", "…")
 _A_BELIEF = Belief(1, UNCERTAIN, 5, 5)
 _ME, _MATE, _DEAD = 0, 1, 2
 _DECIDING = frozenset(("attributes", "kind", "perspective"))
@@ -198,7 +204,8 @@ def _standing(s: Situation) -> tuple[tuple[int, ...], int | None]:
 def _plain_situation(s: Situation) -> Situation:
     pack, sheriff = _standing(s)
     role, living = s.ruleset.cast[0].name, (_ME, _MATE)
-    lines = ((_A_LINE,) if getattr(s, name) else () for name in _BLOCKS)
+    line = replace(_A_LINE, number=1 + len(_BLOCKS)) if s.gaps else _A_LINE
+    lines = ((line,) if getattr(s, name) else () for name in _BLOCKS)
     return Situation(s.ruleset, _ME, role, pack, 1, "voting", living, sheriff, *lines)
 
 
@@ -211,7 +218,7 @@ def _shape(name: str, value: Any) -> Hashable:
             return name, bool(value), several
         return name, several, frozenset([_shape("", part) for part in value])
     if kind is Ask:
-        return value.kind, value.options is None
+        return value.kind, value.options is None, PASS in (value.options or ())
     if kind is str and name not in _DECIDING:
         return name, bool(value)
     if kind is int:
@@ -244,7 +251,8 @@ def _plain(name: str, value: Any) -> Any:
         entries = tuple(sorted(kinds, key=repr))
         return entries * 2 if len(entries) == 1 < len(value) else entries
     if isinstance(value, Ask):
-        return Ask("", _ME, value.kind, "voting", 1, None if value.options is None else ())
+        options = None if value.options is None else (PASS,) if PASS in value.options else ()
+        return Ask("", _ME, value.kind, "voting", 1, options)
     if isinstance(value, Line):
         return _A_LINE
     parts = fields(value) if is_dataclass(value) else msgspec.structs.fields(value)

@@ -149,10 +149,14 @@ class Candidate(msgspec.Struct, frozen=True):
     reasoning: str = ""
 
 
-class Proposed(msgspec.Struct, frozen=True, tag=True):
-    """The candidates of one turn, in the order in which they were weighed (004 §4.2)."""
+class Proposed(msgspec.Struct, frozen=True, tag=True, omit_defaults=True):
+    """The candidates of one turn, in the order in which they were weighed (004 §4.2).
+
+    asked: how many were asked for, where they are fewer; 0 where all came.
+    """
 
     candidates: tuple[Candidate, ...]
+    asked: int = 0
 
 
 class Chosen(msgspec.Struct, frozen=True, tag=True):
@@ -163,6 +167,13 @@ class Chosen(msgspec.Struct, frozen=True, tag=True):
     number: int
     probabilities: tuple[float, ...] = ()
     value: float | None = None
+
+
+class Exchanged(msgspec.Struct, frozen=True, tag=True):
+    """What a dialogue goes on with: a request, without what had happened before it, and the usable reply."""
+
+    asked: str
+    replied: str
 
 
 class StoodIn(msgspec.Struct, frozen=True, tag=True):
@@ -183,5 +194,6 @@ Content = (
     | Planned
     | Proposed
     | Chosen
+    | Exchanged
     | StoodIn
 )

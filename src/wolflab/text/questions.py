@@ -20,7 +20,8 @@ from .notes import UNCERTAIN, Belief, Candidate, Reflected
 class Line:
     """One entry of the information record (002 Table 4, 004 §4.1).
 
-    number: how evidence cites it. round, phase: when it happened ("night", "day", "election" …).
+    number: how evidence cites it; below 0 in a record that all seats share, where what few know is numbered
+    apart. round, phase: when it happened ("night", "day", "election" …).
     event: what the seat saw, or what it thought itself (its own reflection, 003 §3.3).
     position: its place among the seat's own events (stable; notes refer to it); for a reflective player,
     among all its messages, reflections included.
@@ -31,6 +32,11 @@ class Line:
     phase: str
     event: Event | Reflected
     position: int
+
+    @property
+    def cited(self) -> int | str:
+        """The number as it is written: 7, or "S2" for the second of what few know."""
+        return self.number if self.number >= 0 else f"S{-self.number}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,12 @@ class Situation:
         """All lines in the order in which they happened."""
         every = (*self.informative, *self.facts, *self.truths, *self.falsehoods, *self.pending)
         return tuple(sorted(every, key=lambda line: line.position))
+
+    @property
+    def gaps(self) -> bool:
+        """Whether numbers are missing among the lines: of statements that were let go (002 §3.1)."""
+        blocks = (self.informative, self.facts, self.truths, self.falsehoods, self.pending)
+        return max((block[-1].number for block in blocks if block), default=0) > sum(map(len, blocks))
 
 
 Pairs = tuple[tuple[str, str], ...]
@@ -245,7 +257,18 @@ Task = (
     | Judge
 )
 Wording = Literal["paper", "own"]
-Layout = Literal["paper", "append", "recall"]
+Layout = Literal["paper", "append", "recall", "shared", "dialogue"]
+FORMS_FIRST: tuple[Layout, ...] = ("shared", "dialogue")
+"""The layouts that tell the forms of all replies once, with the rules."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request and its reply, as a dialogue holds them. lines: what had happened since the one before."""
+
+    lines: tuple[Line, ...]
+    asked: str
+    replied: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +278,8 @@ class Question:
     beliefs: the seat's latest deduction, shown back in words (004 §3.1); empty: not shown.
     style: one of `text.asking.prompts.STYLES`, or None. wording, layout: which templates, which order.
     rules: whether the rules are told (003 §4.4.1 removes them); tips: whether strategy is hinted at
-    (003 A.5 leaves hints out where behaviour is studied).
+    (003 A.5 leaves hints out where behaviour is studied). history: what was asked and replied before, in the
+    layout that goes on with it.
     """
 
     situation: Situation
@@ -266,3 +290,15 @@ class Question:
     layout: Layout = "append"
     rules: bool = True
     tips: bool = False
+    history: tuple[Exchange, ...] = ()
+
+    @property
+    def names_form(self) -> bool:
+        """Whether the request names the form of the reply, which was told with the rules."""
+        return self.layout in FORMS_FIRST
+
+    @property
+    def news(self) -> tuple[Line, ...]:
+        """What has happened since the latest exchange."""
+        told = max((line.position for past in self.history for line in past.lines), default=-1)
+        return tuple(line for line in self.situation.lines if line.position > told)

@@ -34,8 +34,8 @@ def card(rules: Switches) -> str:
     if rules.count("Werewolf") == 1:
         text = "the Werewolf chooses one player to kill"
     else:
-        text = "the Werewolves recognise each other and choose one player to kill in turn, the lowest number "
-        text += "first, each told what the earlier ones chose; "
+        text = "the Werewolves recognise each other and choose one player to kill; they choose in turn, "
+        text += "the lowest number first, each told what the earlier ones chose; "
         text += AGREEMENT[rules.wolf_agreement]
     barred = []
     if not rules.wolves_may_target_self:

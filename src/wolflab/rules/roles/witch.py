@@ -10,7 +10,7 @@ from ..switches import Switches
 from . import ROLES, Role
 
 SHIELDED = {
-    "not_asked": "",
+    "not_asked": "; where a protection saves that player already, she is told of nobody",
     "saves": "; she is told so also where a protection saves that player already",
     "kills": "; she is told so also where a protection saves that player already, and a player with both the "
     "protection and the antidote dies",
@@ -83,9 +83,7 @@ def card(rules: Switches) -> str:
     if any(ROLES[name].shields for name in rules.roles if rules.count(name)):
         text += SHIELDED[rules.shield_and_antidote]
     text += "; she may poison any player, whom no protection saves, or pass"
-    if not rules.witch_may_use_both:
-        text += "; she may not use both in one night"
-    return text
+    return f"{text}; she may{'' if rules.witch_may_use_both else ' not'} use both in one night"
 
 
 ROLE = Role(

@@ -6,14 +6,14 @@ the same request in other forms. It knows a situation and an ask.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 
-from ...rules import DUTIES, PASS, Ask
-from ..questions import Situation, Wording
+from ...rules import DUTIES, PASS, Ask, Ruleset
+from ..questions import Question, Situation, Wording
 from .options import labels
-from .sentences import listed
+from .sentences import listed, powers
 from .templates import phrases, render_template
-from .wording import names_among_options, neighbours, pack_note, victim_shown
+from .wording import names_among_options, neighbours, or_pass, pack_note, victim_shown
 
 _SPEECHES = {"campaign": "campaign", "last-words": "last_words"}
 _CHOICES = {kind: kind for kind in ("antidote", "lead", "succeed", "elect", "shoot")}
@@ -22,42 +22,94 @@ _CHOICES = {kind: kind for kind in ("antidote", "lead", "succeed", "elect", "sho
 
 def request_to_act(now: Situation, ask: Ask, wording: Wording, common: dict[str, str]) -> str:
     """What is asked, and what to think about first. common: $time, $name and $a_role."""
+    can = powers(now.ruleset, "decide the order of statements")
     if ask.options is None:
         office = "statement_sheriff" if now.sheriff == now.seat else "statement"
-        return render_template(f"{wording}/{_SPEECHES.get(ask.kind, office)}", **common)
+        return render_template(f"{wording}/{_SPEECHES.get(ask.kind, office)}", **common, powers=can)
     left, right = neighbours(now)
     if ask.kind == "vote":
         name = "vote_pack" if now.pack else "vote_village"
     else:
         name = _CHOICES.get(ask.kind, "night")
-    duty = DUTIES.get(ask.kind)
+    duty, candidates = DUTIES.get(ask.kind), names_among_options(now, ask)
+    or_none = phrases(f"{wording}/phrases").get(f"or_no_{ask.kind}") if PASS in ask.options else None
+    run = {"own": ("runs", "run"), "paper": ("is running", "are running")}[wording]
     return render_template(
         f"{wording}/{name}",
         **common,
-        options=", ".join(_ordered(now, ask, wording)),
+        options=", ".join(options_told(ask, now.ruleset, wording)),
         verb=duty.verb if duty else ask.kind,
         note=pack_note(now, ask.kind, wording),
         victim=victim_shown(now),
-        candidates=listed(names_among_options(now, ask)),
+        candidates=listed(candidates),
+        run=run[len(candidates) > 1],
+        powers=can,
+        or_pass=or_pass(ask),
+        or_none=f" {or_none.template}" if or_none else "",
         left=left,
         right=right,
     )
 
 
-def reply_form(wording: Wording, fields: Sequence[str], close: str) -> str:
-    """The JSON object asked for, and what else holds of the reply."""
-    return render_template(f"{wording}/form", fields=",\n".join(fields), close=close)
+def acting_form(ask: Ask) -> str:
+    """The name of the form in which an ask is answered (`shared`)."""
+    return "statement" if ask.options is None else "action"
 
 
-def reply_fields(now: Situation, ask: Ask, wording: Wording, reasoning: bool = True) -> list[str]:
+def reference(form: str, reasoning: bool = True) -> str:
+    """Which of the forms that were told before the reply is to have (`shared`)."""
+    templates = phrases("shared")
+    text = templates["answer"].substitute(form=form)
+    return text if reasoning else f"{text} {templates['bare'].template}"
+
+
+FormFields = Mapping[str, str]
+"""The fields of a JSON object that is asked for: name → what is to stand there, in the wording's words."""
+
+_EMPTY = {"confidence": "...", "choice": "...", "evidence": "[...]"}
+"""How a field that is no text stands in a form that shows no values."""
+
+
+def form_asked(question: Question, name: str, fields: FormFields, close: str, count: int = 1) -> str:
+    """What the reply is to look like: by its form's name, where the forms were told before (`shared`)."""
+    if question.names_form:
+        return reference(name, reasoning="reasoning" in fields)
+    return reply_form(question.wording, fields, close, count)
+
+
+def reply_form(wording: Wording, fields: FormFields, close: str, count: int = 1) -> str:
+    """The JSON object asked for, and what else holds of the reply. count: of candidates with these fields."""
+    told, empty = fields_told(wording, fields), skeleton(fields)
+    if count > 1:
+        told = told if wording == "own" else f'"candidates": [\n{{\n{told}\n}}\n]'
+        empty = f'{{"candidates": [{", ".join([empty] * count)}]}}'
+    return render_template(f"{wording}/form", fields=told, skeleton=empty, close=close)
+
+
+def fields_told(wording: Wording, fields: FormFields) -> str:
+    """What is to stand in each field, one a line. The papers show it in the field's place, and small models
+    repeat it there as their answer: our own wording says it before, and shows an empty form (`skeleton`).
+    """
+    return (",\n" if wording == "paper" else "\n").join(f'"{name}": {text}' for name, text in fields.items())
+
+
+def skeleton(names: Iterable[str], value: str = '"..."') -> str:
+    """An object with those fields and no values: {"reasoning": "...", "choice": ...}. value: what stands for
+    one where the name does not tell.
+    """
+    return "{" + ", ".join(f'"{name}": {_EMPTY.get(name, value)}' for name in names) + "}"
+
+
+def reply_fields(ask: Ask, ruleset: Ruleset, wording: Wording, reasoning: bool = True) -> dict[str, str]:
     """The fields of a reply that acts: reasoning if it is wanted, then the action or the statement."""
     templates = phrases(f"{wording}/phrases")
     if ask.options is None:
         of_campaign = "_campaign" if ask.kind == "campaign" else ""
-        fields = ["reply_reasoning_speech"] * reasoning + [f"reply_statement{of_campaign}"]
-        return [templates[name].template for name in fields]
-    action = templates["reply_action"].substitute(options=", ".join(_ordered(now, ask, wording)))
-    return [*([templates["reply_reasoning"].template] * reasoning), action]
+        thought = {"reasoning": templates["reply_reasoning_speech"].template} if reasoning else {}
+        return thought | {"statement": templates[f"reply_statement{of_campaign}"].template}
+    options = ", ".join(options_told(ask, ruleset, wording))
+    thought = {"reasoning": templates["reply_reasoning"].template} if reasoning else {}
+    return thought | {"action": templates["reply_action"].substitute(options=options)}
 
 
 def closing_of(ask: Ask, wording: Wording) -> str:
@@ -65,9 +117,9 @@ def closing_of(ask: Ask, wording: Wording) -> str:
     return phrases(f"{wording}/phrases")["close_speech" if ask.options is None else "close_choice"].template
 
 
-def _ordered(now: Situation, ask: Ask, wording: Wording) -> tuple[str, ...]:
-    """The options in words; the paper's wording has the refusal first (004 C.4)."""
-    options = labels(ask, now.ruleset)
+def options_told(ask: Ask, ruleset: Ruleset, wording: Wording) -> tuple[str, ...]:
+    """The options in words; the wording "paper" has the refusal first (004 C.4)."""
+    options = labels(ask, ruleset)
     if wording != "paper" or ask.options is None or PASS not in ask.options:
         return options
     at = ask.options.index(PASS)

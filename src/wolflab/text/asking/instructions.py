@@ -7,8 +7,19 @@ those of a player that plans, proposes and chooses in `strategic`, those of one 
 
 from __future__ import annotations
 
-from ..questions import Choose, Decide, Deduce, Plan, Propose, Question, Rate, Situation
-from .acting import closing_of, reply_fields, reply_form, request_to_act
+from collections.abc import Mapping
+
+from ..questions import Choose, Decide, Deduce, Plan, Propose, Question, Rate, Wording
+from .acting import (
+    acting_form,
+    closing_of,
+    fields_told,
+    form_asked,
+    reference,
+    reply_fields,
+    request_to_act,
+    skeleton,
+)
 from .reflective import reflective_instruction
 from .sentences import a_role, listed
 from .strategic import strategic_instruction
@@ -22,39 +33,62 @@ def instruction(question: Question) -> str:
     common = {"time": time_of(now), "name": now.ruleset.names[now.seat], "a_role": a_role(now.role)}
     match task:
         case Decide(ask, None, "", None):
-            fields = reply_fields(now, ask, wording)
-            request = request_to_act(now, ask, wording, common)
-            return f"{request}\n{reply_form(wording, fields, closing_of(ask, wording))}"
+            fields = reply_fields(ask, now.ruleset, wording)
+            form = form_asked(question, acting_form(ask), fields, closing_of(ask, wording))
+            return f"{request_to_act(now, ask, wording, common)}\n{form}"
         case Deduce():
-            return _deduce(now, task, wording, common)
+            return _deduce(question, task, common)
         case Rate(_, targets):
             names = names_of(now, targets)
-            scores = ",\n".join(f'"{name}": an integer from 1 to 10' for name in names)
-            return render_template(f"{wording}/rate", **common, targets=listed(names), scores=scores)
+            values = {
+                "scores": ",\n".join(f'"{name}": an integer from 1 to 10' for name in names),
+                "skeleton": skeleton(names, "..."),
+            }
+            return render_template(
+                f"{wording}/rate",
+                **common,
+                whom="each of these players" if len(names) > 1 else "this player",
+                targets=listed(names),
+                form=reference("trust") if question.names_form else _own_form(wording, "rate_form", values),
+                **values,
+            )
         case Decide(_, None) | Plan() | Propose() | Choose():
             return strategic_instruction(question, common)
         case _:
             return reflective_instruction(question, common)
 
 
-def _deduce(now: Situation, task: Deduce, wording: str, common: dict[str, str]) -> str:
+def _deduce(question: Question, task: Deduce, common: dict[str, str]) -> str:
+    now, wording = question.situation, question.wording
     templates = phrases(f"{wording}/phrases")
     asked = [name for name in ("reasoning", "confidence", "evidence") if name in task.attributes]
     wishes = [templates[f"wish_{name}"].template for name in asked]
     if wording == "own" or not wishes:
         wishes.insert(0, templates["wish_role"].template)
     guesses = ", ".join(f'"{guess}"' for guess in task.guesses)
-    fields = [templates[f"field_{name}"].substitute(guesses=guesses) for name in ("role", *asked)]
+    fields = {name: templates[f"field_{name}"].substitute(guesses=guesses) for name in ("role", *asked)}
     names = names_of(now, task.targets)
-    several = len(names) > 1
-    return without_blank_lines(
-        render_template(
-            f"{wording}/deduce",
-            **common,
-            targets=listed(names),
-            wishes=listed(wishes),
-            key=names[0] if names else "",
-            fields=",\n".join(fields),
-            each=templates["each"].template if several else "",
-        )
+    several, first = len(names) > 1, names[0] if names else ""
+    entries = [f'"{first}": {skeleton(fields)}', *(f'"{name}": {{...}}' for name in names[1:])]
+    values = {
+        "key": first,
+        "fields": fields_told(wording, fields),
+        "skeleton": "{" + ", ".join(entries) + "}",
+        "each": templates["each"].template if several else "",
+    }
+    text = render_template(
+        f"{wording}/deduce",
+        **common,
+        targets=listed(names),
+        roles="roles" if several else "role",
+        whom="each" if several else first,
+        wishes=listed(wishes),
+        form=reference("judgement") if question.names_form else _own_form(wording, "deduce_form", values),
+        **values,
     )
+    return without_blank_lines(text)
+
+
+def _own_form(wording: Wording, name: str, values: Mapping[str, str]) -> str:
+    """The form of our own wording; the papers' stands in the request."""
+    return render_template(f"own/{name}", **values) if wording == "own" else ""

@@ -1,12 +1,17 @@
 """A question in words: [rules] + [context] + [instruction] (002 §6.2).
 
 A prompt is a pure function of a typed `Question` and the corrections of failed attempts. Two wordings
-("paper": the fields of 002 Tables 4–15, 003 Table 3 and 004 App. C; "own") come in three layouts:
+("paper": close to 002 Tables 4–15, 003 Table 3 and 004 App. C, elsewhere in their form; "own") come in
+layouts:
 
 - *paper*: remaining players, then the numbered lines in blocks (true, might be true, might be false,
   not yet judged), re-sorted at every turn;
 - *append*: who one is and every line in order of happening, so that a later prompt extends an earlier
   one; how the seat classifies the statements, who lives and the instruction come after, at the end;
+- *shared*: what everybody knows comes first, numbered by itself and in the same words for all seats, so that
+  the prompts of all of them begin alike; then what this seat alone knows (S1, S2 …), how it judges, and the
+  instruction;
+- *dialogue*: one chat a seat, which only grows: what has happened since its reply, and the instruction;
 - *recall*: the latest messages and older telling ones, of a player that reflects (003 Fig. 2).
 
 The templates are the files under `prompts/`; what this module adds to them is lists, names and numbers.
@@ -27,8 +32,9 @@ from .disguise import disguised
 from .instructions import instruction
 from .rules_text import rules_text
 from .sentences import a_role
+from .shared import after_news, judgements, known_to_all, known_to_seat, reply_forms
 from .templates import phrases, render_template
-from .wording import names_of, numbered, without_blank_lines
+from .wording import cited, living_names, numbered, pack_in_words, standing_of, without_blank_lines
 
 STYLES: dict[str, str] = {name: phrase.template for name, phrase in phrases("styles").items()}
 """The six styles of 004 C.7: name → sentence put before the instruction ("default" has none)."""
@@ -49,13 +55,30 @@ def messages(question: Question, corrections: tuple[tuple[str, str], ...] = ()) 
     reply and what was wrong with it, oldest first.
     """
     ruleset = question.situation.ruleset
-    rules, context, asked = (disguised(block, ruleset) for block in blocks(question))
-    begun = Message("system", rules), Message("user", f"{context}\n\n{asked}")
-    again = [
-        message._replace(content=disguised(message.content, ruleset)) if message.role == "user" else message
-        for message in corrected(corrections)
-    ]
-    return (*begun, *again)
+    rules, context, asked = blocks(question)
+    chat = [Message("system", rules)]
+    for past in question.history:
+        chat.append(Message("user", after_news(question.situation, past.lines, past.asked)))
+        chat.append(Message("assistant", past.replied))
+    chat += [Message("user", f"{context}\n\n{asked}" if context else asked), *corrected(corrections)]
+    return tuple(
+        message if message.role == "assistant" else Message(message.role, disguised(message.content, ruleset))
+        for message in chat
+    )
+
+
+def shared_ends(question: Question, chat: Sequence[Message]) -> tuple[int, ...] | None:
+    """Where parts of the prompt end that others begin with too, in characters from the beginning of all
+    messages' texts run together: the rules, then what everybody knows, or what the seat was told and said
+    before. None: after the rules alone. chat: its messages.
+    """
+    rules = len(chat[0].content)
+    if question.layout == "shared":
+        return rules, rules + len(disguised(known_to_all(question.situation), question.situation.ruleset))
+    if question.layout == "dialogue" and question.history:
+        before = chat[: 1 + 2 * len(question.history)]
+        return rules, sum(len(message.content) for message in before)
+    return None
 
 
 def corrected(corrections: Sequence[tuple[str, str]]) -> list[Message]:
@@ -73,6 +96,14 @@ def blocks(question: Question) -> tuple[str, str, str]:
     """
     now = question.situation
     rules = _rules(question)
+    if question.names_form:
+        rules = f"{rules}\n\n{reply_forms(question)}"
+    if question.layout == "dialogue":
+        text = after_news(now, question.news, lasting_request(question))
+        return rules, "", f"{text}\n\n{_now_append(now, True)}"
+    if question.layout == "shared":
+        tail = [known_to_seat(now), judgements(question), lasting_request(question)]
+        return rules, known_to_all(now), _parts(*tail)
     tail = [
         beliefs_in_words(now, question.beliefs, question.layout == "append"),
         _style(now, question.style),
@@ -85,7 +116,17 @@ def blocks(question: Question) -> tuple[str, str, str]:
         context = _context_recall(now, question.wording)
     else:
         context = _context_paper(now)
-    return rules, context, "\n\n".join(part for part in tail if part)
+    return rules, context, _parts(*tail)
+
+
+def lasting_request(question: Question) -> str:
+    """What of a question a dialogue goes on with: how to play, and the instruction."""
+    return _parts(_style(question.situation, question.style), instruction(question))
+
+
+def _parts(*texts: str) -> str:
+    """Texts one below the other; without the empty ones."""
+    return "\n\n".join(text for text in texts if text)
 
 
 def _rules(question: Question) -> str:
@@ -97,31 +138,6 @@ def _rules(question: Question) -> str:
 
 
 # -- context ----------------------------------------------------------------------------------
-
-
-def _alive(now: Situation) -> str:
-    return ", ".join(names_of(now, now.alive))
-
-
-def _standing(now: Situation, with_pack: bool) -> str:
-    """Who is Sheriff, where there is one; the pack, for its members."""
-    templates = phrases("sections")
-    sentences = []
-    if now.sheriff is not None:
-        gone = "" if now.sheriff in now.alive else " (out of the game)"
-        sentences.append(templates["sheriff"].substitute(name=now.ruleset.names[now.sheriff] + gone))
-    elif now.ruleset.sheriff != "none":
-        sentences.append(templates["no_sheriff"].template)
-    if with_pack and now.pack:
-        sentences.append(templates["pack"].substitute(names=", ".join(names_of(now, now.pack))))
-    return "\n".join(sentences)
-
-
-def _pack(now: Situation) -> str:
-    """The pack as a sentence, for its members."""
-    if not now.pack:
-        return ""
-    return f" {phrases('sections')['pack'].substitute(names=', '.join(names_of(now, now.pack)))}."
 
 
 def _context_paper(now: Situation) -> str:
@@ -137,7 +153,7 @@ def _context_paper(now: Situation) -> str:
         if lines
     ]
     text = render_template(
-        "context_paper", alive=_alive(now), standing=_standing(now, True), blocks="\n".join(sections)
+        "context_paper", alive=living_names(now), standing=standing_of(now, True), blocks="\n".join(sections)
     )
     return without_blank_lines(text)
 
@@ -147,7 +163,7 @@ def _context_append(now: Situation) -> str:
         "context_append",
         name=now.ruleset.names[now.seat],
         a_role=a_role(now.role),
-        pack=_pack(now),
+        pack=pack_in_words(now),
         lines=numbered(now, now.lines),
     )
 
@@ -155,7 +171,7 @@ def _context_append(now: Situation) -> str:
 def _context_recall(now: Situation, wording: Wording) -> str:
     """What a reflective player remembers (003 Fig. 2): the latest messages, and older telling ones.
 
-    The paper's wording has the latest first.
+    The wording "paper" has the latest first.
     """
     templates = phrases(f"{wording}/reflective")
     older = ""
@@ -168,23 +184,24 @@ def _context_recall(now: Situation, wording: Wording) -> str:
         "context_recall",
         name=now.ruleset.names[now.seat],
         a_role=a_role(now.role),
-        pack=_pack(now),
-        alive=_alive(now),
-        standing=_standing(now, False),
+        pack=pack_in_words(now),
+        alive=living_names(now),
+        standing=standing_of(now, False),
         first=first,
         second=second,
     )
     return without_blank_lines(text)
 
 
-def _now_append(now: Situation) -> str:
+def _now_append(now: Situation, with_pack: bool = False) -> str:
     templates = phrases("sections")
-    text = render_template("now_append", alive=_alive(now), standing=_standing(now, False))
+    text = render_template("now_append", alive=living_names(now), standing=standing_of(now, with_pack))
+    judges = now.truths or now.falsehoods  # who judges nobody has nothing left to judge
     for name, lines in (("truths", now.truths), ("falsehoods", now.falsehoods), ("pending", now.pending)):
-        if lines:
-            ordered = sorted(lines, key=lambda line: line.position)
-            numbers = ", ".join(f"[{line.number}]" for line in ordered)
-            text += "\n" + templates[f"{name}_append"].substitute(numbers=numbers)
+        if lines and judges:
+            text += "\n" + templates[f"{name}_append"].substitute(numbers=cited(lines))
+    if now.gaps:
+        text += "\n" + templates["dropped"].template
     return without_blank_lines(text)
 
 
@@ -198,7 +215,7 @@ def beliefs_in_words(now: Situation, beliefs: tuple[Belief, ...], lasting: bool 
     """
     if not beliefs:
         return ""
-    numbers = {line.position: line.number for line in now.lines}
+    numbers = {line.position: line.cited for line in now.lines}
     confirmed = {line.event.target: line.event.what for line in now.facts if isinstance(line.event, Learned)}
     return render_template(
         "beliefs", beliefs="\n".join(_belief(now, b, numbers, confirmed, lasting) for b in beliefs)
@@ -206,7 +223,7 @@ def beliefs_in_words(now: Situation, beliefs: tuple[Belief, ...], lasting: bool 
 
 
 def _belief(
-    now: Situation, belief: Belief, numbers: dict[int, int], confirmed: dict[int, str], lasting: bool
+    now: Situation, belief: Belief, numbers: dict[int, int | str], confirmed: dict[int, str], lasting: bool
 ) -> str:
     text = now.ruleset.names[belief.target]
     if belief.target in confirmed:

@@ -24,7 +24,7 @@ from ..questions import (
     Situation,
     Wording,
 )
-from .options import labels
+from .acting import closing_of, reply_fields, reply_form, skeleton
 from .sentences import a_role
 from .strategic import considered
 from .templates import phrases, render_template
@@ -81,12 +81,12 @@ def _step(
     match task:
         case ChooseQuestions(_, candidates, count):
             listing = "\n".join(f"{number}. {candidate}" for number, candidate in enumerate(candidates, 1))
-            return render_template(
+            text = render_template(
                 f"{wording}/choose_questions",
                 **common,
                 request=asked,
                 questions=listing,
-                count=number_in_words(count),
+                **_counted(count, wording),
             )
         case AskQuestions(_, chosen, count):
             listing = "\n".join([templates["chosen"].template, *(f"- {question}" for question in chosen)])
@@ -96,11 +96,12 @@ def _step(
                 request=asked,
                 chosen=listing if chosen else "",
                 more=templates["more" if chosen else "more_free"].template,
-                count=number_in_words(count),
-                questions="question" if count == 1 else "questions",
+                **_counted(count, wording),
             )
         case AnswerQuestion(_, question, messages, earlier):
-            heading = templates["messages"].substitute(count=number_in_words(len(messages)))
+            heading = templates["messages" if len(messages) > 1 else "message"].substitute(
+                count=number_in_words(len(messages))
+            )
             text = render_template(
                 f"{wording}/answer",
                 **common,
@@ -114,7 +115,7 @@ def _step(
                 f"{wording}/reflect",
                 **common,
                 request=asked,
-                role=now.role,
+                example=example_of_reflection(now.role, wording),
                 in_heart=" and the following in heart" if answers else "",
                 answers=_pairs(templates["reflect_answers"].template, answers),
             )
@@ -126,6 +127,25 @@ def _step(
     return without_blank_lines(text)
 
 
+def _counted(count: int, wording: Wording) -> dict[str, str]:
+    """The words for so many questions, and for how they are to be parted."""
+    several = count > 1
+    return {
+        "count": number_in_words(count),
+        "noun": "questions" if several else "question",
+        "answers": "answers" if several else "answer",
+        "numbers": "numbers" if several else "number",
+        "are": "are" if several else "is",
+        "commas": ", parted by commas," if several else "",
+        "parted": phrases(f"{wording}/reflective")["parted"].template if several else "",
+    }
+
+
+def example_of_reflection(role: str, wording: Wording) -> str:
+    """How a reflection might begin, where the wording shows it (003 Table 3)."""
+    return phrases(f"{wording}/reflective")["example"].substitute(role=role)
+
+
 def _pairs(heading: str, pairs: Pairs) -> str:
     if not pairs:
         return ""
@@ -135,30 +155,28 @@ def _pairs(heading: str, pairs: Pairs) -> str:
 def _respond(now: Situation, task: Decide, wording: Wording, common: dict[str, str]) -> str:
     ask, aids, thinks = task.ask, task.aids or Aids(), wants_reasoning(task)
     templates = phrases(f"{wording}/reflective")
-    fields = [templates["field_reasoning"].template] if thinks else []
-    if ask.options is None:
-        fields.append(templates["field_statement"].template)
-    else:
-        fields.append(templates["field_action"].substitute(options=", ".join(labels(ask, now.ruleset))))
-    values = {
+    text = render_template(
+        f"{wording}/respond",
         **common,
-        "request": moderator_request(now, ask),
-        "note": pack_note(now, ask.kind, wording),
-        "answers": _pairs(templates["answers"].template, aids.answers),
-        "reflection": templates["reflection"].substitute(text=aids.reflection) if aids.reflection else "",
-        "suggestion": templates["suggestion"].substitute(text=aids.suggestion) if aids.suggestion else "",
-        "think": templates["think" if thinks else "no_think"].template,
-        "considered": considered(now, task, wording),
-    }
-    if wording == "own":
-        values["fields"] = "\n".join(fields)
-    return without_blank_lines(render_template(f"{wording}/respond", **values))
+        request=moderator_request(now, ask),
+        note=pack_note(now, ask.kind, wording),
+        answers=_pairs(templates["answers"].template, aids.answers),
+        reflection=templates["reflection"].substitute(text=aids.reflection) if aids.reflection else "",
+        suggestion=templates["suggestion"].substitute(text=aids.suggestion) if aids.suggestion else "",
+        think=templates["think" if thinks else "no_think"].template,
+        considered=considered(now, task, wording),
+        form=reply_form(wording, reply_fields(ask, now.ruleset, wording, thinks), closing_of(ask, wording)),
+    )
+    return without_blank_lines(text)
 
 
 def _judge(now: Situation, task: Judge, common: dict[str, str]) -> str:
-    fields = ",\n".join(f'"{name}": "yes or no"' for name, _ in task.criteria)
     criteria = "\n".join(f"- {name}: {definition}" for name, definition in task.criteria)
-    asked = moderator_request(now, task.ask)
     return render_template(
-        "judge", **common, request=asked, reply=task.reply, criteria=criteria, fields=fields
+        "judge",
+        **common,
+        request=moderator_request(now, task.ask),
+        reply=task.reply,
+        criteria=criteria,
+        skeleton=skeleton(("reasoning", *(name for name, _ in task.criteria))),
     )

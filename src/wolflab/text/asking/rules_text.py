@@ -2,7 +2,8 @@
 
 Every switch changes the text, so that no model is told rules other than those it plays by. Left out on
 purpose are the ruleset's `name`, which is a label and no rule, and what is the experimenter's secret
-(002 §9.1, Fig. 2): `sheriff_role`, and that a contested election has somebody who must win it.
+(002 §9.1, Fig. 2): `sheriff_role`, that a contested election has somebody who must win it, and, unless
+`tell_stop` is set, that the game stops when its Sheriff dies.
 """
 
 from __future__ import annotations
@@ -156,13 +157,15 @@ def _sheriff(rules: Ruleset) -> str:
         chosen = "On the first day the moderator announces who is the Sheriff."
     first = rules.speaking_order == "sheriff_side" and rules.discussion
     side = "decides which neighbour speaks first, and " if first else ""
+    told = "stop, told" if rules.sheriff_death == "stop" and rules.tell_stop else rules.sheriff_death
     death = {
-        "succession": "A Sheriff who is out of the game selects the next Sheriff among the living.",
-        "stop": "When the Sheriff is out of the game, the game stops at once and nobody wins.",
-    }[rules.sheriff_death]
+        "succession": " A Sheriff who is out of the game selects the next Sheriff among the living.",
+        "stop": "",
+        "stop, told": " When the Sheriff is out of the game, the game stops at once and nobody wins.",
+    }[told]
     return (
         f"{chosen} Being Sheriff does not change a player's role. The Sheriff {side}speaks last, and can "
-        f"thus summarize the discussion and advise how to vote. {death}"
+        f"thus summarize the discussion and advise how to vote.{death}"
     )
 
 

@@ -40,10 +40,13 @@ from ..clean import clean
 from ..notes import Reflected
 from ..questions import Line
 
-_POWERS = (
-    "who can determine the order of statements, summarize the discussion, "
-    "and provide advice for voting at last"
-)
+
+def powers(ruleset: Ruleset, order: str = "determine the order of statements") -> str:
+    """What a Sheriff can do, as 002 §9.1 has it: "who can …, summarize the discussion, and …"; without the
+    order, in words, where the rules leave it to nobody.
+    """
+    leads = f"{order}, " if ruleset.speaking_order == "sheriff_side" and ruleset.discussion else ""
+    return f"who can {leads}summarize the discussion{',' if leads else ''} and provide advice for voting"
 
 
 def a_role(name: str) -> str:
@@ -167,7 +170,8 @@ def _secret(
             return f"{_who(player, seat, ruleset)} saw that {names[target]} is {a_role(what)}."
         case VictimShown(player, victim):
             passive = "you were" if player == seat else f"{names[player]} was"
-            return f"{passive} told that the Werewolves are killing {names[victim]}."
+            whom = "you" if victim == player == seat else names[victim]
+            return f"{passive} told that the Werewolves are killing {whom}."
     assert_never(event)
 
 
@@ -212,7 +216,7 @@ def _office(
     seat: int | None,
     ruleset: Ruleset,
 ) -> str:
-    names = ruleset.names
+    names, can = ruleset.names, f"{powers(ruleset)} at last"
     match event:
         case SheriffDrawn(player):
             return f"the moderator secretly drew {names[player]} to become the Sheriff."
@@ -220,11 +224,13 @@ def _office(
             row = listed([names[player] for player in seats])
             return f"{row} {'is' if len(seats) == 1 else 'are'} running for Sheriff, to speak in this order."
         case SheriffNamed(player, "succeeded"):
-            return f"the previous Sheriff selected {names[player]} as the next Sheriff, {_POWERS}."
+            return f"the previous Sheriff selected {names[player]} as the next Sheriff, {can}."
         case SheriffNamed(player, "drawn"):
-            return f"{names[player]} was drawn by lot as the Sheriff, {_POWERS}."
+            return f"{names[player]} was drawn by lot as the Sheriff, {can}."
+        case SheriffNamed(player, "assigned"):  # 002 §9.1 has the next sentence here too: there was no vote
+            return f"the moderator announced that {names[player]} is the Sheriff, {can}."
         case SheriffNamed(player):
-            return f"after discussion and a vote, {names[player]} was selected as the Sheriff, {_POWERS}."
+            return f"after discussion and a vote, {names[player]} was selected as the Sheriff, {can}."
         case FirstSpeaker(sheriff, first):
             return f"the Sheriff ({names[sheriff]}) chose {names[first]} to make a statement first."
         case SpeakersDrawn(seats):

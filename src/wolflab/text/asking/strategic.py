@@ -13,7 +13,7 @@ from ..clean import clean
 from ..intents import Intent, intent_in_words
 from ..notes import Candidate
 from ..questions import Choose, Decide, Plan, Propose, Question, Situation, Wording
-from .acting import closing_of, reply_fields, reply_form, request_to_act
+from .acting import acting_form, closing_of, form_asked, reply_fields, request_to_act
 from .options import labels
 from .sentences import a_role
 from .templates import phrases, render_template
@@ -30,13 +30,14 @@ def strategic_instruction(question: Question, common: dict[str, str]) -> str:
         case Plan():
             return _plan(now, task, wording, common)
         case Propose():
-            return _propose(now, task, wording, common)
+            return _propose(question, task, common)
         case Choose():
-            return _choose(now, task, wording, common)
+            return _choose(question, task, common)
         case Decide(ask):
             parts = [request_to_act(now, ask, wording, common), considered(now, task, wording)]
-            fields = reply_fields(now, ask, wording, wants_reasoning(task))
-            return "\n".join([*parts, reply_form(wording, fields, closing_of(ask, wording))])
+            fields = reply_fields(ask, now.ruleset, wording, wants_reasoning(task))
+            form = form_asked(question, acting_form(ask), fields, closing_of(ask, wording))
+            return "\n".join([*parts, form])
     raise AssertionError(task)
 
 
@@ -72,9 +73,10 @@ def _plan(now: Situation, task: Plan, wording: Wording, common: dict[str, str]) 
     return without_blank_lines(text)
 
 
-def _propose(now: Situation, task: Propose, wording: Wording, common: dict[str, str]) -> str:
+def _propose(question: Question, task: Propose, common: dict[str, str]) -> str:
     """One candidate, the first, is asked for as an action is; the others by how they are to differ."""
-    templates, ask = phrases(f"{wording}/strategic"), task.ask
+    now, wording, ask = question.situation, question.wording, task.ask
+    templates, name = phrases(f"{wording}/strategic"), acting_form(ask)
     parts = [request_to_act(now, ask, wording, common)]
     if task.earlier:
         parts += [templates["earlier"].template, _listed(task.earlier, ask, wording)]
@@ -83,18 +85,21 @@ def _propose(now: Situation, task: Propose, wording: Wording, common: dict[str, 
     elif task.count > 1:
         things = "statements" if ask.options is None else "actions"
         parts.append(templates[f"propose_{things}"].substitute(count=number_in_words(task.count)))
-    fields, close = reply_fields(now, ask, wording), closing_of(ask, wording)
+    close = closing_of(ask, wording)
     if task.count > 1:
-        entry = ",\n".join(fields)
-        fields = [f'"candidates": [\n{{\n{entry}\n}}\n]']
         entries = phrases(f"{wording}/phrases")["entries"].substitute(count=number_in_words(task.count))
-        close = f"{entries} {close}"
-    return "\n".join([*parts, reply_form(wording, fields, close)])
+        close, name = f"{entries} {close}", "candidates"
+    form = form_asked(question, name, reply_fields(ask, now.ruleset, wording), close, task.count)
+    return "\n".join([*parts, form])
 
 
-def _choose(now: Situation, task: Choose, wording: Wording, common: dict[str, str]) -> str:
+def _choose(question: Question, task: Choose, common: dict[str, str]) -> str:
+    now, wording = question.situation, question.wording
     templates, count = phrases(f"{wording}/phrases"), len(task.candidates)
-    fields = [templates["reply_reasoning"].template, templates["reply_choice"].substitute(count=count)]
+    fields = {
+        "reasoning": templates["reply_reasoning"].template,
+        "choice": templates["reply_choice"].substitute(count=count),
+    }
     return without_blank_lines(
         render_template(
             f"{wording}/choose",
@@ -102,7 +107,7 @@ def _choose(now: Situation, task: Choose, wording: Wording, common: dict[str, st
             request=moderator_request(now, _open(task, now)),
             note=pack_note(now, task.ask.kind, wording),
             candidates=_listed(task.candidates, task.ask, wording),
-            form=reply_form(wording, fields, templates["close_choice"].template),
+            form=form_asked(question, "choice", fields, templates["close_choice"].template),
         )
     )
 

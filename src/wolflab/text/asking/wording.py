@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...rules import DUTIES, Ask, Pick, VictimShown
+from ...rules import DUTIES, PASS, Ask, Pick, VictimShown
 from ..questions import Decide, Line, Situation
 from .options import NUMBER_WORDS, labels
 from .sentences import line_sentence, listed
@@ -19,21 +19,55 @@ def names_of(now: Situation, seats: Iterable[int]) -> list[str]:
     return [now.ruleset.names[seat] for seat in seats]
 
 
+def living_names(now: Situation) -> str:
+    """Who lives, by name."""
+    return ", ".join(names_of(now, now.alive))
+
+
+def standing_of(now: Situation, with_pack: bool) -> str:
+    """Who is Sheriff, where there is one; the pack, for its members."""
+    templates = phrases("sections")
+    sentences = []
+    if now.sheriff is not None:
+        gone = "" if now.sheriff in now.alive else " (out of the game)"
+        sentences.append(templates["sheriff"].substitute(name=now.ruleset.names[now.sheriff] + gone))
+    elif now.ruleset.sheriff != "none":
+        sentences.append(templates["no_sheriff"].template)
+    if with_pack and now.pack:
+        sentences.append(templates["pack"].substitute(names=", ".join(names_of(now, now.pack))))
+    return "\n".join(sentences)
+
+
+def pack_in_words(now: Situation) -> str:
+    """The pack as a sentence, for its members."""
+    if not now.pack:
+        return ""
+    return f" {phrases('sections')['pack'].substitute(names=', '.join(names_of(now, now.pack)))}."
+
+
 def time_of(now: Situation) -> str:
     """When it is: "night 2 round", "day 1 voting phase", "day 1, the moment at which you leave the game"."""
     if now.phase == "night":
         return f"night {now.round} round"
     if now.phase == "order":
-        return f"day {now.round} discussion phase, before the first statement,"
+        return f"day {now.round} discussion phase"  # 002 Table 12
     if now.phase == "departure":
         return f"day {now.round}, the moment at which you leave the game"
     return f"day {now.round} {now.phase} phase"
 
 
-def numbered(now: Situation, lines: Iterable[Line]) -> str:
-    """Lines in the order in which they happened, each with its number, one a line."""
-    ordered = sorted(lines, key=lambda line: line.position)
-    return "\n".join(f"[{line.number}] {line_sentence(line, now.seat, now.ruleset)}" for line in ordered)
+def numbered(now: Situation, lines: Iterable[Line], *, told: bool = True) -> str:
+    """Lines in the order in which they happened, each with its number, one a line.
+
+    told: "you" stands for the situation's player; else they are from nobody's point of view.
+    """
+    ordered, seat = sorted(lines, key=lambda line: line.position), now.seat if told else None
+    return "\n".join(f"[{line.cited}] {line_sentence(line, seat, now.ruleset)}" for line in ordered)
+
+
+def cited(lines: Iterable[Line]) -> str:
+    """The numbers of lines, in the order in which they happened: "[3], [S2]"."""
+    return ", ".join(f"[{line.cited}]" for line in sorted(lines, key=lambda line: line.position))
 
 
 def number_in_words(n: int) -> str:
@@ -60,16 +94,24 @@ def moderator_request(now: Situation, ask: Ask) -> str:
     return templates[ask.kind if ask.kind in templates else due].substitute(
         options=", ".join(labels(ask, now.ruleset)) if ask.options is not None else "",
         verb=duty.verb if duty else ask.kind,
+        or_pass=or_pass(ask),
         victim=victim_shown(now),
         left=left,
         right=right,
     )
 
 
+def or_pass(ask: Ask) -> str:
+    """What follows the wish for a choice of the night where nobody may be chosen."""
+    return ", or pass" if PASS in (ask.options or ()) else ""
+
+
 def victim_shown(now: Situation) -> str:
-    """Whom the Witch was shown last: tonight's victim."""
+    """Whom the Witch was shown last: tonight's victim, perhaps herself ("player_2 (you)")."""
     shown = [line.event.victim for line in now.lines if isinstance(line.event, VictimShown)]
-    return now.ruleset.names[shown[-1]] if shown else "tonight's victim"
+    if not shown:
+        return "tonight's victim"
+    return now.ruleset.names[shown[-1]] + (" (you)" if shown[-1] == now.seat else "")
 
 
 def neighbours(now: Situation) -> tuple[str, str]:
@@ -94,4 +136,5 @@ def pack_note(now: Situation, kind: str, wording: str) -> str:
     if not mates or duty is None or not duty.chained:
         return ""
     phrase = phrases(f"{wording}/phrases")[f"note_{now.ruleset.wolf_agreement}"]
-    return " " + phrase.substitute(mates=listed(names_of(now, mates)))
+    teammates = "teammate" if len(mates) == 1 else "teammates"
+    return " " + phrase.substitute(mates=f"your {teammates} {listed(names_of(now, mates))}")

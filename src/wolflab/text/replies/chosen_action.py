@@ -41,8 +41,9 @@ _NEAR = 60
 def read_action(text: str, ask: Ask, ruleset: Ruleset) -> Action | str:
     """The option of `ask` that `text` chooses, or a sentence saying why none was understood.
 
-    Exact labels are taken as they stand. Else, in this order: a choice that follows its verb ("kill
-    player_3"), the first legal player named, a refusal where passing is legal. Names may be spelled
+    Exact labels are taken as they stand, and so is a label that was cut short where it can be no other.
+    Else, in this order: a choice that follows its verb ("kill player_3"), the first legal player named, a
+    refusal where passing is legal. Names may be spelled
     freely ("Player 3", "player_3.", "3"); what is negated ("not Player 2") is not chosen; "myself"
     is the asked seat. Free-text asks give the statement, cleaned.
     """
@@ -52,7 +53,7 @@ def read_action(text: str, ask: Ask, ruleset: Ruleset) -> Action | str:
     for option, labelled in zip(ask.options, labels(ask, ruleset), strict=True):
         if flat.strip(" .!'") == _flat(labelled):
             return option
-    choice = _understand(flat, ask, ruleset)
+    choice = _cut_short(flat, ask, ruleset) or _understand(flat, ask, ruleset)
     if choice is None:
         return _problem(text, "names none of the options", ask, ruleset)
     if isinstance(choice, str):
@@ -60,6 +61,26 @@ def read_action(text: str, ask: Ask, ruleset: Ruleset) -> Action | str:
     if choice not in ask.options:
         return _problem(text, "is not a legal choice now", ask, ruleset)
     return choice
+
+
+def _cut_short(flat: str, ask: Ask, ruleset: Ruleset) -> Action | None:
+    """The one option whose label begins with the text, at least half of it standing there; None for none.
+
+    Where the text ends in a number that the label goes on with, it names another player ("player_1" is not
+    the beginning of "player_12").
+    """
+    said = flat.strip(" .!'…")
+    begun = [
+        (option, label)
+        for option, label in zip(ask.options or (), map(_flat, labels(ask, ruleset)), strict=True)
+        if said and label.startswith(said)
+    ]
+    if len(begun) != 1:
+        return None
+    option, label = begun[0]
+    rest = label[len(said) :]
+    number_goes_on = said[-1:].isdigit() and rest[:1].isdigit()
+    return option if 2 * len(said) >= len(label) and not number_goes_on else None
 
 
 def _understand(flat: str, ask: Ask, ruleset: Ruleset) -> Action | str | None:

@@ -16,8 +16,9 @@ from ..asking.disguise import disguised_schema, undisguised
 from ..asking.wording import wants_reasoning
 from ..clean import clean
 from ..notes import UNCERTAIN
-from ..questions import Choose, Decide, Deduce, Judge, Propose, Question, Rate
+from ..questions import Choose, Decide, Deduce, Judge, Layout, Propose, Question, Rate
 from .chosen_action import read_player
+from .echo import unechoed
 from .extract import find_object
 from .parsed import (
     REASONING,
@@ -67,19 +68,20 @@ def _schema(question: Question) -> dict[str, Any] | None:
             score = {"type": "integer", "enum": list(range(1, 11))}
             return object_schema({ruleset.names[seat]: score for seat in targets})
         case Deduce() as task:
-            return _judgements_schema(task, ruleset)
+            return _judgements_schema(task, ruleset, question.layout)
         case Judge(_, _, criteria):
             label = text_schema("yes", "no")
             return object_schema({"reasoning": text_schema()} | {name: label for name, _ in criteria})
     raise AssertionError(question.task)
 
 
-def _judgements_schema(task: Deduce, ruleset: Ruleset) -> dict[str, Any]:
+def _judgements_schema(task: Deduce, ruleset: Ruleset, layout: Layout) -> dict[str, Any]:
+    cited = text_schema() if layout == "shared" else {"type": "integer"}  # "S2" is no integer
     attributes = {
         "role": text_schema(*task.guesses),
         "reasoning": text_schema(),
         "confidence": {"type": "integer", "enum": list(range(5, 11))},
-        "evidence": {"type": "array", "items": {"type": "integer"}},
+        "evidence": {"type": "array", "items": cited},
     }
     wanted = {name: form for name, form in attributes.items() if name == "role" or name in task.attributes}
     return object_schema({ruleset.names[seat]: object_schema(wanted) for seat in task.targets})
@@ -193,7 +195,7 @@ def _judgement(target: int, value: Any, task: Deduce, ruleset: Ruleset) -> Judge
     evidence = _evidence(field_of(value, ("evidence", "citations"))) if "evidence" in task.attributes else ()
     reasoning = ""
     if "reasoning" in task.attributes:
-        reasoning = clean(text_of(field_of(value, REASONING)), REASONING_LIMIT)
+        reasoning = unechoed(clean(text_of(field_of(value, REASONING)), REASONING_LIMIT))
     return Judgement(target, role, confidence, evidence, reasoning)
 
 
@@ -227,13 +229,22 @@ def _role_words(guess: str, guesses: tuple[str, ...]) -> set[str]:
 
 
 def _evidence(value: Any) -> tuple[int, ...]:
-    """The integers cited, in order, without repeats; anything else is ignored."""
-    if isinstance(value, int):
-        value = [value]
-    if not isinstance(value, list):
-        return ()
-    cited = [n for n in value if isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 10**6]
-    return tuple(dict.fromkeys(cited))
+    """The numbers cited, in order, without repeats; anything else is ignored. "S2" is −2 (see `Line`)."""
+    numbers = [_number_cited(entry) for entry in (value if isinstance(value, list) else [value])]
+    return tuple(dict.fromkeys(number for number in numbers if number is not None))
+
+
+def _number_cited(entry: Any) -> int | None:
+    if isinstance(entry, int) and not isinstance(entry, bool):
+        return entry if 0 <= entry < 10**6 else None
+    m = (
+        re.fullmatch(r"\s*\[?(?P<secret>[Ss])?(?P<number>[0-9]{1,6})\]?\s*", entry)
+        if isinstance(entry, str)
+        else None
+    )
+    if m is None:
+        return None
+    return -int(m["number"]) if m["secret"] else int(m["number"])
 
 
 # -- ratings ----------------------------------------------------------------------------------

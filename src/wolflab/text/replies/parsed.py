@@ -17,9 +17,13 @@ from ...rules import Action
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a reply cannot be used: one sentence, fit to be shown to the model."""
+    """Why a reply cannot be used as it is: one sentence, fit to be shown to the model.
+
+    usable: what can be taken of it all the same, where no further try gives more.
+    """
 
     reason: str
+    usable: Proposals | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +36,8 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class Proposals:
-    """Legal, different actions with their reasonings, in the model's order: at least one, at most as many as
-    were asked for.
+    """Legal, different actions with their reasonings, in the model's order: as many as were asked for; in a
+    `Problem` at least one.
     """
 
     candidates: tuple[Decided, ...]
@@ -101,7 +105,8 @@ class Verdict:
 Parsed = Decided | Proposals | Preferred | Judged | RatedReply | Listed | Written | Verdict
 
 
-# -- JSON schemas: no ranges and no lengths, since servers differ there; the reading checks them anyway --
+# -- JSON schemas: no ranges, since servers differ there; how many of a list, where models fall short of it.
+# The reading checks both anyway. --
 
 
 def text_schema(*choices: str) -> dict[str, Any]:

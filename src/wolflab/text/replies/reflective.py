@@ -15,6 +15,7 @@ from typing import Any
 
 from ...rules import Ruleset, Say
 from ..asking.options import labels
+from ..asking.reflective import example_of_reflection
 from ..asking.wording import wants_reasoning
 from ..clean import clean, is_silence
 from ..questions import (
@@ -30,6 +31,7 @@ from ..questions import (
     Reflect,
 )
 from .chosen_action import read_action
+from .echo import repeats_options, unechoed, words_of
 from .extract import find_object, without_thinking
 from .parsed import REASONING, REASONING_LIMIT, Decided, Listed, Problem, Verdict, Written, field_of, text_of
 
@@ -73,6 +75,10 @@ def read_free(question: Question, text: str) -> Listed | Written | Decided | Pro
             return _responded(question, task, plain)
         case Plan():
             return _written(plain, REASONING_LIMIT)
+        case Reflect() if words_of(plain) == words_of(
+            example_of_reflection(question.situation.role, question.wording)
+        ):
+            return Problem("the reply repeats the example; sum up the situation in your own words")
         case _:
             return _written(plain)
 
@@ -172,9 +178,18 @@ def _like(piece: str, candidates: tuple[str, ...]) -> int | None:
     flat = _words(piece)
     if not flat:
         return None
-    ratios = [SequenceMatcher(None, flat, _words(text), autojunk=False).ratio() for text in candidates]
+    ratios = [max(_likeness(flat, text), _likeness(flat, _first_sentence(text))) for text in candidates]
     best = max(range(len(ratios)), key=ratios.__getitem__)
     return best + 1 if ratios[best] >= _ALIKE else None
+
+
+def _likeness(flat: list[str], text: str) -> float:
+    return SequenceMatcher(None, flat, _words(text), autojunk=False).ratio()
+
+
+def _first_sentence(text: str) -> str:
+    """A question of two sentences is often repeated by its first alone."""
+    return re.split(r"(?<=[.?!])\s", text, maxsplit=1)[0]
 
 
 def _words(text: str) -> list[str]:
@@ -223,12 +238,14 @@ def _responded(question: Question, task: Decide, text: str) -> Decided | Problem
     said = text[marks[-1].end() :] if marks else text
     thought = _PROCESS.sub("", text[: marks[-1].start()]) if marks and thinks else ""
     said = clean(re.sub(r"(?m)^\s*[-*•·]\s*", "", said).replace("<EOS>", "")).strip(" '")
-    reasoning = clean(thought, REASONING_LIMIT)
+    reasoning = unechoed(clean(thought, REASONING_LIMIT))
     if task.ask.options is not None:
         ruleset = question.situation.ruleset
+        if repeats_options(said, task.ask, ruleset):
+            return Problem(f"all options are repeated; choose one of: {', '.join(labels(task.ask, ruleset))}")
         action = read_action(said, task.ask, ruleset)
         if isinstance(action, str):
-            return Problem(f"{action}; choose one of: {', '.join(labels(task.ask, ruleset))}")
+            return Problem(action)
         return Decided(action, reasoning)
     if is_silence(said):
         return Decided(Say(""), reasoning)
@@ -254,5 +271,5 @@ def read_verdict(task: Judge, reply: Mapping[str, Any]) -> Verdict | Problem:
             labelled[name] = False
         else:
             return Problem(f'"{name}" is not answered with yes or no')
-    reasoning = clean(text_of(field_of(reply, REASONING)), REASONING_LIMIT)
+    reasoning = unechoed(clean(text_of(field_of(reply, REASONING)), REASONING_LIMIT))
     return Verdict(MappingProxyType(labelled), reasoning)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -20,6 +19,7 @@ from ..asking.options import NUMBER_WORDS, label, labels
 from ..clean import clean, is_silence
 from ..questions import Choose, Propose
 from .chosen_action import mentions, read_action
+from .echo import is_echo, repeats_options, unechoed, words_of
 from .extract import find_object, without_thinking
 from .parsed import (
     ACTION,
@@ -80,12 +80,22 @@ def strategic_schema(task: Propose | Choose, ruleset: Ruleset) -> dict[str, Any]
         numbers = list(range(1, len(task.candidates) + 1))
         return object_schema({"reasoning": text_schema(), "choice": {"type": "integer", "enum": numbers}})
     form = object_schema(acting_fields(task.ask, ruleset))
-    return form if task.count == 1 else object_schema({"candidates": {"type": "array", "items": form}})
+    if task.count == 1:
+        return form
+    wanted = candidates_wanted(task)
+    listed = {"type": "array", "items": form, "minItems": wanted, "maxItems": wanted}
+    return object_schema({"candidates": listed})
+
+
+def candidates_wanted(task: Propose) -> int:
+    """How many different candidates there can be: no more than the options that are left."""
+    left = task.count if task.ask.options is None else len(task.ask.options) - len(task.earlier)
+    return max(1, min(task.count, left))
 
 
 def read_decided(entry: Mapping[str, Any], ask: Ask, ruleset: Ruleset) -> Decided | Problem:
     """The action or statement of one object, with its reasoning."""
-    reasoning = clean(text_of(field_of(entry, REASONING)), REASONING_LIMIT)
+    reasoning = unechoed(clean(text_of(field_of(entry, REASONING)), REASONING_LIMIT))
     if ask.options is None:
         value = field_of(entry, STATEMENT)
         if not isinstance(value, str):
@@ -95,13 +105,18 @@ def read_decided(entry: Mapping[str, Any], ask: Ask, ruleset: Ruleset) -> Decide
             return Decided(Say(""), reasoning)
         if not any(char.isalnum() for char in statement):
             return Problem('the "statement" is empty; say something, or "(silence)" to stay silent')
+        if is_echo(statement):
+            return Problem('the "statement" repeats the form; put what you say aloud there')
         return Decided(Say(statement), reasoning)
     value = field_of(entry, ACTION)
     if isinstance(value, dict):
         value = field_of(value, ACTION) or field_of(value, ("name",))
     if value is None:
         return Problem(f'the reply has no "action"; choose one of: {", ".join(labels(ask, ruleset))}')
-    action = read_action(text_of(value), ask, ruleset)
+    chosen = text_of(value)
+    if chosen not in labels(ask, ruleset) and repeats_options(chosen, ask, ruleset):
+        return Problem(f'the "action" repeats all options; choose one of: {", ".join(labels(ask, ruleset))}')
+    action = read_action(chosen, ask, ruleset)
     return Problem(action) if isinstance(action, str) else Decided(action, reasoning)
 
 
@@ -109,12 +124,13 @@ def read_decided(entry: Mapping[str, Any], ask: Ask, ruleset: Ruleset) -> Decide
 
 
 def read_proposals(task: Propose, text: str, ruleset: Ruleset) -> Proposals | Problem:
-    """The legal, different candidates of a reply, in its order: at most as many as were asked for.
+    """The legal, different candidates of a reply, in its order: as many as were asked for.
 
-    Of two with the same action the first stays; what repeats an earlier candidate word for word is none.
+    Of two with the same action the first stays; what repeats an earlier candidate word for word is none. Too
+    few are a Problem in which they are kept.
     """
     ask = task.ask
-    earlier = {_words(past.action): number for number, past in reversed(list(enumerate(task.earlier, 1)))}
+    earlier = {words_of(past.action): number for number, past in reversed(list(enumerate(task.earlier, 1)))}
     proposed: dict[str, Decided] = {}
     problem: Problem | None = None
     for entry in _entries(text, ask, ruleset):
@@ -122,22 +138,21 @@ def read_proposals(task: Propose, text: str, ruleset: Ruleset) -> Proposals | Pr
         if isinstance(candidate, Problem):
             problem = problem or candidate
             continue
-        said = _words(label(candidate.action, ask.kind, ruleset))
+        said = words_of(label(candidate.action, ask.kind, ruleset))
         if said in earlier:
             problem = Problem(f"it repeats candidate {earlier[said]}; propose another")
             continue
         proposed.setdefault(said, candidate)
         if len(proposed) == task.count:
             break
+    wanted = candidates_wanted(task)
     if proposed:
-        return Proposals(tuple(proposed.values()))
+        usable = Proposals(tuple(proposed.values()))
+        if len(proposed) >= wanted:
+            return usable
+        few = f"{len(proposed)} of {wanted} candidates: propose {wanted} different ones"
+        return Problem(few if problem is None else f"{few} ({problem.reason})", usable)
     return problem or Problem("the reply holds no candidate; answer with the JSON object asked for")
-
-
-@lru_cache(1 << 12)
-def _words(text: str) -> str:
-    """What two texts have in common that differ in case and punctuation alone."""
-    return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def _entries(text: str, ask: Ask, ruleset: Ruleset) -> list[Mapping[str, Any]]:
@@ -256,10 +271,10 @@ def _by_action(reply: dict[str, Any], ask: Ask, ruleset: Ruleset) -> list[Mappin
     """Values under the actions' own words: {"kill player_2": "the Seer must go"}."""
     if ask.options is None:
         return []
-    labels_by_words = {_words(action_label): action_label for action_label in labels(ask, ruleset)}
+    labels_by_words = {words_of(action_label): action_label for action_label in labels(ask, ruleset)}
     entries: list[Mapping[str, Any]] = []
     for key, value in reply.items():
-        action = labels_by_words.get(_words(str(key)[:80]))
+        action = labels_by_words.get(words_of(str(key)[:80]))
         if action is not None:
             why = field_of(value, REASONING) if isinstance(value, dict) else value
             entries.append({"action": action, "reasoning": text_of(why)})
@@ -289,7 +304,7 @@ def read_preferred(task: Choose, text: str, ruleset: Ruleset) -> Preferred | Pro
     else:
         value = field_of(reply, _CHOICE)
         value = field_of(reply, _OTHERS) if value is None else value
-        reasoning = clean(text_of(field_of(reply, REASONING)), REASONING_LIMIT)
+        reasoning = unechoed(clean(text_of(field_of(reply, REASONING)), REASONING_LIMIT))
     if isinstance(value, dict):
         value = field_of(value, (*_CHOICE, *_OTHERS))
     if isinstance(value, float) and value == value and abs(value) < 100:
@@ -308,9 +323,9 @@ def _preferred(said: str, task: Choose, ruleset: Ruleset) -> int | Problem:
         if 1 <= number <= count:
             return number - 1
         return Problem(f"there is no candidate {number}; choose a number from 1 to {count}")
-    actions = [_words(candidate.action) for candidate in task.candidates]
-    if said and _words(said) in actions:
-        return actions.index(_words(said))
+    actions = [words_of(candidate.action) for candidate in task.candidates]
+    if said and words_of(said) in actions:
+        return actions.index(words_of(said))
     led = _LED.match(said)
     cited = {int(led[1])} if led else {int(digits) for digits in _CITED.findall(said[:REASONING_LIMIT])}
     if len(cited) == 1 and 1 <= min(cited) <= count:
@@ -321,10 +336,10 @@ def _preferred(said: str, task: Choose, ruleset: Ruleset) -> int | Problem:
 def _in_words(said: str, actions: list[str], task: Choose, ruleset: Ruleset) -> int | Problem:
     """The one candidate whose action `said` tells in words of its own, or whose statement it repeats."""
     problem = Problem(f'the reply has no "choice"; choose a number from 1 to {len(actions)}')
-    if not any(char.isalnum() for char in said):
+    if is_echo(said, len(actions)):
         return problem
     if task.ask.options is None:
-        flat = _words(said)
+        flat = words_of(said)
         near = [n for n, text in enumerate(actions) if len(text) > 20 and (text in flat or flat in text)]
         silent = is_silence(clean(said)) and "" in actions
         if silent:
@@ -333,7 +348,7 @@ def _in_words(said: str, actions: list[str], task: Choose, ruleset: Ruleset) -> 
     action = read_action(said, task.ask, ruleset)
     if isinstance(action, str):
         return problem
-    flat = _words(label(action, task.ask.kind, ruleset))
+    flat = words_of(label(action, task.ask.kind, ruleset))
     return (
         actions.index(flat) if flat in actions else Problem(f'"{clean(said, 80)}" is none of the candidates')
     )

@@ -1,0 +1,112 @@
+"""A prompt that begins alike for all seats, so that a server reads most of it from its cache.
+
+Rules and the forms of all replies come first, then what everybody knows, numbered by itself and from
+nobody's point of view. What follows differs: what this seat alone knows (S1, S2 …), how it judges, and the
+request. A judgement is one line; its reasoning stands in it where an action rests on it, and not where the
+player is judged anew. The forms, and the requests that name them, serve the dialogue too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...rules import Learned
+from ..clean import clean
+from ..notes import Belief
+from ..questions import Deduce, Line, Question, Situation, guessable
+from .acting import fields_told, skeleton
+from .sentences import a_role, capitalised, sentence, when
+from .templates import phrases, render_template
+from .wording import cited, living_names, numbered, pack_in_words, standing_of
+
+_NONE = "(nothing)"
+
+
+def reply_forms(question: Question) -> str:
+    """The forms of all replies, by name: what each field is to hold, then an empty form."""
+    templates = phrases("own/phrases")
+    guesses = ", ".join(f'"{guess}"' for guess in guessable(question.situation.ruleset))
+    field = {name: phrase.safe_substitute(guesses=guesses) for name, phrase in templates.items()}
+    judged = {name: field[f"field_{name}"] for name in ("role", "reasoning", "confidence", "evidence")}
+    if question.layout == "shared":
+        judged["evidence"] += ', such as [3, "S2"]'
+    why, listed = {"reasoning": field["reply_reasoning"]}, phrases("shared")
+    chosen = why | {"action": listed["reply_action"].template}
+    said = why | {"statement": field["reply_statement"]}
+    heard = field["close_speech"].removeprefix("Write in English. ")
+    preferred = why | {"choice": listed["reply_choice"].template}
+    return render_template(
+        "forms",
+        judgement=f'{fields_told("own", judged)}\n{{"player_1": {skeleton(judged)}, ...}}',
+        action=f"{fields_told('own', chosen)}\n{skeleton(chosen)}",
+        statement=f"{fields_told('own', said)}\n{skeleton(said)}\n{heard}",
+        choice=f"{fields_told('own', preferred)}\n{skeleton(preferred)}",
+    )
+
+
+def after_news(now: Situation, lines: Sequence[Line], asked: str) -> str:
+    """A request of a dialogue, after what had happened since the one before."""
+    if not lines:
+        return asked
+    return f"{phrases('shared')['news'].template}\n{numbered(now, lines)}\n\n{asked}"
+
+
+def known_to_all(now: Situation) -> str:
+    """What everybody knows: the same for every seat that is asked at this moment."""
+    templates = phrases("shared")
+    parts = (templates["public"].template, _under_headings(now))
+    matters = templates["standing"].substitute(alive=living_names(now))
+    return "\n".join(part for part in (*parts, matters, standing_of(now, False)) if part)
+
+
+def _under_headings(now: Situation) -> str:
+    """The lines that everybody knows, each time of the game under a heading of its own."""
+    text, time = [], ""
+    for line in now.lines:
+        if line.number > 0:
+            if (begun := when(line.round, line.phase)) != time:
+                time = begun
+                text.append(f"{time[:1].upper()}{time[1:]}:")
+            told = capitalised(sentence(line.event, None, now.ruleset), now.ruleset)
+            text.append(f"[{line.cited}] {told}")
+    return "\n".join(text) or _NONE
+
+
+def known_to_seat(now: Situation) -> str:
+    """Who the seat is, what it knows beside that, and how it classifies the statements of the others."""
+    templates, of_statements = phrases("shared"), phrases("sections")
+    text = [f"You are {now.ruleset.names[now.seat]}, {a_role(now.role)}.{pack_in_words(now)}"]
+    lines = numbered(now, [line for line in now.lines if line.number < 0])
+    text += [templates["private"].template, lines or _NONE]
+    for name, statements in (("truths", now.truths), ("falsehoods", now.falsehoods)):
+        if statements:
+            text.append(of_statements[f"{name}_append"].substitute(numbers=cited(statements)))
+    return "\n".join(text)
+
+
+def judgements(question: Question) -> str:
+    """The seat's latest judgements, one short line each; empty for none."""
+    now, task = question.situation, question.task
+    if not question.beliefs:
+        return ""
+    reasoned = not isinstance(task, Deduce)
+    lines = [_judgement(now, belief, reasoned) for belief in question.beliefs]
+    return "\n".join((phrases("shared")["judged"].template, *lines))
+
+
+def _judgement(now: Situation, belief: Belief, reasoned: bool) -> str:
+    looks = [line.event for line in now.facts if isinstance(line.event, Learned)]
+    checked = [look.what for look in looks if look.target == belief.target]
+    text = f"{now.ruleset.names[belief.target]}: "
+    if checked:
+        text += f"{checked[-1]}, which is certain"
+        if belief.role == checked[-1]:
+            return text
+        text += "; "
+    text += belief.role
+    if belief.confidence:
+        text += f", sure {belief.confidence}, believed {belief.reliability}"
+    known = [line for line in now.lines if line.position in belief.evidence]
+    if known:
+        text += f", from {cited(known)}"
+    return f'{text}: "{clean(belief.reasoning)}"' if reasoned and belief.reasoning else text

@@ -1,0 +1,73 @@
+"""Replies that give the form back instead of filling it: small models repeat what a prompt puts in a field's
+place ("reason about the current situation", "exactly one of: …", "...").
+
+Such a text is no reasoning, no statement and no choice. What the prompts show is taken from the templates, of
+both wordings; it knows no question.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import get_args
+
+from ...rules import Ask, Ruleset
+from ..asking.acting import options_told
+from ..asking.options import labels
+from ..asking.templates import phrases
+from ..questions import Wording
+
+_LONGEST = 400
+"""Characters beyond which a text is no echo (but of a list of options)."""
+
+
+_NUMBERS = r"[\s\[(]*S[0-9]+[\])]*(?:[\s,;.]+[\[(]*S?[0-9]+[\])]*)*[\s.]*"
+"""Numbers as the record has them, the first of something that few know; a bare number may be a choice."""
+
+
+@lru_cache(1 << 12)
+def words_of(text: str) -> str:
+    """What two texts have in common that differ in case and punctuation alone."""
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+@lru_cache(64)
+def _shown(**values: str) -> frozenset[str]:
+    """What the prompts put in the place of fields, in words; "" (of "...") is one of them."""
+    return frozenset(
+        words_of(phrase.safe_substitute(values))
+        for path in ("paper/phrases", "own/phrases", "shared")
+        for key, phrase in phrases(path).items()
+        if key.startswith(("reply_", "field_"))
+    ) | {""}
+
+
+def is_echo(text: str, count: int = 0) -> bool:
+    """Whether a field holds nothing but what the prompt showed in its place, or numbers of pieces of
+    information ("S1").
+
+    count: how many candidates there were to choose from, where it is a choice.
+    """
+    if len(text) > _LONGEST:
+        return False
+    return words_of(text) in _shown(count=str(count)) or re.fullmatch(_NUMBERS, text) is not None
+
+
+def unechoed(text: str) -> str:
+    """`text`; nothing where it is an echo."""
+    return "" if is_echo(text) else text
+
+
+@lru_cache(1 << 12)
+def repeats_options(text: str, ask: Ask, ruleset: Ruleset) -> bool:
+    """Whether a chosen action is the whole list of the ask's options, with or without what the prompt says
+    before it: no choice. A list of one is one.
+    """
+    if len(ask.options or ()) < 2:
+        return False
+    said = words_of(text)
+    for wording in get_args(Wording):
+        listed = ", ".join(options_told(ask, ruleset, wording))
+        if said == words_of(listed) or said in _shown(options=listed):
+            return True
+    return said == words_of(", ".join(labels(ask, ruleset)))
