@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +26,14 @@ from ..errors import ExperimentError
 from ..lab.plans.loading import build
 from ..lab.runs.runner import play_run
 from ..lab.storage.store import Store
-from ..match import Casting, Draws, Match, Player, StrawPoll, everybody, play, run_now
+from ..match import Draws, Match, Player, StrawPoll, everybody, play, run_now
 from ..match.bare import play_bare
 from ..models.base import Model, Request, Response
 from ..models.catalog import resolve
 from ..record import GameRecord, read_record
 from ..rules import DOCTOR, SHERIFF, SHIELDS
 from .policy import policy_lines
+from .prompts import BASE, CACHED_PRICE, prompt_table
 from .training import training_lines
 
 ROUNDS = 3
@@ -58,7 +58,11 @@ def bench(console: Console, only: str | None = None, share: float = 1.0) -> None
             per,
             f"{measured / unit:.4f}" if per.endswith("/s") else "",
         )
-    console.print(table)
+    if only != "prompts":
+        console.print(table)
+    if only in (None, "prompts"):
+        console.print(f"Prices of a game's prompts; {BASE}'s is 1, a cached character costs {CACHED_PRICE}")
+        console.print(prompt_table(None if share >= 1 else 1))
 
 
 def _lines(only: str | None, share: float) -> list[tuple[str, float, str]]:
@@ -80,10 +84,6 @@ def _lines(only: str | None, share: float) -> list[tuple[str, float, str]]:
         ]
     if only in (None, "calls"):
         lines += _latency(0.2 * share, _some(16, share), 0.5 * share)
-    if only in (None, "prompts"):
-        for layout in ("paper", "append"):
-            title = f"prompt text that extends an earlier prompt of the seat, layout {layout}"
-            lines.append((title, _extending(layout, _some(6, share)), "share"))
     if only in (None, "policy"):
         lines += policy_lines(_some(ROUNDS, share), _some(60, share), 0.5 * share)
     if only in (None, "training"):
@@ -227,55 +227,6 @@ def _latency(seconds: float, games: int, slower: float) -> list[tuple[str, float
         ),
         ("… own CPU a call, prompts not rendered", cpu / late.calls * 1000, "ms"),
     ]
-
-
-class _Reader:
-    """`village`, with every prompt rendered as a server would see it."""
-
-    instant = True
-    typed = True
-
-    def __init__(self) -> None:
-        self._model: Model = resolve("village")
-        self.name = self._model.name
-        self.read: list[tuple[int, str]] = []
-
-    async def generate(self, request: Request) -> Response:
-        chat = "\n".join(text for _, text in request.words.messages)
-        self.read.append((request.question.situation.seat, chat))
-        return await self._model.generate(request)
-
-    def describe(self) -> dict[str, Any]:
-        return self._model.describe()
-
-    async def close(self) -> None:
-        await self._model.close()
-
-
-def _seated(seats: list[Player]) -> Casting:
-    return lambda dealing: seats
-
-
-def _extending(layout: str, games: int) -> float:
-    """Share of prompt characters that repeat, from the start, the longest earlier prompt of the seat.
-
-    That is what a server's prefix cache can save (characters stand for tokens).
-    """
-    agent = LanguageAgent(RECIPES["deductive"].with_(deduce={"calls": "each"}, layout=layout))
-    repeated = total = 0
-    for number in range(games):
-        model = _Reader()
-        player = Player(agent, model)
-        seats = [player] * SHERIFF.players
-        draws = Draws(f"bench/{number}"), Draws(f"bench/{number}/0")
-        run_now(play(Match(SHERIFF, _seated(seats), *draws, {"version": "bench"})))
-        seen: dict[int, list[str]] = {}
-        for seat, text in model.read:
-            earlier = seen.setdefault(seat, [])
-            repeated += max((len(commonprefix((text, prior))) for prior in earlier[-12:]), default=0)  # noqa: RUF071
-            total += len(text)
-            earlier.append(text)
-    return repeated / total
 
 
 def longest_call_chain(record: GameRecord) -> int:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 from ..defaults import fields_stated
 from ..errors import ModelError
-from ..text.asking.prompts import corrected, messages
+from ..text.asking.prompts import corrected, messages, shared_ends
 from ..text.digest import question_digest, words_digest
 from ..text.questions import Question
 from ..text.replies.parse import schema
@@ -42,6 +42,18 @@ class Chat(NamedTuple):
     messages: tuple[tuple[str, str], ...]
     """(role, text) each; a role is "system", "user" or "assistant"."""
     schema: dict[str, Any] | None = None
+    shared: tuple[int, ...] | None = None
+    """Where text ends that other requests begin with as well, so that a server may keep what it made of it:
+    characters from the beginning of all the messages' texts, run together. None: where a system message
+    ends. No part of a hash: it changes nothing of what is asked.
+    """
+
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """`shared`, said or not."""
+        if self.shared is not None:
+            return self.shared
+        return tuple(len(text) for role, text in self.messages[:1] if role == "system")
 
 
 @dataclass(frozen=True)
@@ -70,14 +82,15 @@ class Request:
         """The request in words, whichever way it was made."""
         if isinstance(self.asked, Chat):
             return self.asked._replace(messages=(*self.asked.messages, *corrected(self.corrections)))
-        return Chat(messages(self.asked, self.corrections), schema(self.asked))
+        chat = messages(self.asked, self.corrections)
+        return Chat(chat, schema(self.asked), shared_ends(self.asked, chat))
 
     def digest(self, typed: bool) -> str:
         """32 hex digits for what was asked. typed: of a model that answers typed questions without words."""
         settings = _settings(self.sampling)
         if typed and not isinstance(self.asked, Chat):
             return question_digest(self.asked, self.corrections, settings)
-        return words_digest(*self.words, settings)
+        return words_digest(self.words.messages, self.words.schema, settings)
 
 
 class Response(NamedTuple):

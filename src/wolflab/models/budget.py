@@ -13,21 +13,37 @@ from ..errors import BudgetExceeded
 from ..fields import Amount
 from ..usage import Usage
 
+WRITING = Decimal("1.25")
+"""What a token written to a cache costs, over one that is not, where no price is given: most vendors that
+count what they write charge so much for it.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """USD per million tokens. cached: for prompt tokens that the server had cached (None: as input)."""
+    """USD per million tokens.
+
+    cached: for prompt tokens that the server read from a cache (None: as input). written: for those that it
+    put into one (None: `WRITING` times input). Left out, they make no call look cheaper than it was.
+    """
 
     input: Amount = 0.0
     output: Amount = 0.0
     cached: Amount | None = None
+    written: Amount | None = None
 
-    def cost(self, prompt: int, completion: int, cached: int = 0) -> float:
-        """The price of one call in USD; `cached` counts those among `prompt`."""
-        hit = min(cached, prompt)
-        rate = self.input if self.cached is None else self.cached
+    def cost(self, prompt: int, completion: int, cached: int = 0, written: int = 0) -> float:
+        """The price of one call in USD; `cached` and `written` count tokens among `prompt`, none twice."""
+        read = min(cached, prompt)
+        put = min(written, prompt - read)
         # In decimals, so that the float returned stands for the exact amount and sums stay exact.
-        exact = (prompt - hit) * _exact(self.input) + hit * _exact(rate) + completion * _exact(self.output)
+        full = _exact(self.input)
+        exact = (
+            (prompt - read - put) * full
+            + read * (full if self.cached is None else _exact(self.cached))
+            + put * (full * WRITING if self.written is None else _exact(self.written))
+            + completion * _exact(self.output)
+        )
         return float(exact / 1_000_000)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -34,6 +35,26 @@ CONNECT_TIMEOUT = 10.0
 
 
 @dataclass(frozen=True, slots=True)
+class Caching:
+    """What tells a server which requests begin alike, so that it works on their beginning once.
+
+    key: the field (a header, where it begins with "x-") whose value requests of one game have in common; it
+    leads them to the machine that has their beginning. mark: name and value of what is put on a message's
+    part where a common beginning ends. along: fields of the body that go with marks. models: how the names of
+    the models begin that need marks; none: all.
+    """
+
+    key: str | None = None
+    mark: tuple[str, Mapping[str, str]] | None = None
+    along: tuple[tuple[str, object], ...] = ()
+    models: tuple[str, ...] = ()
+
+    def marks(self, model: str) -> tuple[str, Mapping[str, str]] | None:
+        """The mark for a model of the server, if it has use for one."""
+        return self.mark if not self.models or model.lstrip("~").startswith(self.models) else None
+
+
+@dataclass(frozen=True, slots=True)
 class Provider:
     """One kind of server.
 
@@ -46,6 +67,7 @@ class Provider:
     filtered: error codes that mean the content filter.
     in_flight: calls at once, unless a model's settings say otherwise (None: `DEFAULT_IN_FLIGHT`). A server on
         one's own machine answers few at once; what waits in its queue runs into the time limit of a call.
+    caching: what it is told of prompts that begin alike; most servers find that out by themselves.
     """
 
     name: str
@@ -57,6 +79,7 @@ class Provider:
     greedy: tuple[tuple[str, object], ...] = ()
     filtered: tuple[str, ...] = ("content_filter", "content_policy_violation")
     in_flight: int | None = None
+    caching: Caching = Caching()
 
 
 _ROWS = (
@@ -65,8 +88,15 @@ _ROWS = (
         "https://api.openai.com/v1",
         "OPENAI_API_KEY",
         limit=("max_completion_tokens", "max_tokens"),
+        # Models before GPT-5.6 refuse the marks. From then on a prompt's end, which no other request has, is
+        # written to the cache and paid for, unless the marks are said to be all there is.
+        caching=Caching(
+            "prompt_cache_key",
+            ("prompt_cache_breakpoint", {"mode": "explicit"}),
+            along=(("prompt_cache_options", {"mode": "explicit"}),),
+        ),
     ),
-    # Its compatible endpoint takes response_format and seed without a word and ignores them.
+    # Its compatible endpoint takes response_format and seed without a word and ignores them. It has no cache.
     Provider("anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", ("text",), lists=False),
     Provider("gemini", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
     Provider(
@@ -78,13 +108,32 @@ _ROWS = (
         greedy=(("do_sample", False),),
         filtered=("1301", "content_filter"),
     ),
-    Provider("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+    Provider(
+        "openrouter",
+        "https://openrouter.ai/api/v1",
+        "OPENROUTER_API_KEY",
+        caching=Caching(
+            "session_id",
+            ("cache_control", {"type": "ephemeral"}),
+            models=("anthropic/", "openai/", "qwen/"),
+        ),
+    ),
     Provider("deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", PLAIN),
-    Provider("mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+    Provider(
+        "mistral",
+        "https://api.mistral.ai/v1",
+        "MISTRAL_API_KEY",
+        caching=Caching("prompt_cache_key"),
+    ),
     Provider("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
     Provider("together", "https://api.together.xyz/v1", "TOGETHER_API_KEY"),
-    Provider("fireworks", "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY"),
-    Provider("xai", "https://api.x.ai/v1", "XAI_API_KEY"),
+    Provider(
+        "fireworks",
+        "https://api.fireworks.ai/inference/v1",
+        "FIREWORKS_API_KEY",
+        caching=Caching("prompt_cache_key"),
+    ),
+    Provider("xai", "https://api.x.ai/v1", "XAI_API_KEY", caching=Caching("x-grok-conv-id")),
     Provider("moonshot", "https://api.moonshot.cn/v1", "MOONSHOT_API_KEY", PLAIN),
     Provider("dashscope", "https://dashscope.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY", PLAIN),
     Provider("ollama", "http://localhost:11434/v1", None, in_flight=4),
@@ -159,15 +208,17 @@ class LearnedQuirks:
     """What one model at one endpoint has taught us: remembered for every later call, logged once.
 
     formats: what is left to try for a schema, best first. limit: likewise for the reply's cap; empty:
-    it takes none. dropped: settings it refuses. log: one sentence each, for the run's log; what is in
-    here is no part of any request's hash.
+    it takes none. dropped: settings and keywords of schemas that it refuses. trial: keywords that are left
+    out to see whether they were the cause. log: one sentence each, for the run's log; what is in here is no
+    part of any request's hash.
     """
 
     formats: tuple[Format, ...]
     limit: tuple[str, ...]
     dropped: set[str] = field(default_factory=set)
-    proved: bool = False
-    """A reply came back as it was asked for, so that a later 400 is not about its format or its logprobs."""
+    trial: frozenset[str] = frozenset()
+    proved: set[str] = field(default_factory=set)
+    """What was in a request that was answered, so that a later 400 is not about it."""
     log: list[str] = field(default_factory=list)
 
 

@@ -21,7 +21,7 @@ from ..usage import Usage
 from .budget import Budget, Price
 from .endpoints import MAX_IN_FLIGHT, Endpoint, Provider, check_url, check_variable, endpoint, public_url
 from .faults import Fault, shorten
-from .wire import NOT_JSON, decoded
+from .wire import NOT_JSON, TokenCounts, decoded
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -34,6 +34,7 @@ FIRST_WAIT, LAST_WAIT = 0.5, 60.0
 
 _RAW = {"X-Stainless-Raw-Response": "true"}
 """Asks the library for the response as it came, as its `with_raw_response` does."""
+_NO_HEADERS: Mapping[str, str] = {}
 
 
 class HttpAnswer(NamedTuple):
@@ -184,7 +185,13 @@ class Served(Generic[Settings]):
                 raise ModelError(f"{at} refuses the request: {fault.words}")
 
     async def _post(
-        self, client: AsyncOpenAI, path: str, body: Mapping[str, Any], classify: Classify, wanted: str
+        self,
+        client: AsyncOpenAI,
+        path: str,
+        body: Mapping[str, Any],
+        classify: Classify,
+        wanted: str,
+        headers: Mapping[str, str] = _NO_HEADERS,
     ) -> HttpAnswer | Fault:
         """Send `body` to `path`. Everything that can go wrong in it comes back as a Fault.
 
@@ -199,7 +206,9 @@ class Served(Generic[Settings]):
             async with asyncio.timeout(self.settings.timeout):
                 # Not the library's typed methods: those walk the whole body to look for types of the
                 # library's own, which costs more than the rest of the call.
-                raw: Any = await client.post(path, cast_to=object, body=body, options={"headers": _RAW})
+                raw: Any = await client.post(
+                    path, cast_to=object, body=body, options={"headers": {**_RAW, **headers}}
+                )
         except TimeoutError:
             return Fault("retry", f"no answer within {self.settings.timeout:g} s")
         except openai.APIStatusError as error:
@@ -219,10 +228,11 @@ class Served(Generic[Settings]):
             return classify(code if isinstance(code, int) else 502, wrong, raw.headers)
         return HttpAnswer(reply, latency)
 
-    def _spend(self, prompt: int, completion: int = 0, cached: int = 0) -> Usage:
+    def _spend(self, counts: TokenCounts) -> Usage:
         """What so many tokens cost, taken from the budget."""
-        cost = (self.settings.price or Price()).cost(prompt, completion, cached)
-        usage = Usage(prompt, completion, cached, cost)
+        prompt, completion, cached, written = counts
+        cost = (self.settings.price or Price()).cost(prompt, completion, cached or 0, written)
+        usage = Usage(prompt, completion, cached or 0, cost)
         if self._budget is not None:
             self._budget.add(usage)
         return usage

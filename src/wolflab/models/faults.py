@@ -53,6 +53,14 @@ _MODEL = re.compile(
 _FORMAT = re.compile(
     r"response[_ ]format|json[_ ]schema|json[_ ]object|json mode|structured output|grammar", re.IGNORECASE
 )
+_KEYWORD = {
+    "minItems": re.compile(r"\bmin_?items\b", re.IGNORECASE),
+    "maxItems": re.compile(r"\bmax_?items\b", re.IGNORECASE),
+    "additionalProperties": re.compile(r"\badditional_?properties\b", re.IGNORECASE),
+    # The word alone is no sign: a server that knows other kinds of `response_format` lists them as an enum.
+    "enum": re.compile(r"\.enum\b|\benum\[|\benums? .{0,40}\bstring", re.IGNORECASE),
+}
+"""How servers name the keywords of a schema that they refuse."""
 _CONTEXT_CODES = {"context_length_exceeded", "exceed_context_size_error", "string_above_max_length", "1261"}
 _QUOTA_CODES = {"insufficient_quota", "insufficient_balance", "billing_hard_limit_reached", "1113"}
 _RETRIED = {408, 409, 425, 429}
@@ -64,12 +72,14 @@ def of_status(
     headers: Mapping[str, str],
     *,
     sent: Collection[str],
+    keywords: Collection[str] = (),
     filtered: Collection[str] = (),
     secret: str | None = None,
 ) -> Fault:
     """The fault behind an error status.
 
-    body: the decoded error object, text, or None. sent: the names of the settings in the request.
+    body: the decoded error object, text, or None. sent: the names of the settings in the request. keywords:
+    of the schema in it, those that it can do without; one that is refused is named as a setting is.
     filtered: error codes that mean the content filter at this provider. secret: the key, which some
     servers repeat; it is taken out before the words are cut, so that no half of it stays.
     """
@@ -93,7 +103,7 @@ def of_status(
         return fault("filter")
     if status == 413 or code in _CONTEXT_CODES or _CONTEXT.search(message):
         return fault("context")
-    setting = _refused(param, message, sent)
+    setting = _keyword(message, keywords) or _refused(param, message, sent)
     if setting:
         return fault("setting", setting=setting)
     if status >= 500:
@@ -114,11 +124,18 @@ def _parts(body: object) -> tuple[str, str, str]:
     return "", "", "" if body is None else str(body)
 
 
+def _keyword(message: str, keywords: Collection[str]) -> str:
+    """Which keyword of the schema the error names first; empty when it names none."""
+    found = [(match.start(), name) for name in keywords if (match := _KEYWORD[name].search(message))]
+    return min(found)[1] if found else ""
+
+
 def _refused(param: str, message: str, sent: Collection[str]) -> str:
     """Which of the settings sent the error is about; empty when it names none."""
-    root = param.partition(".")[0]
-    if root in sent:
-        return root
+    path: list[str] = re.findall(r"\w+", param)
+    for name in (*path[:1], *path[-1:]):  # "response_format.json_schema", "messages[0].content[0].mark"
+        if name in sent:
+            return name
     named = [(match.start(), name) for name in sent if (match := re.search(rf"\b{name}\b", message))]
     if "response_format" in sent and (match := _FORMAT.search(message)):
         named.append((match.start(), "response_format"))

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from zlib import crc32
 
 from annotated_types import Ge, Gt
@@ -19,7 +20,22 @@ from .base import Request, Response, Sampling
 from .endpoints import LearnedQuirks
 from .exchange import Served, ServerSettings
 from .faults import Fault, of_status
-from .wire import estimate, form_of, likeliest_tokens, read_choice, response_format, token_counts, tokens
+from .wire import (
+    NARROWING,
+    SPARED,
+    UNCOUNTED,
+    TokenCounts,
+    estimate,
+    form_of,
+    likeliest_tokens,
+    read_choice,
+    response_format,
+    spared_in,
+    token_counts,
+    tokens,
+    with_marks,
+    without_keywords,
+)
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -33,6 +49,7 @@ class HttpSettings(ServerSettings):
 
     temperature, top_p, max_tokens, seed: take precedence over what the recipe asks for.
     context: the model's window in tokens; a longer prompt is an unusable reply, not a call.
+    cache: the server is told which prompts begin alike, where it wants to be told.
     """
 
     temperature: Amount | None = None
@@ -40,6 +57,36 @@ class HttpSettings(ServerSettings):
     max_tokens: Annotated[int, Gt(0)] | None = None
     seed: Annotated[int, Ge(0)] | None = None
     context: Annotated[int, Gt(0)] | None = None
+    cache: bool = True
+
+
+class _Call(NamedTuple):
+    """What a request is made of; the same for all its attempts.
+
+    sampled: by name. shape: the reply's JSON schema. ends: see `Chat.shared`. game: what the requests of one
+    game have in common; empty: nothing is known of others.
+    """
+
+    messages: list[dict[str, str]]
+    sampled: Mapping[str, Any]
+    shape: dict[str, Any] | None = None
+    top_logprobs: int | None = None
+    ends: tuple[int, ...] = ()
+    game: str = ""
+
+
+class _Sent(NamedTuple):
+    """An attempt as it goes out.
+
+    keywords: of its schema, those that can be left out. tried: those that are left out on trial. names: all
+    of it that the server may refuse and that can then be given up, the keywords among it.
+    """
+
+    body: dict[str, Any]
+    headers: dict[str, str]
+    keywords: frozenset[str]
+    tried: frozenset[str]
+    names: frozenset[str]
 
 
 class OpenAIModel(Served[HttpSettings]):
@@ -53,7 +100,7 @@ class OpenAIModel(Served[HttpSettings]):
 
     @property
     def adaptations(self) -> list[str]:
-        """What this endpoint forced us to change for this model, one sentence each, in order."""
+        """What this endpoint forced us to change for this model, or left unsaid: sentences, in order."""
         return list(self._learned.log)
 
     def describe(self) -> dict[str, Any]:
@@ -80,7 +127,8 @@ class OpenAIModel(Served[HttpSettings]):
         if sampling.seed is None:
             # Repeats of a deal must not be one reply over again (002 §9.1), and a resumed call not another.
             sampling = replace(sampling, seed=crc32(request.key.encode()) >> 1)
-        reply = await self.converse(messages, sampling, chat.schema)
+        game = blake2b(request.key.partition("|")[0].encode(), digest_size=16).hexdigest()
+        reply = await self.converse(messages, sampling, chat.schema, ends=chat.ends, game=game)
         return reply._replace(prompt=tuple((message["role"], message["content"]) for message in messages))
 
     async def converse(
@@ -89,117 +137,164 @@ class OpenAIModel(Served[HttpSettings]):
         sampling: Sampling,
         shape: dict[str, Any] | None = None,
         *,
+        ends: tuple[int, ...] = (),
+        game: str = "",
         retries: int | None = None,
     ) -> Response:
-        """The same for messages that are already in words (`retries`: instead of the setting)."""
+        """The same for messages that are already in words (`retries`: instead of the setting).
+
+        ends, game: what the request has in common with others; see `_Call`.
+        """
         asked = {name: getattr(sampling, name) for name in SAMPLED} | self._set(SAMPLED)
         window = self.settings.context
         if window is not None and estimate(messages) + (asked["max_tokens"] or 0) > window:
             return Response("", finish="length")
         client, places = self._line()
+        call = _Call(messages, asked, shape, sampling.top_logprobs, ends, game)
 
         async def attempt() -> Response | Fault | None:
-            body = self._body(messages, asked, shape)
-            if sampling.top_logprobs is not None and "logprobs" not in self._learned.dropped:
-                body |= {"logprobs": True, "top_logprobs": sampling.top_logprobs}
-            outcome = await self._attempt(client, body)
+            sent = self._written(call)
+            outcome = await self._attempt(client, call, sent)
             if isinstance(outcome, Fault):
-                return self._settle(outcome, body)
-            self._learned.proved |= shape is not None or bool(outcome.likeliest)
+                return self._settle(outcome, sent)
+            self._prove(sent)
             return outcome
 
         return await self._until_over(places, attempt, retries)
 
-    def _body(
-        self, messages: list[dict[str, str]], asked: Mapping[str, Any], shape: dict[str, Any] | None
-    ) -> dict[str, Any]:
-        """The arguments of the call, less what this endpoint has refused."""
+    def _written(self, call: _Call) -> _Sent:
+        """The call as this endpoint takes it: less what it has refused."""
         learned = self._learned
         extra = dict(self.settings.extra or {})
-        body: dict[str, Any] = {"model": self.model, "messages": messages}
+        body: dict[str, Any] = {"model": self.model, "messages": call.messages}
         for name in ("temperature", "top_p", "seed"):
-            if asked[name] is not None and name not in learned.dropped:
-                body[name] = asked[name]
+            if call.sampled[name] is not None and name not in learned.dropped:
+                body[name] = call.sampled[name]
         if body.get("temperature") == 0 and self.provider.greedy:
             del body["temperature"]
             extra = dict(self.provider.greedy) | extra
-        if asked["max_tokens"] is not None and learned.limit:
-            body[learned.limit[0]] = asked["max_tokens"]
-        wanted = response_format(learned.formats[0], shape) if shape is not None else None
-        if wanted is not None:
-            body["response_format"] = wanted
+        if call.sampled["max_tokens"] is not None and learned.limit:
+            body[learned.limit[0]] = call.sampled["max_tokens"]
+        if call.top_logprobs is not None and "logprobs" not in learned.dropped:
+            body |= {"logprobs": True, "top_logprobs": call.top_logprobs}
+        keywords = tried = frozenset[str]()
+        form = learned.formats[0]
+        if call.shape is not None and form != "text":
+            keywords = spared_in(call.shape) if "schema" in form else keywords
+            tried = keywords & learned.trial - learned.dropped
+            left_out = tried | (keywords & learned.dropped)
+            shape = without_keywords(call.shape, left_out) if left_out else call.shape
+            body["response_format"] = response_format(form, shape)
+            keywords -= left_out
+        headers, hints = self._hint(call, body)
         if extra:
             body["extra_body"] = extra
-        return body
+        return _Sent(body, headers, keywords, tried, keywords | hints | body.keys() - {"model", "messages"})
 
-    async def _attempt(self, client: AsyncOpenAI, body: dict[str, Any]) -> Response | Fault:
+    def _hint(self, call: _Call, body: dict[str, Any]) -> tuple[dict[str, str], frozenset[str]]:
+        """Tell the server what the call shares with others: headers, and the names of marks in messages."""
+        caching, dropped = self.provider.caching, self._learned.dropped
+        headers: dict[str, str] = {}
+        if not self.settings.cache:
+            return headers, frozenset()
+        if call.game and caching.key is not None and caching.key not in dropped:
+            (headers if caching.key.startswith("x-") else body)[caching.key] = call.game
+        mark = caching.marks(self.model)
+        if not call.ends or mark is None or mark[0] in dropped:
+            return headers, frozenset()
+        body["messages"] = with_marks(call.messages, call.ends, mark)
+        body |= dict(caching.along)
+        return headers, frozenset((mark[0],))
+
+    async def _attempt(self, client: AsyncOpenAI, call: _Call, sent: _Sent) -> Response | Fault:
         """One HTTP exchange. Everything that can go wrong in it comes back as a Fault."""
 
         def classify(status: int, error: object, headers: Mapping[str, str]) -> Fault:
-            return self._fault(status, error, headers, body)
+            return self._fault(status, error, headers, sent)
 
-        sent = {name: value for name, value in body.items() if name != "extra_body"}
-        answer = await self._post(
-            client, "/chat/completions", sent | body.get("extra_body", {}), classify, "choices"
-        )
+        body = {name: value for name, value in sent.body.items() if name != "extra_body"}
+        body |= sent.body.get("extra_body", {})
+        answer = await self._post(client, "/chat/completions", body, classify, "choices", sent.headers)
         if isinstance(answer, Fault):
             return answer
-        return self._response(answer.body, body, answer.latency)
+        return self._response(answer.body, call, answer.latency)
 
-    def _response(self, reply: dict[str, Any], body: dict[str, Any], latency: float) -> Response | Fault:
+    def _response(self, reply: dict[str, Any], call: _Call, latency: float) -> Response | Fault:
         choices = reply.get("choices")
         if not isinstance(choices, list) or not choices:
             return Fault("retry", "an answer without choices, which holds no reply")
         text, finish = read_choice(reply)
         if finish == "network_error":
             return Fault("retry", "the server lost its own connection to the model")
-        usage = reply.get("usage")
-        prompt, completion, cached = token_counts(usage if isinstance(usage, dict) else {})
-        if not isinstance(usage, dict):
+        counts = token_counts(reply)
+        if counts is None:
             # A server that does not count must not make a budget endless, neither now nor after a resume.
-            prompt, completion = estimate(body["messages"]), tokens(text)
-        spent = self._spend(prompt, completion, cached)
+            counts = TokenCounts(estimate(call.messages), tokens(text))
+            self._log(UNCOUNTED)
+        elif counts.cached is None and call.game:
+            self._log("gave no count of cached prompt tokens with a reply; 0 is counted there")
+        spent = self._spend(counts)
         return Response(text, spent, finish, latency, likeliest=likeliest_tokens(reply))
 
     # -- when it fails ----------------------------------------------------------------------
 
-    def _fault(self, status: int, body: object, headers: Mapping[str, str], sent: dict[str, Any]) -> Fault:
+    def _fault(self, status: int, body: object, headers: Mapping[str, str], sent: _Sent) -> Fault:
         fault = of_status(
             status,
             body,
             headers,
-            sent=sent.keys() - {"model", "messages"},
+            sent=sent.names - sent.keywords,
+            keywords=sent.keywords,
             filtered=self.provider.filtered,
             secret=self.endpoint.key(),
         )
-        doubtful = fault.kind == "request" and status in (400, 422) and not self._learned.proved
-        if doubtful and "response_format" in sent and len(self._learned.formats) > 1:
-            # It says nothing of use, and it never took this format: the format is the likely cause.
-            return Fault("setting", fault.words, status, setting="response_format")
-        if doubtful and "logprobs" in sent:
-            return Fault("setting", fault.words, status, setting="logprobs")
+        if fault.kind == "request" and status in (400, 422) and (suspect := self._suspect(sent)):
+            return Fault("setting", fault.words, status, setting=suspect)
         return fault
 
-    def _settle(self, fault: Fault, body: dict[str, Any]) -> Response | Fault | None:
+    def _suspect(self, sent: _Sent) -> str:
+        """What a refusal is likely to be about that says nothing of use: what was never taken before, the
+        least needed first. Empty where there is no such thing.
+        """
+        caching, learned = self.provider.caching, self._learned
+        suspects = [name for name in (*(caching.mark or ())[:1], caching.key) if name]
+        if len(learned.formats) > 1 or self._unsure(sent):
+            suspects.append("response_format")
+        new = [name for name in (*suspects, "logprobs") if name in sent.names and name not in learned.proved]
+        return new[0] if new else "response_format" if self._unsure(sent) else ""
+
+    def _unsure(self, sent: _Sent) -> frozenset[str]:
+        """Keywords of the schema that many servers refuse, and this one never took."""
+        return (sent.keywords & NARROWING) - self._learned.proved
+
+    def _prove(self, sent: _Sent) -> None:
+        """The attempt was answered: what was in it is not refused, and what was missing on trial was."""
+        learned = self._learned
+        learned.proved |= sent.names
+        if refused := sent.tried & learned.trial:
+            learned.trial = frozenset()
+            for keyword in sorted(refused):
+                self._drop(keyword, f"refuses {keyword} in a schema")
+
+    def _settle(self, fault: Fault, sent: _Sent) -> Response | Fault | None:
         """A Response when the call is over, None to try again at once, else the fault to be waited for."""
         if fault.kind in ("context", "filter"):
             return Response("", finish="length" if fault.kind == "context" else "filter")
-        return None if fault.kind == "setting" and self._adapt(fault.setting, body) else fault
+        if fault.kind == "setting" and self._adapt(fault.setting, sent):
+            return None
+        if sent.tried and fault.kind in ("setting", "request"):
+            self._learned.trial = frozenset()  # they were not the cause
+        return fault
 
-    def _adapt(self, setting: str, body: dict[str, Any]) -> bool:
+    def _adapt(self, setting: str, sent: _Sent) -> bool:
         """Give up what the server refused; False when there is nothing left to give up.
 
         Many calls are refused at once: only the first one changes anything, the others just try again.
         """
-        learned = self._learned
+        learned, caching = self._learned, self.provider.caching
+        mark = caching.mark[0] if caching.mark else None
         if setting == "response_format":
-            refused, *rest = learned.formats
-            if form_of(body["response_format"]) != refused:
-                return True
-            if not rest:
-                return False
-            learned.formats, learned.proved = tuple(rest), False
-            return self._log(f"refuses replies as {refused}; asked for as {rest[0]} from now on")
+            return self._step_down(sent)
         if setting in ("max_tokens", "max_completion_tokens"):
             if learned.limit[:1] == (setting,):
                 learned.limit = learned.limit[1:]
@@ -207,17 +302,42 @@ class OpenAIModel(Served[HttpSettings]):
                 self._log(f"refuses {setting}; {instead} from now on")
             return True
         if setting in ("logprobs", "top_logprobs"):
-            if "logprobs" not in learned.dropped:
-                learned.dropped.add("logprobs")
-                self._log("refuses logprobs; they are left out from now on")
-            return True
-        if setting in body and setting in SAMPLED:
-            if setting not in learned.dropped:
-                learned.dropped.add(setting)
-                self._log(f"refuses {setting} = {body[setting]}; it is left out from now on")
-            return True
+            return self._drop("logprobs", "refuses logprobs", "they are")
+        if setting in SPARED:
+            return self._drop(setting, f"refuses {setting} in a schema")
+        if setting == mark or setting in dict(caching.along):
+            return self._drop(mark or setting, f"refuses {mark}")
+        if setting == caching.key:
+            return self._drop(setting, f"refuses {setting}")
+        if setting in sent.body and setting in SAMPLED:
+            return self._drop(setting, f"refuses {setting} = {sent.body[setting]}")
         return False
 
+    def _step_down(self, sent: _Sent) -> bool:
+        """Ask for a schema in a lesser way: without what many servers refuse in one, then in another form."""
+        learned = self._learned
+        refused, *rest = learned.formats
+        if form_of(sent.body["response_format"]) != refused:
+            return True
+        if sent.keywords & (learned.dropped | learned.trial):
+            return True
+        if self._unsure(sent):
+            learned.trial = NARROWING
+            return True
+        if not rest:
+            return False
+        learned.formats, learned.trial = tuple(rest), frozenset()
+        learned.proved -= {"response_format", *SPARED}
+        return self._log(f"refuses replies as {refused}; asked for as {rest[0]} from now on")
+
+    def _drop(self, name: str, refuses: str, left: str = "it is") -> bool:
+        if name not in self._learned.dropped:
+            self._learned.dropped.add(name)
+            self._log(f"{refuses}; {left} left out from now on")
+        return True
+
     def _log(self, message: str) -> bool:
-        self._learned.log.append(f"{self.name}: the server {message}")
+        sentence = f"{self.name}: the server {message}"
+        if sentence not in self._learned.log:
+            self._learned.log.append(sentence)
         return True

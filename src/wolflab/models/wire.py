@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -40,6 +40,69 @@ def is_strict(schema: object) -> bool:
         if schema.get("additionalProperties") is not False or set(schema.get("required", ())) != set(known):
             return False
     return all(is_strict(part) for part in schema.values())
+
+
+NARROWING = frozenset(("minItems", "maxItems"))
+"""Keywords of a schema that many servers refuse. They narrow a reply, and the reading checks them anyway."""
+SPARED = NARROWING | {"additionalProperties", "enum"}
+"""All that a schema can be sent without. Of lists of values (`enum`) those of texts stay."""
+
+
+def without_keywords(schema: dict[str, Any], keywords: Collection[str]) -> dict[str, Any]:
+    """`schema` without these keywords of `SPARED`, at any depth."""
+    left_out = _spared(schema) & set(keywords)
+    kept = {name: value for name, value in schema.items() if name not in left_out}
+    if "properties" in kept:
+        fields = kept["properties"].items()
+        kept["properties"] = {name: without_keywords(form, keywords) for name, form in fields}
+    if "items" in kept:
+        kept["items"] = without_keywords(kept["items"], keywords)
+    return kept
+
+
+def spared_in(schema: dict[str, Any]) -> frozenset[str]:
+    """Those of `SPARED` that a schema would lose."""
+    found = _spared(schema)
+    for form in schema.get("properties", {}).values():
+        found |= spared_in(form)
+    return found | spared_in(schema["items"]) if "items" in schema else found
+
+
+def _spared(schema: dict[str, Any]) -> frozenset[str]:
+    found = SPARED & schema.keys()
+    return found - {"enum"} if schema.get("type") == "string" else found
+
+
+_MOST_MARKS = 4
+"""Vendors take no more marks in one request."""
+
+
+def with_marks(
+    messages: Sequence[Mapping[str, str]], ends: Iterable[int], mark: tuple[str, object]
+) -> list[dict[str, Any]]:
+    """The messages, in parts where text ends that other requests begin with, and a mark on these parts.
+
+    ends: characters from the beginning of all the messages' texts, run together; the last four count. No
+    part is blank, which vendors refuse.
+    """
+    name, value = mark
+    last = sorted(set(ends))[-_MOST_MARKS:]
+    begun, sent = 0, []
+    for message in messages:
+        text = message["content"]
+        cuts = [end - begun for end in last if begun < end <= begun + len(text)]
+        begun += len(text)
+        parts: list[dict[str, Any]] = []
+        at = 0
+        for cut in cuts:
+            end = cut if text[cut:].strip() else len(text)
+            if text[at:end].strip():
+                parts.append({"type": "text", "text": text[at:end], name: value})
+                at = end
+        if parts and at < len(text):
+            parts.append({"type": "text", "text": text[at:]})
+        sent.append({**message, "content": parts or text})
+    return sent
 
 
 NOT_JSON = object()
@@ -119,14 +182,57 @@ _MOST = 10**12
 """Tokens of one call: a count beyond is no count."""
 
 
-def token_counts(usage: dict[str, Any]) -> tuple[int, int, int]:
-    """(prompt, completion, cached) tokens; servers name the cached ones in three ways."""
-    details = usage.get("prompt_tokens_details")
-    cached = details.get("cached_tokens") if isinstance(details, dict) else None
-    cached_anywhere = cached or usage.get("prompt_cache_hit_tokens") or usage.get("cached_tokens")
-    counted = (usage.get("prompt_tokens"), usage.get("completion_tokens"), cached_anywhere)
-    prompt, completion, hit = (n if isinstance(n, int) and 0 < n < _MOST else 0 for n in counted)
-    return prompt, completion, hit
+class TokenCounts(NamedTuple):
+    """Tokens as a server counted them.
+
+    cached: of the prompt's, those read from a cache; None where the server does not say. written: of the
+    prompt's, those put into one.
+    """
+
+    prompt: int
+    completion: int = 0
+    cached: int | None = None
+    written: int = 0
+
+
+_DETAILS = "prompt_tokens_details"
+_CACHED = (
+    (_DETAILS, "cached_tokens"),  # OpenAI and most others
+    ("prompt_cache_hit_tokens",),  # DeepSeek
+    ("cached_tokens",),  # Moonshot
+    ("cache_read_input_tokens",),  # Anthropic's own name, which proxies pass on
+)
+_WRITTEN = (
+    (_DETAILS, "cache_write_tokens"),  # OpenAI, OpenRouter
+    (_DETAILS, "cache_creation_input_tokens"),  # DashScope
+    ("cache_creation_input_tokens",),  # Anthropic's own name
+)
+
+
+def token_counts(reply: Mapping[str, Any]) -> TokenCounts | None:
+    """What the server counted; None where its answer has no counts. A count that makes no sense is 0."""
+    usage = reply.get("usage")
+    if not isinstance(usage, dict):
+        return None
+    # llama.cpp tells beside the usage how much of the prompt it had.
+    cached = [*(_count(usage, *path) for path in _CACHED), _count(reply, "timings", "cache_n")]
+    written = [_count(usage, *path) for path in _WRITTEN]
+    return TokenCounts(
+        _count(usage, "prompt_tokens") or 0,
+        _count(usage, "completion_tokens") or 0,
+        max((n for n in cached if n is not None), default=None),
+        max((n for n in written if n is not None), default=0),
+    )
+
+
+def _count(counts: object, *path: str) -> int | None:
+    for name in path:
+        counts = counts.get(name) if isinstance(counts, Mapping) else None
+    return counts if isinstance(counts, int) and 0 <= counts < _MOST else None
+
+
+UNCOUNTED = "counts no tokens; they are estimated, one for every 4 bytes"
+"""What is told of a server whose answers have no usage."""
 
 
 def estimate(messages: Sequence[Mapping[str, str]]) -> int:

@@ -18,7 +18,7 @@ from ...errors import ModelError
 from ...usage import Usage
 from ..exchange import HttpAnswer, Served, ServerSettings
 from ..faults import Fault, of_status
-from ..wire import token_counts, tokens
+from ..wire import TokenCounts, token_counts, tokens
 from .base import Embedder, Vectors, nonblank_places, normalised, with_blanks
 
 if TYPE_CHECKING:
@@ -117,10 +117,9 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
         return await self._until_over(places, attempt)
 
     def _read(self, reply: Mapping[str, Any], texts: list[str]) -> Vectors:
-        usage = reply.get("usage")
         # A server that does not count must make no budget endless, neither now nor after a resume.
-        spent = token_counts(usage)[0] if isinstance(usage, dict) else sum(map(tokens, texts))
-        self.usage = self.usage + self._spend(spent)
+        counts = token_counts(reply) or TokenCounts(sum(map(tokens, texts)))
+        self.usage = self.usage + self._spend(counts)
         vectors = normalised(self._ordered(reply.get("data"), len(texts)), len(texts), self.name)
         if self.dimensions is None:
             self._came = vectors.shape[1]

@@ -35,7 +35,7 @@ def guessed_roles(now: Situation, task: Deduce, posterior: Posterior) -> dict[st
     """The reply to `task`: by player's name, the guess and the attributes asked for."""
     rules = now.ruleset
     guesses = _written_as(posterior.roles, task.guesses)
-    numbers_of = {line.position: line.number for line in now.lines}
+    numbers_of = {line.position: line.cited for line in now.lines}
     reply: dict[str, Any] = {}
     for target in task.targets:
         name = rules.names[target]
@@ -75,7 +75,7 @@ def _guess(
     return role, confidence(chance), chance
 
 
-def _reason(name: str, role: str, chance: float, wolf: float, numbers: list[int]) -> str:
+def _reason(name: str, role: str, chance: float, wolf: float, numbers: list[int | str]) -> str:
     where = ""
     if len(numbers) > 1:
         where = f" Lines {numbers[-2]} and {numbers[-1]} weigh most."

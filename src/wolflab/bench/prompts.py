@@ -1,0 +1,246 @@
+"""What a game's prompts cost in each layout, where a server reads beginnings that it knows from its cache.
+
+Recorded games (`benchmarks/prompt_games.py`) are played again from their replies, once a layout, and every
+prompt is rendered as a server would see it. Calls that do not wait for each other start together, so none of
+them finds another's beginning in the cache: a prompt's cached part is the longest beginning that it shares
+with a prompt of the game that was completed before it was sent. Characters stand for tokens, four of them for
+one. Replies are not counted: they cost the same in every layout.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import re
+from bisect import bisect_left, insort
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os.path import commonprefix
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from ..agents.language import LanguageAgent
+from ..agents.recipes import RECIPES, Recipe
+from ..match import Casting, Draws, Match, Player, StrawPoll, play
+from ..models.base import Request, Response
+from ..rules import preset
+from ..text.questions import FORMS_FIRST, Situation
+
+GAMES = Path(__file__).with_name("prompt_games.jsonl.gz")
+PLAYED: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
+    ("sheriff", "deductive", {"deduce": {"calls": "each"}}),
+    ("sheriff", "deductive", {}),
+    ("witch", "vanilla", {}),
+)
+"""Rules, recipe, and what of the recipe is changed: the kinds of games that are recorded."""
+
+CACHED_PRICE = 0.1
+"""What a cached character costs, against 1 for another."""
+CHARACTERS = 4
+"""Of a token."""
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """From how many tokens on a vendor caches, and in which steps."""
+
+    name: str
+    least: int
+    step: int
+    schema: bool = False
+    """Whether the reply's schema stands before the prompt, as at OpenAI: under another, nothing is known."""
+
+    def cached(self, characters: int) -> int:
+        """How many of so many characters that were seen before come from the cache."""
+        tokens = characters // CHARACTERS
+        return 0 if tokens < self.least else CHARACTERS * (tokens - tokens % self.step)
+
+
+FLOORS = (
+    # How many tokens a vendor needs before it caches, and the steps in which it does.
+    Floor("price", 0, 1),
+    Floor("1,024 / 128", 1024, 128),
+    Floor("schema first", 1024, 128, schema=True),
+    Floor("4,096", 4096, 1),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One prompt: its characters; how many of them began a prompt that was completed before, and one that was
+    completed before for a reply of the same schema.
+    """
+
+    characters: int
+    known: int
+    known_with_schema: int
+
+    def price(self, floor: Floor) -> float:
+        """In characters of full price."""
+        known = self.known_with_schema if floor.schema else self.known
+        return self.characters - (1 - CACHED_PRICE) * floor.cached(known)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedGame:
+    """See `benchmarks/prompt_games.py`."""
+
+    rules: str
+    recipe: str
+    changes: Mapping[str, Any]
+    key: str
+    replies: Mapping[str, str]
+
+    @property
+    def kind(self) -> str:
+        """Rules and recipe, in words."""
+        each = ", one target a call" if self.changes else ""
+        return f"{self.rules}, {self.recipe}{each}"
+
+
+def recorded_games() -> list[RecordedGame]:
+    """The games that come with Wolflab."""
+    with gzip.open(GAMES, "rt", encoding="utf-8") as file:
+        return [RecordedGame(**json.loads(line)) for line in file]
+
+
+def reply_key(request: Request) -> str:
+    """By which a reply is known, whatever the layout: the ask, the step, the attempt."""
+    return request.key.split("|", 1)[1]
+
+
+def as_cited(text: str, now: Situation) -> str:
+    """A recorded reply with the lines that it cites by the numbers that they have in this situation."""
+    cited = {str(line.position): str(line.cited) for line in now.lines}
+    return re.sub("⟦([0-9]+)⟧", lambda m: cited.get(m[1], "0"), text)
+
+
+def _begins_alike(one: str, other: str) -> int:
+    """How many characters two texts have in common from the start."""
+    return len(commonprefix((one, other)))  # noqa: RUF071
+
+
+class _Recorded:
+    """A server that answers from a recorded game, in waves: what was asked before any of it was answered is
+    answered together.
+    """
+
+    instant = False
+    typed = False
+
+    def __init__(self, replies: Mapping[str, str]) -> None:
+        self.name = "recorded"
+        self.sent: list[Sent] = []
+        self._replies = replies
+        self._completed: dict[str, list[str]] = {}
+        """Prompts in alphabetical order by the schema of the reply; all of them under ""."""
+        self._waiting: list[tuple[str, str, asyncio.Future[None]]] = []
+
+    async def generate(self, request: Request) -> Response:
+        prompt = "\n\n".join(f"{role}: {text}" for role, text in request.words.messages)
+        schema = json.dumps(request.words.schema)
+        self.sent.append(Sent(len(prompt), self._known(prompt, ""), self._known(prompt, schema)))
+        answered = asyncio.get_running_loop().create_future()
+        self._waiting.append((prompt, schema, answered))
+        await answered
+        return Response(as_cited(self._replies[reply_key(request)], request.question.situation))
+
+    def _known(self, prompt: str, schema: str) -> int:
+        """Of all completed prompts, those next to it in alphabetical order share the longest beginning."""
+        completed = self._completed.get(schema, [])
+        at = bisect_left(completed, prompt)
+        return max((_begins_alike(prompt, near) for near in completed[max(0, at - 1) : at + 1]), default=0)
+
+    async def answer_in_waves(self) -> None:
+        """Answer as long as it is not cancelled."""
+        while True:
+            asked = -1
+            while asked != len(self._waiting):
+                asked = len(self._waiting)
+                for _ in range(20):  # steps of the event loop in which nobody who can go on is left
+                    await asyncio.sleep(0)
+            wave, self._waiting = self._waiting, []
+            for prompt, schema, answered in wave:
+                for kind in ("", schema):
+                    insort(self._completed.setdefault(kind, []), prompt)
+                answered.set_result(None)
+
+    def describe(self) -> dict[str, Any]:
+        return {"name": self.name}
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+def prompts_sent(game: RecordedGame, recipe: Recipe) -> list[Sent]:
+    """The prompts of a recorded game as this recipe puts them."""
+
+    async def played() -> list[Sent]:
+        model = _Recorded(game.replies)
+        ruleset = preset(game.rules)
+        seats = [Player(LanguageAgent(recipe), model)] * ruleset.players
+        casting: Casting = lambda _: seats  # noqa: E731
+        probes = (StrawPoll(),) if ruleset.sheriff != "none" else ()
+        draws = Draws(game.key), Draws(f"{game.key}/0")
+        waves = asyncio.create_task(model.answer_in_waves())
+        try:
+            await play(Match(ruleset, casting, *draws, {}, probes, write=False))
+        finally:
+            waves.cancel()
+        return model.sent
+
+    return asyncio.run(played())
+
+
+def in_layout(game: RecordedGame, layout: str) -> Recipe:
+    """The game's recipe in a layout, which forgets what it did not cite wherever the layout allows that."""
+    recipe = RECIPES[game.recipe].with_(layout="append", **game.changes)
+    if recipe.deduce is not None:
+        recipe = recipe.with_(deduce={"prune": layout not in FORMS_FIRST})
+    return recipe.with_(layout=layout)
+
+
+LAYOUTS = ("paper", "append", "shared", "dialogue")
+BASE = "append"
+"""The layout that the others' prices are compared with."""
+
+
+def prompt_table(games: int | None = None) -> Table:
+    """What the prompts of each kind of game cost in each layout. games: of each kind; None for all."""
+    table = Table(
+        *("game", "layout", "1,000 characters", "known"),
+        *(floor.name for floor in FLOORS),
+    )
+    kinds: dict[str, list[RecordedGame]] = {}
+    for game in recorded_games():
+        kinds.setdefault(game.kind, []).append(game)
+    some = {kind: played[:games] for kind, played in kinds.items()}
+    sent = {
+        (kind, layout): [one for game in played for one in prompts_sent(game, in_layout(game, layout))]
+        for kind, played in some.items()
+        for layout in LAYOUTS
+    }
+    every = [kind for kind in some for _ in some[kind]]
+    for kind in (*some, "all"):
+        played = len(every) if kind == "all" else every.count(kind)
+        of_kind = [name for name in some if kind in ("all", name)]
+        base = [one for name in of_kind for one in sent[name, BASE]]
+        for layout in LAYOUTS:
+            prompts = [one for name in of_kind for one in sent[name, layout]]
+            characters = sum(one.characters for one in prompts)
+            prices = [_price(prompts, floor) / _price(base, floor) for floor in FLOORS]
+            known = sum(one.known for one in prompts) / characters
+            cells = (
+                f"{characters / played / 1000:,.0f}",
+                f"{known:.2f}",
+                *(f"{price:.2f}" for price in prices),
+            )
+            table.add_row(kind, layout, *cells, end_section=layout == LAYOUTS[-1])
+    return table
+
+
+def _price(prompts: Sequence[Sent], floor: Floor) -> float:
+    return sum(prompt.price(floor) for prompt in prompts)
