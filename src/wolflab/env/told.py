@@ -70,7 +70,7 @@ def told_to_seat(view: View, ask: Ask | None, since: int, limit: int) -> str:
 def request(now: Situation, ask: Ask) -> str:
     """Who and when one is, and what is asked, with the labels of the options."""
     who = f"You are {now.ruleset.names[now.seat]}, {a_role(now.role)}."
-    return f"It is {time_of(now).rstrip(',')}. {who} The moderator asks you to {moderator_request(now, ask)}."
+    return f"It is {time_of(now)}. {who} The moderator asks you to {moderator_request(now, ask)}."
 
 
 def _fitted(lines: Sequence[tuple[str, bool]], limit: int) -> str:

@@ -19,7 +19,7 @@ from ..stats.comparing import paired
 from ..stats.evenness import Evenness, SeatChosen, evenness
 from ..stats.intervals import Estimate, share
 from ..text.reading import Claim, read
-from .published import PublishedFigure, published_table
+from .published import AlikeRows, PublishedFigure, published_table
 
 
 class StudiedDecision(NamedTuple):
@@ -56,25 +56,25 @@ DecisionsByGame = Sequence[tuple[int, Sequence[StudiedDecision]]]
 
 def studied_decisions(record: GameRecord, study: str) -> tuple[StudiedDecision, ...]:
     """The study's decisions in one game."""
-    return tuple(STUDIES[study][0](record))
+    return tuple(STUDIES[study].decisions(record))
 
 
 def choice_rows(
     study: str,
     decided: Mapping[str, DecisionsByGame],
     baseline: str | None = None,
-    tables: Sequence[str] = (),
+    published: AlikeRows | None = None,
 ) -> list[Choices]:
     """The study in every condition, from its decisions there. study: one of `STUDIES`. Conditions in which
     nothing was decided have no row. baseline: the condition that the others are compared with; None: no
-    differences. tables: names of published ones whose figures are wanted beside ours.
+    differences. published: the tables whose figures are wanted beside ours, and which condition is which row.
     """
     decided = {
         condition: games
         for condition, games in decided.items()
         if any(decision.category is not None for _, decisions in games for decision in decisions)
     }
-    categories = _categories(STUDIES[study][1], decided)
+    categories = _categories(STUDIES[study].categories, decided)
     rows = []
     for condition, games in decided.items():
         differences = {}
@@ -99,15 +99,17 @@ def choice_rows(
                 evenness(_seats_chosen(games), seats) if seats else None,
                 baseline if differences else None,
                 differences,
-                _printed(study, condition, tables),
+                _printed(study, condition, published or {}),
             )
         )
     return rows
 
 
-def _printed(study: str, condition: str, tables: Sequence[str]) -> PublishedFigure | None:
-    figures = (published_table(name).rows.get(condition, {}).get(study) for name in tables)
-    return next((figure for figure in figures if figure is not None), None)
+def _printed(study: str, condition: str, published: AlikeRows) -> PublishedFigure | None:
+    for table, rows in published.items():
+        if condition in rows and study in (figures := published_table(table).rows[rows[condition].row]):
+            return figures[study]
+    return None
 
 
 def _categories(named: Sequence[str], decided: Mapping[str, DecisionsByGame]) -> tuple[str, ...]:
@@ -214,10 +216,18 @@ def _category(turn: PastTurn, names: Sequence[str]) -> str | None:
     return "nobody" if isinstance(turn.action, Pass) else None
 
 
-Study = Callable[[GameRecord], Iterator[StudiedDecision]]
-STUDIES: Mapping[str, tuple[Study, tuple[str, ...]]] = {
-    "first_kill": (first_kill, ()),
-    "first_save": (first_save, ("itself", "another")),
-    "seer_vote": (seer_vote, ("nobody", "the true Seer", "the false Seer", "another")),
+class Study(NamedTuple):
+    """How a study looks at a game. choosers: the roles whose choices it looks at.
+    categories: what a choice falls under; none: one a seat.
+    """
+
+    decisions: Callable[[GameRecord], Iterator[StudiedDecision]]
+    choosers: tuple[str, ...]
+    categories: tuple[str, ...] = ()
+
+
+STUDIES: Mapping[str, Study] = {
+    "first_kill": Study(first_kill, ("Werewolf",)),
+    "first_save": Study(first_save, ("Doctor", "Guard"), ("itself", "another")),
+    "seer_vote": Study(seer_vote, ("Villager",), ("nobody", "the true Seer", "the false Seer", "another")),
 }
-"""Study → how it looks at a game, and its categories (none: one a seat)."""

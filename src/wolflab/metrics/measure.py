@@ -18,14 +18,16 @@ from ..stats.intervals import UNIT, divide, quotient
 from ..stats.resampling import Floats, Statistic
 from .observed import ObservedGame
 
-Unit = Literal["share", "points", "plain", "one", "count", "large", "usd"]
-"""How a value is shown: percent, percentage points, three decimals, two, whole, with k and M, in USD."""
+Unit = Literal["share", "out_of", "points", "plain", "one", "count", "large", "usd"]
+"""How a value is shown, in this order: percent; how many of how many, the interval in percent; percentage
+points; three decimals; two; whole; with k, M and G; in USD."""
 Section = Literal[
     "leadership",
     "roles",
     "words",
     "beliefs",
     "play",
+    "chosen",
     "deduction",
     "reasonable",
     "advice",
@@ -35,9 +37,9 @@ Section = Literal[
     "cost",
 ]
 """Where on the page a measure stands."""
-Group = Literal["every", "sheriff", "deduces", "watched", "conduct"]
+Group = Literal["every", "sheriff", "deduces", "chooses", "watched", "conduct"]
 """Which conditions have it: all; those with a Sheriff on a finished day; where the village side judges
-others; where a seat is watched; where conduct is asked for."""
+others; where somebody chooses among candidates; where a seat is watched; where conduct is asked for."""
 
 Sums = tuple[float, ...]
 """What a game contributes, numbers that add up over games."""

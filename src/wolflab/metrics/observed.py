@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..record import GameRecord, PastTurn
+from ..text.notes import Proposed
 from ..usage import CallTotals
 from .conduct import Conduct, conduct_of
 from .days import Day, days_of
@@ -56,6 +57,16 @@ class ObservedGame:
     def turns(self) -> list[PastTurn]:
         """Every decision asked of a seat, probes included."""
         return seat_turns(self.record)
+
+    @cached_property
+    def offers(self) -> tuple[Proposed, ...]:
+        """The candidates of every decision that was taken among some (004 §4.2)."""
+        return tuple(
+            content
+            for turn in self.record.turns
+            for _, content in turn.notes
+            if isinstance(content, Proposed)
+        )
 
     @cached_property
     def replies(self) -> Replies:

@@ -40,9 +40,28 @@ class PublishedFigure:
         return 0.5 * 10.0**-self.digits
 
 
+PublishedPlayer = Mapping[str, Any]
+"""What is known of a published player: its model, recipe, policy."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRow:
+    """Who plays in a row, so that a condition can be told to be it.
+
+    cast: place → player, as far as the source says; own: those of its places that set this row apart; rules:
+    switches that do.
+    """
+
+    cast: Mapping[str, PublishedPlayer]
+    own: tuple[str, ...]
+    rules: Mapping[str, Any]
+
+
 @dataclass(frozen=True, slots=True)
 class PublishedTable:
-    """One table. rows: what was compared → metric → figure. version: "final" or "early"."""
+    """One table. rows: what was compared → metric → figure. version: "final" or "early". who: row → who plays
+    in it (a row that is not there is of nobody who could play here); among: place → what its rows share.
+    """
 
     name: str
     title: str
@@ -50,6 +69,20 @@ class PublishedTable:
     version: str
     note: str
     rows: Mapping[str, Mapping[str, PublishedFigure]]
+    who: Mapping[str, PublishedRow]
+    among: Mapping[str, PublishedPlayer]
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """The published row that a condition is. otherwise: what is not as there, in words; "" for nothing."""
+
+    row: str
+    otherwise: str = ""
+
+
+AlikeRows = Mapping[str, Mapping[str, Alike]]
+"""Published table → condition → the row that it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +121,22 @@ def _table(raw: Mapping[str, Any]) -> PublishedTable:
         for label, row in raw["rows"].items()
     }
     note = raw.get("note", "").strip()
-    return PublishedTable(raw["name"], raw["title"], raw["source"], raw["version"], note, rows)
+    titles = (raw["name"], raw["title"], raw["source"], raw["version"], note)
+    return PublishedTable(*titles, rows, _who(raw), raw.get("among", {}))
+
+
+def _who(raw: Mapping[str, Any]) -> dict[str, PublishedRow]:
+    shared = raw.get("players", {})
+    given: dict[str, Mapping[str, Any]] = dict(raw.get("who", {}))
+    if entrants := raw.get("entrants"):
+        for row in raw["rows"]:
+            village, _, werewolves = row.partition(" vs ")
+            given[row] = {"village": entrants[village], "werewolves": entrants[werewolves]}
+    made = {}
+    for row, player in given.items():
+        own = {place: what for place, what in player.items() if place != "rules"}
+        made[row] = PublishedRow({**shared, **own}, tuple(own or shared), player.get("rules", {}))
+    return made
 
 
 def published_table(name: str) -> PublishedTable:

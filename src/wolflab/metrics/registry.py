@@ -73,6 +73,7 @@ _GROUPS: Mapping[Section, Group] = {
     "leadership": "sheriff",
     "roles": "sheriff",
     "words": "sheriff",
+    "chosen": "chooses",
     "deduction": "deduces",
     "reasonable": "conduct",
     "advice": "conduct",
@@ -459,6 +460,15 @@ def survival(game: ObservedGame) -> Parts:
     return {(role,): _floats(*counts) for role, counts in sorted(survival_by_role(game.record).items())}
 
 
+# -- what is chosen among ---------------------------------------------------------------------------
+
+
+@measure("choices among fewer than asked for", SHARE, "chosen", units="choices")
+def fewer_candidates(game: ObservedGame) -> Sums | None:
+    """Share of the choices among candidates for which the model gave fewer than it was asked for."""
+    return _floats(sum(offer.asked > 0 for offer in game.offers), len(game.offers)) if game.offers else None
+
+
 # -- who is guessed ---------------------------------------------------------------------------------
 
 
@@ -653,7 +663,9 @@ def _unusable(replies: Replies) -> Sums:
     return _floats(replies.mistakes, replies.attempts, replies.fallbacks, replies.turns)
 
 
-@measure("invalid replies", EITHER, "replies", units="calls", also="turns", void=True, headline=True)
+@measure(
+    "invalid replies", EITHER, "replies", unit="out_of", units="calls", also="turns", void=True, headline=True
+)
 def invalid(game: ObservedGame) -> Sums:
     """Share of model calls whose reply could not be used, retries among them; for agents that call no model,
     of their turns.
@@ -661,7 +673,7 @@ def invalid(game: ObservedGame) -> Sums:
     return _unusable(game.replies)
 
 
-@measure("stand-ins", EITHER, "replies", units="decisions", void=True, headline=True)
+@measure("stand-ins", EITHER, "replies", unit="out_of", units="decisions", void=True, headline=True)
 def stand_ins(game: ObservedGame) -> Sums:
     """Share of the decisions that took a call, or an agent of your own, which got no usable reply, so that
     the rules' stand-in was applied; where no model was called, of all decisions.
@@ -670,13 +682,22 @@ def stand_ins(game: ObservedGame) -> Sums:
     return _floats(with_calls.fallbacks, with_calls.turns, game.replies.fallbacks, game.replies.turns)
 
 
-@measure("invalid replies", EITHER, "replies", units="calls", also="turns", split=("player",), void=True)
+@measure(
+    "invalid replies",
+    EITHER,
+    "replies",
+    unit="out_of",
+    units="calls",
+    also="turns",
+    split=("player",),
+    void=True,
+)
 def invalid_by_player(game: ObservedGame) -> Parts:
     """The share of invalid replies of one player (model and recipe)."""
     return {(str(player),): _unusable(replies) for player, replies in game.replies_by_player.items()}
 
 
-@measure("stand-ins", SHARE, "replies", units="turns", split=("player",), void=True)
+@measure("stand-ins", SHARE, "replies", unit="out_of", units="turns", split=("player",), void=True)
 def fallback_by_player(game: ObservedGame) -> Parts:
     """Share of one player's turns for which the rules' stand-in was applied."""
     by_player = game.replies_by_player.items()
@@ -698,6 +719,15 @@ def calls(game: ObservedGame) -> Sums:
 def prompt_tokens(game: ObservedGame) -> Sums | None:
     """Tokens sent in a finished game."""
     return _spent(game, lambda usage: usage.prompt_tokens)
+
+
+@measure("prompt tokens cached", MEAN, "cost", bounds=UNIT)
+def cached(game: ObservedGame) -> Sums | None:
+    """Share of a finished game's prompt tokens that servers read from a cache. A server that does not say
+    counts as 0.
+    """
+    sent = game.calls.usage.prompt_tokens
+    return _one(game.calls.usage.cached_tokens / sent) if sent else None
 
 
 @measure("completion tokens a game", MEAN, "cost", unit="large", headline=True)

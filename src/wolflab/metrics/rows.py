@@ -70,7 +70,7 @@ class GameResult:
     row is None for a game that is not over (`row_of` makes it of a record). Only games
     that are "done" enter averages; the others are counted (a game still planned as unfinished). draw: which
     pool of experience it had, where an experiment draws several. watched: what the seat whose own wins are
-    told is called, where one is.
+    told is called, where one is. unpriced: the models of `calls` whose price is not known.
     """
 
     condition: str
@@ -82,6 +82,7 @@ class GameResult:
     calls: Mapping[str, CallTotals] = field(default_factory=dict)
     draw: int = 0
     watched: str = ""
+    unpriced: frozenset[str] = frozenset()
 
 
 def _columns() -> dict[str, slice]:
@@ -152,6 +153,7 @@ def groups_of_game(game: ObservedGame) -> frozenset[Group]:
         "every": True,
         "sheriff": any(day.sheriff is not None for day in game.days),
         "deduces": bool(game.guesses),
+        "chooses": bool(game.offers),
         "watched": game.options.watched is not None,
         "conduct": game.options.behaviours,
     }

@@ -36,7 +36,7 @@ class ConditionResult:
     measures: by name, those of `registry.MEASURES` that the condition has (without a Sheriff it has no
     Ratio). splits: by name, those of `registry.SPLITS`, a number for each part. ratio_null: permuted labels.
     totals: calls by model over all games, finished or not. watched: what the seat is called whose own
-    wins are told.
+    wins are told. unpriced: the models of `totals` whose price is not known, so that their cost is not 0.
     """
 
     name: str
@@ -49,6 +49,7 @@ class ConditionResult:
     ratio_null: RatioNull | None = None
     totals: Mapping[str, CallTotals] = field(default_factory=dict)
     watched: str = ""
+    unpriced: tuple[str, ...] = ()
 
     def split(self, name: str) -> Mapping[PartKey, Estimate]:
         """One measure's parts; none where the condition does not have it."""
@@ -71,7 +72,10 @@ class ConditionResult:
             "splits": parts,
             "ratio_null": None if self.ratio_null is None else asdict(self.ratio_null),
             "totals": {
-                model: {"calls": totals.calls} | asdict(totals.usage) for model, totals in self.totals.items()
+                model: {"calls": totals.calls}
+                | asdict(totals.usage)
+                | ({"cost": None} if model in self.unpriced else {})
+                for model, totals in self.totals.items()
             },
         }
 
@@ -109,7 +113,7 @@ class Beside:
     """One published figure with ours beside it, if a condition matches its row.
 
     digits: decimals printed. key: the name of our measure. resolved, verdict: see
-    `published.compare_with_published`.
+    `published.compare_with_published`. otherwise: what in our condition is not as it was there, in words.
     """
 
     table: str
@@ -127,6 +131,7 @@ class Beside:
     ours: Estimate | None
     verdict: str
     resolved: bool | None
+    otherwise: str = ""
 
 
 @dataclass(frozen=True, slots=True)

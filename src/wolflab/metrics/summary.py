@@ -7,16 +7,24 @@ games within a condition (002 §3.2); shares of votes, judgements and replies ar
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..errors import ExperimentError
 from ..stats.comparing import holm
+from ..stats.intervals import Estimate
 from ..usage import CallTotals
 from .choices import STUDIES
-from .published import PublishedFigure, PublishedTable, compare_with_published, published_table
+from .published import (
+    Alike,
+    AlikeRows,
+    PublishedFigure,
+    PublishedTable,
+    compare_with_published,
+    published_table,
+)
 from .registry import unknown_measure
 from .rows import GameResult
 from .shapes import Beside, ConditionResult, Contrast, Counts, Curve, PlantedEffect, Summary
@@ -24,6 +32,10 @@ from .tally import MeasureTally, compare_tallies
 
 CONTRASTED = ("ratio", "dc", "village_win")
 """The measures that conditions are compared on in any case; p-values are corrected within each."""
+
+COST = "cost"
+"""The measure that cannot be told where a price is not known."""
+NO_COST = Estimate(None, None, None, 0, 0, "games")
 
 COUNTERPART = {"dc": "dc_alive"}
 """Published name → ours, where they differ: 002's printed DC fits division by N_d (its released code)."""
@@ -38,6 +50,7 @@ class _Arm:
         self.errors: Counter[str] = Counter()
         self.totals: defaultdict[str, CallTotals] = defaultdict(CallTotals)
         self.watched = ""
+        self.unpriced: set[str] = set()
 
     def add(self, game: GameResult) -> None:
         self.statuses[game.status] += 1
@@ -46,12 +59,18 @@ class _Arm:
         for model, totals in game.calls.items():
             self.totals[model] += totals
         self.watched = self.watched or game.watched
+        self.unpriced |= game.unpriced
         if game.row is not None and game.status in ("done", "void"):
             self.tally.add(game.row, game.deal, game.draw, void=game.status == "void")
 
     def condition(self, name: str) -> ConditionResult:
         games, tally = self.statuses, self.tally
         measures, splits = tally.estimates()
+        unpriced = tuple(sorted(self.unpriced))
+        if unpriced:
+            measures[COST] = replace(
+                NO_COST, missing=games["done"], note=f"no price is known for {', '.join(unpriced)}"
+            )
         unfinished = games["unfinished"] + games["planned"]
         return ConditionResult(
             name,
@@ -64,6 +83,7 @@ class _Arm:
             tally.ratio_null if "sheriff" in tally.groups else None,
             dict(sorted(self.totals.items())),
             self.watched,
+            unpriced,
         )
 
 
@@ -75,8 +95,7 @@ def summarise(
     instrument: bool | None = None,
     baseline: str | None = None,
     sources: Collection[str] = (),
-    published: Sequence[str] = (),
-    rows: Mapping[str, str] | None = None,
+    published: AlikeRows | None = None,
     planted: Mapping[str, Any] | None = None,
     contrasts: Sequence[str] = (),
     curve: Curve | None = None,
@@ -86,8 +105,8 @@ def summarise(
     games: all planned games; conditions appear in the order of their first. They are added up as they come
     and not kept. instrument: whether no real model played (None: as the games say; while none is over,
     True). baseline: the condition that others are compared with (None: the first). sources: conditions that
-    only lend their games to others, and are compared with nobody. published: names of tables to set beside
-    ours. rows: condition → row of a published table, where the condition is not called like it.
+    only lend their games to others, and are compared with nobody. published: the tables to set beside ours,
+    and which condition is which of their rows.
     planted: a known effect that must be recovered: {"measure": a measure's name, "knob": …, "values":
     {condition: truth}}. contrasts: further measures that conditions are compared on. curve: see `Curve`.
     Measures are those of `registry.MEASURES`.
@@ -99,7 +118,8 @@ def summarise(
     arms: dict[str, _Arm] = {}
     for game in games:
         arms.setdefault(game.condition, _Arm()).add(game)
-    _must_be_conditions(arms, baseline, rows or {}, planted or {})
+    beside = published or {}
+    _must_be_conditions(arms, baseline, beside, planted or {})
     conditions = tuple(arm.condition(name) for name, arm in arms.items())
     if instrument is None:
         instrument = all(arm.tally.instrument for arm in arms.values())
@@ -109,7 +129,7 @@ def summarise(
         instrument,
         conditions,
         _contrasts(arms, baseline or next(iter(arms), ""), sources, (*CONTRASTED, *contrasts)),
-        tuple(beside for table in published for beside in _beside(table, conditions, rows or {})),
+        tuple(figure for table, rows in beside.items() for figure in _beside(table, conditions, rows)),
         _planted(planted, conditions),
         curve,
     )
@@ -121,11 +141,11 @@ def _must_be_a_measure(where: str, name: str) -> None:
 
 
 def _must_be_conditions(
-    arms: Mapping[str, _Arm], baseline: str | None, rows: Mapping[str, str], planted: Mapping[str, Any]
+    arms: Mapping[str, _Arm], baseline: str | None, published: AlikeRows, planted: Mapping[str, Any]
 ) -> None:
     named = {
         "baseline": [] if baseline is None else [baseline],
-        "rows": rows,
+        "published": [name for rows in published.values() for name in rows],
         "planted": planted.get("values", {}),
     }
     for where, names in named.items():
@@ -166,6 +186,7 @@ def _contrasts(
             (name, test)
             for name, arm in arms.items()
             if name not in (baseline, *sources)
+            and not (measure == COST and (arm.unpriced or arms[baseline].unpriced))
             and (test := compare_tallies(arm.tally, arms[baseline].tally, measure)) is not None
         ]
         adjusted = holm([test.p for _, test in tests])
@@ -176,30 +197,28 @@ def _contrasts(
     return tuple(contrasts)
 
 
-def _letters(name: str) -> str:
-    """A name by which a condition and a published row are told to be the same."""
-    return re.sub(r"[^a-z0-9]+", "", name.lower())
-
-
 def _beside(
-    table_name: str, conditions: Sequence[ConditionResult], rows: Mapping[str, str]
+    table_name: str, conditions: Sequence[ConditionResult], rows: Mapping[str, Alike]
 ) -> Iterator[Beside]:
     """Each figure of one published table, with ours where a condition is that row."""
     table = published_table(table_name)
     for row, figures in table.rows.items():
-        same: list[ConditionResult | None] = [
-            condition
-            for condition in conditions
-            if _letters(rows.get(condition.name, condition.name)) == _letters(row)
-        ]
+        named = {name for name, alike in rows.items() if alike.row == row}
+        same: list[ConditionResult | None] = [each for each in conditions if each.name in named]
         for metric, figure in figures.items():
             if metric not in STUDIES:  # these are told beside the choices themselves
                 for condition in same or [None]:
-                    yield _beside_figure(table, row, metric, figure, condition)
+                    otherwise = "" if condition is None else rows[condition.name].otherwise
+                    yield _beside_figure(table, row, metric, figure, condition, otherwise)
 
 
 def _beside_figure(
-    table: PublishedTable, row: str, metric: str, figure: PublishedFigure, condition: ConditionResult | None
+    table: PublishedTable,
+    row: str,
+    metric: str,
+    figure: PublishedFigure,
+    condition: ConditionResult | None,
+    otherwise: str,
 ) -> Beside:
     key = COUNTERPART.get(metric, metric)
     ours = None if condition is None else condition.measures.get(key)
@@ -224,4 +243,5 @@ def _beside_figure(
         ours,
         verdict,
         resolved,
+        otherwise,
     )

@@ -20,7 +20,7 @@ from ..stats.ratings import Duel, Ratings, Skill, openskill, rate_entrants
 from ..stats.resampling import Floats
 from ..stats.sequential import sequence
 from .behaviours import SideName
-from .published import compare_with_published, published_table
+from .published import Alike, AlikeRows, compare_with_published, published_table
 
 SidePart = Literal["village", "werewolves", "both"]
 SIDE_PARTS: tuple[SidePart, ...] = ("both", "village", "werewolves")
@@ -83,7 +83,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class BesideCell:
-    """A published figure of one cell beside ours."""
+    """A published figure of one cell beside ours. otherwise: see `published.Alike`."""
 
     table: str
     title: str
@@ -96,6 +96,7 @@ class BesideCell:
     n: int | None
     ours: Estimate
     verdict: str
+    otherwise: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,15 +156,13 @@ def standings(
     instrument: bool = False,
     level: float | None = None,
     decisions: Sequence[StopReason] = (),
-    tables: Sequence[str] = (),
-    called: Mapping[str, str] | None = None,
+    published: AlikeRows | None = None,
     missing: int = 0,
 ) -> Standings:
     """Everything about a tournament.
 
-    pairs: its cells. level: set where the run could stop early, see the module. tables: published round
-    robins whose rows are "A vs B"; called: entrant → its name there, where that differs. Raises
-    ExperimentError for an unknown table.
+    pairs: its cells. level: set where the run could stop early, see the module. published: the tables to set
+    beside ours, and which cell ("A vs B") is which row. Raises ExperimentError for an unknown table.
     """
     games = _Games(results, pairs, level)
     cells = tuple(games.cell(pair) for pair in pairs)
@@ -189,7 +188,11 @@ def standings(
         games.differences(names),
         ratings if level is None else _without_intervals(ratings),
         openskill(duels),
-        tuple(beside for table in tables for beside in _beside_cells(table, cells, called or {})),
+        tuple(
+            figure
+            for table, rows in (published or {}).items()
+            for figure in _beside_cells(table, cells, rows)
+        ),
         tuple(decisions),
         level,
         missing,
@@ -374,12 +377,12 @@ def _best_first(score: Score) -> float:
     return 1.0 if score.both is None else -(score.both.value or 0.0)
 
 
-def _beside_cells(name: str, cells: Sequence[CellRow], called: Mapping[str, str]) -> Iterator[BesideCell]:
+def _beside_cells(name: str, cells: Sequence[CellRow], rows: Mapping[str, Alike]) -> Iterator[BesideCell]:
     table = published_table(name)
     for cell in cells:
-        row = VERSUS.join(called.get(entrant, entrant) for entrant in (cell.village, cell.werewolves))
-        figure = table.rows.get(row, {}).get("village_win")
-        if figure is not None:
+        alike = rows.get(f"{cell.village}{VERSUS}{cell.werewolves}")
+        figure = None if alike is None else table.rows[alike.row].get("village_win")
+        if alike is not None and figure is not None:
             yield BesideCell(
                 table.name,
                 table.title,
@@ -392,4 +395,5 @@ def _beside_cells(name: str, cells: Sequence[CellRow], called: Mapping[str, str]
                 figure.n,
                 cell.village_win,
                 compare_with_published(cell.village_win, figure).words,
+                alike.otherwise,
             )

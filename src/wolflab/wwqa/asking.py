@@ -24,8 +24,10 @@ _OPEN = {
 
 @lru_cache(256)
 def rules_in_words(ruleset: Ruleset) -> str:
-    """The rules as text, with the roles' names as these rules show them."""
-    return disguised(rules_text(ruleset, "paper"), ruleset)
+    """The rules as text, with the roles' names as these rules show them: all of them, since questions may be
+    about what players are not told.
+    """
+    return disguised(rules_text(ruleset.with_(tell_stop=True), "paper"), ruleset)
 
 
 def answer_form(item: Item) -> str:

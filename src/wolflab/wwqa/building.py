@@ -540,7 +540,15 @@ def variants(rules: Ruleset) -> dict[str, Ruleset]:
     hints = get_type_hints(Ruleset)
     for field in fields(Ruleset):
         name, now = field.name, getattr(rules, field.name)
-        if name in ("name", "roles", "player_name", "first_player", "role_names", "sheriff_role"):
+        if name in (
+            "name",
+            "roles",
+            "player_name",
+            "first_player",
+            "role_names",
+            "sheriff_role",
+            "tell_stop",
+        ):
             continue
         values: Iterable[object] = get_args(hints[name])
         if isinstance(now, bool):

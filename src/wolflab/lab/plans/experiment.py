@@ -6,7 +6,6 @@ write instead. See ``docs/experiments.md`` for the format with examples.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Annotated, Any, Literal
@@ -14,7 +13,6 @@ from typing import Annotated, Any, Literal
 import msgspec
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
-from ...errors import ExperimentError
 from ...fields import Part
 from ...metrics.choices import STUDIES
 from ...metrics.registry import MEASURES
@@ -22,12 +20,12 @@ from ...models.catalog import BUILT_IN
 from ...rules import Ruleset
 from ...text.asking.disguise import check_disguise
 from ...text.asking.sentences import listed
-from .overrides import arms, collapse, override
 from .scenes import SCENES, rulesets_of_deals
 from .sources import checking, validation_sentence
 from .specs import (
     MOST,
     MOST_WORKERS,
+    Became,
     BudgetSpec,
     Condition,
     CurveSpec,
@@ -42,8 +40,8 @@ from .specs import (
     ruleset_of,
 )
 
-_REACHED_BY = frozenset(
-    ("base_url", "api_key_env", "max_in_flight", "timeout", "retries", "longest_wait", "price")
+REACHED_BY = frozenset(
+    ("base_url", "api_key_env", "max_in_flight", "timeout", "retries", "longest_wait", "price", "cache")
 )
 """Settings of a model that do not decide what it answers."""
 _DECIDES = {"seed", "scene", "straw_polls", "reliability_probe", "interview"}
@@ -97,6 +95,8 @@ class Experiment(Part):
     """Further measures that conditions are compared on."""
     curve: CurveSpec | None = None
     """Conditions along one quantity, as curves."""
+    became: list[Became] = Field(default_factory=list)
+    """What `-o` made of conditions; written by Wolflab."""
     _rulesets: dict[str, Ruleset] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="after")
@@ -231,6 +231,20 @@ class Experiment(Part):
         models = [spec.model for name in self.conditions for spec in self.cast(name).values()]
         return {model["model"] if isinstance(model, dict) else model for model in models} <= {None, BUILT_IN}
 
+    @property
+    def second_poll_calls(self) -> int | None:
+        """Calls that a second straw poll takes at most on a day with everybody alive, retries aside; None
+        where that cannot be told. Everybody but the Sheriff votes once more (002: n (n − 1) calls).
+        """
+        most = 0
+        for name in self.conditions:
+            others = self.ruleset(name).players - 1
+            each = [spec.calls_of_a_vote(others) for spec in self.cast(name).values()]
+            if None in each:
+                return None
+            most = max(most, others * max(calls or 0 for calls in each))
+        return most
+
     def truths(self) -> dict[str, float]:
         """The planted effect's true value by condition (0 where the knob is not turned)."""
         truths: dict[str, float] = {}
@@ -257,7 +271,7 @@ class Experiment(Part):
         players = {place: spec.told() for place, spec in self.cast(condition).items()}
         for spec in players.values():
             if isinstance(spec.get("model"), dict):
-                spec["model"] = {k: v for k, v in spec["model"].items() if k not in _REACHED_BY}
+                spec["model"] = {k: v for k, v in spec["model"].items() if k not in REACHED_BY}
         settings = {
             "rules": self.ruleset(condition).stated(),
             "players": players,
@@ -331,20 +345,7 @@ def _chooses(spec: Mapping[str, Any]) -> str | None:
         return ""
 
 
-def checked(
-    given: Mapping[str, Any], overrides: Sequence[str] = (), village: bool = False, where: str = "experiment"
-) -> Experiment:
-    """An experiment from the plain values of its file; see `load_experiment`."""
-    data = copy.deepcopy(dict(given))
-    if village and isinstance(data.get("village"), dict):
-        data = {**data, **data["village"], "village": None}
-        village = False
-    written = arms(data)
-    for change in overrides:
-        override(data, change, Experiment, "players")
-    collapse(data, written)
+def checked(given: Mapping[str, Any], where: str = "experiment") -> Experiment:
+    """An experiment from the plain values of its file. where: begins the ExperimentError of what is wrong."""
     with checking(where, Experiment):
-        made = Experiment(**data)
-        if village and not made.built_in:
-            raise ExperimentError("it has no 'village' part, so it cannot run on the built-in player as is")
-    return made
+        return Experiment(**given)

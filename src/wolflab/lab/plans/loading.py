@@ -6,19 +6,26 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ...agents.recipes import MEANINGS
+from ...errors import ExperimentError
 from . import tournament
-from .experiment import Experiment, checked
+from .experiment import Experiment
+from .renaming import overridden
 from .sources import read_fields
+from .specs import as_meant
 
 
-def load_experiment(source: str | Path, overrides: Sequence[str] = (), village: bool = False) -> Experiment:
+def load_experiment(
+    source: str | Path, overrides: Sequence[str] = (), village: bool = False, meanings: str | None = MEANINGS
+) -> Experiment:
     """Read an experiment: a path, or the name of a shipped one.
 
     overrides: ``place.to.change=value`` with YAML values; a first part that is no field of the file is
-    taken as a player ("sheriff.model=…"). village: apply the file's `village` part.
+    taken as a player ("sheriff.model=…"). village: apply the file's `village` part. meanings: of the recipes'
+    names, for a run's own file (`specs.as_meant`).
     """
     data, where = read_fields(source, "experiment")
-    return build(data, overrides, village, where)
+    return build(as_meant(data, meanings), overrides, village, where)
 
 
 def build(
@@ -27,4 +34,11 @@ def build(
     """An experiment from plain values; see `load_experiment`."""
     if "entrants" in data:
         return tournament.make_tournament(data, overrides, village, where).experiment(where)
-    return checked(data, overrides, village, where)
+    part = data.get("village") if village else None
+    plain = {**data, **part, "village": None} if isinstance(part, dict) else data
+    made = overridden(plain, overrides, where)
+    if village and plain is data and not made.built_in:
+        raise ExperimentError(
+            f"{where}: it has no 'village' part, so it cannot run on the built-in player as is"
+        )
+    return made

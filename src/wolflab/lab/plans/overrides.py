@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -64,11 +64,22 @@ def override(data: dict[str, Any], change: str, spec: type[BaseModel], elsewhere
     if len(keys) == 1 and keys[0] in ("deals", "repeats"):
         return
     for condition in conditions.values() if isinstance(conditions, dict) else ():
-        node = condition
-        for key in keys[:-1]:
-            node = node.get(key) if isinstance(node, dict) else None
-        if isinstance(node, dict):
-            node.pop(keys[-1], None)
+        _give_way(condition, keys, value)
+
+
+def _give_way(condition: Any, keys: Sequence[str], value: Any) -> None:
+    """Let what is set win over a condition: it leaves the field out, or, where it names a model of its own,
+    which takes nothing over from the player's, has the setting too.
+    """
+    node = condition
+    for depth, key in enumerate(keys[:-1]):
+        inner = node.get(key) if isinstance(node, dict) else None
+        if key == "model" and depth == len(keys) - 2 and inner is not None and isinstance(node, dict):
+            node[key] = {**(inner if isinstance(inner, dict) else {key: inner}), keys[-1]: value}
+            return
+        node = inner
+    if isinstance(node, dict):
+        node.pop(keys[-1], None)
 
 
 def _meant(spec: type[BaseModel], name: str, change: str) -> str:
@@ -127,42 +138,3 @@ def _set(data: dict[str, Any], keys: list[str], value: Any, path: str) -> None:
             raise ExperimentError(f"override {path!r}: {key} is {child!r}, which has no fields to change")
         node = child
     node[keys[-1]] = value
-
-
-def arms(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What each condition changes, without parts in which nothing is left to change."""
-    conditions = data.get("conditions")
-    return {name: _filled(c) for name, c in conditions.items()} if isinstance(conditions, dict) else {}
-
-
-def _filled(value: Any) -> Any:
-    """`value` without mappings that hold nothing (an arm's `false` and `0` are something)."""
-    if not isinstance(value, dict):
-        return value
-    inner = {key: _filled(part) for key, part in value.items()}
-    return {key: part for key, part in inner.items() if part not in ({}, None)}
-
-
-def collapse(data: dict[str, Any], written: Mapping[str, Any]) -> None:
-    """Keep one of several conditions that overrides have made the same; `written`: as in the file.
-
-    A planted effect goes with its condition.
-    """
-    conditions = data.get("conditions")
-    if not isinstance(conditions, dict):
-        return
-    now = arms(data)
-    kept: list[str] = []
-    for name in conditions:
-        if not any(now[other] == now[name] and written[other] != written[name] for other in kept):
-            kept.append(name)
-    planted = data.get("planted")
-    if (
-        len(kept) < len(conditions)
-        and isinstance(planted, dict)
-        and isinstance(planted.get("conditions"), list)
-    ):
-        gone = set(conditions) - set(kept)
-        left = [name for name in planted["conditions"] if name not in gone]
-        data["planted"] = {**planted, "conditions": left} if left else None
-    data["conditions"] = {name: conditions[name] or {} for name in kept}

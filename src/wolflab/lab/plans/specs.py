@@ -13,14 +13,14 @@ from pydantic import AfterValidator, Field, model_validator
 
 from ...agents.experience import GOOD, LIMIT
 from ...agents.own import class_named
-from ...agents.recipes import RECIPES, Recipe, recipe
+from ...agents.recipes import MEANT_BEFORE, RECIPES, Recipe, recipe
 from ...errors import ExperimentError, ModelError, RulesetError
 from ...fields import Misfit, Part, from_plain
 from ...metrics.published import published_table
 from ...metrics.registry import unknown_measure
 from ...models.catalog import check_settings
 from ...models.embedders import resolve_embedder
-from ...rules import Ruleset, preset
+from ...rules import ROLES, Ruleset, preset
 from ...text.asking.disguise import DISGUISES, disguise
 
 MODEL_FREE = "random"
@@ -77,6 +77,52 @@ def _a_measure(name: str) -> str:
 
 MeasureName = Annotated[str, AfterValidator(_a_measure)]
 """A measure that has one number a condition."""
+
+
+def as_meant(data: Mapping[str, Any], meanings: str | None) -> dict[str, Any]:
+    """The plain values of a run's file, with recipes' names as they were meant when the run was begun.
+
+    meanings: what the run says of it (`agents.recipes.MEANINGS`); None for a run that says nothing. Raises
+    ExperimentError for meanings that this version does not know.
+    """
+    steps = [*MEANT_BEFORE]
+    if meanings is not None and meanings not in steps:
+        raise ExperimentError(
+            f"recipes are meant as in {meanings!r}, which this version of Wolflab does not know; use a newer "
+            "version"
+        )
+    values = {
+        name: {place: _naming_its_recipe(spec) for place, spec in part.items()}
+        if name in ("players", "entrants") and isinstance(part, Mapping)
+        else part
+        for name, part in data.items()
+    }
+    for step in steps[steps.index(meanings) + 1 if meanings else 0 :]:
+        values = {name: _meant_before(value, MEANT_BEFORE[step]) for name, value in values.items()}
+    return values
+
+
+def _naming_its_recipe(spec: Any) -> Any:
+    """A player of a file: a recipe's name stands for one, and one that names none has the usual one."""
+    usual = {"recipe": PlayerSpec.model_fields["recipe"].default}
+    return usual | spec if isinstance(spec, dict) else {"recipe": spec}
+
+
+def _meant_before(value: Any, otherwise: Mapping[str, Mapping[str, Any]]) -> Any:
+    """Every recipe in a value, however deep, with what was otherwise in it; what is written for it stays."""
+    if not isinstance(value, Mapping):
+        return value
+    meant = {name: _meant_before(part, otherwise) for name, part in value.items()}
+    given = meant.get("recipe")
+    written = {"name": given} if isinstance(given, str) else given
+    if isinstance(written, Mapping) and (before := otherwise.get(written.get("name", ""))) is not None:
+        stages = {
+            name: {**part, **mine}
+            for name, part in before.items()
+            if isinstance(part, Mapping) and isinstance(mine := written.get(name), Mapping)
+        }
+        meant["recipe"] = {**before, **written, **stages}
+    return meant
 
 
 def ruleset_of(value: str | Mapping[str, Any]) -> Ruleset:
@@ -171,6 +217,14 @@ class ExperienceSpec(Part):
         return self
 
 
+def places_of(name: str, role: str, sheriff: bool) -> tuple[str, ...]:
+    """The places that a seat falls under, the most particular first. name: the seat's; sheriff: whether it is
+    the one drawn to be Sheriff, or elected.
+    """
+    side = "werewolves" if ROLES[role].wolf else "village"
+    return (name, *(("sheriff",) if sheriff else ()), role, side, "others")
+
+
 class Own(NamedTuple):
     """An agent of somebody's own: ``module:Class``, and the settings that it is given."""
 
@@ -244,6 +298,18 @@ class PlayerSpec(Part):
         except ExperimentError as error:
             raise ValueError(str(error)) from None
 
+    def calls_of_a_vote(self, others: int) -> int | None:
+        """Calls to a model that one vote takes without retries, among so many others; None where that cannot
+        be told before, as of a player that proposes, reflects, or is somebody's own.
+        """
+        made = self.language
+        if made is None:
+            return None if self.own is not None else 0
+        if made.propose is not None or made.reflect is not None:
+            return None
+        judging = 0 if made.deduce is None else 1 if made.deduce.calls == "all" else others
+        return judging + (made.think == "before") + 1
+
     def resolved_recipe(self) -> Recipe:
         """The recipe of a player that has to be a language agent; ExperimentError for another."""
         made = self.language
@@ -290,6 +356,17 @@ class Condition(Part):
     deals: int | None = Field(default=None, ge=1, le=MOST)
     repeats: int | None = Field(default=None, ge=1, le=MOST)
     first_deal: int = Field(default=0, ge=0, le=MOST)
+
+
+class Became(Part):
+    """A condition that `-o` gave another name, or made of several that were the same from then on.
+
+    name: what it is called; of: the conditions of the file; changes: what `-o` was given.
+    """
+
+    name: str
+    of: list[str]
+    changes: list[str]
 
 
 class Planted(Part):

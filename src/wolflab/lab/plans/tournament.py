@@ -23,8 +23,18 @@ from ...metrics.tournament import VERSUS, Matchup
 from .experiment import Experiment, checked
 from .overrides import override
 from .policies import by_name
+from .renaming import named_after, names_now, of_games, retitled
 from .sources import checking, read_fields
-from .specs import MODEL_FREE, MOST, MOST_WORKERS, BudgetSpec, PlayerSpec, Published, Rules
+from .specs import (
+    MODEL_FREE,
+    MOST,
+    MOST_WORKERS,
+    Became,
+    BudgetSpec,
+    PlayerSpec,
+    Published,
+    Rules,
+)
 
 FILE = "tournament.yaml"
 
@@ -84,10 +94,10 @@ class Tournament(Part):
     behaviours: bool = False
     published: Published = Field(default_factory=list)
     """Published round robins to set beside ours."""
-    called: dict[str, str] = Field(default_factory=dict)
-    """Entrant → its name in those tables."""
     village: dict[str, Any] | None = None
     """What `--village` changes, so that it runs on the built-in player."""
+    became: list[Became] = Field(default_factory=list)
+    """Entrants that `-o` gave another name; written by Wolflab."""
 
     @model_validator(mode="before")
     @classmethod
@@ -125,7 +135,6 @@ class Tournament(Part):
             )
         for side in ("village", "werewolves"):
             self._check_names(f"sides.{side}", getattr(self.sides, side))
-        self._check_names("called", list(self.called))
         if not self.pairs:
             raise ValueError("sides: nobody meets anybody; name more entrants, or leave out mirror: false")
         idle = [name for name in self.entrants if not any(name in pair for pair in self.pairs)]
@@ -138,7 +147,7 @@ class Tournament(Part):
     def _check_names(self, where: str, names: Sequence[str] | None) -> None:
         if names is None:
             return
-        if not names and where != "called":
+        if not names:
             raise ValueError(
                 f"{where}: nobody plays this side; name an entrant, or leave the field out for everybody"
             )
@@ -194,6 +203,7 @@ class Tournament(Part):
             },
             "budget": self.budget.model_dump(exclude_unset=True),
             "behaviours": self.behaviours,
+            "became": [each.model_dump() for each in self.became],
         }
         if self.stop is not None:
             data["redraw_void"] = False  # looks are taken at deals, and a replacement would have another's
@@ -233,6 +243,7 @@ def make_tournament(
     if not isinstance(entrants, dict):
         raise ExperimentError(f"{where}: entrants is {entrants!r}; use a mapping {{name: player, …}}")
     values["entrants"] = {k: {"recipe": v} if isinstance(v, str) else v for k, v in entrants.items()}
+    as_written = copy.deepcopy(values)
     for change in overrides:
         first = change.partition("=")[0].partition(".")[0]
         known = first in Tournament.model_fields
@@ -243,13 +254,49 @@ def make_tournament(
             )
         override(values, change, Tournament, "entrants")
     with checking(where, Tournament, "docs/tournament.md"):
+        by = of_games(overrides, Tournament, ("rules", "entrants", "model"))
+        values["title"] = retitled(values.get("title"), overrides, by)
         made = Tournament(**values)
+        names = {} if not overrides else _names_now(as_written, made)
+        if names:
+            made = Tournament(**_called(values, names, by))
     if not made.experiment(where).built_in and village:
         raise ExperimentError(
             f"{where}: with --village everybody is the built-in player; leave all models out (an entrant's, "
             "@MODEL, -o …model=…), and give a file that names one a part village: {model: village}"
         )
     return made
+
+
+def _names_now(as_written: Mapping[str, Any], made: Tournament) -> dict[str, str]:
+    """Entrant → its name, of those called after a model or a recipe that they no longer have."""
+    try:
+        before = Tournament(**as_written).entrants
+    except (ValueError, ExperimentError):
+        return {}
+    was = {name: {"others": before.get(name, spec)} for name, spec in made.entrants.items()}
+    now = {name: {"others": spec} for name, spec in made.entrants.items()}
+    right = {
+        name: None if named_after(name, was[name]) and not named_after(name, now[name]) else name
+        for name in now
+    }
+    return {old: name for old, name in names_now(was, now, right).items() if name != old}
+
+
+def _called(values: dict[str, Any], names: Mapping[str, str], changes: Sequence[str]) -> dict[str, Any]:
+    """Plain values of a tournament with entrants under their new names, wherever a field names them."""
+    sides, stop = dict(values.get("sides") or {}), values.get("stop")
+    for side, entrants in sides.items():
+        sides[side] = None if entrants is None else [names.get(name, name) for name in entrants]
+    if isinstance(stop, dict) and stop.get("decide"):
+        stop = {**stop, "decide": [names.get(name, name) for name in stop["decide"]]}
+    return {
+        **values,
+        "entrants": {names.get(name, name): spec for name, spec in values["entrants"].items()},
+        "sides": sides,
+        "stop": stop,
+        "became": [{"name": now, "of": [name], "changes": list(changes)} for name, now in names.items()],
+    }
 
 
 def from_flags(

@@ -6,7 +6,7 @@ that were asked for and could not be made. Read from a run; every number is an `
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,12 +14,17 @@ from ...metrics.choices import Choices
 from ...metrics.diversity import Diversity
 from ...metrics.growth import DealWon, Growth, growth_curve
 from ...metrics.interviews import InterviewGiven, InterviewRows, interview_rows, interviews_of
+from ...metrics.registry import SPLITS
+from ...metrics.rows import MeasureRow
 from ...metrics.shapes import Summary
+from ...models.wire import UNCOUNTED
 from ..plans.experiment import Experiment
+from ..plans.specs import Became
 from ..runs.counting import rows_of
 from ..storage.store import Store
 from .differences import Arm, Differs, baseline_of, differences, sources
-from .heard import Ledger, by_model
+from .heard import MANY, MANY_DECISIONS, Ledger, by_model
+from .players import PlacePlayer, players_of
 from .studies import studied
 
 
@@ -52,7 +57,11 @@ class Uncompared:
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """See the module. sources: conditions that are there for others to learn from and for nothing else."""
+    """See the module. sources: conditions that are there for others to learn from and for nothing else.
+
+    players: who plays. became: conditions that `-o` gave another name, or made of several. estimated: a
+    sentence for each model whose tokens no server counted.
+    """
 
     sources: tuple[str, ...] = ()
     differs: tuple[Differs, ...] = ()
@@ -62,6 +71,9 @@ class Extras:
     choices: tuple[Choices, ...] = ()
     diversity: tuple[Diversity, ...] = ()
     uncompared: Uncompared | None = None
+    players: tuple[PlacePlayer, ...] = ()
+    became: tuple[Became, ...] = ()
+    estimated: tuple[str, ...] = ()
 
 
 def extras(store: Store, summary: Summary) -> Extras:
@@ -71,6 +83,8 @@ def extras(store: Store, summary: Summary) -> Extras:
     return replace(
         _read(store, summary),
         differs=differences(arms, baseline_of(experiment)),
+        players=players_of(store),
+        became=tuple(experiment.became),
         uncompared=uncompared(experiment, summary),
     )
 
@@ -88,10 +102,41 @@ def extras_of_all(stores: Sequence[Store], summary: Summary) -> Extras:
     ]
     first = f"{stores[0].path.name}: {baseline_of(stores[0].experiment)}"
     compared = (contrast.baseline for contrast in summary.contrasts)
-    return Extras(**all_of, differs=differences(arms, next(compared, first)))
+    return Extras(
+        **all_of,
+        differs=differences(arms, next(compared, first)),
+        players=tuple(each for store in stores for each in players_of(store, f"{store.path.name}: ")),
+        became=tuple(
+            each.model_copy(update={"name": f"{store.path.name}: {each.name}"})
+            for store in stores
+            for each in store.experiment.became
+        ),
+    )
 
 
-_READ = ("sources", "interviews", "growth", "troubled", "choices", "diversity")
+def extras_of_tournament(store: Store) -> Extras:
+    """Of a tournament's run: who plays, and whose replies are mostly unusable."""
+    rows = store.games()
+    kept = (row for row in rows_of(store, rows) if row is not None)
+    bad = any(2 * part[0] > part[1] for row in kept for part in _replies_in(row))
+    return Extras(
+        troubled=_mostly(store, bad),
+        estimated=_estimated(store),
+        players=players_of(store),
+        became=tuple(store.experiment.became),
+    )
+
+
+def _replies_in(row: MeasureRow) -> Iterator[tuple[float, float]]:
+    """(those without use, all) of each player's replies, then of its decisions, in one game."""
+    for number, measure in enumerate(SPLITS.values()):
+        if measure.name in ("invalid_by_player", "fallback_by_player"):
+            for _, sums in row.parts.get(number, ()):
+                if sums is not None:
+                    yield sums[0], sums[1]
+
+
+_READ = ("sources", "interviews", "growth", "troubled", "choices", "diversity", "estimated")
 """What is read of each run by itself."""
 
 
@@ -103,6 +148,7 @@ def _read(store: Store, summary: Summary) -> Extras:
         interviews=_interviews(store) if store.experiment.interview else (),
         growth=_growths(store),
         troubled=_troubled(store, summary),
+        estimated=_estimated(store),
         choices=chosen,
         diversity=diverse,
     )
@@ -187,25 +233,41 @@ def _troubled(store: Store, summary: Summary) -> tuple[Troubled, ...]:
         for name in ("invalid_by_player", "fallback_by_player")
         for estimate in condition.split(name).values()
     )
+    return _mostly(store, bad)
+
+
+def _mostly(store: Store, bad: bool) -> tuple[Troubled, ...]:
+    """bad: whether any game or condition so far makes it worth while to count."""
     if not bad and all(row.over for row in store.games()):
         return ()
     with Ledger(store) as ledger:
-        return troubled(ledger)
+        return troubled(ledger, 1)
 
 
-def troubled(ledger: Ledger) -> tuple[Troubled, ...]:
-    """The models that mostly cannot be used so far, then players of the others who mostly decide nothing."""
+def troubled(ledger: Ledger, least: int | None = None) -> tuple[Troubled, ...]:
+    """The models that mostly cannot be used so far, then players of the others who mostly decide nothing.
+
+    least: of replies, and of decisions, from which that is told; None: as many as make it no bad luck.
+    """
     tallies = ledger.tally()
-    models = {model: tally for model, tally in sorted(by_model(tallies).items()) if tally.mostly_unusable}
+    models = {
+        model: tally
+        for model, tally in sorted(by_model(tallies).items())
+        if tally.mostly_unusable(least or MANY)
+    }
     rows = [
         Troubled(model, tally.replies, tally.unusable, *_most(tally.reasons))
         for model, tally in models.items()
     ]
     for player, tally in sorted(tallies.items()):
-        if player.model not in models and tally.mostly_stood_in_for:
+        if player.model not in models and tally.mostly_stood_in_for(least or MANY_DECISIONS):
             total = tally.stand_ins.total()
             rows.append(Troubled(str(player), tally.decisions, total, *_most(tally.stand_ins), True))
     return tuple(rows)
+
+
+def _estimated(store: Store) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(what for _, what in store.adaptations() if what.endswith(UNCOUNTED)))
 
 
 def _most(reasons: Counter[str]) -> tuple[str, int]:

@@ -71,15 +71,13 @@ class Tally:
         """Replies that could not be used."""
         return self.reasons.total()
 
-    @property
-    def mostly_unusable(self) -> bool:
-        """Whether more than half of a fair number of replies could not be used."""
-        return self.replies >= MANY and 2 * self.unusable > self.replies
+    def mostly_unusable(self, least: int = MANY) -> bool:
+        """Whether more than half of the replies could not be used, of at least so many."""
+        return self.replies >= least and 2 * self.unusable > self.replies
 
-    @property
-    def mostly_stood_in_for(self) -> bool:
-        """Whether more than half of a fair number of decisions were stand-ins."""
-        return self.decisions >= MANY_DECISIONS and 2 * self.stand_ins.total() > self.decisions
+    def mostly_stood_in_for(self, least: int = MANY_DECISIONS) -> bool:
+        """Whether more than half of the decisions were stand-ins, of at least so many."""
+        return self.decisions >= least and 2 * self.stand_ins.total() > self.decisions
 
     def decided(self, invalid: str | None) -> None:
         """Count a decision. invalid: why there was no usable reply to it, or None."""
@@ -214,7 +212,7 @@ class _Ear:
         player, text = self._labels[seat], filed.response.text
         answer = None if player.recipe == PERSON else parse(request.question, text)  # no reply of a model
         unusable = None
-        if isinstance(answer, Problem):
+        if isinstance(answer, Problem) and answer.usable is None:
             _, ask, step, attempt = request.key.rsplit("|", 3)
             unusable = Unusable(player.model, seat, ask, step, int(attempt), answer.reason, text[:SHOWN])
         self._heard[request.key] = player, unusable

@@ -15,6 +15,7 @@ from ...metrics.choices import Choices, StudiedDecision, choice_rows
 from ...metrics.diversity import Diversity, Offer, diversity_rows, offers_of
 from ...models.embedders import Embedder
 from ...models.embedders.base import Vectors
+from ..plans.matching import alike_rows
 from ..runs.casting import Company
 from ..runs.counting import rows_of
 from ..storage.store import GameRow, Store
@@ -43,11 +44,11 @@ def studied(store: Store) -> tuple[tuple[Choices, ...], tuple[Diversity, ...]]:
         for game in games:
             offers = offers_of(store.record(game.id), candidates_of)
             offered.setdefault(game.condition, []).extend((game.deal, offer) for offer in offers)
-    baseline = baseline_of(experiment)
+    baseline, published = baseline_of(experiment), alike_rows(experiment, experiment.published)
     chosen = tuple(
         choices
         for study, by_condition in decided.items()
-        for choices in choice_rows(study, by_condition, baseline=baseline, tables=experiment.published)
+        for choices in choice_rows(study, by_condition, baseline=baseline, published=published)
     )
     return chosen, asyncio.run(_diverse(store, offered)) if offered else ()
 

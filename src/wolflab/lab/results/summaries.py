@@ -9,8 +9,10 @@ from ...errors import StoreError
 from ...metrics.rows import GameResult
 from ...metrics.shapes import Curve, Summary
 from ...metrics.summary import summarise
+from ...models.catalog import BUILT_IN
 from ..experience.run_pools import draw_of
 from ..plans.experiment import Experiment
+from ..plans.matching import alike_rows, model_name
 from ..runs.counting import rows_of
 from ..storage.store import Store
 from .differences import baseline_of, sources
@@ -23,9 +25,10 @@ def games(store: Store) -> Iterator[GameResult]:
         name: next((spec for spec in experiment.experience(name) if spec.draws > 1), None)
         for name in experiment.conditions
     }
+    unpriced = {name: _unpriced(experiment, name) for name in experiment.conditions}
     planned = store.games()
     for game, row in zip(planned, rows_of(store, planned), strict=True):
-        spec = drawn[game.condition]
+        spec, calls = drawn[game.condition], store.came_to(game.id)
         yield GameResult(
             game.condition,
             game.deal,
@@ -33,10 +36,31 @@ def games(store: Store) -> Iterator[GameResult]:
             game.status,
             game.error or None,
             row,
-            store.came_to(game.id),
+            calls,
             0 if spec is None else draw_of(spec, game.repeat),
             experiment.watched or "",
+            frozenset(
+                model
+                for model, total in calls.items()
+                if model in unpriced[game.condition]
+                and (unpriced[game.condition][model] or not total.usage.cost)
+                and total.usage.tokens
+            ),
         )
+
+
+def _unpriced(experiment: Experiment, condition: str) -> dict[str, bool]:
+    """Models whose calls may have cost what nobody knows → whether they surely have: no price is given. Where
+    one is, calls that cost nothing were made before it was. The built-in player is free.
+    """
+    unknown: dict[str, bool] = {}
+    for spec in experiment.cast(condition).values():
+        name, settings = model_name(spec), spec.model if isinstance(spec.model, dict) else {}
+        price = settings.get("price")
+        if not name or name == BUILT_IN or (isinstance(price, dict) and not any(price.values())):
+            continue
+        unknown[name] = unknown.get(name, False) or price is None
+    return unknown
 
 
 def _instrument(store: Store) -> bool | None:
@@ -51,9 +75,9 @@ def summary(store: Store) -> Summary:
     return summarise(
         games(store),
         title=experiment.title or experiment.name,
-        description=experiment.source,
+        description=_described(experiment),
         instrument=_instrument(store),
-        published=experiment.published,
+        published=alike_rows(experiment, experiment.published),
         planted=None
         if experiment.planted is None
         else {
@@ -66,6 +90,19 @@ def summary(store: Store) -> Summary:
         contrasts=experiment.contrasts,
         curve=_curve(experiment),
     )
+
+
+def _described(experiment: Experiment) -> str:
+    """The source; and where the players know of the experimenter's stop, which 002's do not."""
+    rules = {name: experiment.ruleset(name) for name in experiment.conditions}
+    telling = [
+        name
+        for name, ruleset in rules.items()
+        if ruleset.tell_stop and ruleset.sheriff != "none" and ruleset.sheriff_death == "stop"
+    ]
+    where = "" if len(telling) == len(rules) else f" in {', '.join(telling)}"
+    told = f"players are told that the game stops with its Sheriff{where} (tell_stop)" if telling else ""
+    return "; ".join(part for part in (experiment.source, told) if part)
 
 
 def _curve(experiment: Experiment) -> Curve | None:

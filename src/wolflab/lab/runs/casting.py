@@ -25,12 +25,12 @@ from ...models.catalog import check_model, listing, resolve
 from ...models.embedders import Embedder, resolve_embedder
 from ...models.endpoints import missing_key
 from ...models.person import PeopleTable, PersonModel
-from ...rules import ROLES, Ruleset
+from ...rules import Ruleset
 from ..experience.run_pools import Pools
 from ..plans.experiment import Experiment
 from ..plans.policies import Policies, policy_name_of
 from ..plans.scenes import SCENES
-from ..plans.specs import PERSON, ExperienceSpec, PlayerSpec
+from ..plans.specs import PERSON, ExperienceSpec, PlayerSpec, places_of
 from ..storage.embedding_cache import CachedEmbedder, EmbeddingCache
 from ..storage.store import Place
 
@@ -210,10 +210,7 @@ class Company(Players):
                 raise ModelError(f"embedder {inner.name!r}: {needed}")
 
     def casting(self, place: Place) -> Casting:
-        """Who sits where in one game. The most particular place wins.
-
-        A seat's own name, then "sheriff", then the role, then the side, then "others".
-        """
+        """Who sits where in one game. The most particular place wins (`places_of`)."""
         cast, rules = self.cast(place.condition), self.experiment.ruleset(place.condition)
 
         def seat(dealing: Dealing) -> list[Player]:
@@ -270,10 +267,7 @@ class Company(Players):
 
 def _place(cast: Mapping[str, _Role], rules: Ruleset, dealing: Dealing, seat: int) -> _Role:
     role = dealing.roles[seat]
-    places = [rules.names[seat], role, "werewolves" if ROLES[role].wolf else "village", "others"]
-    if dealing.sheriff == seat:
-        places.insert(1, "sheriff")
-    for place in places:
+    for place in places_of(rules.names[seat], role, dealing.sheriff == seat):
         if place in cast:
             return cast[place]
     raise ExperimentError(f"players: nobody is named for {rules.names[seat]} ({role}); add players.others")

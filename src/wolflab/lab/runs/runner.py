@@ -54,7 +54,7 @@ def play_run(store: Store, watch: ProgressWatch = lambda progress: None, reached
     spent budget) stay unfinished and are taken up by the next `play_run`; a game that failed on a mistake
     keeps its error and is tried again too. reached: `preflight` has just reached every model.
     """
-    return asyncio.run(_run(store, watch, reached))
+    return asyncio.run(playing(store, watch, reached))
 
 
 def _build(company: Company) -> None:
@@ -92,7 +92,8 @@ def _as_before(store: Store, company: Company) -> None:
                 )
 
 
-async def _run(store: Store, watch: ProgressWatch, reached: bool) -> bool:
+async def playing(store: Store, watch: ProgressWatch = lambda progress: None, reached: bool = False) -> bool:
+    """As `play_run`, in an event loop that runs."""
     experiment = store.experiment
     company = Company(experiment, store.path, store.spent())
     try:

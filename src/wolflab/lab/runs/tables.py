@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ...agents.own import own_agent
 from ...errors import WolflabError
-from ...match import GameWatch, Played, play, to_the_end
+from ...match import GameWatch, Played, play
 from ...models.person import PeopleTable
 from ...rules import Ask
 from ..plans.experiment import Experiment
@@ -58,8 +58,7 @@ async def play_table(
     try:
         await preflight(company)
         file = CallFile(store, asker(_GAME), {} if store is None else store.calls(_GAME))
-        together = None if table is None else to_the_end
-        match = replace(prepare(company, place, file), watch=watch, together=together, asked=asked)
+        match = replace(prepare(company, place, file), watch=watch, asked=asked)
         with told_with_its_place():
             played = await play(match)
         if store is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import StoreError
@@ -28,7 +28,10 @@ from ...metrics.tournament import (
 )
 from ...stats.sequential import Interval, sequence
 from ..plans.experiment import Experiment
-from ..plans.tournament import FILE, Stop, Tournament, load_tournament
+from ..plans.matching import alike_rows
+from ..plans.sources import read_fields
+from ..plans.specs import as_meant
+from ..plans.tournament import FILE, Stop, Tournament, make_tournament
 from ..storage.store import GameRow, Store
 from . import runner
 from .counting import rows_of
@@ -44,7 +47,7 @@ class TournamentPlan:
     pairs: tuple[Matchup, ...]
     stop: Stop | None = None
     tables: tuple[str, ...] = ()
-    called: Mapping[str, str] = field(default_factory=dict)
+    """Published ones."""
 
 
 def start_tournament(path: Path, tournament: Tournament) -> Store:
@@ -65,9 +68,11 @@ def plan_of(store: Store) -> TournamentPlan:
     """
     file = store.path / FILE
     if is_tournament(store):
-        made = load_tournament(file)
+        data, where = read_fields(file, "tournament")
+        data.pop("called", None)  # in files of before: who is which published entrant, which who plays tells
+        made = make_tournament(as_meant(data, store.meanings), where=where)
         _check_begun(store, made, file)
-        return TournamentPlan(made.pairs, made.stop, tuple(made.published), made.called)
+        return TournamentPlan(made.pairs, made.stop, tuple(made.published))
     pairs = []
     for name in store.experiment.conditions:
         pair = pair_of(name)
@@ -174,8 +179,7 @@ def tournament_standings(store: Store) -> Standings:
         instrument=experiment.built_in,
         level=None if plan.stop is None else plan.stop.level,
         decisions=decisions,
-        tables=plan.tables,
-        called=plan.called,
+        published=alike_rows(experiment, plan.tables),
         missing=sum(not row.over for row in rows),
     )
 
@@ -248,7 +252,7 @@ def _settled(
         if settled or barrier == most:
             how = "settled" if settled else "not settled"
             shown = f"{look.mean:+.3f}, {look.low:+.3f} to {look.high:+.3f}".replace("-", "−")
-            reason = f"{how} after {barrier} deals ({first} − {second}: {shown})"
+            reason = f"{how} after {_deals(barrier)} ({first} − {second}: {shown})"
             return StopReason(reason, barrier, settled and barrier < most)
     return None
 
@@ -262,9 +266,13 @@ def _narrow(
         narrow = look.width <= stop.width
         if narrow or barrier == most:
             how = f"{look.width:.3f} wide" + ("" if narrow else f", not the {stop.width:g} asked for")
-            reason = f"{VERSUS.join(pair)}: {barrier} deals, interval {how}"
+            reason = f"{VERSUS.join(pair)}: {_deals(barrier)}, interval {how}"
             return StopReason(reason, barrier, narrow and barrier < most)
     return None
+
+
+def _deals(n: int) -> str:
+    return f"{n} deal" if n == 1 else f"{n} deals"
 
 
 def _over(rows: Sequence[GameRow]) -> dict[Matchup, set[tuple[int, int]]]:

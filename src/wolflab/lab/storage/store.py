@@ -14,9 +14,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from ...agents.recipes import MEANINGS
 from ...errors import StoreError
 from ...files import write
 from ...metrics.rows import Status
@@ -45,6 +47,7 @@ CREATE TABLE IF NOT EXISTS words (
 """
 _KEEP_ROW = "INSERT OR REPLACE INTO rows VALUES (?, ?, ?)"
 _ASKER = "game/"
+_MEANINGS = "recipes"
 _SAID = """model = 'person' AND text LIKE '{"said":%' AND text NOT LIKE '{"said":""%'"""
 _NAMED_BLOCKS = "SELECT json_extract(value, '$[1]') FROM calls, json_each(blocks) WHERE blocks IS NOT NULL"
 GIVEN_UP = "given up: words were erased on request"
@@ -93,10 +96,6 @@ class Store(CallStore):
 
     schema = CallStore.schema + _SCHEMA
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, lock: int | None) -> None:
-        super().__init__(path, connection, lock)
-        self.experiment = _experiment(path)
-
     @classmethod
     def create(
         cls,
@@ -116,7 +115,7 @@ class Store(CallStore):
             for name, text in {**(beside or {}), "experiment.yaml": experiment.written()}.items():
                 write(path / name, text.encode())
             try:
-                return cls._writer(path, lock, facts or {})
+                return cls._writer(path, lock, {_MEANINGS: MEANINGS, **(facts or {})})
             except BaseException:
                 for half in path.glob("run.sqlite*"):  # so that it can be started again
                     half.unlink()
@@ -124,6 +123,20 @@ class Store(CallStore):
         except BaseException:
             os.close(lock)
             raise
+
+    @cached_property
+    def experiment(self) -> Experiment:
+        """What is played, as the run's file says; StoreError where there is none."""
+        return _experiment(self.path, self.meanings)
+
+    @property
+    def meanings(self) -> str | None:
+        """Which meanings of the recipes' names the run was begun by; None from before they changed."""
+        return self.meta(_MEANINGS)
+
+    def _check_version(self) -> None:
+        super()._check_version()
+        _ = self.experiment  # so that a run without its file is refused at once
 
     def _check_begun(self) -> None:
         """Refuse to go on with another experiment than the one begun (a condition may be added)."""
@@ -165,6 +178,11 @@ class Store(CallStore):
             last = self._db.execute("SELECT max(id) FROM games").fetchone()[0]
             raise StoreError(f"{self.path} has no game {number}; its games are 1 to {last}")
         return GameRow(*row)
+
+    def seconds(self, number: int) -> float | None:
+        """How long a game took to play; None for one that is not over."""
+        found = self._db.execute("SELECT seconds FROM games WHERE id = ?", (number,)).fetchone()
+        return None if found is None else found[0]
 
     def keep(
         self,
@@ -317,8 +335,8 @@ def asker(game: int) -> str:
     return f"{_ASKER}{game}"
 
 
-def _experiment(path: Path) -> Experiment:
+def _experiment(path: Path, meanings: str | None) -> Experiment:
     file = path / "experiment.yaml"
     if not file.is_file():
         raise StoreError(f"{path} is no whole run: experiment.yaml is missing; copy it back")
-    return load_experiment(file)
+    return load_experiment(file, meanings=meanings)

@@ -1,0 +1,142 @@
+"""Which published row a condition is: the one in which the same players play, whatever either is called.
+
+A row says who plays in it, place by place, as an experiment does (`metrics/published.yaml`). A condition is
+that row if everybody who can sit at one of its places is whom the row says. What else a source's rows share
+(who sits at the other places) need not be the same; where it is not, that is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import product
+from typing import Any
+
+import msgspec
+
+from ...errors import ExperimentError
+from ...metrics.choices import STUDIES
+from ...metrics.published import (
+    Alike,
+    AlikeRows,
+    PublishedPlayer,
+    PublishedRow,
+    PublishedTable,
+    published_table,
+)
+from .experiment import Experiment
+from .policies import policy_name_of
+from .specs import PlayerSpec, places_of
+
+
+def alike_rows(experiment: Experiment, tables: Sequence[str]) -> AlikeRows:
+    """Of each of these published tables: condition → the row that it is."""
+    return {
+        name: {
+            condition: alike
+            for condition in experiment.conditions
+            if (alike := row_of_condition(published_table(name), experiment, condition)) is not None
+        }
+        for name in tables
+    }
+
+
+def row_of_condition(table: PublishedTable, experiment: Experiment, condition: str) -> Alike | None:
+    """The row of a table that a condition is; None for none."""
+    for row, who in table.who.items():
+        if is_row(who, experiment, condition):
+            return Alike(row, _otherwise(table.among, who, experiment, condition))
+    return None
+
+
+def is_row(who: PublishedRow, experiment: Experiment, condition: str) -> bool:
+    """Whether everybody in a condition is whom a row says, under the row's rules."""
+    rules = experiment.ruleset(condition)
+    if any(getattr(rules, name) != value for name, value in who.rules.items()):
+        return False
+    seats = [(_first(who.cast, places), spec) for places, spec in who_sits(experiment, condition)]
+    named = {place for place, _ in seats}
+    return named.issuperset(who.cast.keys() & set(who.own)) and all(
+        place is None or not _lacks(spec, who.cast[place]) for place, spec in seats
+    )
+
+
+def model_name(spec: PlayerSpec) -> str:
+    """The name of a player's model as its file has it; "" without one."""
+    return str(spec.model["model"]) if isinstance(spec.model, dict) else spec.model or ""
+
+
+def short_model(name: str) -> str:
+    """A model's own name, without who serves it: "glm-4" of "zhipu/glm-4"."""
+    return name.rpartition("/")[2]
+
+
+def who_sits(experiment: Experiment, condition: str) -> Iterator[tuple[tuple[str, ...], PlayerSpec]]:
+    """Whoever can sit somewhere in a condition: (the places that the seat falls under, who sits there)."""
+    rules, cast = experiment.ruleset(condition), experiment.cast(condition)
+    seen: set[tuple[str, ...]] = set()
+    choosers = {role for study in experiment.choices for role in STUDIES[study].choosers}
+    led = (False, True) if rules.sheriff != "none" else (False,)
+    for name, role, sheriff in product(rules.names, (role.name for role in rules.cast), led):
+        places = places_of(name, role, sheriff)
+        spec = next((cast[place] for place in places if place in cast), None)
+        if spec is not None:
+            special = [("watched", name == experiment.watched), ("chooser", role in choosers)]
+            known = (*(place for place, is_there in special if is_there), *places)
+            alike = tuple(place for place in known if place != name or place in cast)
+            if alike not in seen:  # seats that nothing sets apart are one
+                seen.add(alike)
+                yield known, spec
+
+
+def _first(cast: Mapping[str, Any], places: tuple[str, ...]) -> str | None:
+    return next((place for place in places if place in cast), None)
+
+
+def _otherwise(
+    among: Mapping[str, PublishedPlayer], who: PublishedRow, experiment: Experiment, condition: str
+) -> str:
+    """What is not as the source's rows have it besides: "gpt-4o plays where the source has glm-3-turbo"."""
+    said: dict[str, None] = {}
+    for places, spec in who_sits(experiment, condition):
+        place = _first(among, places)
+        wanted = {} if place is None else dict(among[place])
+        own = _first(who.cast, places)
+        for name in who.cast[own] if own is not None else ():
+            wanted.pop(name, None)  # the row itself says which
+        for name in _lacks(spec, wanted):
+            here = short_model(model_name(spec)) or "nobody" if name == "model" else _recipe(spec)
+            there = wanted[name] if isinstance(wanted[name], str) else wanted[name]["name"]
+            said[f"{here} plays where the source has {there}"] = None
+    return "; ".join(said)
+
+
+def _recipe(spec: PlayerSpec) -> str:
+    return spec.recipe_name if isinstance(spec.recipe, str) else f"{spec.recipe_name}, changed,"
+
+
+def _lacks(spec: PlayerSpec, wanted: PublishedPlayer) -> list[str]:
+    """What of a published player this one is not."""
+    same = {
+        "model": lambda value: short_model(model_name(spec)).casefold() == value.casefold(),
+        "recipe": lambda value: _stated(spec) == _published_recipe(msgspec.json.encode(value)),
+        "policy": lambda value: policy_name_of(spec) == value,
+    }
+    return [name for name, value in wanted.items() if not same[name](value)]
+
+
+@cache
+def _published_recipe(recipe: bytes) -> Any:
+    return _stated(PlayerSpec(model="village", recipe=msgspec.json.decode(recipe)))
+
+
+def _stated(spec: PlayerSpec) -> Any:
+    """A language agent's recipe as it is; of others, which no source has, what they are called."""
+    try:
+        made = spec.language
+    except (ValueError, ExperimentError):
+        return None
+    return spec.recipe_name if made is None else made.stated()
+
+
+__all__ = ["alike_rows", "is_row", "model_name", "row_of_condition", "short_model", "who_sits"]

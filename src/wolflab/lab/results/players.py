@@ -1,0 +1,93 @@
+"""Who plays: of every condition, place by place, the model, the recipe and the settings that matter.
+
+Read from what a run was to play, so that it is the same while the run goes on. How a model is reached is no
+part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from ...metrics.tournament import pair_of
+from ...models.catalog import BUILT_IN
+from ..plans.experiment import REACHED_BY, Experiment
+from ..plans.matching import model_name, who_sits
+from ..plans.policies import policy_name_of
+from ..plans.specs import PlayerSpec
+from ..runs.tournament_games import is_tournament
+from ..storage.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class PlacePlayer:
+    """One player. conditions: where it plays (none: in all of them); place: at which seats ("": an entrant).
+
+    model: "" for a player without one. settings: by name, what is set and decides what it says.
+    """
+
+    conditions: tuple[str, ...]
+    place: str
+    model: str
+    recipe: str
+    settings: Mapping[str, Any]
+
+
+def players_of(store: Store, under: str = "") -> tuple[PlacePlayer, ...]:
+    """Everybody who plays in a run; of a tournament, its entrants. under: stands before conditions' names."""
+    experiment, version = store.experiment, store.meta("wolflab") or "?"
+    if is_tournament(store):
+        entrants: dict[str, PlayerSpec] = {}
+        for condition in experiment.conditions:
+            cast = experiment.cast(condition)
+            pair = pair_of(condition)
+            assert pair is not None, condition
+            entrants |= dict(zip(pair, (cast["village"], cast["werewolves"]), strict=True))
+        return tuple(_player((under + name,), "", spec, version) for name, spec in entrants.items())
+    return _grouped(experiment, version, under)
+
+
+def _grouped(experiment: Experiment, version: str, under: str) -> tuple[PlacePlayer, ...]:
+    """Whoever plays in every condition comes first; the others as their conditions do."""
+    found: dict[tuple[str, bytes], tuple[PlayerSpec, list[str]]] = {}
+    for condition in experiment.conditions:
+        for place, spec in _sitting(experiment, condition).items():
+            key = place, msgspec.json.encode(spec.model_dump(mode="json"), order="sorted")
+            found.setdefault(key, (spec, []))[1].append(condition)
+    every = list(experiment.conditions)
+    everywhere = (f"{under}every condition",) if under else ()
+    rows = sorted(found.items(), key=lambda item: (item[1][1] != every, every.index(item[1][1][0])))
+    return tuple(
+        _player(everywhere if where == every else tuple(under + name for name in where), place, spec, version)
+        for (place, _), (spec, where) in rows
+    )
+
+
+def _sitting(experiment: Experiment, condition: str) -> dict[str, PlayerSpec]:
+    """The places of a condition at which anybody sits."""
+    cast = experiment.cast(condition)
+    taken = {
+        next(place for place in places if place in cast) for places, _ in who_sits(experiment, condition)
+    }
+    return {place: spec for place, spec in cast.items() if place in taken}
+
+
+def _player(conditions: tuple[str, ...], place: str, spec: PlayerSpec, version: str) -> PlacePlayer:
+    name, settings = model_name(spec), dict(spec.model) if isinstance(spec.model, dict) else {}
+    told: dict[str, Any] = {"version": f"Wolflab {version}"} if name == BUILT_IN else {}
+    told |= {key: value for key, value in settings.items() if key not in {"model", *REACHED_BY}}
+    recipe = spec.language
+    if recipe is not None and name != BUILT_IN and "temperature" not in settings:
+        told |= {"temperature": recipe.temperature, "temperature of statements": recipe.speech_temperature}
+    changes = spec.recipe if isinstance(spec.recipe, Mapping) else {}
+    told |= {key: value for key, value in changes.items() if key not in {"name", *told}}
+    told |= {} if (policy := policy_name_of(spec)) is None else {"policy": policy}
+    if spec.experience is not None:
+        told["experience"] = spec.experience.model_dump(mode="json", exclude_defaults=True)
+    return PlacePlayer(conditions, place, name, spec.recipe_name, told)
+
+
+__all__ = ["PlacePlayer", "players_of"]
