@@ -11,7 +11,7 @@ import typer
 
 from .errors import WolflabError
 from .files import MEND_DISK
-from .ui.console import console
+from .ui.console import ExitCode, console
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,9 +26,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-INTERRUPTED = 130
-"""The exit code after Ctrl-C."""
 
 Set = Annotated[
     list[str], typer.Option("-o", "--set", help="Change a field: place.to.change=value (repeatable).")
@@ -52,9 +49,9 @@ def main() -> None:
         if text is None:
             raise
         console(stderr=True).print(f"[bold red]wolflab:[/] {_plain(text)}", highlight=False, soft_wrap=True)
-        sys.exit(2)
+        sys.exit(ExitCode.MISTAKE)
     except SystemExit as end:
-        if end.code == INTERRUPTED:
+        if end.code == ExitCode.INTERRUPTED:
             from .ui.commands import stopped
 
             console(stderr=True).print(stopped(), highlight=False, markup=False, soft_wrap=True)
@@ -123,8 +120,7 @@ def run(
     """Run an experiment, then print its table and write its report."""
     from .ui.running import run_experiment
 
-    ok = run_experiment(console(), experiment, set_, village, out, resume)
-    raise typer.Exit(0 if ok else 1)
+    raise typer.Exit(run_experiment(console(), experiment, set_, village, out, resume))
 
 
 @app.command(
@@ -235,12 +231,15 @@ def compare(
 
 
 @app.command(
-    epilog="Examples:  `wolflab show runs/… 1`  ·  `wolflab show runs/… 1 --as player_3 --thoughts`  ·  "
+    epilog="Examples:  `wolflab show runs/…`  ·  `wolflab show runs/… 1`  ·  "
+    "`wolflab show runs/… 1 --as player_3 --thoughts`  ·  "
     "`wolflab show runs/… 1 --turn 2/vote/3 --without reflection`"
 )
 def show(
     run: RunPath,
-    game: Annotated[int, typer.Argument(help="The game's number, from 1.")],
+    game: Annotated[
+        int | None, typer.Argument(help="The game's number; without one, all are listed.", show_default=False)
+    ] = None,
     as_: Annotated[str | None, typer.Option("--as", help="One player's log: what this seat saw.")] = None,
     thoughts: Annotated[bool, typer.Option("--thoughts", help="With what the players noted down.")] = False,
     prompts: Annotated[bool, typer.Option("--prompts", help="With every prompt and reply.")] = False,
@@ -254,13 +253,16 @@ def show(
     ] = [],
     step: Annotated[str | None, typer.Option(help="Of --prompts, this step alone: answer/3, act …")] = None,
 ) -> None:
-    """Print a recorded game, or one turn of it."""
-    from .ui.showing import Wanted
+    """List a run's games, or print one of them, or one turn of it."""
+    from .ui.showing import Wanted, list_games
     from .ui.showing import show as print_game
 
     wanted = Wanted(as_, thoughts, prompts, trust, turn, without, step)
     with _reading(run) as store:
-        print_game(console(), store, game, wanted)
+        if game is None:
+            list_games(console(), store, wanted)
+        else:
+            print_game(console(), store, game, wanted)
 
 
 @app.command(epilog="Example:  `wolflab errors runs/…`")
@@ -284,19 +286,36 @@ def verify(
 
     with _reading(run) as store:
         ok = verify_run(console(), store, agents)
-    raise typer.Exit(0 if ok else 1)
+    raise typer.Exit(ExitCode.DONE if ok else ExitCode.NOT_OVER)
 
 
-@app.command(epilog="Example:  `wolflab export runs/… records/`")
+@app.command(
+    epilog="Examples:  `wolflab export runs/… records`  ·  "
+    "`wolflab export runs/… paper --as tables --as figures`"
+)
 def export(
     run: RunPath,
-    to: Annotated[Path, typer.Argument(help="A directory; one JSON-lines file a game, and calls.jsonl.")],
+    to: Annotated[Path, typer.Argument(help="A directory.")],
+    as_: Annotated[
+        list[str],
+        typer.Option(
+            "--as",
+            help="records: JSON lines of each game, and calls.jsonl; data: flat tables as Parquet and JSON "
+            "lines; tables: the report's as CSV and LaTeX; figures: the report's as SVG, PNG and PDF; all "
+            "(repeatable).",
+        ),
+    ] = ["records"],
+    texts: Annotated[
+        bool, typer.Option("--texts", help="Data with prompts, replies and what people said.")
+    ] = False,
+    judge: Annotated[
+        list[Path], typer.Option(help="Data with the calls of this judge: its directory (repeatable).")
+    ] = [],
 ) -> None:
-    """Write a run's records and calls as JSON lines."""
-    from .lab.runs.export import export_run
+    """Write a run's records, data, tables or figures to files."""
+    from .ui.exporting import export_as
 
-    with _reading(run) as store:
-        typer.echo(f"{export_run(store, to)} games written to {to}")
+    export_as(console(), run, to, as_, texts, judge)
 
 
 @app.command(epilog="Examples:  `wolflab models`  ·  `wolflab models --check ollama/llama3.1`")
@@ -440,7 +459,7 @@ def annotate_judge(
     judged = judge_sample(
         console(), sample, with_settings(model, set_), behaviours, run=run, limits=(tokens, usd)
     )
-    raise typer.Exit(1 if judged.waiting else 0)
+    raise typer.Exit(ExitCode.NOT_OVER if judged.waiting else ExitCode.DONE)
 
 
 @annotate.command("agree", epilog="Example:  `wolflab annotate agree labels anna.csv ben.csv`")
@@ -571,7 +590,8 @@ def wwqa_eval(
     wanted = EvalWanted(
         tuple(files), tuple(model), tuple(set_), out, tuple(split), tuple(train), limit, judge, (tokens, usd)
     )
-    raise typer.Exit(0 if evaluate_files(console(), wanted, settings) else 1)
+    done = evaluate_files(console(), wanted, settings)
+    raise typer.Exit(ExitCode.DONE if done else ExitCode.NOT_OVER)
 
 
 @wwqa.command(
@@ -611,7 +631,7 @@ def wwqa_generate(
     made = generate_questions(
         console(), rules, writer, out, n, reviser, tuple(form), label, near, threshold, seed, limits
     )
-    raise typer.Exit(1 if made.why else 0)
+    raise typer.Exit(ExitCode.NOT_OVER if made.why else ExitCode.DONE)
 
 
 @wwqa.command(
@@ -688,11 +708,11 @@ def tournament(
             ui.show_tournament(screen, store, None)
         return
     if resume is not None:
-        ok = ui.resume_tournament(screen, resume)
+        ended = ui.resume_tournament(screen, resume)
     else:
         named = ui.chosen_tournament(file, entrant, model, rules, deals, set_, village)
-        ok = ui.run_tournament(screen, file, named, out)
-    raise typer.Exit(0 if ok else 1)
+        ended = ui.run_tournament(screen, file, named, out)
+    raise typer.Exit(ended)
 
 
 @app.command(

@@ -67,7 +67,7 @@ def _item(code: str, moment: Moment, reasoning: bool) -> RaterItem:
         code,
         now.ruleset.names[now.seat],
         now.role,
-        time_of(now).rstrip(","),
+        time_of(now),
         tuple(f"[{line.number}] {line_sentence(line, now.seat, now.ruleset)}" for line in now.lines),
         moderator_request(now, moment.ask),
         reply_in_words(moment),

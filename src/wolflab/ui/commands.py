@@ -24,10 +24,11 @@ from rich.progress import (
 from ..errors import ModelError
 from ..files import write
 from ..lab.plans.experiment import Experiment
+from ..lab.results.extras import Extras
 from ..lab.runs import runner
 from ..lab.runs.casting import Company
 from ..lab.storage.store import GameRow, Store
-from .console import say
+from .console import ExitCode, say
 
 _begun: ContextVar[str | None] = ContextVar("begun", default=None)
 """The command that goes on with what this process has begun."""
@@ -98,6 +99,13 @@ def play_games(console: Console, store: Store, play: Callable[[runner.ProgressWa
         rows = store.games()
         shown.update(task, completed=sum(row.over for row in rows), total=len(rows))
     return ok
+
+
+def ended(over: bool, extras: Extras) -> ExitCode:
+    """How a command that plays games ended. over: whether all games are."""
+    if not over:
+        return ExitCode.NOT_OVER
+    return ExitCode.UNUSABLE if extras.troubled else ExitCode.DONE
 
 
 def tell_unfinished(console: Console, store: Store, command: str) -> None:

@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 import re
+from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+class ExitCode(IntEnum):
+    """How a command ended, for whoever called it (docs/experiments.md, Exit codes)."""
+
+    DONE = 0
+    NOT_OVER = 1
+    """Something is left to do or does not hold: games are not over, a check failed."""
+    MISTAKE = 2
+    """What was asked for cannot be done; a sentence said why."""
+    UNUSABLE = 3
+    """All is over, but most replies of a player could not be used: that is what the numbers tell of."""
+    INTERRUPTED = 130
+    """After Ctrl-C."""
 
 
 def console(stderr: bool = False) -> Console:

@@ -7,18 +7,20 @@ as it is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 
 from rich.console import Console
 from rich.markup import escape as rich_escape
 from rich.table import Table
 
-from ..metrics.measure import Measure, PartKey, Section
+from ..metrics.measure import Measure, PartKey, Section, Unit
 from ..metrics.registry import MEASURES, SPLITS
 from ..metrics.shapes import ConditionResult, Summary
+from ..metrics.summary import COST
 from ..stats.intervals import Estimate
+from .report.blocks import PagePart, joined
 from .report.figures import ForestRow, Panel
-from .report.numbers import NumberKind, html_table, name, shown
+from .report.numbers import shown
+from .report.table import Cell, ReportTable, TableRow
 
 _COLUMNS = 8
 """Measures that a table has side by side, at most."""
@@ -29,20 +31,25 @@ def measure_name(measure: str) -> str:
     return MEASURES[measure].label if measure in MEASURES else measure
 
 
-def measure_kind(measure: str) -> NumberKind:
+def measure_kind(measure: str) -> Unit:
     """How a value of this measure is shown."""
     return MEASURES[measure].unit if measure in MEASURES else "plain"
 
 
-def difference_kind(measure: str) -> NumberKind:
+def difference_kind(measure: str) -> Unit:
     """How a difference of two values of this measure is shown: shares differ by percentage points."""
     kind = measure_kind(measure)
-    return {"share": "points", "one": "plain"}.get(kind, kind)
+    match kind:
+        case "share" | "out_of":
+            return "points"
+        case "one":
+            return "plain"
+    return kind
 
 
 def is_percent(measure: Measure) -> bool:
     """Whether its values are drawn in percent."""
-    return measure.unit in ("share", "points")
+    return measure.unit in ("share", "out_of", "points")
 
 
 # -- which there are --------------------------------------------------------------------------------
@@ -64,7 +71,12 @@ def splits_in(section: Section, *besides: str) -> list[Measure]:
 
 def measured(conditions: Iterable[ConditionResult], measures: Iterable[Measure]) -> list[Measure]:
     """Those of which any condition has anything."""
-    there = {name for condition in conditions for name, estimate in condition.measures.items() if estimate.n}
+    there = {
+        name
+        for condition in conditions
+        for name, estimate in condition.measures.items()
+        if estimate.n or (name == COST and condition.unpriced)
+    }
     return [measure for measure in measures if measure.name in there]
 
 
@@ -82,7 +94,7 @@ def costs(summary: Summary) -> list[Measure]:
         name
         for condition in summary.conditions
         for name, estimate in condition.measures.items()
-        if estimate.value
+        if estimate.value or (name == COST and condition.unpriced)
     }
     return [measure for measure in every if measure.name in spent] or every[:1]
 
@@ -114,28 +126,28 @@ def list_measures(console: Console) -> None:
 # -- tables -----------------------------------------------------------------------------------------
 
 
-def measure_cell(condition: ConditionResult, measure: Measure) -> str:
-    """A condition's value of a measure, as HTML."""
+def measure_cell(condition: ConditionResult, measure: Measure) -> Cell:
+    """A condition's value of a measure."""
     return shown(condition.measures.get(measure.name), measure.unit, measure.signed)
 
 
-def _head(measure: Measure, summary: Summary) -> str:
-    """A column's or row's head as HTML, with its sentence where one points at it."""
-    return f'<span title="{escape(measure.says)}">{escape(called(measure, summary))}</span>'
+def _head(measure: Measure, summary: Summary) -> Cell:
+    """A column's or row's head, with its sentence where one points at it."""
+    return Cell(called(measure, summary), hint=measure.says)
 
 
 def across(
     summary: Summary, caption: str, conditions: Sequence[ConditionResult], which: Iterable[Measure]
-) -> str:
+) -> PagePart:
     """A row for each condition, a column for each measure that any of them has."""
     kept = measured(conditions, which)
     if not kept:
         return ""
-    return html_table(
+    return ReportTable(
         caption,
         ["condition", *(_head(measure, summary) for measure in kept)],
         [
-            [name(condition), *(measure_cell(condition, measure) for measure in kept)]
+            [condition.name, *(measure_cell(condition, measure) for measure in kept)]
             for condition in conditions
         ],
         instrument=summary.instrument,
@@ -147,30 +159,30 @@ def down(
     caption: str,
     conditions: Sequence[ConditionResult],
     which: Iterable[Measure],
-    more: Sequence[Sequence[str]] = (),
-) -> str:
-    """A row for each measure that any of the conditions has, a column for each condition. more: rows as HTML
-    after the first.
+    more: Sequence[TableRow] = (),
+) -> PagePart:
+    """A row for each measure that any of the conditions has, a column for each condition. more: rows after
+    the first.
     """
     kept = measured(conditions, which)
-    rows = [
+    rows: list[TableRow] = [
         [_head(measure, summary), *(measure_cell(condition, measure) for condition in conditions)]
         for measure in kept
     ]
     if not rows:
         return ""
-    heads = ["", *(name(condition) for condition in conditions)]
-    return html_table(caption, heads, [*rows[:1], *more, *rows[1:]], instrument=summary.instrument)
+    heads = ["", *(condition.name for condition in conditions)]
+    return ReportTable(caption, heads, [*rows[:1], *more, *rows[1:]], instrument=summary.instrument)
 
 
 def parts(
     summary: Summary, caption: str, conditions: Sequence[ConditionResult], which: Iterable[Measure]
-) -> str:
+) -> PagePart:
     """Measures with parts of the same kind: a row for each condition and part, a column for each measure."""
     kept = [measure for measure in which if any(condition.split(measure.name) for condition in conditions)]
-    rows = [
+    rows: list[TableRow] = [
         [
-            f'{name(condition)}<span class="n">{_key(key)}</span>',
+            Cell(condition.name, under=(_key(key),)),
             *(
                 shown(condition.split(measure.name).get(key), measure.unit, measure.signed)
                 for measure in kept
@@ -181,24 +193,24 @@ def parts(
     ]
     if not rows:
         return ""
-    heads = [f"condition, {kept[0].split[-1]}", *(_head(measure, summary) for measure in kept)]
-    return html_table(caption, heads, rows, instrument=summary.instrument)
+    heads: TableRow = [f"condition, {kept[0].split[-1]}", *(_head(measure, summary) for measure in kept)]
+    return ReportTable(caption, heads, rows, instrument=summary.instrument)
 
 
-def spread(summary: Summary, conditions: Sequence[ConditionResult], which: Measure) -> str:
+def spread(summary: Summary, conditions: Sequence[ConditionResult], which: Measure) -> PagePart:
     """One measure with parts: a row for each condition, a column for each part."""
     keys = _keys(conditions, [which])
     if not keys:
         return ""
-    rows = [
+    rows: list[TableRow] = [
         [
-            name(condition),
+            condition.name,
             *(shown(condition.split(which.name).get(key), which.unit, which.signed) for key in keys),
         ]
         for condition in conditions
     ]
-    caption = f"{escape(which.label[0].upper() + which.label[1:])}, by {' and '.join(which.split)}"
-    return html_table(caption, ["condition", *map(_key, keys)], rows, instrument=summary.instrument)
+    caption = f"{which.label[0].upper() + which.label[1:]}, by {' and '.join(which.split)}"
+    return ReportTable(caption, ["condition", *map(_key, keys)], rows, instrument=summary.instrument)
 
 
 def _keys(conditions: Iterable[ConditionResult], which: Iterable[Measure]) -> list[PartKey]:
@@ -207,16 +219,16 @@ def _keys(conditions: Iterable[ConditionResult], which: Iterable[Measure]) -> li
 
 
 def _key(key: PartKey) -> str:
-    return escape(" · ".join(map(str, key)))
+    return " · ".join(map(str, key))
 
 
 def section(
     summary: Summary, caption: str, conditions: Sequence[ConditionResult], which: Section, *besides: str
-) -> str:
+) -> PagePart:
     """All of a section's measures as tables, without `besides`, which its figures or other tables show."""
     kept = measured(conditions, measures_in(which, *besides))
     lay = across if len(kept) <= _COLUMNS else down
-    alone = "".join(spread(summary, conditions, measure) for measure in splits_in(which, *besides))
+    alone = joined(spread(summary, conditions, measure) for measure in splits_in(which, *besides))
     return lay(summary, caption, conditions, kept) + alone
 
 

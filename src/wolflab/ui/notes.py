@@ -12,6 +12,7 @@ from ..text.notes import (
     Chosen,
     Content,
     Deduced,
+    Exchanged,
     Interviewed,
     Mistake,
     Planned,
@@ -79,8 +80,9 @@ def note_lines(step: str, content: Content, names: Sequence[str]) -> list[str]:
             return [
                 f"plans: {text}" if perspective == "own" else f"plans, as the others would see it: {text}"
             ]
-        case Proposed(candidates):
-            return [
+        case Proposed(candidates, asked):
+            few = [f"was asked for {asked} candidates, and has {len(candidates)}"] if asked else []
+            return few + [
                 f"could {number}. {candidate.action}"
                 + (f": {candidate.reasoning}" if candidate.reasoning else "")
                 for number, candidate in enumerate(candidates, 1)
@@ -89,7 +91,8 @@ def note_lines(step: str, content: Content, names: Sequence[str]) -> list[str]:
             odds = ", ".join(f"{100 * p:.0f} %" for p in probabilities)
             worth = "" if value is None else f", expects {value:+.2f}"
             return [f"takes {number + 1}." + (f" (of {odds}{worth})" if odds else "")]
-
+        case Exchanged():
+            return []  # its other notes tell the same
         case StoodIn():
             return ["has left; the built-in player stands in"]
 

@@ -13,7 +13,7 @@ from rich.table import Table
 from ..errors import ExperimentError, RecordError, WolflabError
 from ..lab.plans.loading import load_experiment
 from ..lab.plans.sources import has_entrants, shipped_files
-from ..lab.results.extras import extras, extras_of_all
+from ..lab.results.extras import Extras, extras, extras_of_all
 from ..lab.results.heard import Ledger
 from ..lab.results.summaries import compared as compared_runs
 from ..lab.results.summaries import summary
@@ -26,13 +26,13 @@ from ..lab.storage.run_files import new_directory
 from ..lab.storage.store import Place, Store
 from ..lab.training.plan import FOLDER
 from .alarm import Alarm, HeardStore
-from .commands import begin_output, leave, play_games, preflight_models, tell_unfinished, tell_why
-from .console import say
+from .commands import begin_output, ended, leave, play_games, preflight_models, tell_unfinished, tell_why
+from .console import ExitCode, say
 from .report.report import render_report, write_report
 from .tables import print_summary
 from .terminal import show_errors, show_unusable
 from .tournament import resume_tournament
-from .wording import as_data, counted
+from .wording import as_data, counted, second_poll_in_words
 
 
 def run_experiment(
@@ -42,8 +42,8 @@ def run_experiment(
     village: bool,
     out: Path | None,
     resume: Path | None,
-) -> bool:
-    """Run or resume an experiment with a progress bar, then report. Returns whether all games are over."""
+) -> ExitCode:
+    """Run or resume an experiment with a progress bar, then report."""
     if (source is None) == (resume is None):
         raise ExperimentError(
             "name an experiment to run (wolflab experiments lists them), or --resume a run; one of the two"
@@ -68,25 +68,27 @@ def run_experiment(
         store = HeardStore.create(path, experiment)
     with store:
         begin_output(console, "run", store.experiment.title or store.experiment.name, store.path)
+        if second := second_poll_in_words(store.experiment):
+            say(console, second)
         if resume is not None:
             games = store.games()
             over = sum(row.over for row in games)
             if over < len(games):
-                say(console, f"{over} of {len(games)} games are over; going on with the others")
+                say(console, f"{over} of {counted(len(games), 'game')} are over; going on with the others")
         with Alarm(console, store) as alarm:
             ok = play_games(
                 console,
                 store,
                 lambda watch: runner.play_run(store, alarm.beside(watch), reached=resume is None),
             )
-        report_run(console, store, None)
+        extra = report_run(console, store, None)
         if not ok:
             tell_unfinished(console, store, "run")
-    return ok
+    return ended(ok, extra)
 
 
-def report_run(console: Console, store: Store, out: Path | None) -> None:
-    """Print the main table and write the report."""
+def report_run(console: Console, store: Store, out: Path | None) -> Extras:
+    """Print the main table and write the report. Returns what stands beside its numbers."""
     results = summary(store)
     extra = extras(store, results)
     print_summary(console, results, extra)
@@ -94,6 +96,7 @@ def report_run(console: Console, store: Store, out: Path | None) -> None:
     page = render_report(results, experiment, extra)
     numbers = results.as_dict() | {"extras": as_data(extra)}
     leave(console, store, "report", out or store.path / "report.html", page, numbers)
+    return extra
 
 
 def compare_runs(console: Console, stores: Sequence[Store], out: Path) -> None:
@@ -141,7 +144,8 @@ def verify_run(console: Console, store: Store, agents: bool) -> bool:
     if good + bad == 0:
         raise RecordError(f"{store.path} has no finished game to verify")
     checked = "hashes, rules, pools, prompts and notes" if agents else "hashes, rules and pools"
-    console.print(f"{good} of {good + bad} records hold ({checked})")
+    hold = "holds" if good + bad == 1 else "hold"
+    console.print(f"{good} of {counted(good + bad, 'record')} {hold} ({checked})")
     return bad == 0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from rich.console import Console, Group
 from rich.markup import escape
@@ -13,10 +13,12 @@ from rich.text import Text
 
 from ..errors import ExperimentError, RecordError
 from ..lab.runs.again import Again, again
+from ..lab.runs.counting import rows_of
 from ..lab.runs.game import keys
 from ..lab.runs.replay import requests
 from ..lab.storage.store import GameRow, Place, Store
 from ..metrics.behaviours import TrustTable, trust_tables
+from ..metrics.play import player_label
 from ..record import GameRecord
 from ..rules import Action, Ruleset
 from ..text.asking.wording import moderator_request
@@ -24,6 +26,7 @@ from ..text.notes import Answered, Asked, Content, Reflected, Suggested, Thought
 from .console import say
 from .notes import acted, message_numbers, note_lines
 from .terminal import show_record
+from .wording import cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +60,46 @@ class Wanted:
             raise ExperimentError("--step narrows --prompts down to one step: add --prompts")
 
 
+_ERROR = 60
+"""Of why a game stopped, in the list, in characters."""
+_WON = {True: "the village", False: "the Werewolves", None: "nobody"}
+
+
+def list_games(console: Console, store: Store, wanted: Wanted = Wanted()) -> None:
+    """The command without a number: every game of the run in a line. ExperimentError for flags of one."""
+    if any(getattr(wanted, flag.name) for flag in fields(wanted)):
+        raise ExperimentError(f"show: which game? Name its number; wolflab show {store.path} lists them")
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for head in ("game", "deal", "repeat", "rounds"):
+        table.add_column(head, justify="right", no_wrap=True)
+    table.add_column("won by", overflow="fold")
+    table.add_column("condition", overflow="fold")
+    games = store.games()
+    for game, row in zip(games, rows_of(store, games), strict=True):
+        rounds, result = "–", str(game.status)
+        if row is not None and game.status == "done":
+            rounds, result = f"{row.sums_of('days')[0]:.0f}", _WON[row.winner]
+        elif game.error:
+            result = f"{game.status}: {cut(game.error, _ERROR)}"
+        table.add_row(
+            str(game.id), str(game.deal), str(game.repeat), rounds, escape(result), escape(game.condition)
+        )
+    console.print(table)
+    say(console, f"One of them: wolflab show {store.path} {games[0].id if games else 1}", "dim")
+
+
+def _say_players(console: Console, record: GameRecord, seat: int | None) -> None:
+    """Who sat where: role, model and recipe; of the others' roles nothing where one seat looks on."""
+    for number, name in enumerate(record.ruleset.names):
+        players = [record.header["players"][number]]
+        players += [taking for _, taken, taking in record.takeovers if taken == number]
+        who = ", later ".join(str(player_label(player)) for player in players)
+        role = record.roles[number] if seat in (None, number) else ""
+        say(console, f"  {name}{f', {role}' if role else ''}: {who}", "dim")
+
+
 def show(console: Console, store: Store, game: int, wanted: Wanted = Wanted()) -> None:
-    """The command: which game of the run it is, then what is wanted of it."""
+    """The command: which game of the run it is and who played, then what is wanted of it."""
     row = store.game(game)
     record = store.record(game)
     void = ", void" if row.status == "void" else ""
@@ -70,6 +111,7 @@ def show(console: Console, store: Store, game: int, wanted: Wanted = Wanted()) -
     seat = None if wanted.as_ is None else seat_of(names, wanted.as_, "--as")
     turn = None if wanted.turn is None else _ask_of(names, wanted.turn)
     if turn is None:
+        _say_players(console, record, seat)
         show_record(console, record, seat, wanted.thoughts)
     else:
         if seat is not None and seat != _seat(turn):

@@ -18,12 +18,21 @@ from rich.table import Table
 from rich.text import Text
 
 from ..lab.results.extras import Extras
+from ..metrics.measure import Measure, Unit
 from ..metrics.shapes import ConditionResult, Summary
 from ..stats.intervals import Estimate
 from .console import say
-from .measures import called, costs, difference_kind, headlines, measure_name
-from .report.numbers import NumberKind, interval, number
-from .wording import counted, marked, settings_in_words, trouble_in_words, uncompared_in_words
+from .measures import called, costs, difference_kind, headlines, measure_kind, measure_name
+from .report.numbers import UNKNOWN, cost_in_words, interval, number, value_of
+from .wording import (
+    became_in_words,
+    counted,
+    marked,
+    player_in_words,
+    settings_in_words,
+    trouble_in_words,
+    uncompared_in_words,
+)
 
 INSTRUMENT = "Instrument check: no language model played. This says nothing about models."
 _WIDE = 130
@@ -41,6 +50,7 @@ def print_summary(
 ) -> None:
     """The main table, what its conditions stand for, the differences that show, and what went wrong."""
     summary, extras = marked(summary, extras)
+    print_players(console, extras)
     count = len(summary.conditions)
     at_once = count if console.width >= _WIDE else (console.width - _HEAD) // _COLUMN
     for first in range(0, count, max(1, at_once)):
@@ -49,6 +59,12 @@ def print_summary(
     if summary.instrument:
         say(console, INSTRUMENT, "yellow")
     _print_differs(console, extras)
+    for effect in summary.planted:
+        found = in_line(effect.found, measure_kind(effect.measure))
+        put_in = number(effect.truth, measure_kind(effect.measure))
+        verdict = {True: "found again", False: "not found", None: "cannot be told"}[effect.recovered]
+        which = f"{effect.condition}, {measure_name(effect.measure)}"
+        say(console, f"{which}: put in {put_in}, found {found}: {verdict}")
     for contrast in summary.contrasts:
         if contrast.p_holm is not None and contrast.p_holm < 0.05:
             chance = "< 0.001" if contrast.p_holm < 0.001 else f"{contrast.p_holm:.3f}"
@@ -67,8 +83,23 @@ def print_summary(
         for error, n in row.errors:
             head = f"[red]{escape(row.name)}, {counted(n, 'game')}:[/]"
             console.print(f"{head} {escape(error)}", highlight=False)
+    cost, lacking = cost_in_words(summary.conditions)
+    if lacking:
+        say(console, f"Cost: {cost}; {lacking} (give it with -o ….model.price=…).", "yellow")
+    for uncounted in extras.estimated:
+        say(console, f"{uncounted}.", "yellow")
     for model in extras.troubled:
         say(console, f"{trouble_in_words(model)} Look at them with: wolflab errors RUN", "yellow")
+
+
+def print_players(console: Console, extras: Extras) -> None:
+    """What `-o` made of conditions, and a line for each player."""
+    for became in extras.became:
+        say(console, became_in_words(became), "yellow")
+    if extras.players:
+        say(console, "Who plays:")
+    for player in extras.players:
+        console.print(f"  {escape(player_in_words(player))}", highlight=False, soft_wrap=True)
 
 
 def _print_differs(console: Console, extras: Extras) -> None:
@@ -89,13 +120,16 @@ def main_table(summary: Summary, width: int | None = None) -> Table:
     On a terminal narrower than 130 columns (width; None: as wide as this one) conditions are columns, so
     that nothing is cut.
     """
-    table = framed(summary.title, summary.instrument, "value, 95 % interval, n")
+    caption = "value, 95 % interval, n"
+    if any(_null_lines(condition, name) for condition in summary.conditions for name in ("ratio", "dc")):
+        caption += f"\n{_NULLS}"
+    table = framed(summary.title, summary.instrument, caption)
     measures = [*headlines(summary), *costs(summary)]
     heads = ["games", *(escape(called(measure, summary)) for measure in measures)]
     columns = [
         [
             _games(condition),
-            *(estimate_cell(condition.measures.get(measure.name), measure.unit) for measure in measures),
+            *(_cell(condition, measure) for measure in measures),
         ]
         for condition in summary.conditions
     ]
@@ -112,6 +146,30 @@ def main_table(summary: Summary, width: int | None = None) -> Table:
     for place, head in enumerate(heads):
         table.add_row(f"[bold]{head}[/]", *(cells[place] for cells in columns))
     return table
+
+
+_NULLS = "label: Ratio if “Sheriff” were only a label; twice: DC of two straw polls; others: DC to another"
+
+
+def _cell(condition: ConditionResult, measure: Measure) -> str:
+    """A measure's value, and under Ratio and DC what they are where nobody leads."""
+    value = estimate_cell(condition.measures.get(measure.name), measure.unit)
+    return "\n".join((value, *(f"[dim]{line}[/]" for line in _null_lines(condition, measure.name))))
+
+
+def _null_lines(condition: ConditionResult, measure: str) -> list[str]:
+    null = condition.ratio_null
+    if measure == "ratio" and null is not None and null.mean is not None:
+        ends = "" if null.low is None or null.high is None else f"{null.low:.2f} to {null.high:.2f}"
+        return [f"label {null.mean:.3f}", *([ends] if ends else [])]
+    if measure != "dc":
+        return []
+    nulls = {"twice": condition.measures.get("dc_retest"), "others": condition.measures.get("dc_others")}
+    return [
+        f"{word} {number(null.value, 'share')}"
+        for word, null in nulls.items()
+        if null is not None and null.value is not None
+    ]
 
 
 def framed(title: str, instrument: bool, caption: str) -> Table:
@@ -133,17 +191,26 @@ def _games(condition: ConditionResult) -> str:
         for n, state in ((counts.void, "void"), (counts.unfinished, "unfinished"), (counts.failed, "failed"))
         if n
     ]
-    return "\n".join((f"{counts.done} of {counts.planned}", *(f"[dim]{state}[/]" for state in lost)))
+    lines = [f"{counts.done} of {counts.planned}", *(f"[dim]{state}[/]" for state in lost)]
+    return "\n".join([*lines, *(f"[red]unusable: {escape(who)}[/]" for who in _mostly_unusable(condition))])
 
 
-def estimate_cell(estimate: Estimate | None, kind: NumberKind) -> str:
+def _mostly_unusable(condition: ConditionResult) -> list[str]:
+    """The players most of whose replies could not be used, or most of whose decisions were stand-ins."""
+    splits = (condition.split(name) for name in ("invalid_by_player", "fallback_by_player"))
+    bad = (str(key[0]) for split in splits for key, part in split.items() if (part.value or 0.0) > 0.5)
+    return list(dict.fromkeys(bad))
+
+
+def estimate_cell(estimate: Estimate | None, kind: Unit) -> str:
     """Value, interval and n on three short lines."""
     if estimate is None:
         return "–"
-    counted = f"[dim]n {estimate.n}" + (f" ({estimate.missing} missing)" if estimate.missing else "") + "[/]"
+    of = f"n {estimate.n}" if kind != "out_of" else f"{estimate.units}, {counted(estimate.deals, 'deal')}"
+    under = f"[dim]{of}" + (f" ({estimate.missing} missing)" if estimate.missing else "") + "[/]"
     if estimate.value is None:
-        return f"–\n{counted}"
-    return f"{number(estimate.value, kind)}\n[dim]{interval(estimate, kind)}[/]\n{counted}"
+        return f"{UNKNOWN if kind == 'usd' else '–'}\n{under}"
+    return f"{value_of(estimate, kind)}\n[dim]{interval(estimate, kind)}[/]\n{under}"
 
 
 def noted_cell(estimate: Estimate) -> str:
@@ -152,13 +219,13 @@ def noted_cell(estimate: Estimate) -> str:
     return estimate_cell(estimate, "plain") + (f"\n{why}" if why and estimate.low is None else "")
 
 
-def in_line(estimate: Estimate, kind: NumberKind, signed: bool = False) -> str:
+def in_line(estimate: Estimate, kind: Unit, signed: bool = False) -> str:
     """Value and interval on one line, or why there is none."""
     if estimate.value is None:
         return f"– ({estimate.note})"
     sign = "+" if signed and estimate.value > 0 else ""
     ends = interval(estimate, kind) if estimate.low is not None or not estimate.note else estimate.note
-    return f"{sign}{number(estimate.value, kind)} ({ends})"
+    return f"{sign}{value_of(estimate, kind)} ({ends})"
 
 
 # -- tables of any width ------------------------------------------------------------------------------

@@ -12,19 +12,21 @@ from rich.table import Table
 
 from ..errors import ExperimentError
 from ..lab.plans.tournament import Tournament, from_flags, load_tournament, make_tournament
+from ..lab.results.extras import Extras, extras_of_tournament
 from ..lab.runs.tournament_games import play_tournament, start_tournament
 from ..lab.runs.tournament_games import tournament_standings as standings_of
 from ..lab.storage.run_files import new_directory
 from ..lab.storage.store import Store
+from ..metrics.measure import Unit
 from ..metrics.tournament import SIDE_PARTS, CellRow, Standings
 from ..stats.intervals import Estimate
 from .alarm import Alarm, HeardStore
-from .commands import begin_output, leave, play_games, preflight_models, tell_unfinished
-from .console import say
+from .commands import begin_output, ended, leave, play_games, preflight_models, tell_unfinished
+from .console import ExitCode, say
 from .report.numbers import interval, number
-from .report.tournament import PART_NAMES, render_standings
-from .tables import INSTRUMENT, framed
-from .wording import counted
+from .report.tournament import PART_NAMES, standings_page
+from .tables import INSTRUMENT, framed, print_players
+from .wording import as_data, counted, trouble_in_words
 
 
 def chosen_tournament(
@@ -53,11 +55,10 @@ def chosen_tournament(
     return load_tournament(source, [*changes, *overrides], village)
 
 
-def run_tournament(console: Console, source: str | None, tournament: Tournament, out: Path | None) -> bool:
-    """Play a tournament as a new run, then show it. source: its file's name, None for one of flags.
-
-    Returns whether all games are over.
-    """
+def run_tournament(
+    console: Console, source: str | None, tournament: Tournament, out: Path | None
+) -> ExitCode:
+    """Play a tournament as a new run, then show it. source: its file's name, None for one of flags."""
     keyless = None if tournament.village is None else f"wolflab tournament {source} --village"
     preflight_models(tournament.experiment(), keyless)
     path = out if out is not None else new_directory(Path("runs"), tournament.name)
@@ -66,35 +67,39 @@ def run_tournament(console: Console, source: str | None, tournament: Tournament,
         return _played(console, store, reached=True)
 
 
-def resume_tournament(console: Console, path: Path) -> bool:
-    """Take up a tournament's run where it stopped, then show it. Returns whether all games are over."""
+def resume_tournament(console: Console, path: Path) -> ExitCode:
+    """Take up a tournament's run where it stopped, then show it."""
     with HeardStore.resume(path) as store:
         return _played(console, store, reached=False)
 
 
-def _played(console: Console, store: HeardStore, reached: bool) -> bool:
+def _played(console: Console, store: HeardStore, reached: bool) -> ExitCode:
     begin_output(console, "tournament", store.experiment.title or store.experiment.name, store.path)
     with Alarm(console, store) as alarm:
         ok = play_games(console, store, lambda watch: play_tournament(store, alarm.beside(watch), reached))
-    show_tournament(console, store, None)
+    extra = show_tournament(console, store, None)
     if not ok:
         tell_unfinished(console, store, "tournament")
-    return ok
+    return ended(ok, extra)
 
 
-def show_tournament(console: Console, store: Store, out: Path | None) -> None:
-    """Print a tournament's tables, and write its page and its numbers."""
-    standings = standings_of(store)
+def show_tournament(console: Console, store: Store, out: Path | None) -> Extras:
+    """Print a tournament's tables, and write its page and its numbers. Returns what stands beside these."""
+    standings, extra = standings_of(store), extras_of_tournament(store)
+    print_players(console, extra)
     print_standings(console, standings)
+    for model in extra.troubled:
+        say(console, f"{trouble_in_words(model)} Look at them with: wolflab errors {store.path}", "yellow")
     leave(
         console,
         store,
         "page",
         out or store.path / "tournament.html",
-        render_standings(standings),
-        standings.as_dict(),
+        standings_page(standings, extra).html,
+        standings.as_dict() | {"extras": as_data(extra)},
     )
     say(console, f"everything else about its games: wolflab report {shlex.quote(str(store.path))}")
+    return extra
 
 
 # -- tables -----------------------------------------------------------------------------------
@@ -132,7 +137,7 @@ def _cell(cell: CellRow | None) -> str:
     return "–" if cell is None else _shown(cell.village_win, "share", counted=True)
 
 
-def _shown(estimate: Estimate | None, kind: str, counted: bool = False) -> str:
+def _shown(estimate: Estimate | None, kind: Unit, counted: bool = False) -> str:
     if estimate is None or estimate.value is None:
         return "–"
     text = f"{number(estimate.value, kind)}\n{interval(estimate, kind)}"

@@ -30,9 +30,9 @@ from ..metrics.behaviours import SIDES, SideName
 from ..stats.intervals import Estimate
 from .commands import bar, begin_output
 from .report import prose
-from .report.figures import Chart, ChartLine, curves
-from .report.numbers import html_table
-from .report.page import page, picture
+from .report.figures import Chart, ChartLine, Picture, curves, on_page
+from .report.page import page
+from .report.table import ReportTable
 
 PAGE, CURVE = "training.html", "curve.svg"
 _POINTS = 40
@@ -146,8 +146,8 @@ def show_training(console: Console, folder: Path) -> None:
     console.print(f"Budget: {plain(_budget(experiment))}", highlight=False, soft_wrap=True)
     drawn = curve(logs)
     write(folder / PAGE, render_training(experiment, drawn, logs, results).encode())
-    if drawn:
-        write(folder / CURVE, picture(drawn).encode())
+    if drawn is not None:
+        drawn.save(folder / CURVE)
     console.print(f"Curve: {plain(str(folder / PAGE))}", highlight=False, soft_wrap=True)
     for seed in experiment.seeds:
         file = seed_folder(folder, seed) / POLICY
@@ -218,15 +218,13 @@ def _table(experiment: TrainingSpec, side: SideName, rows: Sequence[Sequence[str
 
 def render_training(
     experiment: TrainingSpec,
-    drawn: str,
+    drawn: Picture | None,
     logs: Mapping[int, Sequence[Mapping[str, float]]],
     results: Mapping[int, Result],
 ) -> str:
     """The training as one page that needs nothing from outside. drawn: its `curve`."""
     title = experiment.title or experiment.name
-    figure = (
-        f"<figure>{drawn}<figcaption>{_CAPTION}</figcaption></figure>" if drawn else "<p>No looks yet.</p>"
-    )
+    figure = "<p>No looks yet.</p>" if drawn is None else on_page(drawn, _CAPTION).html
     sub = f'<p class="sub">{escape(experiment.source)}</p>'
     return page(
         title,
@@ -251,7 +249,7 @@ def _verdict(experiment: TrainingSpec, results: Mapping[int, Result]) -> str:
     if not rows:
         return "<p>The last look at held-out deals is still to come.</p>"
     caption = "Win rates on held-out deals, at the end"
-    shown = html_table(caption, ("side", *_heads(experiment)), rows, instrument=True, left=[0, 2])
+    shown = ReportTable(caption, ("side", *_heads(experiment)), rows, instrument=True, left=[0, 2]).html
     return shown + (f"<p>{_NEVER_BELOW}</p>" if _bounds(experiment) else "")
 
 
@@ -262,11 +260,11 @@ def _last(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> str:
         [name, *(f"{line[name]:.4g}" if name in line else "–" for line in ends.values())] for name in names
     ]
     heads = ("", *(f"seed {seed}" for seed in ends))
-    return html_table("What the log says of the last update", heads, rows, instrument=True)
+    return ReportTable("What the log says of the last update", heads, rows, instrument=True).html
 
 
-def curve(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> str:
-    """The learning curve as SVG, a line a seed; empty where there is nothing to draw."""
+def curve(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> Picture | None:
+    """The learning curve, a line a seed; None where there is nothing to draw."""
     charts = []
     looks = {f"look/{side}{name}": f"Gain as {side}, {how}" for side in SIDES for how, name in _LOOKS.items()}
     for at, title in looks.items():
@@ -276,7 +274,7 @@ def curve(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> str:
         if any(name in line for lines in logs.values() for line in lines):
             charts.append(Chart(title, tuple(_mean(seed, lines, name) for seed, lines in logs.items())))
     if not charts:
-        return ""
+        return None
     return curves(
         "training", charts, "updates", "How the learner's play and its numbers changed with updates"
     )

@@ -8,13 +8,18 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from ..lab.plans.specs import ExperienceSpec
+from ..lab.plans.experiment import Experiment
+from ..lab.plans.specs import Became, ExperienceSpec
 from ..lab.results.differences import Differs, Setting
 from ..lab.results.extras import Extras, Troubled, Uncompared
+from ..lab.results.players import PlacePlayer
 from ..metrics.shapes import Summary
+from ..text.asking.sentences import listed
 
 _LONGEST = 80
 """Of one value in words, in characters."""
+_CHANGE = 60
+"""Of a change that `-o` was given, in characters."""
 _MOST = 8
 """Settings told of one place; very different arms are better read in their files."""
 
@@ -22,6 +27,13 @@ _MOST = 8
 def counted(n: int, one: str, many: str = "") -> str:
     """ "1 deal", "1,200 deals". many: where it is not `one` with an s."""
     return f"{n:,} {one if n == 1 else many or f'{one}s'}"
+
+
+def counted_units(n: int, units: str) -> str:
+    """ "1 game", "2 games": of what an estimate's n counts, which has a word for many."""
+    first, space, rest = units.partition(" ")
+    one = {"replies": "reply"}.get(first, first.removesuffix("s"))
+    return f"{n:,} {one if n == 1 else first}{space}{rest}"
 
 
 def cut(text: str, most: int) -> str:
@@ -74,7 +86,58 @@ def _pool(spec: ExperienceSpec) -> str:
         return f"from the pool {spec.pool}"
     if spec.grow is not None:
         return f"of its own games so far, growing every {counted(spec.grow, 'deal')}"
-    return f"of {'all' if spec.games is None else spec.games} games of {spec.games_of}"
+    return f"of {'all games' if spec.games is None else counted(spec.games, 'game')} of {spec.games_of}"
+
+
+# -- before a run -----------------------------------------------------------------------------------
+
+
+def second_poll_in_words(experiment: Experiment) -> str:
+    """What a second straw poll costs, and what leaves it out; "" where there is none, or it is free."""
+    if experiment.straw_polls < 2 or experiment.built_in:
+        return ""
+    takes = "asks everybody but the Sheriff for one vote more a day"
+    if (calls := experiment.second_poll_calls) is not None:
+        takes = f"takes up to {counted(calls, 'call')} more a day, retries aside"
+    return (
+        "The straw poll is taken twice (straw_polls: 2), so that DC can be told from chance. "
+        f"The second {takes}; -o straw_polls=1 leaves it out."
+    )
+
+
+# -- who plays --------------------------------------------------------------------------------------
+
+
+def became_in_words(became: Became) -> str:
+    """What `-o` made of conditions, in a sentence."""
+    after = " ".join(f"-o {_change(change)}" for change in became.changes)
+    if len(became.of) > 1:
+        return f"{listed(became.of)} are the same after {after}: played once, as {became.name}."
+    return f"{became.of[0]} is called {became.name}, after who plays in it since {after}."
+
+
+def _change(change: str) -> str:
+    """A change that `-o` was given; of a mapping, which may hold an address, the place alone."""
+    place, _, value = change.partition("=")
+    return f"{place}={{…}}" if value.lstrip().startswith("{") else cut(change, _CHANGE)
+
+
+def player_settings(player: PlacePlayer) -> str:
+    """The settings of a player that matter: "temperature 0.0, policy small"."""
+    return ", ".join(f"{name} {_word(value)}" for name, value in player.settings.items())
+
+
+def where_it_plays(player: PlacePlayer) -> str:
+    """The conditions of a player: "GLM-4", "every condition"."""
+    return ", ".join(player.conditions) or "every condition"
+
+
+def player_in_words(player: PlacePlayer) -> str:
+    """A player in a line: "GLM-4, sheriff: zhipu/glm-4 · deductive-002 (temperature 0.0)"."""
+    where = ", ".join(part for part in (*player.conditions, player.place) if part)
+    who = " · ".join(part for part in (player.model, player.recipe) if part)
+    settings = player_settings(player)
+    return f"{where}: {who}{f' ({settings})' if settings else ''}"
 
 
 # -- what is missing, and what went wrong -------------------------------------------------------------
@@ -111,7 +174,8 @@ def as_data(extras: Extras) -> dict[str, Any]:
         for difference in extras.differs
     ]
     missing = [] if extras.uncompared is None else [uncompared_in_words(extras.uncompared)]
-    return asdict(extras) | {"differs": differs, "uncompared": missing}
+    became = [each.model_dump() | {"says": became_in_words(each)} for each in extras.became]
+    return asdict(extras) | {"differs": differs, "uncompared": missing, "became": became}
 
 
 # -- conditions that only lend their games ----------------------------------------------------------

@@ -1,11 +1,12 @@
 """The report's sections on what was chosen in certain situations, and on how different candidates are.
 
-Each takes the extras and gives HTML, or nothing where nothing of it was asked for.
+Each takes the extras and gives a passage, or nothing where nothing of it was asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -14,8 +15,11 @@ from ...lab.results.extras import Extras
 from ...metrics.choices import Choices
 from ...metrics.diversity import DIVERSITY_KINDS, Diversity
 from ...metrics.published import published_table
+from ...metrics.shapes import Summary
 from ...stats.intervals import Estimate
+from ..measures import section
 from ..wording import cut
+from .blocks import PagePart, joined
 from .figures import (
     ACCENT,
     DASHED,
@@ -25,18 +29,23 @@ from .figures import (
     SOFT,
     Chart,
     ChartLine,
+    Picture,
     bare_axis,
     curves,
     drawing,
     on_page,
 )
-from .numbers import html_table, number, p_value, shown
+from .numbers import number_cell, p_value, published_cell, shown
+from .table import Cell, ReportTable, TableRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _CHOSEN = """<p class="lead">One decision a seat and game, from what was applied. Stand-ins for unusable
 replies are missing.</p>"""
+
+_AMONG = """<p class="lead">Players that weigh candidates ask for several. Where a model gave fewer, tries
+included, the choice was among these.</p>"""
 
 _TITLES = {
     "first_kill": "The first kill",
@@ -64,34 +73,38 @@ _CATEGORY = {"first_save": "itself", "seer_vote": "nobody"}
 """Which category the published figures of a study are of (of the first kill: the largest)."""
 
 
-def chosen_section(extras: Extras, instrument: bool) -> str:
-    """What was chosen, study by study: bars, shares, differences from the baseline, evenness."""
+def chosen_section(extras: Extras, summary: Summary) -> PagePart:
+    """What was chosen, study by study: bars, shares, differences from the baseline, evenness; and among how
+    many candidates.
+    """
     kept: dict[str, list[Choices]] = {}
     for row in extras.choices:
         kept.setdefault(row.study, []).append(row)
-    parts = [_study(study, rows, instrument) for study, rows in kept.items()]
-    return _CHOSEN + "".join(parts) if parts else ""
+    parts = [_study(study, rows, summary.instrument) for study, rows in kept.items()]
+    weighed = [condition for condition in summary.conditions if "fewer_candidates" in condition.measures]
+    among = section(summary, "Among candidates", weighed, "chosen") if weighed else ""
+    return joined((_CHOSEN if parts else "", *parts, _AMONG if among else "", among))
 
 
-def _study(study: str, rows: Sequence[Choices], instrument: bool) -> str:
+def _study(study: str, rows: Sequence[Choices], instrument: bool) -> PagePart:
     seats = any(row.where_open for row in rows)
     bars = {row.condition: row.where_open if seats else row.shares for row in rows}
     names = list(dict.fromkeys(name for shares in bars.values() for name in shares))
     level = _even_level(rows)
     drawn = _bars(f"choices-{study}", bars, names, level, f"{_TITLES[study]}: shares with 95 % intervals")
     caption = _BARS if level is None else f"{_BARS} {_LEVEL}"
-    heads = ["condition", *map(escape, names)]
-    cells = [
+    heads = ["condition", *names]
+    cells: list[TableRow] = [
         [
-            escape(row.condition),
-            *(shown(bars[row.condition].get(name), "share") + _printed(row, name) for name in names),
+            row.condition,
+            *(_printed(shown(bars[row.condition].get(name), "share"), row, name) for name in names),
         ]
         for row in rows
     ]
     return (
         f"<h3>{_TITLES[study]}</h3>{_SAID[study]}"
         + on_page(drawn, caption)
-        + html_table(f"{_TITLES[study]}, shares", heads, cells, instrument=instrument)
+        + ReportTable(f"{_TITLES[study]}, shares", heads, cells, instrument=instrument)
         + _differences(study, rows, names, instrument)
         + (_evenness(rows, instrument) if seats else "")
         + _source(rows)
@@ -108,45 +121,49 @@ def _even_level(rows: Sequence[Choices]) -> float | None:
     return None
 
 
-def _differences(study: str, rows: Sequence[Choices], names: Sequence[str], instrument: bool) -> str:
+def _differences(study: str, rows: Sequence[Choices], names: Sequence[str], instrument: bool) -> PagePart:
     """Of all decisions, deal by deal."""
     kept = [row for row in rows if row.differences]
     if not kept:
         return ""
-    cells = [
-        [escape(row.condition), *(shown(row.differences.get(name), "points", signed=True) for name in names)]
+    cells: list[TableRow] = [
+        [row.condition, *(shown(row.differences.get(name), "points", signed=True) for name in names)]
         for row in kept
     ]
-    caption = f"Differences from {escape(kept[0].baseline or '')}, deal by deal"
+    caption = f"Differences from {kept[0].baseline or ''}, deal by deal"
     if any(row.where_open for row in kept):
         caption += ", in the share of all decisions"
-    return html_table(caption, ["condition", *map(escape, names)], cells, instrument=instrument)
+    return ReportTable(caption, ["condition", *names], cells, instrument=instrument)
 
 
-def _evenness(rows: Sequence[Choices], instrument: bool) -> str:
-    cells = []
+def _evenness(rows: Sequence[Choices], instrument: bool) -> PagePart:
+    cells: list[TableRow] = []
     for row in rows:
         even = row.evenness
         if even is not None:
             cells.append(
                 [
-                    escape(row.condition),
-                    f"{escape(even.largest)}<br>{shown(even.share, 'share')}" + _printed(row, None),
-                    number(even.at_most, "share"),
+                    row.condition,
+                    even.largest,
+                    _printed(shown(even.share, "share"), row, None),
+                    number_cell(even.at_most, "share"),
                     shown(even.entropy),
-                    number(even.even),
+                    number_cell(even.even),
                     p_value(even.p),
                 ]
             )
-    heads = ["condition", "largest share", "no seat above", "entropy", "even choice shows", "p"]
-    return _EVEN + html_table("How evenly the choice falls", heads, cells, instrument=instrument)
+    heads = ["condition", "chosen most", "largest share", "no seat above", "entropy"]
+    heads += ["even choice shows", "p"]
+    return _EVEN + ReportTable("How evenly the choice falls", heads, cells, instrument=instrument)
 
 
-def _printed(row: Choices, category: str | None) -> str:
-    """The published figure of that condition, under the number that it belongs to."""
+def _printed(cell: Cell, row: Choices, category: str | None) -> Cell:
+    """A number's cell, with the published figure of that condition under the one that it belongs to."""
     if row.published is None or category != _CATEGORY.get(row.study):
-        return ""
-    return f'<span class="n">{_PUBLISHED}: {row.published.value:.{row.published.digits}f}</span>'
+        return cell
+    printed = f"{_PUBLISHED}: {row.published.value:.{row.published.digits}f}"
+    numbers = {**cell.numbers, _PUBLISHED: row.published.value}
+    return replace(cell, under=(*cell.under, printed), numbers=numbers)
 
 
 def _source(rows: Sequence[Choices]) -> str:
@@ -170,7 +187,7 @@ def _bars(
     names: Sequence[str],
     level: float | None,
     alt: str,
-) -> str:
+) -> Picture:
     """A panel a condition, a bar a category, whiskers for intervals. level: where a dashed line stands."""
     deep = -(-len(by_condition) // _MOST_WIDE)
     wide = -(-len(by_condition) // deep)
@@ -185,7 +202,7 @@ def _bars(
         axes[0].set_ylim(len(names) - 0.4, -0.6)
         axes[0].set_xlim(0, 1)
         axes[0].set_xticks((0, 0.5, 1), ("0", "50 %", "100 %"))
-    return made.svg
+    return made.done
 
 
 def _panel(axis: Axes, title: str, values: Sequence[Estimate | None], level: float | None) -> None:
@@ -213,23 +230,23 @@ of ada-002.</p>"""
 _ALONG = """Reasoning and action, with 95 % intervals, by how many candidates were asked for."""
 
 
-def diverse(extras: Extras, instrument: bool) -> str:
+def diverse(extras: Extras, instrument: bool) -> PagePart:
     """How different candidates are, by N and kind of action, beside the published figures."""
     rows = extras.diversity
     if not rows:
         return ""
     printed = {label: row["diversity"] for label, row in published_table("004-diversity-early").rows.items()}
-    cells = []
+    cells: list[TableRow] = []
     for row in rows:
         figure = printed.get(f"N={row.asked}") if row.kind == "all" else None
         cells.append(
             [
-                f"{escape(row.condition)}<br>N={row.asked}, {row.kind}",
+                f"{row.condition}\nN={row.asked}, {row.kind}",
                 shown(row.added),
                 shown(row.alone),
                 shown(row.came, "share"),
                 shown(row.counted),
-                "" if figure is None else f"{figure.value:.{figure.digits}f}",
+                "" if figure is None else published_cell(figure.value, figure.digits),
             ]
         )
     heads = [
@@ -245,12 +262,12 @@ def diverse(extras: Extras, instrument: bool) -> str:
     return (
         _DIVERSITY
         + _along(rows)
-        + html_table("What the last candidate adds", heads, cells, instrument=instrument)
+        + ReportTable("What the last candidate adds", heads, cells, instrument=instrument)
         + f'<p class="lead">{escape(sentence)}</p>'
     )
 
 
-def _along(rows: Sequence[Diversity]) -> str:
+def _along(rows: Sequence[Diversity]) -> PagePart:
     """A line for each kind of action, where different N were asked for by as many conditions."""
     if len({row.asked for row in rows}) < 2 or len({(o.kind, o.asked) for o in rows}) < len(rows):
         return ""

@@ -1,12 +1,13 @@
 """The report's sections on conduct: curves, behaviours, trust, reasonable replies, advice from past games.
 
-Each takes a summary and gives HTML, or nothing where nothing of it was measured. They know a `Summary` and
-the definitions of behaviours; they count nothing themselves.
+Each takes a summary and gives a passage, or nothing where nothing of it was measured. They know a `Summary`
+and the definitions of behaviours; they count nothing themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 from operator import itemgetter
 
@@ -28,8 +29,10 @@ from ..measures import (
     splits_in,
 )
 from . import prose
-from .figures import Chart, ChartLine, curves, forest, on_page
-from .numbers import html_table, interval, name, number, shown
+from .blocks import PagePart, Passage, joined
+from .figures import Chart, ChartLine, Picture, curves, forest, on_page
+from .numbers import interval, number, shown
+from .table import Cell, ReportTable, TableRow
 
 _FAMILIES = {
     "social": "Social behaviours",
@@ -51,7 +54,7 @@ def along_title(summary: Summary) -> str:
     return f"Along {summary.curve.x}" if summary.curve is not None else ""
 
 
-def along(summary: Summary) -> str:
+def along(summary: Summary) -> PagePart:
     """Measures along one quantity, beside the baseline (003 Fig. 3)."""
     curve = summary.curve
     by_name = {condition.name: condition for condition in summary.conditions}
@@ -69,21 +72,21 @@ def along(summary: Summary) -> str:
         baseline = None if level is None else level.measures.get(key)
         charts.append(Chart(measure_name(key), (ChartLine("", values),), baseline, is_percent(MEASURES[key])))
     drawn = curves("along", charts, curve.x, f"Measures along {curve.x} with 95 % intervals")
-    rows = [
+    rows: list[TableRow] = [
         [
-            f'{x:g}<span class="n">{name(condition)}</span>',
+            Cell(f"{x:g}", under=(condition.name,), numbers={"": x}),
             *(shown(condition.measures.get(key), measure_kind(key)) for key in kept),
         ]
         for x, condition in points
     ]
     dashed = ""
     if level is not None:
-        dashed = prose.ALONG_BASELINE.format(name(level))
+        dashed = prose.ALONG_BASELINE.format(escape(level.name))
         cells = (shown(level.measures.get(key), measure_kind(key)) for key in kept)
-        rows.insert(0, [f'{name(level)}<span class="n">baseline, dashed</span>', *cells])
-    return on_page(drawn, f"{prose.ALONG_FIGURE} {dashed} {prose.ALONG_SHARED}") + html_table(
-        f"Along {escape(curve.x)}. Under each number: 95 % interval, n.",
-        [escape(curve.x), *(escape(measure_name(key)) for key in kept)],
+        rows.insert(0, [Cell(level.name, under=("baseline, dashed",)), *cells])
+    return on_page(drawn, f"{prose.ALONG_FIGURE} {dashed} {prose.ALONG_SHARED}") + ReportTable(
+        f"Along {curve.x}. Under each number: 95 % interval, n.",
+        [curve.x, *(measure_name(key) for key in kept)],
         rows,
         instrument=summary.instrument,
     )
@@ -92,7 +95,7 @@ def along(summary: Summary) -> str:
 # -- behaviours -------------------------------------------------------------------------------------
 
 
-def behaviours(summary: Summary) -> str:
+def behaviours(summary: Summary) -> PagePart:
     """What each side shows, family by family."""
     kept = _conducted(summary)
     if not kept:
@@ -100,7 +103,7 @@ def behaviours(summary: Summary) -> str:
     of_families = [named(key, side) for key in BEHAVIOURS for side in SIDES for named in (_times, _games)]
     return (
         prose.BEHAVIOURS
-        + "".join(
+        + joined(
             _family(title, [b for b in BEHAVIOURS.values() if b.family == family], kept, summary)
             for family, title in _FAMILIES.items()
         )
@@ -120,7 +123,7 @@ def _games(behaviour: str, side: SideName) -> str:
 
 def _family(
     title: str, family: Sequence[Behaviour], kept: Sequence[ConditionResult], summary: Summary
-) -> str:
+) -> PagePart:
     """One family: its drawing, its table, and what each behaviour is."""
     seen = [
         (behaviour, side)
@@ -128,12 +131,12 @@ def _family(
         for side in SIDES
         if any(condition.measures[_times(behaviour.name, side)].value for condition in kept)
     ]
-    body = f"<h3>{title}</h3>"
+    body = Passage() + f"<h3>{title}</h3>"
     if seen:
         body += on_page(_dots(title, seen, kept), prose.BEHAVIOURS_FIGURE)
-        body += html_table(
+        body += ReportTable(
             f"{title}: how often a game, and in how many games",
-            ["behaviour", *(name(condition) for condition in kept)],
+            ["behaviour", *(condition.name for condition in kept)],
             [
                 [_head(behaviour, side), *(_cell(condition, behaviour, side) for condition in kept)]
                 for behaviour, side in seen
@@ -143,32 +146,33 @@ def _family(
     return body + _unseen(family, seen, kept) + _definitions(family)
 
 
-def _head(behaviour: Behaviour, side: SideName) -> str:
-    label = f'<span title="{escape(behaviour.definition)}">{escape(behaviour_name(behaviour.name))}</span>'
-    return f'{label}<span class="n">{SIDE_NAMES[side]}</span>'
+def _head(behaviour: Behaviour, side: SideName) -> Cell:
+    return Cell(behaviour_name(behaviour.name), under=(SIDE_NAMES[side],), hint=behaviour.definition)
 
 
-def _dots(title: str, seen: Sequence[tuple[Behaviour, SideName]], kept: Sequence[ConditionResult]) -> str:
-    """A panel for each behaviour and side, a line of it for each condition; every scale begins at 0."""
+def _dots(title: str, seen: Sequence[tuple[Behaviour, SideName]], kept: Sequence[ConditionResult]) -> Picture:
+    """A panel for each behaviour and side, a line of it for each condition; one scale from 0 for all."""
     panels = []
+    measures = [_times(behaviour.name, side) for behaviour, side in seen]
+    bounds = from_zero([condition.measures[often] for condition in kept for often in measures])
     for behaviour, side in seen:
         often = MEASURES[_times(behaviour.name, side)]
         heading = f"{behaviour_name(behaviour.name)}\n{SIDE_NAMES[side]}"
-        bounds = from_zero([condition.measures[often.name] for condition in kept])
         panels.append(panel(often, kept, heading, bounds))
     across = min(4, len(panels))
     return forest(f"behaviours-{title}", panels, f"{title} a game, by side and condition", across)
 
 
-def _cell(condition: ConditionResult, behaviour: Behaviour, side: SideName) -> str:
+def _cell(condition: ConditionResult, behaviour: Behaviour, side: SideName) -> Cell:
     """A game's mean with its interval and n, and the share of games with its own."""
     often = condition.measures[_times(behaviour.name, side)]
     games = condition.measures[_games(behaviour.name, side)]
     each = shown(often, "one" if (often.value or 0.0) >= 1 else "plain")
     if games.value is None:
         return each
-    ends = interval(games, "share")
-    return f'{each}<span class="ci">in {number(games.value, "share")} of games<br>{ends}</span>'
+    of_games = {"games": games.value, "games low": games.low, "games high": games.high}
+    under = (*each.under, f"in {number(games.value, 'share')} of games", interval(games, "share"))
+    return replace(each, under=under, numbers={**each.numbers, **of_games})
 
 
 def _unseen(
@@ -185,7 +189,7 @@ def _unseen(
             whose = "" if len(sides) == len(SIDES) else f" ({sides[0]})"
             names.append(f"{behaviour_name(behaviour.name)}{whose}")
     counted = ", ".join(
-        f"{name(condition)} {number(condition.measures['days'].n, 'count')}" for condition in kept
+        f"{escape(condition.name)} {number(condition.measures['days'].n, 'count')}" for condition in kept
     )
     return (
         f'<p class="lead">{prose.UNSEEN.format(counted)} {escape(", ".join(names))}. '
@@ -200,7 +204,7 @@ def _at_most(missed: Sequence[tuple[Behaviour, SideName]], kept: Sequence[Condit
         ends = [
             high for b, side in missed if (high := condition.measures[_games(b.name, side)].high) is not None
         ]
-        limits.setdefault(number(max(ends), "share") if ends else "", []).append(name(condition))
+        limits.setdefault(number(max(ends), "share") if ends else "", []).append(escape(condition.name))
     few = limits.pop("", None)
     each = [prose.UNSEEN_OF.format(limit, listed(names)) for limit, names in limits.items()]
     sentences = [prose.UNSEEN_AT_MOST.format("; ".join(each))] if each else []
@@ -220,7 +224,7 @@ def _definitions(family: Sequence[Behaviour]) -> str:
 # -- trust ------------------------------------------------------------------------------------------
 
 
-def trust_section(summary: Summary) -> str:
+def trust_section(summary: Summary) -> PagePart:
     """Trust by day and for whole games (003 Fig. 5)."""
     by_day = {
         split.name.removesuffix("_by_day"): split for split in splits_in("trust") if split.split == ("day",)
@@ -245,11 +249,12 @@ def trust_section(summary: Summary) -> str:
             measure.label,
             tuple(_by_day(condition, by_day[measure.name], least) for condition in kept),
             percent=is_percent(measure),
+            unit=f"{measure.unit} of {measure.units}",
         )
         for measure in quantities
     ]
     drawn = curves("trust", charts, "day", "Trust relations by day and condition")
-    tables = "".join(_table(summary, kept, measure, by_day[measure.name]) for measure in quantities)
+    tables = joined(_table(summary, kept, measure, by_day[measure.name]) for measure in quantities)
     shown_ = {measure.name for measure in (*quantities, *by_day.values())}
     figure = on_page(drawn, prose.TRUST_FIGURE)
     return prose.TRUST + figure + tables + section(summary, "Further of trust", kept, "trust", *shown_)
@@ -265,25 +270,25 @@ def _by_day(condition: ConditionResult, split: Measure, least: int) -> ChartLine
     return ChartLine(condition.name, tuple(kept))
 
 
-def _table(summary: Summary, kept: Sequence[ConditionResult], whole: Measure, split: Measure) -> str:
+def _table(summary: Summary, kept: Sequence[ConditionResult], whole: Measure, split: Measure) -> PagePart:
     """One quantity: a column for each day, and for the whole game."""
     days = sorted({int(day) for condition in kept for (day,) in condition.split(split.name)})
-    rows = [
+    rows: list[TableRow] = [
         [
-            name(condition),
+            condition.name,
             *(shown(condition.split(split.name).get((day,)), split.unit) for day in days),
             shown(condition.measures.get(whole.name), whole.unit),
         ]
         for condition in kept
     ]
     heads = ["condition", *(f"day {day}" for day in days), "whole game"]
-    return html_table(escape(whole.says.rstrip(".")), heads, rows, instrument=summary.instrument)
+    return ReportTable(whole.says.rstrip("."), heads, rows, instrument=summary.instrument)
 
 
 # -- replies and advice -----------------------------------------------------------------------------
 
 
-def reasonable_section(summary: Summary) -> str:
+def reasonable_section(summary: Summary) -> PagePart:
     """The share of replies that no rule objects to (003 Fig. 4, by rule)."""
     kept = [condition for condition in _conducted(summary) if condition.measures["reasonable"].n]
     if not kept:
@@ -297,7 +302,7 @@ def reasonable_section(summary: Summary) -> str:
     )
 
 
-def advice(summary: Summary) -> str:
+def advice(summary: Summary) -> PagePart:
     """How often past games advise, how often the village passes its vote, and whether advice changes that."""
     kept = _conducted(summary)
     if not any(condition.measures["suggested"].n for condition in kept):

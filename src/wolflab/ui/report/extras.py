@@ -1,6 +1,6 @@
 """The report's sections on what stands beside the summary: what arms differ in, interviews, learning curves.
 
-Each takes the extras and gives HTML, or nothing. Whatever a player said is escaped.
+Each takes the extras and gives a passage, or nothing. Whatever a player said is escaped.
 """
 
 from __future__ import annotations
@@ -13,10 +13,20 @@ from ...metrics.behaviours import SIDES
 from ...metrics.growth import Growth
 from ...metrics.interviews import InterviewRows, Quote
 from ...metrics.registry import SIDE_NAMES
-from ..wording import cut, settings_in_words, trouble_in_words, uncompared_in_words
+from ..wording import (
+    became_in_words,
+    cut,
+    player_settings,
+    settings_in_words,
+    trouble_in_words,
+    uncompared_in_words,
+    where_it_plays,
+)
 from . import prose
+from .blocks import PagePart, joined
 from .figures import Chart, ChartLine, curves, on_page
-from .numbers import html_table, number, shown
+from .numbers import NO_NUMBER, number, number_cell, shown
+from .table import Cell, ReportTable, TableRow
 
 _LONG = 400
 """Characters of a statement that are quoted: an answer is what the section is about."""
@@ -28,41 +38,67 @@ def trouble(extras: Extras) -> str:
     return "".join(f'<div class="banner">{sentence} {prose.TROUBLE}</div>\n' for sentence in sentences)
 
 
+def who_plays(extras: Extras, instrument: bool) -> PagePart:
+    """Every player, and what `-o` made of conditions."""
+    said = "".join(f"<p>{escape(became_in_words(each))}</p>" for each in extras.became)
+    if not extras.players:
+        return said
+    placed = any(player.place for player in extras.players)
+    rows: list[TableRow] = [
+        [
+            where_it_plays(player),
+            *([player.place] if placed else []),
+            player.model or NO_NUMBER,
+            player.recipe,
+            player_settings(player) or NO_NUMBER,
+        ]
+        for player in extras.players
+    ]
+    heads = (
+        ["condition", "seats", "model", "recipe", "settings"]
+        if placed
+        else ["entrant", "model", "recipe", "settings"]
+    )
+    caption = "Model, recipe and settings of every player"
+    return said + ReportTable(caption, heads, rows, instrument=instrument, left=range(1, len(heads)))
+
+
 def uncompared_section(extras: Extras) -> str:
     """What was asked for among the differences between conditions and is not there."""
     missing = extras.uncompared
     return "" if missing is None else f'<p class="lead">{escape(uncompared_in_words(missing))}</p>'
 
 
-def differs(extras: Extras, instrument: bool) -> str:
+def differs(extras: Extras, instrument: bool) -> PagePart:
     """The settings in which each condition differs from the baseline."""
     if len(extras.differs) < 2:
         return ""
     baseline = extras.differs[0].baseline
-    rows = [
+    rows: list[TableRow] = [
         [
-            escape(difference.condition),
-            "<br>".join(map(escape, settings_in_words(difference)))
+            difference.condition,
+            "\n".join(settings_in_words(difference))
             or ("the baseline" if difference.condition == baseline else "nothing"),
         ]
         for difference in extras.differs
     ]
-    heads = ["condition", f"differs from {escape(baseline)} in"]
-    return html_table("Settings that differ from the baseline", heads, rows, instrument=instrument, left=(1,))
+    heads = ["condition", f"differs from {baseline} in"]
+    caption = "Settings that differ from the baseline"
+    return ReportTable(caption, heads, rows, instrument=instrument, left=(1,))
 
 
 # -- interviews -------------------------------------------------------------------------------------
 
 
-def interviews(extras: Extras, instrument: bool) -> str:
+def interviews(extras: Extras, instrument: bool) -> PagePart:
     """How many were asked why they had spoken against their role, and some of what they said."""
     kept = extras.interviews
     if not kept:
         return ""
-    rows = [
+    rows: list[TableRow] = [
         [
-            escape(interviewed.condition),
-            number(interviewed.total, "count"),
+            interviewed.condition,
+            number_cell(interviewed.total, "count"),
             *(shown(interviewed.asked[side], "one") for side in SIDES),
             shown(interviewed.answered, "share"),
         ]
@@ -71,13 +107,13 @@ def interviews(extras: Extras, instrument: bool) -> str:
     heads = ["condition", "asked", *(f"{SIDE_NAMES[side]}, a game" for side in SIDES), "answered usably"]
     return (
         prose.INTERVIEWS
-        + html_table("Interviews", heads, rows, instrument=instrument)
+        + ReportTable("Interviews", heads, rows, instrument=instrument)
         + _pairings(kept, instrument)
         + _quotes(kept)
     )
 
 
-def _pairings(kept: Sequence[InterviewRows], instrument: bool) -> str:
+def _pairings(kept: Sequence[InterviewRows], instrument: bool) -> PagePart:
     """Who had spoken as what: a row for each pair of roles, a column for each condition."""
     counts = {
         (interviewed.condition, pair.role, pair.claimed): (pair.asked, pair.answered)
@@ -90,20 +126,20 @@ def _pairings(kept: Sequence[InterviewRows], instrument: bool) -> str:
     if not totals:
         return ""
 
-    def cell(condition: str, role: str, claimed: str) -> str:
+    def cell(condition: str, role: str, claimed: str) -> Cell:
         asked, answered = counts.get((condition, role, claimed), (0, 0))
-        less = f'<span class="n">{answered} answered</span>' if answered < asked else ""
-        return f"{number(asked, 'count')}{less}"
+        less = (f"{answered} answered",) if answered < asked else ()
+        return Cell(number(asked, "count"), under=less, numbers={"": asked, "answered": answered})
 
-    rows = [
+    rows: list[TableRow] = [
         [
-            f"{escape(role)}, as {escape(claimed)}",
+            f"{role}, as {claimed}",
             *(cell(interviewed.condition, role, claimed) for interviewed in kept),
         ]
         for role, claimed in sorted(totals, key=lambda pair: (-totals[pair], pair))
     ]
-    heads = ["role, and as what it had spoken", *(escape(interviewed.condition) for interviewed in kept)]
-    return html_table(
+    heads = ["role, and as what it had spoken", *(interviewed.condition for interviewed in kept)]
+    return ReportTable(
         "How many were asked, by role and by the role claimed", heads, rows, instrument=instrument
     )
 
@@ -136,15 +172,15 @@ def _quote(quote: Quote) -> str:
 # -- learning curves --------------------------------------------------------------------------------
 
 
-def growing(extras: Extras, instrument: bool) -> str:
+def growing(extras: Extras, instrument: bool) -> PagePart:
     """How often the village wins by the number of deals that had been learned from."""
     kept = [growth for growth in extras.growth if growth.points]
     if not kept:
         return ""
-    return prose.GROWING + "".join(_grown(k, growth, instrument) for k, growth in enumerate(kept))
+    return prose.GROWING + joined(_grown(k, growth, instrument) for k, growth in enumerate(kept))
 
 
-def _grown(place: int, growth: Growth, instrument: bool) -> str:
+def _grown(place: int, growth: Growth, instrument: bool) -> PagePart:
     lines = [ChartLine(growth.condition, tuple((point.learned, point.wins) for point in growth.points))]
     if growth.beside is not None:
         beside = [(point.learned, point.beside) for point in growth.points if point.beside is not None]
@@ -157,7 +193,7 @@ def _grown(place: int, growth: Growth, instrument: bool) -> str:
     )
     every = f"every {growth.every} deals" if growth.every > 1 else "every deal"
     caption = prose.GROWING_FIGURE.format(escape(" and ".join(growth.who)), every)
-    rows = [
+    rows: list[TableRow] = [
         [
             str(point.low) if point.low == point.high else f"{point.low} to {point.high}",
             shown(point.wins, "share"),
@@ -165,8 +201,8 @@ def _grown(place: int, growth: Growth, instrument: bool) -> str:
         ]
         for point in growth.points
     ]
-    heads = ["deals learned from", escape(growth.condition)]
-    heads += [] if growth.beside is None else [f"{escape(growth.beside)}, on the same deals"]
-    return on_page(drawn, caption) + html_table(
-        f"Village wins while {escape(growth.condition)} learns", heads, rows, instrument=instrument
+    heads = ["deals learned from", growth.condition]
+    heads += [] if growth.beside is None else [f"{growth.beside}, on the same deals"]
+    return on_page(drawn, caption) + ReportTable(
+        f"Village wins while {growth.condition} learns", heads, rows, instrument=instrument
     )

@@ -1,8 +1,8 @@
-"""The report's figures: matplotlib drawings as inline SVG that takes its colours from the page.
+"""The report's figures: matplotlib drawings, inline SVG that takes its colours from the page, and files.
 
-Figures are drawn in a few marker colours, which are then replaced by the page's CSS variables, so that
-one drawing serves light, dark and print. Nothing in the output depends on the clock or the machine.
-matplotlib is imported when a figure is drawn, never before.
+Figures are drawn in the light page's colours. On a page these are replaced by its CSS variables, so that one
+drawing serves light, dark and print; a file has them as they are, on white. Nothing in the output depends on
+the clock or the machine. matplotlib is imported when a figure is drawn, never before.
 """
 
 from __future__ import annotations
@@ -11,30 +11,35 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import pairwise
+from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from ...errors import StoreError
+from ...files import write
 from ...stats.intervals import Estimate
 from ..wording import cut
+from .blocks import PageBlock
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_COLOURS = {
-    "#010203": "var(--ink)",
-    "#040506": "var(--muted)",
-    "#070809": "var(--line)",
-    "#0a0b0c": "var(--accent)",
-    "#0d0e0f": "var(--accent-soft)",
-    "#101112": "var(--warm)",
-    "#131415": "var(--card)",
-    "#161718": "var(--good)",
+COLOURS = {
+    "#1d2030": "var(--ink)",
+    "#6a6f82": "var(--muted)",
+    "#e3e1da": "var(--line)",
+    "#4b4fc4": "var(--accent)",
+    "#c9cbf3": "var(--accent-soft)",
+    "#b4552d": "var(--warm)",
+    "#ffffff": "var(--card)",
+    "#2f7d5b": "var(--good)",
 }
-INK, MUTED, LINE, ACCENT, SOFT, WARM, CARD, GOOD = _COLOURS
+"""The light colours of report.css, and their names there."""
+INK, MUTED, LINE, ACCENT, SOFT, WARM, CARD, GOOD = COLOURS
 DASHED: Any = (0, (4, 3))
 _TICKS = 8
 """More values of x than this are not each written below the axis."""
@@ -51,20 +56,100 @@ _SETTINGS: Any = {
 }
 
 
+FIGURE_FILES = ("svg", "png", "pdf")
+"""The files that a figure is written as."""
+_DOTS = 300
+"""Dots per inch of a PNG."""
+_INSTRUMENT = "Instrument check: no language model played"
+
+
+@dataclass(frozen=True, slots=True)
+class Picture(PageBlock):
+    """A finished drawing. name: of its file. alt: what it shows, in words. svg: as it is inside a page.
+
+    caption: words below it, as HTML. instrument: its files are marked as an instrument check; a page says it
+    above everything.
+    """
+
+    name: str
+    alt: str
+    svg: str
+    figure: Figure = field(repr=False, compare=False)
+    caption: str = ""
+    instrument: bool = False
+
+    @property
+    def html(self) -> str:
+        """As it stands on a page, with its caption."""
+        under = f"<figcaption>{self.caption}</figcaption>" if self.caption else ""
+        return f"<figure>{self.svg}{under}</figure>"
+
+    def save(self, path: Path | str) -> Path:
+        """Write it as SVG, PNG or PDF, by the ending of the path, and return the path.
+
+        Its letters are outlines in SVG and go along in PDF, so that it looks the same wherever it is opened.
+        StoreError for another ending.
+        """
+        target = Path(path)
+        kind = target.suffix.lower().removeprefix(".")
+        if kind not in FIGURE_FILES:
+            raise StoreError(f"{target}: a figure is written as .svg, .png or .pdf; name such a file")
+        write(target, self.drawn_as(kind))
+        return target
+
+    def drawn_as(self, kind: str) -> bytes:
+        """The file of it as bytes. kind: "svg", "png" or "pdf"."""
+        import matplotlib
+
+        settings: Any = {**_SETTINGS, "svg.hashsalt": self.name, "svg.fonttype": "path", "pdf.fonttype": 42}
+        undated: Any = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
+        buffer = io.BytesIO()
+        with matplotlib.rc_context(settings):
+            said = _INSTRUMENT if self.instrument else ""
+            mark = self.figure.text(0.01, -0.02, said, va="top", fontsize=8, color=MUTED)
+            self.figure.savefig(
+                buffer,
+                format=kind,
+                dpi=_DOTS,
+                facecolor=CARD,
+                metadata=undated,
+                bbox_inches="tight",
+                pad_inches=0.08,
+            )
+            mark.remove()
+        return buffer.getvalue()
+
+    def __repr__(self) -> str:
+        return f"Picture({self.alt!r})"
+
+    def _repr_svg_(self) -> str:
+        """As a notebook shows it, which has none of the page's colours."""
+        return self.drawn_as("svg").decode()
+
+
 @dataclass(slots=True)
 class Drawing:
-    """A drawing of one panel or more. svg: as the page shows it, once it is done."""
+    """A drawing of one panel or more, to be filled in."""
 
+    name: str
+    alt: str
     figure: Figure
     axes: Sequence[Axes]
     svg: str = ""
+
+    @property
+    def done(self) -> Picture:
+        """What it has become."""
+        return Picture(self.name, self.alt, self.svg, self.figure)
 
 
 @contextmanager
 def drawing(
     name: str, alt: str, height: float, panels: int = 1, wide: int = 1, **shared: Any
 ) -> Iterator[Drawing]:
-    """A drawing as wide as the page, to be filled in. name: decides its ids. wide: panels in a line."""
+    """A drawing as wide as the page, to be filled in; then it is `done`. name: decides its ids, and what its
+    file is called. wide: panels in a line.
+    """
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -74,15 +159,14 @@ def drawing(
         axes = figure.subplots(-(-panels // wide), wide, squeeze=False, **shared).ravel()
         for axis in axes[panels:]:
             axis.set_visible(False)
-        made = Drawing(figure, axes)
+        made = Drawing(name, alt, figure, axes)
         yield made
         made.svg = _as_svg(figure, alt)
 
 
-def on_page(drawn: str, caption: str = "") -> str:
-    """A drawing with its caption, as HTML."""
-    under = f"<figcaption>{caption}</figcaption>" if caption else ""
-    return f"<figure>{drawn}{under}</figure>"
+def on_page(drawn: Picture, caption: str = "") -> Picture:
+    """A drawing with its caption. caption: HTML."""
+    return replace(drawn, caption=caption)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +181,7 @@ class ForestRow:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One forest plot. reference: where a vertical line stands (no effect)."""
+    """One forest plot. reference: where a line stands (no effect). Panels in percent share a scale."""
 
     title: str
     rows: tuple[ForestRow, ...]
@@ -105,12 +189,38 @@ class Panel:
     percent: bool = False
     bounds: tuple[float, float] | None = None
 
+    @property
+    def extent(self) -> tuple[float, float]:
+        """The limits of an axis that holds all of it."""
+        if self.bounds is not None:
+            return self.bounds
+        ends = [end for row in self.rows for end in _ends_of(row)]
+        ends += [] if self.reference is None else [self.reference]
+        margin = 0.08 * (max(ends, default=1.0) - min(ends, default=0.0)) or 0.08
+        return min(ends, default=0.0) - margin, max(ends, default=1.0) + margin
+
+
+def _ends_of(row: ForestRow) -> list[float]:
+    estimate = row.estimate
+    marks = (mark for _, mark in row.marks)
+    known = (estimate.low, estimate.value, estimate.high, *marks, *(row.band or ()))
+    return [x for x in known if x is not None]
+
+
+def on_one_scale(panels: Sequence[Panel]) -> list[Panel]:
+    """The panels, those in percent with the same limits, so that lengths can be compared across."""
+    alike = [panel.extent for panel in panels if panel.percent]
+    if len(alike) < 2:
+        return list(panels)
+    bounds = min(low for low, _ in alike), max(high for _, high in alike)
+    return [replace(panel, bounds=bounds) if panel.percent else panel for panel in panels]
+
 
 _TITLE_LENGTH = 90
 """Characters of the titles of panels that stand in a line; longer ones are broken."""
 
 
-def forest(name: str, panels: Sequence[Panel], alt: str, across: int | None = None) -> str:
+def forest(name: str, panels: Sequence[Panel], alt: str, across: int | None = None) -> Picture:
     """Panels side by side sharing their lines' labels. Estimates without an interval have no whisker.
 
     across: panels in one line of panels (None: all of them).
@@ -119,11 +229,11 @@ def forest(name: str, panels: Sequence[Panel], alt: str, across: int | None = No
     height = -(-len(panels) // wide) * (0.95 + 0.36 * lines)
     with drawing(name, alt, height, len(panels), wide, sharey=True) as made:
         made.figure.get_layout_engine().set(w_pad=0.12)  # type: ignore[union-attr, call-arg]
-        for panel, axis in zip(panels, made.axes, strict=False):
+        for panel, axis in zip(on_one_scale(panels), made.axes, strict=False):
             _forest(axis, panel, _TITLE_LENGTH // wide)
         made.axes[0].set_yticks(range(lines), [row.label for row in panels[0].rows])
         made.axes[0].set_ylim(lines - 0.4, -0.6)
-    return made.svg
+    return made.done
 
 
 def _forest(axis: Axes, panel: Panel, title_length: int) -> None:
@@ -171,7 +281,7 @@ class ChartLine:
     points: tuple[tuple[float, Estimate], ...]
 
 
-def calibration_chart(name: str, lines: Sequence[ChartLine], alt: str) -> str:
+def calibration_chart(name: str, lines: Sequence[ChartLine], alt: str) -> Picture:
     """One panel a condition: stated against observed; on the dashed line players mean what they say.
 
     lines: the share that was right by the stated probability.
@@ -181,7 +291,7 @@ def calibration_chart(name: str, lines: Sequence[ChartLine], alt: str) -> str:
         for line, axis in zip(lines, made.axes, strict=False):
             _calibration(axis, line)
         made.axes[0].set_ylabel("right")
-    return made.svg
+    return made.done
 
 
 def _calibration(axis: Axes, line: ChartLine) -> None:
@@ -207,18 +317,26 @@ def _calibration(axis: Axes, line: ChartLine) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """One panel of lines. baseline: a dashed level with its interval as a band."""
+    """One panel of lines. baseline: a dashed level with its interval as a band. unit: what is counted; panels
+    of one unit share a scale, as those in percent do, and one without has its own.
+    """
 
     title: str
     lines: tuple[ChartLine, ...]
     baseline: Estimate | None = None
     percent: bool = False
+    unit: str = ""
+
+    @property
+    def scale(self) -> str:
+        """By which panels of one scale are known."""
+        return "percent" if self.percent else self.unit or f"of {self.title} alone"
 
 
 _INKS, _SYMBOLS = (ACCENT, WARM, GOOD, INK, MUTED), "osD^vP"
 
 
-def curves(name: str, charts: Sequence[Chart], across: str, alt: str) -> str:
+def curves(name: str, charts: Sequence[Chart], across: str, alt: str) -> Picture:
     """Panels of lines over one quantity, to scale; more than one line has a legend. across: its name."""
     wide = {1: 1, 2: 2, 4: 2}.get(len(charts), 3)
     labels = [cut(line.label, 40) for line in charts[0].lines]
@@ -228,8 +346,11 @@ def curves(name: str, charts: Sequence[Chart], across: str, alt: str) -> str:
     with drawing(name, alt, height, len(charts), wide) as made:
         made.figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)  # type: ignore[union-attr, call-arg]
         drawn: list[Any] = []
+        by_unit: dict[str, list[Estimate]] = {}
+        for chart in charts:
+            by_unit.setdefault(chart.scale, []).extend(_estimates_of(chart))
         for chart, axis in zip(charts, made.axes, strict=False):
-            drawn = _chart(axis, chart, ticks)
+            drawn = _chart(axis, chart, ticks, by_unit[chart.scale])
             axis.set_xlabel(across)
         if len(labels) > 1:
             made.figure.legend(
@@ -241,11 +362,16 @@ def curves(name: str, charts: Sequence[Chart], across: str, alt: str) -> str:
                 labelcolor=INK,
                 fontsize=9.5,
             )
-    return made.svg
+    return made.done
 
 
-def _chart(axis: Axes, chart: Chart, ticks: Sequence[float]) -> list[Any]:
-    """Draw one panel; its lines, for the legend."""
+def _estimates_of(chart: Chart) -> list[Estimate]:
+    points = [estimate for line in chart.lines for _, estimate in line.points]
+    return points if chart.baseline is None else [*points, chart.baseline]
+
+
+def _chart(axis: Axes, chart: Chart, ticks: Sequence[float], alike: Sequence[Estimate]) -> list[Any]:
+    """Draw one panel; its lines, for the legend. alike: what its scale holds."""
     from matplotlib.lines import Line2D
 
     bare_axis(axis)
@@ -264,8 +390,7 @@ def _chart(axis: Axes, chart: Chart, ticks: Sequence[float]) -> list[Any]:
         aside = (place - (len(chart.lines) - 1) / 2) * min(0.13, 0.6 / len(chart.lines)) * step
         _line(axis, line, aside, 0.13 * step, most, (colour, symbol))
         handles.append(Line2D([], [], color=colour, marker=symbol, linewidth=1.1, markersize=5.5))
-    every = [estimate for line in chart.lines for _, estimate in line.points]
-    _scale(axis, every if level is None else [*every, level], chart.percent)
+    _scale(axis, alike, chart.percent)
     if len(ticks) <= _TICKS:
         axis.set_xticks(ticks, [f"{x:g}" for x in ticks])
     else:
@@ -363,7 +488,7 @@ def _as_svg(figure: Figure, alt: str) -> str:
     used = set(re.findall(r"#([A-Za-z][\w-]*)", body))
     body = re.sub(r' id="([^"]*)"', lambda m: m[0] if m[1] in used else "", body)
     body = re.sub(r"\n\s*", "\n", body).replace("xlink:href", "href")
-    for drawn, shown in _COLOURS.items():
+    for drawn, shown in COLOURS.items():
         body = body.replace(drawn, shown)
     body = body.replace("'DejaVu Sans'", "var(--font)").replace("DejaVu Sans", "var(--font)")
     return f'<svg {view[0]} role="img" aria-label="{escape(alt)}">{body.strip()}'

@@ -1,8 +1,9 @@
-"""The report's sections on leadership: each takes a summary and gives HTML, or nothing."""
+"""The report's sections on leadership: each takes a summary and gives a passage, or nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
 
 from ...metrics.measure import PartKey
 from ...metrics.shapes import ConditionResult, Summary
@@ -18,12 +19,15 @@ from ..measures import (
     splits_in,
     spread,
 )
+from ..wording import counted
 from . import prose
+from .blocks import PagePart, Passage, joined
 from .figures import ForestRow, Panel, forest, on_page
-from .numbers import heat, led_by_sheriff, name, p_value, shown
+from .numbers import NO_NUMBER, heat, led_by_sheriff, p_value
+from .table import Cell
 
 
-def leadership(summary: Summary) -> str:
+def leadership(summary: Summary) -> PagePart:
     """Ratio and DC by condition against their nulls, and every variant."""
     led = led_by_sheriff(summary)
     if not led:
@@ -48,8 +52,11 @@ def leadership(summary: Summary) -> str:
         "Ratio and DC of each condition with 95 % intervals, beside their nulls",
     )
     caption = "Means over games; days are averaged within a game first."
-    nulls = ["Ratio if “Sheriff” were only a label", *(_null(condition) for condition in led)]
-    alone = "".join(spread(summary, led, measure) for measure in splits_in("leadership"))
+    nulls: list[Cell | str] = [
+        "Ratio if “Sheriff” were only a label",
+        *(_null(condition) for condition in led),
+    ]
+    alone = joined(spread(summary, led, measure) for measure in splits_in("leadership"))
     return (
         prose.LEADERSHIP
         + on_page(drawn, prose.LEADERSHIP_FIGURE)
@@ -63,17 +70,19 @@ def _band(condition: ConditionResult) -> tuple[float, float] | None:
     return None if null is None or null.low is None or null.high is None else (null.low, null.high)
 
 
-def _null(condition: ConditionResult) -> str:
+def _null(condition: ConditionResult) -> Cell:
     null = condition.ratio_null
     if null is None or null.mean is None or null.low is None or null.high is None:
-        return shown(None)
-    return (
-        f'{null.mean:.3f}<span class="ci">{null.low:.3f} to {null.high:.3f}</span>'
-        f'<span class="n">{null.n} games, p {p_value(null.p)}</span>'
+        return NO_NUMBER
+    return Cell(
+        f"{null.mean:.3f}",
+        f"{null.low:.3f} to {null.high:.3f}",
+        (f"{counted(null.n, 'game')}, p {p_value(null.p).text}",),
+        {"": null.mean, "low": null.low, "high": null.high, "n": null.n, "p": null.p},
     )
 
 
-def roles(summary: Summary) -> str:
+def roles(summary: Summary) -> PagePart:
     """Ratio and DC by the role of the day's Sheriff (002 Fig. 2)."""
     led = [
         condition
@@ -82,7 +91,7 @@ def roles(summary: Summary) -> str:
     ]
     if not led:
         return ""
-    drawn = []
+    drawn = Passage()
     for place, condition in enumerate(led):
         others, twice = condition.split("standing_by_role"), condition.split("dc_retest_by_role")
         panels = [
@@ -93,10 +102,12 @@ def roles(summary: Summary) -> str:
             )
         ]
         picture = forest(f"roles-{place}", panels, f"Ratio and DC by the Sheriff's role, {condition.name}")
-        drawn.append(f"<h3>{name(condition)}</h3>{on_page(picture)}")
+        drawn += f"<h3>{escape(condition.name)}</h3>" + on_page(picture)
     by_role = [measure for measure in splits_in("roles") if measure.split == ("role",)]
     return (
-        f'{prose.ROLES}{"".join(drawn)}<p class="lead">{prose.ROLES_FIGURE}</p>'
+        prose.ROLES
+        + drawn
+        + f'<p class="lead">{prose.ROLES_FIGURE}</p>'
         + parts(summary, "By the role of the day's Sheriff", led, by_role)
         + section(summary, "All roles", led, "roles", *(measure.name for measure in by_role))
     )
@@ -113,7 +124,7 @@ def _by_role(
     )
 
 
-def words(summary: Summary) -> str:
+def words(summary: Summary) -> PagePart:
     """Persuasion towards the player whom the Sheriff names in words."""
     led = [condition for condition in led_by_sheriff(summary) if condition.measures["persuasion"].n]
     kept = measured(led, measures_in("words"))
@@ -125,16 +136,16 @@ def words(summary: Summary) -> str:
     return prose.WORDS + on_page(drawn) + section(summary, "Persuasion rate", led, "words")
 
 
-def beliefs(summary: Summary) -> str:
+def beliefs(summary: Summary) -> PagePart:
     """Reliability matrices by day."""
-    drawn = []
+    drawn = Passage()
     for condition in summary.conditions:
         cells = condition.split("reliability")
         days = sorted({int(day) for day, _, _ in cells})
-        maps = "".join(heat(day, cells, summary.instrument) for day in days)
+        maps = joined(heat(f"{condition.name}, day {day}", day, cells, summary.instrument) for day in days)
         if maps:
-            drawn.append(f'<h3>{name(condition)}</h3><div class="heat">{maps}</div>')
+            drawn += f'<h3>{escape(condition.name)}</h3><div class="heat">' + maps + "</div>"
     if not drawn:
         return ""
     more = section(summary, "Reliability", summary.conditions, "beliefs", "reliability")
-    return prose.BELIEFS + "".join(drawn) + more
+    return prose.BELIEFS + drawn + more

@@ -1,22 +1,36 @@
-"""Numbers as HTML: every one with its interval and its n, and a dash with the reason where there is none."""
+"""Numbers as cells: every one with its interval and its n, and a dash with the reason where there is none."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from html import escape
+from collections.abc import Iterable, Mapping
 
-from ...metrics.measure import PartKey
+from ...metrics.measure import PartKey, Unit
 from ...metrics.shapes import ConditionResult, Summary
 from ...stats.intervals import Estimate
+from ..wording import counted_units
+from .table import Cell, ReportTable, TableRow
 
-NumberKind = str
-"""How a number is shown: "share" (percent), "points" (percentage points), "plain" (three decimals), "one"
-(two), "count", "large" (k, M), "usd"."""
+UNKNOWN = "unknown"
+"""What a cost is where no price is known."""
 
 
-def name(condition: ConditionResult) -> str:
-    """A condition's name as HTML."""
-    return escape(condition.name)
+def cost_in_words(conditions: Iterable[ConditionResult]) -> tuple[str, str]:
+    """What all calls cost, and what that leaves out: ("at least $1.20", "3 of 5 models have no price")."""
+    models: dict[str, bool] = {}
+    known = 0.0
+    for condition in conditions:
+        for model, made in condition.totals.items():
+            if not made.usage.tokens and model not in condition.unpriced:
+                continue  # the built-in player has nothing to be paid for
+            models[model] = models.get(model, False) or model in condition.unpriced
+            known += made.usage.cost
+    unpriced = sum(models.values())
+    if not unpriced:
+        return number(known, "usd"), ""
+    lacking = (
+        f"{unpriced} of {len(models)} models have no price" if len(models) > 1 else "the model has no price"
+    )
+    return (f"at least {number(known, 'usd')}" if known else UNKNOWN), lacking
 
 
 def led_by_sheriff(summary: Summary) -> list[ConditionResult]:
@@ -24,10 +38,10 @@ def led_by_sheriff(summary: Summary) -> list[ConditionResult]:
     return [condition for condition in summary.conditions if "ratio" in condition.measures]
 
 
-def number(value: float, kind: NumberKind = "plain") -> str:
+def number(value: float, kind: Unit = "plain") -> str:
     """A number as text, with a true minus sign and no negative zero."""
     match kind:
-        case "share":
+        case "share" | "out_of":
             text = f"{100 * value:.1f} %"
         case "points":
             text = f"{100 * value:.1f} pp"
@@ -55,32 +69,69 @@ def _large(value: float) -> str:
 
 
 def shown(
-    estimate: Estimate | None, kind: NumberKind = "plain", signed: bool = False, cluster: str = "deal"
-) -> str:
-    """An estimate: value, interval and n (with how many are missing); the note is the tooltip.
+    estimate: Estimate | None, kind: Unit = "plain", signed: bool = False, cluster: str = "deal"
+) -> Cell:
+    """An estimate: value, interval and n (with how many are missing); the note is what a pointer finds.
 
     cluster: what is resampled.
     """
     if estimate is None:
-        return '<span class="none">–</span>'
-    counted = f"{number(estimate.n, 'count')} {escape(estimate.units)}"
+        return NO_NUMBER
+    counted = counted_units(estimate.n, estimate.units).replace(",", "\u202f")
     if estimate.deals and estimate.deals != estimate.n:
-        counted += f", {estimate.deals} {cluster}{'' if estimate.deals == 1 else 's'}"
+        counted += f", {counted_units(estimate.deals, f'{cluster}s')}"
     if estimate.draws:
         counted += f", {estimate.draws} draws"
     if estimate.missing:
         counted += f", {estimate.missing} missing"
+    plain = plain_numbers(estimate, cluster)
     if estimate.value is None:
-        return f'<span class="none" title="{escape(estimate.note)}">–</span><span class="n">{counted}</span>'
-    value = number(estimate.value, kind)
+        none = UNKNOWN if kind == "usd" else "–"
+        return Cell(none, under=(counted,), numbers=plain, hint=estimate.note, look="none")
+    value = value_of(estimate, kind)
     if signed and estimate.value > 0:
         value = "+" + value
-    title = f' title="{escape(estimate.note)}"' if estimate.note else ""
-    under = f'<span class="ci">{interval(estimate, kind)}</span><span class="n">{counted}</span>'
-    return f"<span{title}>{value}</span>{under}"
+    return Cell(value, interval(estimate, kind), (counted,), plain, estimate.note)
 
 
-def interval(estimate: Estimate, kind: NumberKind = "plain") -> str:
+def plain_numbers(estimate: Estimate, cluster: str = "deal") -> dict[str, float | int | None]:
+    """An estimate's numbers as they are, by their columns in CSV."""
+    draws = {"draws": estimate.draws} if estimate.draws else {}
+    return {
+        "": estimate.value,
+        "low": estimate.low,
+        "high": estimate.high,
+        "n": estimate.n,
+        f"{cluster}s": estimate.deals,
+        "missing": estimate.missing,
+        **draws,
+    }
+
+
+def number_cell(value: float, kind: Unit = "plain") -> Cell:
+    """A number without an interval."""
+    return Cell(number(value, kind), numbers={"": value})
+
+
+def published_cell(value: float, digits: int, n: int | None = None, counted: str = "") -> Cell:
+    """A published number as it was printed. counted: n in words."""
+    under = (counted,) if counted else ()
+    return Cell(f"{value:.{digits}f}", under=under, numbers={"": value} | ({"n": n} if counted else {}))
+
+
+NO_NUMBER = Cell("–", look="none")
+"""Where there is nothing to tell, most often no number."""
+
+
+def value_of(estimate: Estimate, kind: Unit = "plain") -> str:
+    """A value as text; of what is counted, how many of how many: "0 of 8,935". The estimate has one."""
+    assert estimate.value is not None
+    if kind != "out_of":
+        return number(estimate.value, kind)
+    return f"{round(estimate.value * estimate.n):,} of {estimate.n:,}"
+
+
+def interval(estimate: Estimate, kind: Unit = "plain") -> str:
     """Both ends with the unit once, or that there is none."""
     if estimate.low is None or estimate.high is None:
         return "no interval"
@@ -90,45 +141,14 @@ def interval(estimate: Estimate, kind: NumberKind = "plain") -> str:
     return f"{low} to {high}"
 
 
-def p_value(p: float | None) -> str:
+def p_value(p: float | None) -> Cell:
     """A p-value."""
     if p is None:
-        return '<span class="none">–</span>'
-    return "&lt; 0.001" if p < 0.001 else f"{p:.3f}"
+        return NO_NUMBER
+    return Cell("< 0.001" if p < 0.001 else f"{p:.3f}", numbers={"": p})
 
 
-def html_table(
-    caption: str,
-    heads: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    *,
-    instrument: bool,
-    left: Sequence[int] = (),
-) -> str:
-    """One table. Cells are HTML; the first of a row is its head. left: columns that hold words."""
-    mark = '<span class="check">INSTRUMENT CHECK</span>' if instrument else ""
-
-    def place(k: int) -> str:
-        return ' class="l wrap"' if k in left else ""
-
-    top = "".join(f"<th{place(k)}>{head}</th>" if head else "<td></td>" for k, head in enumerate(heads))
-    body = "".join(
-        f"<tr><th scope=row>{row[0]}</th>"
-        + "".join(f"<td{place(k)}>{cell}</td>" for k, cell in enumerate(row[1:], 1))
-        + "</tr>\n"
-        for row in rows
-    )
-    return _scrolling(
-        f"<table><caption>{caption}{mark}</caption><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
-    )
-
-
-def _scrolling(table: str) -> str:
-    """A table that may be wider than the page: it scrolls, by the keyboard too."""
-    return f'<div class="scroll" tabindex="0">{table}</div>'
-
-
-def heat(day: int, cells: Mapping[PartKey, Estimate], instrument: bool) -> str:
+def heat(caption: str, day: int, cells: Mapping[PartKey, Estimate], instrument: bool) -> ReportTable:
     """One day's reliability matrix: rows are the raters' roles, columns the targets'. cells: by (day, role of
     the rater, and of the target).
     """
@@ -139,30 +159,23 @@ def heat(day: int, cells: Mapping[PartKey, Estimate], instrument: bool) -> str:
     }
     raters = sorted({rater for rater, _ in by}, key=_order)
     targets = sorted({target for _, target in by}, key=_order)
-    top = "".join(f"<th>{escape(target)}</th>" for target in targets)
-    body = "".join(
-        f"<tr><th scope=row>{escape(rater)}</th>"
-        + "".join(_heat_cell(by.get((rater, target))) for target in targets)
-        + "</tr>"
-        for rater in raters
-    )
-    mark = '<span class="check">INSTRUMENT CHECK</span>' if instrument else ""
-    return _scrolling(
-        f"<table><caption>Day {day}{mark}</caption>"
-        f"<thead><tr><td></td>{top}</tr></thead><tbody>{body}</tbody></table>"
-    )
+    rows: list[TableRow] = [
+        [rater, *(_heat_cell(by.get((rater, target))) for target in targets)] for rater in raters
+    ]
+    return ReportTable(caption, ["", *targets], rows, instrument=instrument)
 
 
-def _heat_cell(estimate: Estimate | None) -> str:
+def _heat_cell(estimate: Estimate | None) -> Cell:
     if estimate is None or estimate.value is None:
-        return '<td class="none">–</td>'
-    reach = min(1.0, abs(estimate.value - 5.5) / 4.5)
-    colour = "--trust" if estimate.value >= 5.5 else "--doubt"
-    mix = f"color-mix(in srgb, var({colour}) calc({reach:.2f} * var(--depth)), var(--card))"
+        return NO_NUMBER
     ends = "–" if estimate.low is None or estimate.high is None else f"{estimate.low:.1f}–{estimate.high:.1f}"
-    return (
-        f'<td style="background:{mix}" title="{escape(estimate.note)}">{estimate.value:.2f}'
-        f'<span class="ci">{ends}</span><span class="n">n {number(estimate.n, "count")}</span></td>'
+    return Cell(
+        f"{estimate.value:.2f}",
+        ends,
+        (f"n {number(estimate.n, 'count')}",),
+        plain_numbers(estimate),
+        estimate.note,
+        shade=max(-1.0, min(1.0, (estimate.value - 5.5) / 4.5)),
     )
 
 

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from html import escape
 from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+from ...files import write
+from .blocks import PagePart, joined
+from .figures import Picture
+from .table import ReportTable
 
 FOOTER = "<footer>Made by Wolflab from the run's records. The same records give the same page.</footer>\n"
 
@@ -20,24 +28,87 @@ def page(title: str, body: str) -> str:
     )
 
 
-def sections(parts: Sequence[tuple[str, str, str]]) -> str:
-    """Links to the parts, then the parts. parts: (anchor, title in words, HTML)."""
-    links = "".join(f'<a href="#{anchor}">{escape(name)}</a>' for anchor, name, _ in parts)
-    body = "".join(
-        f'<section id="{anchor}"><h2>{escape(name)}</h2>{text}</section>\n' for anchor, name, text in parts
-    )
-    return f"<nav>{links}</nav>\n{body}"
+class PageSection(NamedTuple):
+    """One section of a page. anchor: its address. title: words."""
+
+    anchor: str
+    title: str
+    body: PagePart
 
 
-def picture(svg: str) -> str:
-    """A page's drawing as a file of its own, in the page's light colours on its paper."""
-    colours = re.search(r":root \{.*?\}", _css(), re.DOTALL)
-    assert colours is not None
-    light = (
-        colours[0].replace(":root", "svg").replace("color-scheme: light dark;", "background: var(--paper);")
-    )
-    head, body = svg.split(">", 1)
-    return f'{head} xmlns="http://www.w3.org/2000/svg">\n<style>{light}</style>{body}\n'
+@dataclass(frozen=True, slots=True)
+class ReportPage:
+    """A whole page as an object: its text, and the tables and figures on it. top: HTML above the sections.
+
+    prefix: what the names of its tables begin with. instrument: whether its figures are an instrument check.
+    """
+
+    title: str
+    top: str
+    sections: tuple[PageSection, ...]
+    foot: str = FOOTER
+    prefix: str = ""
+    instrument: bool = False
+
+    @property
+    def html(self) -> str:
+        """The page as text: links to the sections, then the sections."""
+        links = "".join(f'<a href="#{part.anchor}">{escape(part.title)}</a>' for part in self.sections)
+        body = "".join(
+            f'<section id="{part.anchor}"><h2>{escape(part.title)}</h2>{joined([part.body]).html}</section>\n'
+            for part in self.sections
+        )
+        return page(self.title, f"{self.top}<nav>{links}</nav>\n{body}{self.foot}")
+
+    @property
+    def tables(self) -> dict[str, ReportTable]:
+        """The tables by name: the section's anchor and the caption's first words ("play-wins-and-votes")."""
+        found: dict[str, ReportTable] = {}
+        for part in self.sections:
+            for block in joined([part.body]).blocks:
+                if isinstance(block, ReportTable):
+                    found[_unused(f"{self.prefix}{part.anchor}-{_as_name(block.caption)}", found)] = block
+        return found
+
+    @property
+    def figures(self) -> dict[str, Picture]:
+        """The figures by name."""
+        found: dict[str, Picture] = {}
+        for part in self.sections:
+            for block in joined([part.body]).blocks:
+                if isinstance(block, Picture):
+                    found[_unused(_as_name(block.name), found)] = replace(block, instrument=self.instrument)
+        return found
+
+    def _repr_html_(self) -> str:
+        """The whole page within a notebook, with its own style."""
+        return f'<iframe srcdoc="{escape(self.html)}" style="width: 100%; height: 40em; border: 0"></iframe>'
+
+    def __repr__(self) -> str:
+        return f"ReportPage({self.title!r}, {len(self.tables)} tables, {len(self.figures)} figures)"
+
+    def save(self, path: Path | str) -> Path:
+        """Write the page and return its path."""
+        target = Path(path)
+        write(target, self.html.encode())
+        return target
+
+
+_NAME_LENGTH = 48
+"""Characters of a name that is made of a caption."""
+
+
+def _as_name(words: str) -> str:
+    """Words as a file may be called: "Wins and votes. By side" is "wins-and-votes", "p-0.3" is "p-0-3"."""
+    first = re.split(r"\.(?!\d)|[:;(]", words)[0].casefold()
+    whole = re.sub(r"[^a-z0-9]+", "-", first).strip("-")
+    return whole if len(whole) <= _NAME_LENGTH else whole[:_NAME_LENGTH].rpartition("-")[0]
+
+
+def _unused(name: str, taken: Mapping[str, object]) -> str:
+    """That name, or where it is taken with a number behind it."""
+    names = (name, *(f"{name}-{k}" for k in range(2, len(taken) + 2)))
+    return next(one for one in names if one not in taken)
 
 
 def _css() -> str:

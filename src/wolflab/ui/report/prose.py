@@ -45,8 +45,8 @@ where deals have unequally many games (void ones are replaced by further deals) 
 that of the two means. Of pooled measures it is the difference of the two numbers; the test lets the
 conditions change places in each deal. p is corrected by Holm over the conditions within each measure.</p>"""
 
-ALONG_FIGURE = """Points with 95 % intervals; each panel has its own scale, which need not begin at
-0."""
+ALONG_FIGURE = """Points with 95 % intervals. Panels in percent share one scale, every other panel has its
+own; a scale need not begin at 0."""
 
 ALONG_BASELINE = """The dashed line, with its interval as a band, is <b>{}</b>. Look whether the points
 leave the band, and whether they go on in one direction."""
@@ -62,8 +62,8 @@ than what it reads. Longer games hold more of everything: compare conditions on 
 Definitions, examples and limits: <code>docs/behaviours.md</code>. Point at a behaviour's name for its
 definition.</p>"""
 
-BEHAVIOURS_FIGURE = """How often a game, with 95 % intervals. Every panel has its own scale, beginning
-at 0."""
+BEHAVIOURS_FIGURE = """How often a game, with 95 % intervals. All panels of a figure have the same scale,
+beginning at 0."""
 
 UNSEEN = """Not seen in any game (games: {}):"""
 
@@ -98,8 +98,8 @@ advised passes; without votes of both kinds, or if nobody passes without advice,
 told.</p>"""
 
 ADVICE_FIGURE = """Points with 95 % intervals; the dashed line is advice without effect. Advice comes in
-situations of its own kind, so “heeded” compares votes that may differ in more than the advice. Every
-panel has its own scale, with 0 on it."""
+situations of its own kind, so “heeded” compares votes that may differ in more than the advice. The
+panels share one scale, with 0 on it."""
 
 TROUBLE = """What is counted here says more of replies than of play. Every one of them, and why:
 <code>wolflab errors RUN</code>"""
@@ -121,9 +121,12 @@ together where one alone has too few deals; they stand at their mean. The scale 
 PLANTED = """<p class="lead">Effects of a known size were put into the players on purpose. Recovered means
 that the interval holds what was put in, and leaves 0 out unless that is what was put in.</p>"""
 
-BESIDE = """<p class="lead">The sources print no spread. For shares it follows from their n; for
-Ratio and DC their games are assumed to scatter as ours do. Their DC is set beside ours divided by
-N, which their released code computes.</p>"""
+PLANTED_FIGURE = "● what the analysis found, with its 95 % interval; ◇ what was put in."
+
+BESIDE = """<p class="lead">A condition stands beside a row if the same model or recipe plays in it,
+whatever the condition is called. Where other seats are not as there, that is said. The sources print no
+spread. For shares it follows from their n; for Ratio and DC their games are assumed to scatter as ours do.
+Their DC is set beside ours divided by N, which their released code computes.</p>"""
 
 REPLIES = """Replies that could not be used: of model calls (retries included; of turns, where no
 model is called), and turns for which the rules' stand-in was applied. Void games count too."""

@@ -6,6 +6,7 @@ Every number stands with its interval and its n; what no real model played is ma
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
@@ -13,14 +14,14 @@ from pathlib import Path
 from ...files import write
 from ...lab.results.extras import Extras
 from ...metrics.shapes import Summary
-from ..wording import marked
+from ..wording import counted, marked
 from . import choices, prose, sections
 from . import conduct as conducted
 from . import extras as extra
 from . import leadership as led
-from .numbers import number
-from .page import FOOTER, page
-from .page import sections as sections_of
+from .blocks import PagePart
+from .numbers import cost_in_words, number
+from .page import PageSection, ReportPage
 
 _MOON = (
     '<svg viewBox="0 0 64 64" aria-hidden="true"><circle cx="32" cy="32" r="31" fill="var(--accent-soft)"/>'
@@ -51,17 +52,27 @@ def render_report(
     extras: Extras = Extras(),  # noqa: B008 (frozen)
 ) -> str:
     """The page as text; see `write_report`."""
+    return report_page(summary, experiment, extras).html
+
+
+def report_page(
+    summary: Summary,
+    experiment: str = "",
+    extras: Extras = Extras(),  # noqa: B008 (frozen)
+) -> ReportPage:
+    """The page as an object; see `write_report`."""
     summary, extras = marked(summary, extras)
 
-    def beside(make: Callable[[Extras, bool], str]) -> Callable[[Summary], str]:
+    def beside(make: Callable[[Extras, bool], PagePart]) -> Callable[[Summary], PagePart]:
         return lambda _: make(extras, summary.instrument)
 
     parts = [
-        (anchor, title, body)
+        PageSection(anchor, title, body)
         for anchor, title, make in (
+            ("planted", "Planted effects", sections.planted),
+            ("who", "Who plays", beside(extra.who_plays)),
             ("main", "Results", sections.main_section),
             ("differs", "What differs", beside(extra.differs)),
-            ("planted", "Planted effects", sections.planted),
             ("along", conducted.along_title(summary), conducted.along),
             ("growing", "While experience grows", beside(extra.growing)),
             ("leadership", "Opinion leadership", led.leadership),
@@ -69,7 +80,7 @@ def render_report(
             ("words", "What the Sheriff recommends", led.words),
             ("beliefs", "Who believes whom", led.beliefs),
             ("play", "Winning and voting", sections.play_section),
-            ("chosen", "What was chosen", beside(choices.chosen_section)),
+            ("chosen", "What was chosen", lambda summary: choices.chosen_section(extras, summary)),
             ("diversity", "How different candidates are", beside(choices.diverse)),
             ("deduction", "Guessing roles", sections.deduction),
             ("reasonable", "Reasonable replies", conducted.reasonable_section),
@@ -89,43 +100,62 @@ def render_report(
         if (body := make(summary))
     ]
     if experiment:
-        parts.append(("experiment", "What was run", f"<pre tabindex=0>{escape(experiment)}</pre>"))
+        run = f"<pre tabindex=0>{escape(experiment)}</pre>"
+        parts.append(PageSection("experiment", "What was run", run))
     title = summary.title or "Wolflab report"
-    top = _top(summary, title, extra.trouble(extras))
-    return page(title, f"{top}{sections_of(parts)}{FOOTER}")
+    top = _top(summary, title, extra.trouble(extras), bool(extras.estimated))
+    return ReportPage(title, top, tuple(parts), instrument=summary.instrument)
 
 
-def _top(summary: Summary, title: str, trouble: str) -> str:
+def _top(summary: Summary, title: str, trouble: str, estimated: bool) -> str:
     sub = f'<p class="sub">{escape(summary.description)}</p>' if summary.description else ""
     banner = prose.BANNER if summary.instrument else ""
     head = f'<header class="top">{_MOON}<div><h1>{escape(title)}</h1>{sub}</div></header>'
-    return f"{head}\n{banner}{trouble}{_tiles(summary)}"
+    return f"{head}\n{banner}{trouble}{_not_over(summary)}{_tiles(summary, estimated)}"
 
 
-def _tiles(summary: Summary) -> str:
+def _small(value: str) -> str:
+    """A class for a tile whose value is words: they are longer than numbers."""
+    return ' class="words"' if value[:1].isalpha() else ""
+
+
+def _not_over(summary: Summary) -> str:
+    """A banner where games stopped, with the reason of most: calls that failed, a budget that is spent."""
+    reasons: Counter[str] = Counter()
+    for condition in summary.conditions:
+        reasons.update(dict(condition.errors))
+    if not reasons:
+        return ""
+    (why, n), planned = reasons.most_common(1)[0], sum(each.counts.planned for each in summary.conditions)
+    stopped = f"{reasons.total():,} of {counted(planned, 'game')} stopped"
+    most = "" if len(reasons) == 1 else f" ({n:,} of them)"
+    return f'<div class="banner"><b>Not all games are over.</b> {stopped}: {escape(why)}{most}</div>\n'
+
+
+def _tiles(summary: Summary, estimated: bool) -> str:
     counts = [condition.counts for condition in summary.conditions]
     totals = [total for condition in summary.conditions for total in condition.totals.values()]
     planned = sum(count.planned for count in counts)
-    tiles: list[tuple[float, str, str]] = [
-        (len(counts), "condition" if len(counts) == 1 else "conditions", "count"),
-        (
-            sum(count.done for count in counts),
-            f"games done of {planned} planned",
-            "count",
-        ),
-        (sum(count.void for count in counts), "void (not in averages)", "count"),
-        (sum(count.unfinished for count in counts), "unfinished", "count"),
-        (sum(count.failed for count in counts), "failed", "count"),
+    tiles = [
+        (number(value, "count"), name)
+        for value, name in (
+            (len(counts), "condition" if len(counts) == 1 else "conditions"),
+            (sum(count.done for count in counts), f"games done of {planned} planned"),
+            (sum(count.void for count in counts), "void (not in averages)"),
+            (sum(count.unfinished for count in counts), "unfinished"),
+            (sum(count.failed for count in counts), "failed"),
+        )
     ]
     if totals:
         tokens = sum(total.usage.tokens for total in totals)
+        cost, lacking = cost_in_words(summary.conditions)
         tiles += [
-            (sum(total.calls for total in totals), "model calls", "large"),
-            (tokens, "tokens", "large"),
-            (sum(total.usage.cost for total in totals), "cost in USD", "usd"),
+            (number(sum(total.calls for total in totals), "large"), "model calls"),
+            (number(tokens, "large"), "tokens, estimated in part" if estimated else "tokens"),
+            (cost, f"cost in USD: {lacking}" if lacking else "cost in USD"),
         ]
     cells = "".join(
-        f'<div class="tile"><b>{number(v, kind)}</b><span>{escape(name)}</span></div>'
-        for v, name, kind in tiles
+        f'<div class="tile"><b{_small(value)}>{value}</b><span>{escape(name)}</span></div>'
+        for value, name in tiles
     )
     return f'<div class="tiles">{cells}</div>'

@@ -1,11 +1,11 @@
-"""The report's other sections: each takes a summary and gives HTML, or nothing (nothing to show)."""
+"""The report's other sections: each takes a summary and gives a passage, or nothing (nothing to show)."""
 
 from __future__ import annotations
 
 from html import escape
 
 from ...metrics.registry import MEASURES
-from ...metrics.shapes import Beside, Summary
+from ...metrics.shapes import Beside, Counts, Summary
 from ...stats.resampling import SEED
 from ..measures import (
     across,
@@ -13,6 +13,7 @@ from ..measures import (
     costs,
     difference_kind,
     headlines,
+    is_percent,
     measure_cell,
     measure_kind,
     measure_name,
@@ -22,45 +23,55 @@ from ..measures import (
     splits_in,
 )
 from . import prose
-from .figures import ChartLine, calibration_chart, forest, on_page
-from .numbers import html_table, name, number, p_value, shown
+from .blocks import PagePart, Passage, joined
+from .figures import ChartLine, ForestRow, Panel, Picture, calibration_chart, forest, on_page
+from .numbers import UNKNOWN, number_cell, p_value, published_cell, shown
+from .table import Cell, ReportTable, TableRow
 
 
-def main_section(summary: Summary) -> str:
+def main_section(summary: Summary) -> PagePart:
     """One row per condition."""
     kept = headlines(summary)
-    rows = []
+    rows: list[TableRow] = []
     for condition in summary.conditions:
-        counts = condition.counts
         whose = [f"own wins of {condition.watched}"] if len(summary.watched) > 1 and condition.watched else []
         rows.append(
             [
-                f'{name(condition)}<span class="n">{escape(", ".join((*condition.players, *whose)))}</span>',
-                f'{counts.done} of {counts.planned}<span class="n">{counts.void} void<br>'
-                f"{counts.unfinished} unfinished<br>{counts.failed} failed</span>",
+                Cell(condition.name, under=(", ".join((*condition.players, *whose)),)),
+                _games(condition.counts),
                 *(measure_cell(condition, measure) for measure in kept),
             ]
         )
     caption = "One row per condition. Under each number: 95 % interval, n."
-    heads = ["condition", "games", *(escape(called(measure, summary)) for measure in kept)]
-    tables = html_table(caption, heads, rows, instrument=summary.instrument)
+    heads = ["condition", "games", *(called(measure, summary) for measure in kept)]
+    tables = Passage() + ReportTable(caption, heads, rows, instrument=summary.instrument)
     tables += across(summary, "What a finished game took", summary.conditions, costs(summary))
     errors = [(condition.name, text, n) for condition in summary.conditions for text, n in condition.errors]
     if errors:
-        tables += html_table(
+        tables += ReportTable(
             "Games that did not finish",
             ["condition", "games", "why"],
-            [[escape(where), str(n), escape(text)] for where, text, n in errors],
+            [[where, number_cell(n, "count"), text] for where, text, n in errors],
             instrument=summary.instrument,
             left=(2,),
         )
     return tables
 
 
+def _games(counts: Counts) -> Cell:
+    """How many games of a condition are done, and what became of the others."""
+    lost = {"void": counts.void, "unfinished": counts.unfinished, "failed": counts.failed}
+    return Cell(
+        f"{counts.done} of {counts.planned}",
+        under=tuple(f"{n} {state}" for state, n in lost.items()),
+        numbers={"done": counts.done, "planned": counts.planned, **lost},
+    )
+
+
 # -- play -----------------------------------------------------------------------------------------
 
 
-def play_section(summary: Summary) -> str:
+def play_section(summary: Summary) -> PagePart:
     """Who wins, how the village votes, who lives."""
     kept = [condition for condition in summary.conditions if condition.measures["village_win"].n]
     if not kept:
@@ -73,7 +84,7 @@ def play_section(summary: Summary) -> str:
     return prose.PLAY + on_page(drawn) + section(summary, "Wins and votes", kept, "play")
 
 
-def deduction(summary: Summary) -> str:
+def deduction(summary: Summary) -> PagePart:
     """How well the village side guesses, and whether it means what it says."""
     kept = [condition for condition in summary.conditions if "accuracy" in condition.measures]
     if not kept:
@@ -104,21 +115,21 @@ def deduction(summary: Summary) -> str:
 # -- comparisons ----------------------------------------------------------------------------------
 
 
-def contrasts(summary: Summary) -> str:
+def contrasts(summary: Summary) -> PagePart:
     """Every condition against the baseline."""
     if not summary.contrasts:
         return ""
-    rows = [
+    rows: list[TableRow] = [
         [
-            f"{escape(contrast.condition)} − {escape(contrast.baseline)}",
-            escape(measure_name(contrast.metric)),
+            f"{contrast.condition} − {contrast.baseline}",
+            measure_name(contrast.metric),
             shown(contrast.difference, difference_kind(contrast.metric), signed=True),
             p_value(contrast.p),
             p_value(contrast.p_holm),
         ]
         for contrast in summary.contrasts
     ]
-    return prose.CONTRASTS + html_table(
+    return prose.CONTRASTS + ReportTable(
         "Paired differences",
         ["conditions", "measure", "difference", "p", "p (Holm)"],
         rows,
@@ -126,78 +137,98 @@ def contrasts(summary: Summary) -> str:
     )
 
 
-def beside(summary: Summary) -> str:
+def beside(summary: Summary) -> PagePart:
     """Published figures and ours: one row for each of theirs, then our conditions that none of them is."""
-    parts = []
+    parts: list[PagePart] = []
     for which in dict.fromkeys(figure.table for figure in summary.beside):
         kept = [figure for figure in summary.beside if figure.table == which]
         first = kept[0]
         keys = dict.fromkeys((figure.metric, figure.key) for figure in kept)
         heads = ["row"]
         for metric, _ in keys:
-            heads += [f"{escape(measure_name(metric))}, published", "here", "differs?"]
-        rows = []
+            heads += [f"{measure_name(metric)}, published", "here", "differs?"]
+        rows: list[TableRow] = []
         for row, condition in dict.fromkeys((figure.row, figure.condition) for figure in kept):
-            cells = [escape(row) + (f'<span class="n">here: {escape(condition)}</span>' if condition else "")]
+            same_row = [figure for figure in kept if (figure.row, figure.condition) == (row, condition)]
+            here = f"here: {condition}" if condition else ""
+            under = tuple(filter(None, (here, same_row[0].otherwise)))
+            cells: list[Cell | str] = [Cell(row, under=under)]
             for metric, _ in keys:
-                same = [
-                    figure
-                    for figure in kept
-                    if (figure.row, figure.condition, figure.metric) == (row, condition, metric)
-                ]
+                same = [figure for figure in same_row if figure.metric == metric]
                 cells += _beside(same[0]) if same else ["", "", ""]
             rows.append(cells)
         matched = {figure.condition for figure in kept}
         for ours in (condition for condition in summary.conditions if condition.name not in matched):
-            cells = [f'{name(ours)}<span class="n">none of theirs</span>']
+            cells = [Cell(ours.name, under=("none of theirs",))]
             for _, key in keys:
                 cells += ["", shown(ours.measures.get(key)), ""]
             rows.append(cells)
         note = f'<p class="lead">{escape(first.note)}</p>' if first.note else ""
-        caption = f"{escape(first.title)}. {escape(first.source)} ({escape(first.version)} version)"
+        caption = f"{first.title}. {first.source} ({first.version} version)"
         left = tuple(range(3, len(heads), 3))
-        parts.append(html_table(caption, heads, rows, instrument=summary.instrument, left=left) + note)
-    return prose.BESIDE + "".join(parts) if parts else ""
+        parts.append(ReportTable(caption, heads, rows, instrument=summary.instrument, left=left) + note)
+    return prose.BESIDE + joined(parts) if parts else ""
 
 
-def _beside(figure: Beside) -> list[str]:
+def _beside(figure: Beside) -> list[Cell | str]:
     counted = "n not stated" if figure.n is None else f"n {figure.n}"
     mark = "yes" if figure.resolved else "no"
-    verdict = f'<span class="{mark}">{escape(figure.verdict)}</span>' if figure.condition else ""
-    printed = f'{figure.value:.{figure.digits}f}<span class="n">{counted}</span>'
-    return [printed, shown(figure.ours) if figure.condition else "", verdict]
+    verdict = Cell(figure.verdict, look=mark) if figure.condition else ""
+    return [
+        published_cell(figure.value, figure.digits, figure.n, counted),
+        shown(figure.ours) if figure.condition else "",
+        verdict,
+    ]
 
 
-def planted(summary: Summary) -> str:
+def planted(summary: Summary) -> PagePart:
     """Effects put in on purpose, and whether the analysis found them."""
     if not summary.planted:
         return ""
     said = {
-        True: '<span class="good">yes</span>',
-        False: '<span class="yes">no</span>',
-        None: "cannot be told",
+        True: Cell("yes", look="good"),
+        False: Cell("no", look="yes"),
+        None: Cell("cannot be told"),
     }
-    rows = [
+    rows: list[TableRow] = [
         [
-            escape(effect.condition),
-            escape((f"{effect.knob} → " if effect.knob else "") + measure_name(effect.measure)),
-            number(effect.truth, measure_kind(effect.measure)),
+            effect.condition,
+            (f"{effect.knob} → " if effect.knob else "") + measure_name(effect.measure),
+            number_cell(effect.truth, measure_kind(effect.measure)),
             shown(effect.found, measure_kind(effect.measure)),
             said[effect.recovered],
         ]
         for effect in summary.planted
     ]
     heads = ["condition", "effect", "put in", "found", "recovered?"]
-    return prose.PLANTED + html_table("Planted effects", heads, rows, instrument=summary.instrument)
+    table = ReportTable("Planted effects", heads, rows, instrument=summary.instrument)
+    return prose.PLANTED + on_page(_found_again(summary), prose.PLANTED_FIGURE) + table
 
 
-def replies(summary: Summary) -> str:
+def _found_again(summary: Summary) -> Picture:
+    """What was put in as a mark, what was found as an estimate: a line for each condition."""
+    panels = [
+        Panel(
+            f"{measure_name(measure)}: ● found, ◇ put in",
+            tuple(
+                ForestRow(effect.condition, effect.found, marks=(("D", effect.truth),))
+                for effect in summary.planted
+                if effect.measure == measure
+            ),
+            percent=is_percent(MEASURES[measure]),
+        )
+        for measure in dict.fromkeys(effect.measure for effect in summary.planted)
+    ]
+    return forest("planted", panels, "What was put in, and what the analysis found, by condition")
+
+
+def replies(summary: Summary) -> PagePart:
     """Usable replies by player, and calls by model."""
     headlined = [
         measure.name for measure in MEASURES.values() if measure.section == "replies" and measure.headline
     ]
     by_player = [measure for measure in splits_in("replies") if measure.split == ("player",)]
-    tables = parts(summary, prose.REPLIES, summary.conditions, by_player)
+    tables = Passage() + parts(summary, " ".join(prose.REPLIES.split()), summary.conditions, by_player)
     tables += section(
         summary,
         "Replies of everybody",
@@ -206,22 +237,22 @@ def replies(summary: Summary) -> str:
         *headlined,
         *(measure.name for measure in by_player),
     )
-    calls = [
+    calls: list[TableRow] = [
         [
-            name(condition),
-            escape(model),
-            number(made.calls, "count"),
-            number(made.usage.prompt_tokens, "count"),
-            number(made.usage.cached_tokens, "count"),
-            number(made.usage.completion_tokens, "count"),
-            number(made.usage.cost, "usd"),
+            condition.name,
+            model,
+            number_cell(made.calls, "count"),
+            number_cell(made.usage.prompt_tokens, "count"),
+            number_cell(made.usage.cached_tokens, "count"),
+            number_cell(made.usage.completion_tokens, "count"),
+            UNKNOWN if model in condition.unpriced else number_cell(made.usage.cost, "usd"),
         ]
         for condition in summary.conditions
         for model, made in condition.totals.items()
     ]
     if calls:
         heads = ["condition", "model", "calls", "prompt tokens", "of them cached", "completion tokens", "USD"]
-        tables += html_table("Calls over all games", heads, calls, instrument=summary.instrument, left=(1,))
+        tables += ReportTable("Calls over all games", heads, calls, instrument=summary.instrument, left=(1,))
     return tables
 
 

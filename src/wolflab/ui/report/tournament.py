@@ -1,4 +1,4 @@
-"""tournament.html: one self-contained page of a tournament. It knows `Standings` and nothing else.
+"""tournament.html: one self-contained page of a tournament. It knows `Standings` and `Extras`.
 
 No request leaves the page, and the same standings give the same bytes. Every number stands with its interval
 and its n; what no real model played is marked on every table.
@@ -10,13 +10,18 @@ from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING
 
+from ...lab.results.extras import Extras
 from ...metrics.tournament import SIDE_PARTS, CellRow, Standings
 from ...stats.intervals import Estimate
+from ...stats.ratings import Rating
 from ..wording import counted, cut
 from . import prose
-from .figures import ACCENT, CARD, INK, MUTED, ForestRow, Panel, drawing, forest, on_page
-from .numbers import html_table, interval, number, p_value, shown
-from .page import FOOTER, page, sections
+from .blocks import PagePart, Passage
+from .extras import trouble, who_plays
+from .figures import ACCENT, CARD, INK, MUTED, ForestRow, Panel, Picture, drawing, forest, on_page
+from .numbers import NO_NUMBER, interval, number, number_cell, p_value, published_cell, shown
+from .page import PageSection, ReportPage
+from .table import Cell, ReportTable, TableRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,11 +49,15 @@ _BESIDE = """<p class="lead">A difference says that the numbers differ, not why:
 dates differ too.</p>"""
 
 
-def render_standings(standings: Standings) -> str:
-    """The page as text."""
-    parts = [
-        (anchor, title, body)
+def standings_page(
+    standings: Standings,
+    extras: Extras = Extras(),  # noqa: B008 (frozen)
+) -> ReportPage:
+    """The page as an object."""
+    parts = tuple(
+        PageSection(anchor, title, body)
         for anchor, title, make in (
+            ("who", "Who plays", lambda found: who_plays(extras, found.instrument)),
             ("matrix", "Win rates", _matrix),
             ("scores", "Scores", _scores),
             ("ratings", "Ratings", _ratings),
@@ -57,7 +66,7 @@ def render_standings(standings: Standings) -> str:
             ("published", "Beside published figures", _published),
         )
         if (body := make(standings))
-    ]
+    )
     sub = f'<p class="sub">{escape(standings.description)}</p>' if standings.description else ""
     missing = ""
     if standings.missing:
@@ -65,34 +74,41 @@ def render_standings(standings: Standings) -> str:
         missing = f'<div class="banner">Left out, because not over yet: {left_out}.</div>'
     banner = prose.BANNER if standings.instrument else ""
     head = f'<header class="top"><div><h1>{escape(standings.title)}</h1>{sub}</div></header>'
-    return page(standings.title, f"{head}\n{banner}{missing}{sections(parts)}{FOOTER}")
+    return ReportPage(
+        standings.title,
+        f"{head}\n{banner}{trouble(extras)}{missing}",
+        parts,
+        prefix="tournament-",
+        instrument=standings.instrument,
+    )
 
 
 # -- sections ---------------------------------------------------------------------------------
 
 
-def _matrix(standings: Standings) -> str:
-    rows = []
+def _matrix(standings: Standings) -> PagePart:
+    rows: list[TableRow] = []
     for village in standings.village:
         cells = [standings.cell(village, werewolves) for werewolves in standings.werewolves]
-        rows.append([escape(village), *(_cell(cell) for cell in cells)])
-    heads = ["village ↓ &nbsp; Werewolves →", *map(escape, standings.werewolves)]
+        rows.append([village, *(_cell(cell) for cell in cells)])
+    heads = ["village ↓ \u00a0 Werewolves →", *standings.werewolves]
     drawn = heat_map(standings)
-    figure = on_page(drawn, _caption(standings)) if drawn else ""
+    figure: PagePart = "" if drawn is None else on_page(drawn, _caption(standings))
     nobody = sum(cell.nobody for cell in standings.cells)
-    note = f"<p>{nobody} games were won by neither side; they count as not won.</p>" if nobody else ""
+    were = f"{counted(nobody, 'game')} {'was' if nobody == 1 else 'were'} won by neither side"
+    note = f"<p>{were}; that counts as not won.</p>" if nobody else ""
     lead = _MATRIX + (_SEQUENCES if standings.level is not None else "")
-    table = html_table("The village's win rate", heads, rows, instrument=standings.instrument)
+    table = ReportTable("The village's win rate", heads, rows, instrument=standings.instrument)
     return lead + figure + table + note
 
 
-def _cell(cell: CellRow | None) -> str:
-    return '<span class="none">–</span>' if cell is None else shown(cell.village_win, "share")
+def _cell(cell: CellRow | None) -> Cell:
+    return NO_NUMBER if cell is None else shown(cell.village_win, "share")
 
 
-def _scores(standings: Standings) -> str:
-    rows = [
-        [escape(score.name), *(shown(getattr(score, part), "share") for part in SIDE_PARTS)]
+def _scores(standings: Standings) -> PagePart:
+    rows: list[TableRow] = [
+        [score.name, *(shown(getattr(score, part), "share") for part in SIDE_PARTS)]
         for score in standings.scores
     ]
     panels = []
@@ -101,27 +117,24 @@ def _scores(standings: Standings) -> str:
         panels.append(Panel(PART_NAMES[part], lines, percent=True))
     drawn = forest("scores", panels, "Mean win rate of each entrant on both sides and on each")
     heads = ["entrant", *(PART_NAMES[part] for part in SIDE_PARTS)]
-    made = html_table("Mean win rate", heads, rows, instrument=standings.instrument)
-    return f"{_SCORES}{on_page(drawn)}{made}"
+    made = ReportTable("Mean win rate", heads, rows, instrument=standings.instrument)
+    return _SCORES + on_page(drawn) + made
 
 
 _NOTHING = Estimate(None, None, None, 0, 0, "games")
 
 
-def _ratings(standings: Standings) -> str:
+def _ratings(standings: Standings) -> PagePart:
     fit = standings.ratings
     if not fit.rows:
         return f"<p>No ratings: {escape(fit.note)}.</p>"
     skills = {(skill.name, skill.side): f"{skill.mu:.1f} ± {skill.sigma:.1f}" for skill in standings.skills}
-    rows = []
+    rows: list[TableRow] = []
     for rating in sorted(fit.rows, key=lambda r: (r.rank is None, r.rank or 0)):
-        ranks = (
-            "" if rating.ranks is None else f'<span class="ci">{rating.ranks[0]} to {rating.ranks[1]}</span>'
-        )
         rows.append(
             [
-                escape(rating.name),
-                f"{rating.rank}{ranks}" if rating.rank is not None else "–",
+                rating.name,
+                _rank(rating),
                 *(
                     shown(estimate, "one", True)
                     for estimate in (rating.overall, rating.village, rating.werewolves)
@@ -131,31 +144,46 @@ def _ratings(standings: Standings) -> str:
         )
     heads = ["entrant", "rank", *(PART_NAMES[part] for part in SIDE_PARTS)]
     heads += ["openskill, village", "openskill, Werewolves"]
-    made = html_table("Strengths", heads, rows, instrument=standings.instrument)
-    side = f"<p>Side: {shown(fit.side, 'one', True)}</p>" if fit.side is not None else ""
-    cells = [
+    made = ReportTable("Strengths", heads, rows, instrument=standings.instrument)
+    side = f"<p>Side: {_in_line(shown(fit.side, 'one', True))}</p>" if fit.side is not None else ""
+    cells: list[TableRow] = [
         [
-            f"{escape(cell.village)} vs {escape(cell.werewolves)}",
-            number(cell.fitted, "share"),
+            f"{cell.village} vs {cell.werewolves}",
+            number_cell(cell.fitted, "share"),
             shown(cell.residual, "points", True),
         ]
         for cell in fit.residuals
     ]
-    by_cell = html_table(
+    by_cell = ReportTable(
         "What strengths do not explain",
         ["cell", "village wins by strengths", "observed − that"],
         cells,
         instrument=standings.instrument,
     )
-    return f"{_RATINGS}{made}{side}<details><summary>Cell by cell</summary>{_RESIDUALS}{by_cell}</details>"
+    folded = f"<details><summary>Cell by cell</summary>{_RESIDUALS}" + by_cell + "</details>"
+    return _RATINGS + made + side + folded
 
 
-def _differences(standings: Standings) -> str:
-    made = ""
+def _rank(rating: Rating) -> Cell:
+    """An entrant's rank, and the ranks that its range holds."""
+    if rating.rank is None:
+        return NO_NUMBER
+    low, high = rating.ranks or (None, None)
+    ends = "" if rating.ranks is None else f"{low} to {high}"
+    return Cell(str(rating.rank), ends, numbers={"": rating.rank, "low": low, "high": high})
+
+
+def _in_line(cell: Cell) -> str:
+    """A number in a sentence, as HTML."""
+    return escape(f"{cell.text} ({'; '.join(cell.lines[1:])})")
+
+
+def _differences(standings: Standings) -> PagePart:
+    made = Passage()
     for part in SIDE_PARTS:
-        rows = [
+        rows: list[TableRow] = [
             [
-                f"{escape(difference.first)} − {escape(difference.second)}",
+                f"{difference.first} − {difference.second}",
                 shown(difference.difference, "points", True),
                 p_value(difference.p),
                 p_value(difference.p_holm),
@@ -165,40 +193,47 @@ def _differences(standings: Standings) -> str:
         ]
         if rows:
             heads = ["", "difference", "p", "p (Holm)"]
-            made += html_table(PART_NAMES[part].capitalize(), heads, rows, instrument=standings.instrument)
+            made += ReportTable(PART_NAMES[part].capitalize(), heads, rows, instrument=standings.instrument)
     return _DIFFERENCES + made if made else ""
 
 
-def _stopping(standings: Standings) -> str:
+def _stopping(standings: Standings) -> PagePart:
     if not standings.decisions:
         return ""
-    rows = [
-        [escape(decision.what), "early" if decision.stopped else "at the last deal"]
+    rows: list[TableRow] = [
+        [decision.what, "early" if decision.stopped else "at the last deal"]
         for decision in standings.decisions
     ]
     level = f"{100 * (standings.level or 0):g} %"
     caption = f"By confidence sequences at {level}"
-    return html_table(caption, ["what was decided", "stopped"], rows, instrument=standings.instrument)
+    return ReportTable(caption, ["what was decided", "stopped"], rows, instrument=standings.instrument)
 
 
-def _published(standings: Standings) -> str:
-    made = ""
+def _published(standings: Standings) -> PagePart:
+    made = Passage()
     for name in dict.fromkeys(figure.table for figure in standings.beside):
         kept = [figure for figure in standings.beside if figure.table == name]
         first = kept[0]
-        rows = [
+        rows: list[TableRow] = [
             [
-                f"{escape(figure.village)} vs {escape(figure.werewolves)}",
-                f"{figure.value:.{figure.digits}f}"
-                + (f'<span class="n">{figure.n} games</span>' if figure.n is not None else ""),
+                Cell(
+                    f"{figure.village} vs {figure.werewolves}",
+                    under=(figure.otherwise,) if figure.otherwise else (),
+                ),
+                published_cell(
+                    figure.value,
+                    figure.digits,
+                    figure.n,
+                    "" if figure.n is None else counted(figure.n, "game"),
+                ),
                 shown(figure.ours, "plain"),
-                escape(figure.verdict),
+                figure.verdict,
             ]
             for figure in kept
         ]
-        caption = f"{escape(first.title)} ({escape(first.source)}; {escape(first.version)} version)"
+        caption = f"{first.title} ({first.source}; {first.version} version)"
         heads = ["cell", "published", "ours", "verdict"]
-        made += html_table(caption, heads, rows, instrument=standings.instrument, left=(3,))
+        made += ReportTable(caption, heads, rows, instrument=standings.instrument, left=(3,))
     return _BESIDE + made if made else ""
 
 
@@ -220,10 +255,10 @@ def _caption(standings: Standings) -> str:
     return caption
 
 
-def heat_map(standings: Standings) -> str:
-    """The win-rate matrix as SVG, "" without a finished game: rows village, columns Werewolves."""
+def heat_map(standings: Standings) -> Picture | None:
+    """The win-rate matrix as a figure, None without a finished game: rows village, columns Werewolves."""
     if all(cell.village_win.value is None for cell in standings.cells):
-        return ""
+        return None
     wide, deep = len(standings.werewolves), len(standings.village)
     alt = "The village's win rate, by who plays the village and who the Werewolves"
     with drawing("tournament", alt, 0.8 + 0.68 * deep) as made:
@@ -238,7 +273,7 @@ def heat_map(standings: Standings) -> str:
         axis.set_xlabel("Werewolves")
         axis.set_ylabel("village")
         axis.tick_params(axis="both", length=0, labelcolor=INK)
-    return made.svg
+    return made.done
 
 
 def _draw(axis: Axes, standings: Standings) -> None:

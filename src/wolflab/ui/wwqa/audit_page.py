@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from ..report.numbers import html_table
-from ..report.page import page, sections
+from ..report.blocks import PagePart
+from ..report.page import PageSection, ReportPage
+from ..report.table import Cell, ReportTable, TableRow
 from ..wording import counted, cut
 
 _MOST = 200
@@ -39,7 +40,7 @@ def render_audit(numbers: dict[str, Any]) -> str:
     both += _groups("One claim in other words, answered both ways", numbers["contradictions_in_other_words"])
     against = _labels("All rules decide otherwise", wrong)
     against += _plain("Built items whose answer the engine does not prove again", numbers["not_proved_again"])
-    parts = [
+    parts: list[tuple[str, str, PagePart]] = [
         ("files", "Files", _files(numbers["files"]) + _balance(numbers["files"])),
         ("unusable", "Unusable rows", _unusable(numbers["files"])),
         ("leaks", "Test questions in training", _leaks(numbers["test_questions_in_training"])),
@@ -51,13 +52,13 @@ def render_audit(numbers: dict[str, Any]) -> str:
         ("left-out", "Left out", _plain("Rows that the cleaned copies do without", numbers["left_out"])),
         ("reading", "How to read this", _READING),
     ]
-    found = [(anchor, name, text) for anchor, name, text in parts if text]
+    found = tuple(PageSection(*part) for part in parts if part[2])
     names = ", ".join(file["name"] for file in numbers["files"])
     sub = f'<p class="sub">{escape(names)}</p>'
     head = f'<header class="top"><div><h1>Audit of questions</h1>{sub}</div></header>'
     foot = "<footer>Made by Wolflab from the files. The same files give the same page.</footer>\n"
     top = f"{head}\n{_proved(numbers['files'])}{_tiles(numbers, wrong)}"
-    return page("Audit of questions", f"{top}{sections(found)}{foot}")
+    return ReportPage("Audit of questions", top, found, foot).html
 
 
 def proofs_in_words(proved: Mapping[str, int]) -> str:
@@ -93,17 +94,17 @@ def _tiles(numbers: dict[str, Any], wrong: Sequence[Any]) -> str:
     return f'<div class="tiles">{cells}</div>\n'
 
 
-def _table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int]) -> str:
+def _table(caption: str, heads: Sequence[str], rows: Sequence[TableRow], left: Sequence[int]) -> PagePart:
     if not rows:
         return ""
     more = f"; the first {_MOST} of {len(rows):,}, all are in audit.json" if len(rows) > _MOST else ""
-    return html_table(escape(caption) + more, heads, rows[:_MOST], instrument=False, left=left)
+    return ReportTable(caption + more, heads, rows[:_MOST], instrument=False, left=left)
 
 
-def _files(files: Sequence[Any]) -> str:
+def _files(files: Sequence[Any]) -> PagePart:
     heads = ["file", "questions", "unusable", "doubles", "nearly equal", "contradictory", "leaked"]
     heads += ["proved again", "labels understood", "wrong", "disputed", "left out"]
-    rows = []
+    rows: list[TableRow] = []
     for file in files:
         labels, proofs = file["labels"], file["proved"]
         counts = [file["questions"], len(file["unusable"])]
@@ -114,51 +115,48 @@ def _files(files: Sequence[Any]) -> str:
         notes = [f"for {file['for']}, {file['layout']}", *file["notes"], f"copy: {file['copy']}"]
         if file["formulas"]:
             notes.append(f"{counted(file['formulas'], 'cell')} like formulas: with an apostrophe in the copy")
-        said = "".join(f'<span class="n">{escape(note)}</span>' for note in notes)
         cells = [*(f"{n:,}" for n in counts), *by_engine, f"{file['left_out']:,}"]
-        rows.append([escape(file["name"]) + said, *cells])
+        rows.append([Cell(file["name"], under=tuple(notes)), *cells])
     return _table("What was found in each file", heads, rows, ())
 
 
-def _balance(files: Sequence[Any]) -> str:
-    rows = []
+def _balance(files: Sequence[Any]) -> PagePart:
+    rows: list[TableRow] = []
     for file in files:
         for category, counts in file["balance"].items():
             asked = counts["yes"] + counts["no"]
             share = f"{100 * counts['yes'] / asked:.1f} %" if asked else "–"
             numbers = (counts["questions"], counts["yes"], counts["no"])
-            rows.append([escape(file["name"]), category, *(f"{n:,}" for n in numbers), share])
+            rows.append([file["name"], category, *(f"{n:,}" for n in numbers), share])
     heads = ("file", "category", "questions", "Yes", "No", "share of Yes")
     return _table("Balance, by category", heads, rows, (1,))
 
 
-def _unusable(files: Sequence[Any]) -> str:
-    rows = [
-        [escape(file["name"]), str(row["line"]), escape(row["why"])]
-        for file in files
-        for row in file["unusable"]
+def _unusable(files: Sequence[Any]) -> PagePart:
+    rows: list[TableRow] = [
+        [file["name"], str(row["line"]), row["why"]] for file in files for row in file["unusable"]
     ]
     return _table("Rows that gave no question", ("file", "line", "why"), rows, (2,))
 
 
 def _place(one: Any) -> str:
-    return f"{escape(one['file'])}, line {one['line']}"
+    return f"{one['file']}, line {one['line']}"
 
 
 def _asked(one: Any) -> str:
-    return escape(cut(one["question"], _LONG))
+    return cut(one["question"], _LONG)
 
 
 def _answered(one: Any) -> str:
-    return escape(cut(one["answer"], _LONG))
+    return cut(one["answer"], _LONG)
 
 
-def _leaks(leaks: Sequence[Any]) -> str:
-    rows = []
+def _leaks(leaks: Sequence[Any]) -> PagePart:
+    rows: list[TableRow] = []
     for leak in sorted(leaks, key=lambda leak: bool(leak["answers"] == "same")):
         test = leak["test"]
-        places = "<br>".join(
-            f"{_place(one)}: {'' if leak['exact'] else f'nearly: {_asked(one)} '}<b>{_answered(one)}</b>"
+        places = "\n".join(
+            f"{_place(one)}: {'' if leak['exact'] else f'nearly: {_asked(one)} '}{_answered(one)}"
             for one in leak["train"][:5]
         )
         rows.append([_place(test), _asked(test), _answered(test), places, leak["answers"]])
@@ -166,23 +164,23 @@ def _leaks(leaks: Sequence[Any]) -> str:
     return _table("Test questions that stand in training", heads, rows, (1, 2, 3, 4))
 
 
-def _groups(caption: str, groups: Sequence[Any]) -> str:
-    rows = [
-        [str(number), _place(one), _asked(one), _answered(one), escape(one.get("reading", ""))]
+def _groups(caption: str, groups: Sequence[Any]) -> PagePart:
+    rows: list[TableRow] = [
+        [str(number), _place(one), _asked(one), _answered(one), one.get("reading", "")]
         for number, group in enumerate(groups, 1)
         for one in group
     ]
     return _table(caption, ("group", "where", "question", "answer", "read as"), rows, (1, 2, 3, 4))
 
 
-def _labels(caption: str, labels: Sequence[Any]) -> str:
-    rows = []
+def _labels(caption: str, labels: Sequence[Any]) -> PagePart:
+    rows: list[TableRow] = []
     for one in labels:
-        says = "<br>".join(f"{escape(name)}: {answer or 'open'}" for name, answer in one["says"].items())
-        rows.append([_place(one), _asked(one), _answered(one), says, escape(one["reading"])])
+        says = "\n".join(f"{name}: {answer or 'open'}" for name, answer in one["says"].items())
+        rows.append([_place(one), _asked(one), _answered(one), says, one["reading"]])
     return _table(caption, ("where", "question", "label", "the rules say", "read as"), rows, (1, 2, 3, 4))
 
 
-def _plain(caption: str, some: Sequence[Any]) -> str:
-    rows = [[_place(one), _asked(one), _answered(one), escape(one.get("why", ""))] for one in some]
+def _plain(caption: str, some: Sequence[Any]) -> PagePart:
+    rows: list[TableRow] = [[_place(one), _asked(one), _answered(one), one.get("why", "")] for one in some]
     return _table(caption, ("where", "question", "answer", "why"), rows, (1, 2, 3))

@@ -18,6 +18,7 @@ from ...wwqa.items import write_items
 from ...wwqa.kinds import KINDS
 from ..commands import bar
 from ..console import say
+from ..wording import counted
 
 _UNASKED: Mapping[Unasked, str] = {
     "never comes up": "not asked, for these rules give no such question",
@@ -52,7 +53,7 @@ def build_set(
     write_items(out, built.items)
     console.print(_splits(built, ruleset))
     more = " (pairs are kept together)" if len(built.items) > n else ""
-    say(console, f"{len(built.items):,} items written to {out}{more}")
+    say(console, f"{counted(len(built.items), 'item')} written to {out}{more}")
     for split, (made, wanted) in built.short.items():
         say(console, f"split {split}: {made:,} of {wanted:,} items; these rules gave no more that differ")
     for reason, sentence in _UNASKED.items():

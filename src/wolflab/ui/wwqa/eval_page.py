@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from itertools import islice
 from pathlib import Path
@@ -15,9 +16,11 @@ from ...wwqa.evaluating import EvalAnswer, EvalRun
 from ...wwqa.items import Form
 from ...wwqa.results import SCORES, EvalLine, EvalResults, EvalTable, RowScore, Subset
 from ...wwqa.scores import FEW_CLUSTERS, UNITS
+from ..report.blocks import PagePart, Passage, joined
 from ..report.figures import ChartLine, ForestRow, Panel, calibration_chart, forest, on_page
-from ..report.numbers import html_table, number, shown
-from ..report.page import FOOTER, page, sections
+from ..report.numbers import number, number_cell, shown
+from ..report.page import PageSection, ReportPage
+from ..report.table import Cell, ReportTable, TableRow
 from ..wording import counted, cut
 
 FORMS: Mapping[Form, str] = {"yes_no": "Yes or No", "choice": "Choices", "open": "Open questions"}
@@ -62,7 +65,7 @@ def render_evaluation(
     drawn: Mapping[str, str],
 ) -> str:
     """The page as text. warnings: sentences for its top. drawn: how the questions in `files` were chosen."""
-    parts = [
+    parts: list[tuple[str, str, PagePart]] = [
         ("right", "How many are right", _right(found)),
         *(
             (form, called, _form(form, tables))
@@ -81,7 +84,8 @@ def render_evaluation(
         f'<div class="banner">{escape(text)}</div>' for text in [*warnings, *(waiting if run.waiting else [])]
     )
     head = f"<h1>{_TITLE}</h1><p class=sub>{escape(', '.join(path.name for path in files))}</p>"
-    return page(_TITLE, f"{head}{top}{_tiles(run)}{sections([one for one in parts if one[2]])}{FOOTER}")
+    kept = tuple(PageSection(*part) for part in parts if part[2])
+    return ReportPage(_TITLE, f"{head}{top}{_tiles(run)}", kept).html
 
 
 def _tiles(run: EvalRun) -> str:
@@ -161,41 +165,46 @@ def _known(table: EvalTable) -> bool:
     )
 
 
-def _right(found: EvalResults) -> str:
-    tables = ""
+def _right(found: EvalResults) -> PagePart:
+    tables = Passage()
     for player, rows in by_player(found.rows).items():
-        cells = [
+        cells: list[TableRow] = [
             [
-                escape(row_name(one)).replace("\n", "<br>"),
-                f"{one.right} of {one.accuracy.n}: {shown(one.accuracy, 'share', cluster='cluster')}",
-                escape(against(one)).replace("\n", "<br>"),
-                number(one.unreadable, "count"),
+                row_name(one),
+                _of_all(one),
+                against(one),
+                number_cell(one.unreadable, "count"),
             ]
             for one in rows
         ]
-        heads = ["", "right", "beside the<br>best baseline", "unreadable"]
-        tables += html_table(escape(player), heads, cells, instrument=False)
+        heads = ["", "right", "beside the\nbest baseline", "unreadable"]
+        tables += ReportTable(player, heads, cells, instrument=False)
     why = " ".join(notes(found))
-    return f"<p>{SHOWN_NOTHING}</p>{tables}{_lead(why) if why else ''}"
+    return f"<p>{SHOWN_NOTHING}</p>" + tables + (_lead(why) if why else "")
+
+
+def _of_all(row: RowScore) -> Cell:
+    """How many are right, and their share."""
+    share = shown(row.accuracy, "share", cluster="cluster")
+    return replace(share, text=f"{row.right} of {row.accuracy.n}: {share.text}")
 
 
 # -- tables by form ---------------------------------------------------------------------------
 
 
-def _form(form: Form, tables: Sequence[EvalTable]) -> str:
+def _form(form: Form, tables: Sequence[EvalTable]) -> PagePart:
     figure = forest(
         f"eval-{form}",
         [_panel(table, tables) for table in tables],
         f"Accuracy by row, {FORMS[form]}",
         across=4,
     )
-    body = on_page(figure, "Accuracy with 95 % intervals; baselines below the models.")
-    body += "".join(_table(table) for table in tables)
+    body = Passage() + on_page(figure, "Accuracy with 95 % intervals; baselines below the models.")
+    body += joined(_table(table) for table in tables)
     if form == "yes_no":
         title, note, rows = published_lines(tables)
         heads = ["", "accuracy", "weighted F1"]
-        cells = [[escape(cell) for cell in row] for row in rows]
-        body += _lead(f"{title}: {note}.") + html_table("Published", heads, cells, instrument=False)
+        body += _lead(f"{title}: {note}.") + ReportTable("Published", heads, rows, instrument=False)
     return body
 
 
@@ -208,17 +217,17 @@ def _panel(table: EvalTable, tables: Sequence[EvalTable]) -> Panel:
     return Panel(table.row, lines, bounds=(0.0, 1.0))
 
 
-def _table(table: EvalTable) -> str:
+def _table(table: EvalTable) -> PagePart:
     scores = [score for score in SCORES if table.form == "yes_no" or "F1" not in score]
     columns: list[tuple[str, Subset]] = [
         (score, part) for score in scores for part in (table.parts if score in _BY_PART else ("all",))
     ]
-    heads = ["", *(f"{score}<br>{PARTS[part]}" if PARTS[part] else score for score, part in columns)]
+    heads = ["", *(f"{score}\n{PARTS[part]}" if PARTS[part] else score for score, part in columns)]
     if table.matched:
-        heads.append("accuracy without<br>the judge")
-    rows = [
+        heads.append("accuracy without\nthe judge")
+    rows: list[TableRow] = [
         [
-            escape(line.name),
+            line.name,
             *(_score(line, score, part) for score, part in columns),
             *([shown(table.matched.get(line.name), cluster="cluster")] if table.matched else []),
         ]
@@ -237,7 +246,7 @@ def _table(table: EvalTable) -> str:
         line.scores[part]["accuracy"].note == FEW_CLUSTERS for line in table.lines for part in table.parts
     ):
         about += f" {_FEW}"
-    return _lead(about) + html_table(escape(table.row), heads, rows, instrument=False)
+    return _lead(about) + ReportTable(table.row, heads, rows, instrument=False)
 
 
 def _lead(text: str) -> str:
@@ -245,7 +254,7 @@ def _lead(text: str) -> str:
     return f'<p class="lead">{escape(text)}</p>'
 
 
-def _score(line: EvalLine, score: str, part: Subset) -> str:
+def _score(line: EvalLine, score: str, part: Subset) -> Cell:
     return shown(line.scores[part][score], "share" if score == "unreadable" else "plain", cluster="cluster")
 
 
@@ -265,42 +274,39 @@ def published_lines(tables: Sequence[EvalTable]) -> tuple[str, str, list[list[st
     return f"Published: {table.source}", note, rows
 
 
-def _groups(tables: Sequence[EvalTable]) -> str:
-    made = ""
+def _groups(tables: Sequence[EvalTable]) -> PagePart:
+    made = Passage()
     for table in tables:
-        inside = "".join(_grouping(grouping, by_model) for grouping, by_model in table.groups.items())
+        inside = joined(_grouping(grouping, by_model) for grouping, by_model in table.groups.items())
         if inside:
             made += _folded(f"{table.row}: {FORMS[table.form]}", inside)
-    return (
-        f'<p class="lead">Accuracy. Groups of fewer than 5 clusters have no interval.</p>{made}'
-        if made
-        else ""
-    )
+    lead = '<p class="lead">Accuracy. Groups of fewer than 5 clusters have no interval.</p>'
+    return lead + made if made else ""
 
 
-def _grouping(grouping: str, by_model: Mapping[str, Mapping[str, Estimate]]) -> str:
+def _grouping(grouping: str, by_model: Mapping[str, Mapping[str, Estimate]]) -> PagePart:
     groups = dict.fromkeys(group for groups in by_model.values() for group in groups)
-    rows = [
-        [escape(group), *(shown(groups.get(group), cluster="cluster") for groups in by_model.values())]
+    rows: list[TableRow] = [
+        [group, *(shown(groups.get(group), cluster="cluster") for groups in by_model.values())]
         for group in groups
     ]
-    table = html_table(f"By {grouping}", [grouping, *map(escape, by_model)], rows, instrument=False)
+    table = ReportTable(f"By {grouping}", [grouping, *by_model], rows, instrument=False)
     return (_lead(_WORDING) if grouping == "wording" else "") + table
 
 
-def _folded(title: str, inside: str) -> str:
-    return f"<details><summary>{escape(title)}</summary>{inside}</details>"
+def _folded(title: str, inside: PagePart) -> Passage:
+    return joined([f"<details><summary>{escape(title)}</summary>", inside, "</details>"])
 
 
-def _chances(tables: Sequence[EvalTable]) -> str:
-    body = ""
+def _chances(tables: Sequence[EvalTable]) -> PagePart:
+    body = Passage()
     for place, table in enumerate(table for table in tables if table.chances):
-        rows = [
-            [escape(name), shown(auc, cluster="cluster"), shown(error, cluster="cluster")]
+        rows: list[TableRow] = [
+            [name, shown(auc, cluster="cluster"), shown(error, cluster="cluster")]
             for name, (auc, error, _) in table.chances.items()
         ]
         heads = ["", "AUC", "calibration error"]
-        body += html_table(escape(table.row), heads, rows, instrument=False)
+        body += ReportTable(table.row, heads, rows, instrument=False)
         lines = [
             ChartLine(cut(name, 30), tuple((one.stated, one.yes) for one in bins))
             for name, (_, _, bins) in table.chances.items()
@@ -308,8 +314,8 @@ def _chances(tables: Sequence[EvalTable]) -> str:
         drawn = calibration_chart(f"chances-{place}", lines, f"Stated and observed share of Yes, {table.row}")
         body += on_page(drawn, "Across: the stated probability of Yes. Up: how often Yes is right.")
         for name, (_, _, bins) in table.chances.items():
-            rows = [[number(one.stated), shown(one.yes, cluster="cluster")] for one in bins]
-            stated = html_table("", ["stated, mean", "Yes is right"], rows, instrument=False)
+            rows = [[number_cell(one.stated), shown(one.yes, cluster="cluster")] for one in bins]
+            stated = ReportTable("", ["stated, mean", "Yes is right"], rows, instrument=False)
             body += _folded(f"{table.row}, {name}: stated and observed", stated)
     return _CHANCES + body if body else ""
 
@@ -317,7 +323,7 @@ def _chances(tables: Sequence[EvalTable]) -> str:
 # -- what stands beside -----------------------------------------------------------------------
 
 
-def _judge(run: EvalRun, found: EvalResults) -> str:
+def _judge(run: EvalRun, found: EvalResults) -> PagePart:
     if not run.judge:
         return ""
     said = f"<p>{escape(run.judge)} judged whether open answers say the same as the right ones. "
@@ -327,15 +333,15 @@ def _judge(run: EvalRun, found: EvalResults) -> str:
             "well it judges: ask it open questions of a built file beside these.</p>"
         )
     agreed, kappa = found.judged.agreed, found.judged.kappa
-    row = [escape(run.judge), shown(agreed, "share", cluster="cluster"), shown(kappa, cluster="cluster")]
+    row: TableRow = [run.judge, shown(agreed, "share", cluster="cluster"), shown(kappa, cluster="cluster")]
     heads = ["", "equal verdicts", "Cohen's kappa"]
-    table = html_table("On answers that are matched exactly", heads, [row], instrument=False)
-    return f"{said}Beside exact matching, where that is sure:</p>{table}"
+    table = ReportTable("On answers that are matched exactly", heads, [row], instrument=False)
+    return f"{said}Beside exact matching, where that is sure:</p>" + table
 
 
-def _replies(run: EvalRun) -> str:
+def _replies(run: EvalRun) -> PagePart:
     """A few unreadable and wrong replies of each model."""
-    made = ""
+    made = Passage()
     for player in run.players:
         every = [one for row in run.rows for one in run.given(row, player)]
         unread = (one for one in every if not one.reading.readable)

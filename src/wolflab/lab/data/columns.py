@@ -1,0 +1,174 @@
+"""Which data tables there are, and what stands in each column. docs/data.md is checked against it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+ColumnKind = Literal["integer", "number", "text", "yes or no"]
+
+
+class Column(NamedTuple):
+    """One column. unit: "" where it has none. Any but those of `PLACE` may be empty in a row."""
+
+    name: str
+    kind: ColumnKind
+    meaning: str
+    unit: str = ""
+
+
+PLACE = (
+    Column("game", "integer", "the game's number in the run, from 1"),
+    Column("condition", "text", "the condition that it belongs to"),
+    Column("deal", "integer", "the deal: games of one deal have the same cards"),
+    Column("repeat", "integer", "the repeat of that deal"),
+    Column("counts", "yes or no", "whether the game counts: it is done, and not void"),
+)
+"""What every row begins with."""
+
+
+def _seat(name: str, words: str) -> tuple[Column, Column, Column]:
+    """A player by seat, name and role. words: who it is."""
+    first = f"{name}_" if name else ""
+    return (
+        Column(f"{first}seat", "integer", f"{words}: the seat, from 0"),
+        Column(f"{first}player", "text", f"{words}: what the player is called in the game"),
+        Column(f"{first}role", "text", f"{words}: the role"),
+    )
+
+
+_ASK = (
+    Column("ask", "text", "the ask's id: round/kind/seat"),
+    Column("round", "integer", "the round (a night and the day after it), from 1"),
+)
+_USED = (
+    Column("prompt_tokens", "integer", "tokens of prompts, as the server counted them", "tokens"),
+    Column("cached_tokens", "integer", "those of them that came from the server's cache", "tokens"),
+    Column("completion_tokens", "integer", "tokens of replies", "tokens"),
+    Column("cost", "number", "by the prices that are set for the model; 0 where none is set", "USD"),
+)
+
+TABLES: Mapping[str, tuple[Column, ...]] = {
+    "games": (
+        *PLACE,
+        Column("state", "text", "done, void, unfinished, failed or planned"),
+        Column("error", "text", "why a game is not over"),
+        Column("winner", "text", "village, werewolves or nobody"),
+        Column("reason", "text", "why the game ended"),
+        Column("rounds", "integer", "how many were begun", "rounds"),
+        Column("seats", "integer", "how many play", "players"),
+        Column("alive", "integer", "how many live at the end", "players"),
+        Column("seconds", "number", "how long it took to play", "seconds"),
+        Column("erased", "yes or no", "whether words of people were erased"),
+        Column("calls", "integer", "how many were made to models", "calls"),
+        *_USED,
+        Column("latency", "number", "how long all calls took together", "seconds"),
+    ),
+    "players": (
+        *PLACE,
+        *_seat("", "the player"),
+        Column("side", "text", "village or werewolves"),
+        Column("model", "text", "who plays, at the beginning: the model's name"),
+        Column("recipe", "text", "and the recipe's"),
+        Column("won", "yes or no", "whether its side won; empty where neither did"),
+        Column("left_round", "integer", "the round in which the player left; empty for a survivor"),
+        Column("left_by", "text", "night, vote or shot"),
+    ),
+    "days": (
+        *PLACE,
+        Column("round", "integer", "the round, from 1"),
+        Column("alive", "integer", "how many live at dawn", "players"),
+        Column("died", "integer", "how many died in the night before", "players"),
+        *_seat("sheriff", "the Sheriff when the vote was counted"),
+        Column("statements", "integer", "how many the discussion has, silence left out", "statements"),
+        Column("votes", "integer", "how many voted for a player", "votes"),
+        *_seat("out", "who was voted out"),
+    ),
+    "votes": (
+        *PLACE,
+        *_ASK,
+        Column("what", "text", "vote, elect (of a Sheriff), or a straw poll: straw, straw2 …"),
+        *_seat("", "who votes"),
+        *_seat("target", "for whom; empty where for nobody"),
+        Column("target_wolf", "yes or no", "whether the target is a Werewolf"),
+        Column("invalid", "text", "why the reply could not be used, and a stand-in was taken"),
+    ),
+    "statements": (
+        *PLACE,
+        Column("round", "integer", "the round"),
+        Column("position", "integer", "its place among all statements of the game, from 1"),
+        Column("where", "text", "discussion, election or last words"),
+        *_seat("", "who speaks"),
+        Column("person", "yes or no", "whether a person said it"),
+        Column("text", "text", "the words; empty for silence, and for a person's words without `texts`"),
+    ),
+    "judgements": (
+        *PLACE,
+        *_ASK,
+        Column("kind", "text", "what was asked when the judgement was made"),
+        *_seat("", "who judges"),
+        *_seat("target", "who is judged"),
+        Column("guess", "text", "the role that is guessed; empty in the reliability probe"),
+        Column(
+            "confidence", "integer", "how sure it is: 5 is a guess; 0 where none was asked for", "5 to 10"
+        ),
+        Column("reliability", "integer", "m: 1 is surely a Werewolf, 10 surely not", "1 to 10"),
+        Column("right", "yes or no", "whether the guess is the role; empty where no role is guessed"),
+        Column("final", "yes or no", "whether it was made before the vote, with all statements heard"),
+        Column("reasoning", "text", "the reason that the player gave"),
+    ),
+    "decisions": (
+        *PLACE,
+        *_ASK,
+        Column("kind", "text", "what was asked: vote, statement, kill, see …"),
+        Column("probe", "yes or no", "whether it was asked outside the game"),
+        *_seat("", "who decides"),
+        Column("action", "text", "pick, pass, say, lead or answer; empty where a probe got no usable reply"),
+        *_seat("target", "who was picked"),
+        Column("answer", "yes or no", "of a question with yes or no"),
+        Column("invalid", "text", "why the reply could not be used, and a stand-in was taken"),
+        Column("mistakes", "integer", "how many replies could not be used, repeated asks counted", "replies"),
+        Column("candidates", "integer", "how many actions were proposed before one was taken", "actions"),
+        Column("thought", "text", "the reasoning that came with the action"),
+    ),
+    "candidates": (
+        *PLACE,
+        *_ASK,
+        Column("kind", "text", "what was asked"),
+        *_seat("", "who proposes"),
+        Column("number", "integer", "the candidate's place, from 0"),
+        Column("action", "text", "the action in words"),
+        Column("reasoning", "text", "the reason given for it"),
+        Column("chosen", "yes or no", "whether it was taken"),
+        Column("probability", "number", "what the policy gave it; empty without a policy", "0 to 1"),
+        Column("value", "number", "what the policy's critic expected", "rewards"),
+    ),
+    "calls": (
+        Column("game", "integer", "the game's number; empty for a judge's call"),
+        *PLACE[1:],
+        Column("asker", "text", "who asks: game/3, or item/… of a judge"),
+        *_ASK,
+        Column("kind", "text", "what was asked"),
+        *_seat("", "whose decision it serves"),
+        Column("step", "text", "the step within the agent's work: act, deduce/3 …"),
+        Column("attempt", "integer", "0, and one more for each time that it was asked again"),
+        Column("model", "text", "the model's name"),
+        *_USED,
+        Column("latency", "number", "how long it took until the reply was whole", "seconds"),
+        Column("finish", "text", "why the reply ended, as the server says"),
+    ),
+}
+"""Table → its columns."""
+
+TEXTS: Mapping[str, tuple[Column, ...]] = {
+    "calls": (
+        Column("prompt", "text", "the messages as JSON: pairs of role and text; empty where none were kept"),
+        Column("reply", "text", "the reply; empty for a person's, which stands in `statements`"),
+    )
+}
+"""Columns that a table has with `texts` alone."""
+
+
+def columns_of(table: str, texts: bool = False) -> tuple[Column, ...]:
+    """The columns of a table. texts: those with prompts and replies as well."""
+    return TABLES[table] + (TEXTS.get(table, ()) if texts else ())

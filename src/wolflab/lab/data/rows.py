@@ -1,0 +1,391 @@
+"""The rows of the data tables, game by game. One game is held at a time, and its record is read once.
+
+Names of columns and what they mean: `columns`. Without `texts` a row holds no prompt, no reply, and no word
+of a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ...errors import StoreError
+from ...metrics.play import label_of, player_label
+from ...models.person import PersonModel
+from ...record import GameRecord, PastTurn
+from ...record.chain import hash_of
+from ...rules import ROLES, Answer, DayBroke, Lead, Pass, Pick, Said, Say, VoteCounted, Voted, told
+from ...text.notes import Belief, Chosen, Deduced, Mistake, Proposed, Rated, Thought
+from ...text.people import ASKED_ALREADY
+from ...usage import CallTotals
+from ..labels.annotate import KeyRow, read_key
+from ..plans.specs import PERSON
+from ..runs.counting import summed_totals
+from ..runs.game import rules_of
+from ..storage.call_store import CallStore
+from ..storage.store import GameRow, Place, Store, asker
+
+DataValue = int | float | str | bool | None
+DataRow = dict[str, DataValue]
+"""A row: column → value."""
+
+
+class DataSource(NamedTuple):
+    """Where rows come from. run: a run's directory. judges: directories of judges of its replies, whose calls
+    stand among the calls. texts: with prompts, replies and the words of people.
+    """
+
+    run: Path
+    judges: tuple[Path, ...] = ()
+    texts: bool = False
+
+
+@dataclass
+class _Game:
+    """One game of a run, for the tables."""
+
+    store: Store
+    row: GameRow
+    texts: bool
+
+    @cached_property
+    def record(self) -> GameRecord | None:
+        """Its record; None while it is not over."""
+        return self.store.record(self.row.id) if self.row.over else None
+
+    @cached_property
+    def names(self) -> Sequence[str]:
+        """What its players are called."""
+        if self.record is not None:
+            return self.record.ruleset.names
+        return rules_of(self.store.experiment, Place.of(self.row)).names
+
+    @property
+    def place(self) -> DataRow:
+        """What every row of it begins with."""
+        return _place(self.row)
+
+    def seat(self, seat: int | None, name: str = "") -> DataRow:
+        """A player by seat, name and role; empty for nobody."""
+        first = f"{name}_" if name else ""
+        known = seat is not None and 0 <= seat < len(self.names)
+        roles = () if self.record is None else self.record.roles
+        return {
+            f"{first}seat": seat if known else None,
+            f"{first}player": self.names[seat] if known and seat is not None else None,
+            f"{first}role": roles[seat] if known and seat is not None and seat < len(roles) else None,
+        }
+
+
+def _place(row: GameRow) -> DataRow:
+    return {
+        "game": row.id,
+        "condition": row.condition,
+        "deal": row.deal,
+        "repeat": row.repeat,
+        "counts": row.status == "done",
+    }
+
+
+def data_rows(source: DataSource, tables: Sequence[str]) -> Iterator[tuple[str, DataRow]]:
+    """The rows of these tables with the names of theirs, in the order of games, then of the tables."""
+    with Store.open_for_reading(source.run) as store:
+        for row in store.games():
+            game = _Game(store, row, source.texts)
+            for table in tables:
+                yield from ((table, made) for made in _MAKERS[table](game))
+        if "calls" in tables:
+            for judge in source.judges:
+                yield from (("calls", made) for made in _judged(store, judge, source.texts))
+
+
+# -- games and players --------------------------------------------------------------------------------
+
+
+def _games(game: _Game) -> Iterator[DataRow]:
+    row, record = game.row, game.record
+    spent = summed_totals(game.store.came_to(row.id))
+    outcome = None if record is None else record.outcome
+    yield game.place | {
+        "state": row.status,
+        "error": row.error or None,
+        "winner": None if outcome is None else outcome.winner.value,
+        "reason": None if outcome is None else outcome.reason.value,
+        "rounds": None if record is None else record.facts.round,
+        "seats": len(game.names),
+        "alive": None if record is None else len(record.facts.living),
+        "seconds": game.store.seconds(row.id),
+        "erased": None if record is None else record.erased,
+        "calls": spent.calls,
+        **_used(spent),
+        "latency": spent.latency,
+    }
+
+
+def _used(spent: CallTotals) -> DataRow:
+    names = ("prompt_tokens", "completion_tokens", "cached_tokens", "cost")
+    return dict(zip(names, spent.usage.figures, strict=True))
+
+
+def _players(game: _Game) -> Iterator[DataRow]:
+    record = game.record
+    if record is None:
+        return
+    left = {gone.seat: gone for gone in record.facts.departures}
+    village_won = None if record.outcome is None else record.outcome.village_won
+    for seat, role in enumerate(record.roles):
+        wolf = ROLES[role].wolf
+        label = player_label(record.player(seat, 0))
+        yield (
+            game.place
+            | game.seat(seat)
+            | {
+                "side": "werewolves" if wolf else "village",
+                "model": label.model or None,
+                "recipe": label.recipe,
+                "won": None if village_won is None else village_won is not wolf,
+                "left_round": left[seat].round if seat in left else None,
+                "left_by": left[seat].how if seat in left else None,
+            }
+        )
+
+
+# -- what happened ------------------------------------------------------------------------------------
+
+
+def _days(game: _Game) -> Iterator[DataRow]:
+    record = game.record
+    if record is None:
+        return
+    day: DataRow | None = None
+    for event, facts in told(record.ruleset, record.events):
+        if isinstance(event, DayBroke):
+            if day is not None:
+                yield day
+            day = game.place | {"round": event.round, "alive": len(facts.living), "died": len(event.deaths)}
+            day |= game.seat(None, "sheriff") | {"statements": 0, "votes": 0} | game.seat(None, "out")
+        elif day is None:
+            continue
+        elif isinstance(event, Said) and event.where == "discussion":
+            day["statements"] = _more(day["statements"], bool(event.text))
+        elif isinstance(event, Voted) and event.what == "eliminate":
+            day["votes"] = _more(day["votes"], event.target is not None)
+        elif isinstance(event, VoteCounted):
+            day |= game.seat(facts.sheriff, "sheriff") | game.seat(event.seat, "out")
+    if day is not None:
+        yield day
+
+
+def _more(count: DataValue, also: bool) -> int:
+    assert isinstance(count, int)
+    return count + also
+
+
+def _statements(game: _Game) -> Iterator[DataRow]:
+    record = game.record
+    if record is None:
+        return
+    people = {
+        turn.seat for turn in record.turns if turn.seat >= 0 and label_of(record, turn).recipe == PERSON
+    }
+    position = 0
+    for event, facts in told(record.ruleset, record.events):
+        if isinstance(event, Said):
+            position += 1
+            person = event.seat in people
+            yield game.place | {
+                "round": facts.round,
+                "position": position,
+                "where": event.where,
+                **game.seat(event.seat),
+                "person": person,
+                "text": (event.text or None) if game.texts or not person else None,
+            }
+
+
+# -- what was decided ---------------------------------------------------------------------------------
+
+
+def _turns(game: _Game, probes: bool = True) -> Iterator[tuple[PastTurn, DataRow]]:
+    """Every ask of a seat with what its rows begin with; the game's, then the probes."""
+    record = game.record
+    if record is None:
+        return
+    for turn in (*record.turns, *(record.probes if probes else ())):
+        if turn.seat >= 0 and turn.invalid != ASKED_ALREADY:
+            yield turn, game.place | {"ask": turn.ask, "round": turn.round}
+
+
+def _target(turn: PastTurn) -> int | None:
+    return turn.action.seat if isinstance(turn.action, Pick) else None
+
+
+def _votes(game: _Game) -> Iterator[DataRow]:
+    for turn, first in _turns(game):
+        if turn.kind in ("vote", "elect") or (turn.probe is not None and turn.kind.startswith("straw")):
+            target = game.seat(_target(turn), "target")
+            role = target["target_role"]
+            yield (
+                first
+                | {"what": turn.kind}
+                | game.seat(turn.seat)
+                | target
+                | {
+                    "target_wolf": ROLES[role].wolf if isinstance(role, str) else None,
+                    "invalid": turn.invalid,
+                }
+            )
+
+
+def _judgements(game: _Game) -> Iterator[DataRow]:
+    for turn, first in _turns(game):
+        start = first | {"kind": turn.kind} | game.seat(turn.seat)
+        for _, note in turn.notes:
+            if isinstance(note, Deduced):
+                for belief in note.beliefs:
+                    yield start | _judged_player(game, belief) | {"final": note.final}
+            elif isinstance(note, Rated):
+                for seat, score in note.scores.items():
+                    yield (
+                        start | game.seat(seat, "target") | dict.fromkeys(_OF_GUESS) | {"reliability": score}
+                    )
+
+
+_OF_GUESS = ("guess", "confidence", "right", "final", "reasoning")
+
+
+def _judged_player(game: _Game, belief: Belief) -> DataRow:
+    target = game.seat(belief.target, "target")
+    return target | {
+        "guess": belief.role,
+        "confidence": belief.confidence,
+        "reliability": belief.reliability,
+        "right": belief.role == target["target_role"] if belief.role in ROLES else None,
+        "reasoning": belief.reasoning or None,
+    }
+
+
+def _decisions(game: _Game) -> Iterator[DataRow]:
+    for turn, first in _turns(game):
+        notes = [note for _, note in turn.notes]
+        thoughts = [note.text for note in notes if isinstance(note, Thought)]
+        proposed = [len(note.candidates) for note in notes if isinstance(note, Proposed)]
+        yield (
+            first
+            | {"kind": turn.kind, "probe": turn.probe is not None}
+            | game.seat(turn.seat)
+            | {
+                "action": _action(turn),
+                **game.seat(_target(turn), "target"),
+                "answer": turn.action.yes if isinstance(turn.action, Answer) else None,
+                "invalid": turn.invalid,
+                "mistakes": sum(isinstance(note, Mistake) for note in notes),
+                "candidates": sum(proposed) if proposed else None,
+                "thought": "\n".join(thoughts) or None,
+            }
+        )
+
+
+def _action(turn: PastTurn) -> str | None:
+    names = {Pick: "pick", Pass: "pass", Say: "say", Lead: "lead", Answer: "answer"}
+    return names.get(type(turn.action)) if turn.action is not None else None
+
+
+def _candidates(game: _Game) -> Iterator[DataRow]:
+    for turn, first in _turns(game):
+        start = first | {"kind": turn.kind} | game.seat(turn.seat)
+        proposed = [note for _, note in turn.notes if isinstance(note, Proposed)]
+        chosen = next((note for _, note in turn.notes if isinstance(note, Chosen)), None)
+        for number, candidate in enumerate(proposed[-1].candidates if proposed else ()):
+            chances = () if chosen is None else chosen.probabilities
+            yield start | {
+                "number": number,
+                "action": candidate.action,
+                "reasoning": candidate.reasoning or None,
+                "chosen": None if chosen is None else chosen.number == number,
+                "probability": chances[number] if number < len(chances) else None,
+                "value": None if chosen is None else chosen.value,
+            }
+
+
+# -- calls --------------------------------------------------------------------------------------------
+
+
+def _calls(game: _Game) -> Iterator[DataRow]:
+    for call in game.store.whole_calls(game.row.id):
+        row = game.place | {"asker": asker(game.row.id)} | _call(call, game.seat)
+        yield row | _texts(call) if game.texts else row
+
+
+def _judged(store: Store, judge: Path, texts: bool) -> Iterator[DataRow]:
+    """The calls of a judge of this run's replies; the sample's key, beside its directory, names the games.
+
+    Its prompts were made before words were erased, so those of a game without its words are left out.
+    """
+    places: Mapping[str, KeyRow] = {f"item/{row.id}": row for row in read_key(judge.parent).rows}
+    with CallStore.open_for_reading(judge) as calls:
+        for who in sorted(calls.spent_by()):
+            game = _game_of(store, places[who], judge, texts) if who in places else None
+            known = game is not None and game.record is not None and not game.record.erased
+            for call in calls.whole_calls_of(who):
+                row: DataRow = dict.fromkeys(_PLACE) if game is None else game.place
+                row |= {"asker": who} | _call(call, _nobody if game is None else game.seat)
+                yield row | (_texts(call) if known else dict.fromkeys(_TEXTS)) if texts else row
+
+
+def _game_of(store: Store, item: KeyRow, judge: Path, texts: bool) -> _Game:
+    """The game that a judged reply is from. StoreError where the reply was drawn from another run."""
+    game = _Game(store, store.game(item.game), texts)
+    if game.record is None or item.head not in ("", hash_of(game.record.lines[-1])):
+        raise StoreError(
+            f"{judge}: the replies that it judges are not from {store.path}; name the run of their sample"
+        )
+    return game
+
+
+_PLACE = ("game", "condition", "deal", "repeat", "counts")
+_TEXTS = ("prompt", "reply")
+
+
+def _nobody(seat: int | None) -> DataRow:
+    return dict.fromkeys(("seat", "player", "role"))
+
+
+def _call(call: Mapping[str, Any], seat: Callable[[int | None], DataRow]) -> DataRow:
+    _, ask, step = call["key"].split("|", 2)
+    round, kind, who = [*ask.split("/"), "", ""][:3]
+    name, _, attempt = step.rpartition("|")
+    row: DataRow = {"ask": ask, "round": _whole(round), "kind": kind or None, **seat(_whole(who))}
+    row |= {"step": name, "attempt": _whole(attempt), "model": call["model"]}
+    row |= {key: call[key] for key in ("prompt_tokens", "cached_tokens", "completion_tokens", "cost")}
+    return row | {key: call[key] for key in ("latency", "finish")}
+
+
+def _texts(call: Mapping[str, Any]) -> DataRow:
+    messages = call.get("messages")
+    return {
+        "prompt": None if messages is None else msgspec.json.encode(messages).decode(),
+        "reply": None if call["model"] == PersonModel.name else call["text"],
+    }
+
+
+def _whole(text: str) -> int | None:
+    return int(text) if text.isdecimal() else None
+
+
+_MAKERS: Mapping[str, Callable[[_Game], Iterable[DataRow]]] = {
+    "games": _games,
+    "players": _players,
+    "days": _days,
+    "votes": _votes,
+    "statements": _statements,
+    "judgements": _judgements,
+    "decisions": _decisions,
+    "candidates": _candidates,
+    "calls": _calls,
+}

@@ -1,0 +1,246 @@
+"""Wolflab from Python: play an experiment, open a run, have its numbers, tables and figures as objects.
+
+It is what a notebook uses, so it asks nothing, and plays where an event loop is running already. What the
+objects show is what the report's page shows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from ..errors import ExperimentError
+from ..lab.data.columns import TABLES
+from ..lab.data.frames import DataTable
+from ..lab.data.rows import DataSource
+from ..lab.plans.experiment import Experiment
+from ..lab.plans.loading import build, load_experiment
+from ..lab.results.extras import extras, extras_of_tournament
+from ..lab.results.summaries import summary as summary_of
+from ..lab.runs.casting import Company
+from ..lab.runs.runner import Progress, playing, preflight
+from ..lab.runs.tournament_games import is_tournament, tournament_standings
+from ..lab.storage.run_files import new_directory
+from ..lab.storage.store import Store
+from ..metrics.shapes import Summary
+from .report.page import ReportPage
+from .report.report import report_page
+from .report.tournament import standings_page
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class OpenedRun:
+    """A run's directory. It may still be going on: its data tables are read whenever they are asked for, its
+    summary and its pages once.
+
+    judges: directories of judges of its replies, whose calls stand in `calls`. docs/data.md has the columns.
+    """
+
+    path: Path
+    judges: tuple[Path, ...] = ()
+
+    @property
+    def games(self) -> DataTable:
+        """A row for each planned game, whatever became of it."""
+        return self.table("games")
+
+    @property
+    def players(self) -> DataTable:
+        """A row for each seat of a game."""
+        return self.table("players")
+
+    @property
+    def days(self) -> DataTable:
+        """A row for each day."""
+        return self.table("days")
+
+    @property
+    def votes(self) -> DataTable:
+        """A row for each vote, elections and straw polls too."""
+        return self.table("votes")
+
+    @property
+    def statements(self) -> DataTable:
+        """A row for each public statement."""
+        return self.table("statements")
+
+    @property
+    def judgements(self) -> DataTable:
+        """A row for each judgement of one player on another."""
+        return self.table("judgements")
+
+    @property
+    def decisions(self) -> DataTable:
+        """A row for everything that a seat was asked."""
+        return self.table("decisions")
+
+    @property
+    def candidates(self) -> DataTable:
+        """A row for each action that was proposed."""
+        return self.table("candidates")
+
+    @property
+    def calls(self) -> DataTable:
+        """A row for each call to a model; with `with_texts()`, prompts and replies too."""
+        return self.table("calls")
+
+    def table(self, name: str) -> DataTable:
+        """A data table by name; ExperimentError says which there are."""
+        if name not in TABLES:
+            raise ExperimentError(f"there is no table {name!r}; there are {', '.join(TABLES)}")
+        return DataTable(name, DataSource(self.path, self.judges))
+
+    @cached_property
+    def experiment(self) -> Experiment:
+        """What was run."""
+        with Store.open_for_reading(self.path) as store:
+            return store.experiment
+
+    @cached_property
+    def summary(self) -> Summary:
+        """Every number of the report."""
+        with Store.open_for_reading(self.path) as store:
+            return summary_of(store)
+
+    @property
+    def report(self) -> ReportPage:
+        """The report, with its tables and figures."""
+        return self.pages[0]
+
+    @cached_property
+    def pages(self) -> tuple[ReportPage, ...]:
+        """The report, and of a tournament its own page as well."""
+        with Store.open_for_reading(self.path) as store:
+            written = (self.path / "experiment.yaml").read_text(encoding="utf-8")
+            report = report_page(self.summary, written, extras(store, self.summary))
+            more = (
+                (standings_page(tournament_standings(store), extras_of_tournament(store)),)
+                if is_tournament(store)
+                else ()
+            )
+            return (report, *more)
+
+    def __repr__(self) -> str:
+        return f"OpenedRun({str(self.path)!r})"
+
+
+def open_run(path: Path | str, judges: Sequence[Path | str] = ()) -> OpenedRun:
+    """Open a run, finished or not. StoreError where there is none.
+
+    judges: directories that `wolflab annotate judge` has made for samples of this run.
+    """
+    with Store.open_for_reading(Path(path)):
+        return OpenedRun(Path(path), tuple(Path(judge) for judge in judges))
+
+
+def run(
+    experiment: Path | str | Mapping[str, Any] | None = None,
+    overrides: Mapping[str, Any] | Sequence[str] = (),
+    *,
+    village: bool = False,
+    out: Path | str | None = None,
+    resume: Path | str | None = None,
+    progress: Callable[[Progress], None] | bool = True,
+) -> OpenedRun:
+    """Run an experiment, or go on with a run, and open it. Some games may be unfinished: see `games`.
+
+    experiment: a file, the name of a shipped one, or its fields as a dict. overrides: fields by their place,
+    such as {"deals": 3, "sheriff.model": "openai/gpt-4o-mini"}, or as the command's -o takes them. village:
+    play it on the built-in player. out: the run's directory (default: a new one under runs/). resume: a run
+    to take up where it stopped. progress: told of every game that is over; True writes a line, False nothing.
+    """
+    if (experiment is None) == (resume is None):
+        raise ExperimentError("run: name an experiment, or a run to resume; one of the two")
+    if resume is not None and (overrides or village or out is not None):
+        raise ExperimentError("run: resume takes up a run as it is; the other settings are for new ones")
+    loaded = None if experiment is None else _loaded(experiment, overrides, village)
+    watch = _line if progress is True else _silent if progress is False else progress
+
+    async def play() -> Path:
+        with await _begun(loaded, out) if loaded is not None else Store.resume(Path(resume or "")) as store:
+            if is_tournament(store):
+                raise ExperimentError(
+                    f"{store.path} is a tournament; go on with: wolflab tournament --resume {store.path}"
+                )
+            await playing(store, watch, reached=loaded is not None)
+        return store.path
+
+    return open_run(_played(play))
+
+
+async def _begun(experiment: Experiment, out: Path | str | None) -> Store:
+    """A new run, once every model was reached: before, there is no directory."""
+    company = Company(experiment)
+    try:
+        await preflight(company)
+    finally:
+        await company.close()
+    return Store.create(
+        new_directory(Path("runs"), experiment.name) if out is None else Path(out), experiment
+    )
+
+
+def _loaded(
+    experiment: Path | str | Mapping[str, Any],
+    overrides: Mapping[str, Any] | Sequence[str],
+    village: bool,
+) -> Experiment:
+    changes = (
+        [
+            f"{place}={msgspec.json.encode(value).decode()}" for place, value in overrides.items()
+        ]  # JSON is YAML
+        if isinstance(overrides, Mapping)
+        else list(overrides)
+    )
+    if isinstance(experiment, Mapping):
+        return build(experiment, changes, village)
+    return load_experiment(experiment, changes, village)
+
+
+def _silent(progress: Progress) -> None:
+    pass
+
+
+def _line(progress: Progress) -> None:
+    end = "\n" if progress.over == progress.planned else "\r"
+    print(f"{progress.over} of {progress.planned} games are over", end=end, file=sys.stderr, flush=True)
+
+
+def _played(play: Callable[[], Awaitable[T]]) -> T:
+    """What `play` gives. Where an event loop runs already, as in a notebook, it gets a thread and a loop of
+    its own; an interruption reaches it there.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(_awaited(play))
+    started: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = []
+
+    async def whole() -> T:
+        task = asyncio.current_task()
+        assert task is not None
+        started.append((asyncio.get_running_loop(), task))
+        return await play()
+
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(lambda: asyncio.run(whole()))
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            for loop, task in started:
+                loop.call_soon_threadsafe(task.cancel)
+            raise
+
+
+async def _awaited(play: Callable[[], Awaitable[T]]) -> T:
+    return await play()

@@ -1,0 +1,232 @@
+"""A report's table as an object: HTML for the page, CSV for programs, LaTeX for a paper.
+
+Cells hold words and numbers, never HTML, so that the renderings say the same. A number in CSV is the number
+itself, not its text: a share lies between 0 and 1, and an interval and n have columns of their own.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+
+from ...files import write
+from ...lab.labels.label_files import guarded
+from .blocks import PageBlock
+from .latex import latex_words
+
+Number = float | int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of a table, in plain words; lines are separated by line breaks.
+
+    ends: the interval, right below the text. under: remarks below that, a line each. numbers: the plain
+    numbers behind the words, by their column in CSV ("" for the value itself, "low", "high", "n", …). hint:
+    what is told where one points at it. look: "none", "good", "yes" or "no". shade: from −1 to 1, in a heat
+    map.
+    """
+
+    text: str
+    ends: str = ""
+    under: tuple[str, ...] = ()
+    numbers: Mapping[str, Number] = field(default_factory=dict)
+    hint: str = ""
+    look: str = ""
+    shade: float | None = None
+
+    @property
+    def lines(self) -> list[str]:
+        """All that it says, line by line."""
+        return [*self.text.split("\n"), *filter(None, (self.ends, *self.under))]
+
+
+_TEXT = 12.0
+"""Centimetres of a page's width that LaTeX columns of words share."""
+
+TableRow = Sequence[Cell | str]
+"""Cells from left to right; a string is a cell of words."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportTable(PageBlock):
+    """One table. The first cell of a row is its head.
+
+    instrument: marked as an instrument check. left: columns that hold words.
+    """
+
+    caption: str
+    heads: TableRow
+    cells: Sequence[TableRow]
+    instrument: bool = field(kw_only=True)
+    left: Sequence[int] = field(default=(), kw_only=True)
+
+    @property
+    def columns(self) -> list[Cell]:
+        """The heads as cells."""
+        return [_cell(head) for head in self.heads]
+
+    @property
+    def rows(self) -> list[list[Cell]]:
+        """The rows as cells."""
+        return [[_cell(cell) for cell in row] for row in self.cells]
+
+    # -- a page -------------------------------------------------------------------------------
+
+    @property
+    def html(self) -> str:
+        """A table that may be wider than the page: it scrolls, by the keyboard too."""
+        mark = '<span class="check">INSTRUMENT CHECK</span>' if self.instrument else ""
+
+        def place(k: int) -> str:
+            return ' class="l wrap"' if k in self.left else ""
+
+        def inner(k: int, cell: Cell) -> str:
+            return f"<td{place(k)}{_shaded(cell)}>{_in_html(cell)}</td>"
+
+        top = "".join(
+            f"<th{place(k)}>{_in_html(head)}</th>" if head.text else "<td></td>"
+            for k, head in enumerate(self.columns)
+        )
+        body = "".join(
+            f"<tr><th scope=row>{_in_html(row[0])}</th>"
+            + "".join(inner(k, cell) for k, cell in enumerate(row[1:], 1))
+            + "</tr>\n"
+            for row in self.rows
+        )
+        return (
+            f'<div class="scroll" tabindex="0"><table><caption>{escape(self.caption)}{mark}</caption>'
+            f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
+        )
+
+    def __repr__(self) -> str:
+        return f"ReportTable({self.caption!r}, {len(self.cells)} rows)"
+
+    def _repr_html_(self) -> str:
+        """As it stands in a notebook, which has none of the page's style."""
+        small = re.sub(r'<span class="(?:ci|n)">(.*?)</span>', r"<br><small>\1</small>", self.html)
+        return small.replace('<span class="check">', " · <span>")
+
+    # -- files --------------------------------------------------------------------------------
+
+    def to_csv(self, path: Path | str | None = None) -> str:
+        """As CSV, with a line of heads. path: also written there.
+
+        A column of numbers is as many columns as its numbers are; in it, what is no number is empty. A column
+        that holds both has its words in a further one.
+        """
+        rows = self.rows
+        names: list[str] = []
+        columns: list[list[str]] = []
+        for k, head in enumerate(self.columns):
+            cells = [row[k] for row in rows]
+            called = " ".join(head.lines)
+            for key in dict.fromkeys(key for cell in cells for key in cell.numbers):
+                names.append(f"{called} {key}".strip())
+                columns.append([_plain(cell.numbers.get(key)) for cell in cells])
+            numeric = any(cell.numbers for cell in cells)
+            words = ["" if cell.numbers or cell.look == "none" else cell.text for cell in cells]
+            if any(words) or not numeric:
+                names.append(f"{called} (words)" if numeric else called)
+                columns.append([guarded(word.replace("\n", " ")) for word in words])
+            notes = ["; ".join(cell.under) if not cell.numbers else "" for cell in cells]
+            if any(notes):
+                names.append(f"{called} (note)".strip())
+                columns.append([guarded(note) for note in notes])
+        made = io.StringIO()
+        csv.writer(made, lineterminator="\n").writerows([names, *zip(*columns, strict=True)])
+        return _written(made.getvalue(), path)
+
+    def to_latex(self, path: Path | str | None = None) -> str:
+        """As a LaTeX table in the manner of booktabs (`\\usepackage{booktabs}`). path: also written there.
+
+        Intervals and n stand below their numbers, in small print.
+        """
+        heads = [[latex_words(line) for line in head.lines] for head in self.columns]
+        lines = [f"  {_latex_line(line)}" for line in _across(heads, small=False)]
+        body: list[str] = []
+        for row in self.rows:
+            if body:
+                body.append(r"  \addlinespace")
+            body += [f"  {_latex_line(line)}" for line in _across(map(_latex_cell, row), small=True)]
+        wide = rf"p{{{min(5.0, _TEXT / max(1, len(self.left))):g}cm}}"
+        columns = "".join(wide if k in self.left else "r" if k else "l" for k in range(len(heads)))
+        mark = r" \textbf{Instrument check.}" if self.instrument else ""
+        made = "\n".join(
+            [
+                r"\begin{table}",
+                r"\centering",
+                rf"\caption{{{latex_words(self.caption)}{mark}}}",
+                rf"\begin{{tabular}}{{{columns}}}",
+                r"  \toprule",
+                *lines,
+                r"  \midrule",
+                *body,
+                r"  \bottomrule",
+                r"\end{tabular}",
+                r"\end{table}",
+                "",
+            ]
+        )
+        return _written(made, path)
+
+
+def _cell(given: Cell | str) -> Cell:
+    return Cell(given) if isinstance(given, str) else given
+
+
+def _in_html(cell: Cell) -> str:
+    text = _broken(cell.text)
+    if cell.look or cell.hint or cell.ends:
+        look = f' class="{cell.look}"' if cell.look else ""
+        title = f' title="{escape(cell.hint)}"' if cell.hint else ""
+        text = f"<span{look}{title}>{text}</span>"
+    ends = f'<span class="ci">{_broken(cell.ends)}</span>' if cell.ends else ""
+    return text + ends + "".join(f'<span class="n">{_broken(line)}</span>' for line in cell.under)
+
+
+def _broken(words: str) -> str:
+    return escape(words).replace("\n", "<br>")
+
+
+def _shaded(cell: Cell) -> str:
+    if cell.shade is None:
+        return ""
+    colour = "--trust" if cell.shade >= 0 else "--doubt"
+    mix = f"var({colour}) calc({abs(cell.shade):.2f} * var(--depth))"
+    return f' style="background:color-mix(in srgb, {mix}, var(--card))"'
+
+
+def _plain(value: Number) -> str:
+    return "" if value is None else repr(value)
+
+
+def _latex_cell(cell: Cell) -> list[str]:
+    small = [latex_words(line) for line in cell.lines[1:]]
+    return [latex_words(cell.lines[0]), *(rf"{{\scriptsize {line}}}" if line else "" for line in small)]
+
+
+def _across(cells: Sequence[list[str]] | map[list[str]], small: bool) -> list[list[str]]:
+    """Cells of some lines each as lines of all cells; heads stand at the bottom of theirs, others on top."""
+    every = list(cells)
+    deep = max(len(lines) for lines in every)
+    padded = [
+        [*lines, *[""] * (deep - len(lines))] if small else [*[""] * (deep - len(lines)), *lines]
+        for lines in every
+    ]
+    return [list(line) for line in zip(*padded, strict=True)]
+
+
+def _latex_line(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _written(text: str, path: Path | str | None) -> str:
+    if path is not None:
+        write(Path(path), text.encode())
+    return text
