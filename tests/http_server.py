@@ -45,8 +45,9 @@ class Fault:
 class FakeServer:
     """Settings, set before or between calls, and counters.
 
-    faults: taken one by one by the next chat calls. refuses: names of settings, or of response formats,
-    that get a 400. key: what the Authorization header must carry. context: tokens (4 characters each).
+    faults: taken one by one by the next chat calls. refuses: names of settings, of response formats, of
+    keywords of a schema or of marks on a message's parts that get a 400. key: what the Authorization header
+    must carry. context: tokens (4 characters each).
     gate: a call is answered only when this many have been in flight at once. latency: seconds.
     """
 
@@ -60,9 +61,12 @@ class FakeServer:
     context: int | None = None
     usage: bool = True
     cached: int = 0
+    marks: str = ""
+    """The name of the marks up to which it keeps a prompt; `cached` is then what it had of one."""
     latency: float = 0.0
     gate: int = 0
 
+    kept: set[str] = field(default_factory=set)
     calls: int = 0
     answered: int = 0
     in_flight: int = 0
@@ -130,17 +134,29 @@ class FakeServer:
             return self._error(
                 404, f"The model `{body['model']}` does not exist", param="model", code="model_not_found"
             )
-        wanted = body.get("response_format", {}).get("type")
+        wanted = body.get("response_format", {})
+        marks = {name for message in body["messages"] for part in parts(message) for name in part}
+        keywords = set(re.findall(r'"(\w+)":', json.dumps(wanted)))
         for name in sorted(self.refuses):
-            if name in body or name == wanted:
+            if name in body or name == wanted.get("type") or name in marks | keywords:
                 if self.terse:
                     return web.json_response({"detail": "Bad request"}, status=400)
-                if name == wanted:
+                if name == wanted.get("type"):
                     return self._error(400, f"This response_format type is unavailable: {name}")
+                if name in marks:
+                    at = f"messages[0].content[0].{name}"
+                    return self._error(400, f"{at} is not supported on this model", param=at)
+                if name in keywords:
+                    words = (
+                        f"invalid schema for response format: json_schema/evidence: {name} is not supported"
+                    )
+                    return self._error(400, words, param="response_format")
                 hint = " Use 'max_completion_tokens' instead." if name == "max_tokens" else ""
                 words = f"Unsupported parameter: '{name}' is not supported with this model.{hint}"
                 return self._error(400, words, param=name, code="unsupported_parameter")
-        length = sum(len(message["content"]) for message in body["messages"]) // 4
+        if not all(part["text"].strip() for message in body["messages"] for part in parts(message)):
+            return self._error(400, "text content blocks must contain non-whitespace text")
+        length = sum(len(text_of(message)) for message in body["messages"]) // 4
         if self.context is not None and length > self.context:
             words = f"This model's maximum context length is {self.context} tokens, you sent {length}"
             return self._error(400, words, param="messages", code="context_length_exceeded")
@@ -214,9 +230,9 @@ class FakeServer:
         return {} if fault.retry_after is None else {"Retry-After": fault.retry_after}
 
     def _completion(self, body: dict[str, Any]) -> dict[str, Any]:
-        prompt = "\n".join(message["content"] for message in body["messages"])
+        prompt = "\n".join(text_of(message) for message in body["messages"])
         # Its own earlier replies are part of the conversation, but not what tells it the format.
-        told = "\n".join(m["content"] for m in body["messages"] if m["role"] != "assistant")
+        told = "\n".join(text_of(m) for m in body["messages"] if m["role"] != "assistant")
         text = answer(told, salt=prompt)
         self.answered += 1
         choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
@@ -235,9 +251,32 @@ class FakeServer:
                 "prompt_tokens": prompt_tokens,
                 "completion_tokens": completion_tokens,
                 "total_tokens": prompt_tokens + completion_tokens,
-                "prompt_tokens_details": {"cached_tokens": self.cached},
+                "prompt_tokens_details": self._cache(body["messages"]),
             }
         return reply
+
+    def _cache(self, messages: list[dict[str, Any]]) -> dict[str, int]:
+        """What it had of a prompt, and what it keeps of it now."""
+        if not self.marks:
+            return {"cached_tokens": self.cached}
+        begun, ends = "", []
+        for part in (part for message in messages for part in parts(message)):
+            begun += part["text"]
+            ends += [begun] if self.marks in part else []
+        had = max((len(text) for text in ends if text in self.kept), default=0)
+        self.kept |= set(ends)
+        most = len(ends[-1]) if ends else 0
+        return {"cached_tokens": had // 4, "cache_write_tokens": (most - had) // 4}
+
+
+def parts(message: dict[str, Any]) -> list[dict[str, Any]]:
+    """The parts of a message, one for plain text."""
+    content = message["content"]
+    return content if isinstance(content, list) else [{"type": "text", "text": content}]
+
+
+def text_of(message: dict[str, Any]) -> str:
+    return "".join(part["text"] for part in parts(message))
 
 
 # -- reading a prompt -----------------------------------------------------------------------
@@ -254,6 +293,11 @@ def answer(prompt: str, salt: str = "") -> str:
         return QUIZ[form][draw(prompt, "quiz", len(QUIZ[form]))]
     # A hash of the whole conversation stands in for it wherever something is drawn.
     prompt = f"{prompt}\n{hashlib.sha256((salt or prompt).encode()).hexdigest()}"
+    named = [(n, found[1]) for n, line in enumerate(lines) if (found := re.match(NAMED, line))]
+    if named:
+        return json.dumps(_named(lines, *named[-1], prompt))
+    if "Its form:" in lines:
+        return json.dumps(_formed(lines, prompt))
     starts = [n for n, line in enumerate(lines) if line.strip() == "{"]
     if not starts:
         return _speak(prompt, "prose")
@@ -274,6 +318,48 @@ def answer(prompt: str, salt: str = "") -> str:
         names = _names(asked[1]) if asked else []
         reply = {name: _fill(inner, prompt, rest, name) for name in names} or reply
     return json.dumps(reply)
+
+
+NAMED = r'Answer in the form "(\w+)"\.'
+
+
+def _named(lines: list[str], at: int, form: str, prompt: str) -> dict[str, Any]:
+    """The reply in a form that the beginning of the prompt tells. at: the line that names it."""
+    start = next(n for n, line in enumerate(lines) if line.startswith(f'Form "{form}"'))
+    told = [line for line in lines[start + 1 : lines.index("", start)] if line.startswith('"')]
+    request = lines[at - 1] if form != "candidates" else "\n".join(lines[max(0, at - 4) : at])
+    listed = re.search(r"(?:one of these actions|[Aa]nswer one of): (.+?)\.(?:$|\n)", request)
+    if listed:
+        told = [f'"action": exactly one of: {listed[1]}' if '"action"' in line else line for line in told]
+    if form == "candidates":
+        inner = "action" if listed else "statement"
+        return {"candidates": [_named(lines, at, inner, f"{prompt}{n}") for n in range(3)]}
+    if form == "choice":
+        block = "\n".join(lines[at - 20 : at])
+        count = max(int(n) for n in re.findall(r"^(\d)\. ", block, re.MULTILINE))
+        return {"reasoning": "Why not?", "choice": 1 + draw(prompt, "choice", count)}
+    names = _names(request[: request.find(" in the light")].rpartition("hidden role")[2])
+    if form == "judgement":
+        return {name: _fill(told, prompt, "", name) for name in names}
+    if form == "trust":
+        return {name: 1 + draw(prompt, name, 10) for name in _names(request.rpartition(": ")[2])}
+    return _fill(told, prompt, "", "")
+
+
+def _formed(lines: list[str], prompt: str) -> dict[str, Any]:
+    """The reply to a prompt that tells what each field holds, and then shows an empty form."""
+    end = len(lines) - 1 - lines[::-1].index("Its form:")
+    start = max(n for n in range(end) if lines[n].startswith("Answer with one JSON object"))
+    told, shown = lines[start + 1 : end], lines[end + 1]
+    if shown.startswith('{"candidates"'):
+        entries = shown.count('{"reasoning"')
+        return {"candidates": [_fill(told, prompt, "", f"{n}") for n in range(entries)]}
+    names = re.findall(r'[{ ]"([^"]+)": ', shown)
+    if told and names[0] not in ("reasoning", "action", "statement"):  # one entry for each player
+        return {name: _fill(told, prompt, "", name) for name in _names(shown)}
+    if told:
+        return _fill(told, prompt, "", "")
+    return {name: _value(name, "", prompt, lines[start], name) for name in names}
 
 
 QUIZ = {

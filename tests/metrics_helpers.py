@@ -21,7 +21,7 @@ from wolflab.rules import (
     View,
     pick,
 )
-from wolflab.text.notes import Belief, Content, Deduced, Mistake
+from wolflab.text.notes import Belief, Candidate, Content, Deduced, Mistake, Proposed
 from wolflab.usage import CallTotals
 
 ROLES_7 = ("Werewolf", "Villager", "Seer", "Villager", "Guard", "Villager", "Werewolf")
@@ -214,9 +214,16 @@ def planted(
         leader = view.facts.sheriff
         if advice not in (None, ask.seat) and (ask.seat == leader or chance(obey, f"obey/{ask.id}")):
             return Reply(pick(advice), notes(view, ask))
-        return Reply(pick(meant(view, ask, ask.id)), notes(view, ask))
+        return Reply(pick(meant(view, ask, ask.id)), (*notes(view, ask), WEIGHED[ask.seat % 2]))
 
     return script
+
+
+WEIGHED: tuple[tuple[str, Content], ...] = (
+    ("propose", Proposed((Candidate("do not vote"), Candidate("vote for player_1")))),
+    ("propose", Proposed((Candidate("do not vote"),), 2)),
+)
+"""Two candidates, as asked; one of two."""
 
 
 TRUTH: dict[str, tuple[str, ...]] = {}

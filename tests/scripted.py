@@ -44,7 +44,7 @@ class Scripted:
         now, task = request.question.situation, request.question.task
         names = now.ruleset.names
         if isinstance(task, Deduce):
-            numbers = [line.number for line in now.lines]
+            numbers = [line.cited for line in now.lines]
             return {
                 names[target]: {
                     "role": task.guesses[number(f"{request.key}r{target}", len(task.guesses))],

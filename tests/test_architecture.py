@@ -43,7 +43,7 @@ ROOMS: dict[str, set[str]] = {
     "env": {"rules", "text", "models", "agents", "match"},
     "policy": {"agents", "match", "record", "rules"},
     "lab": {"rules", "text", "record", "models", "agents", "match", "metrics", "stats", "policy"},
-    "bench": {"rules", "record", "models", "agents", "match", "policy", "lab"},
+    "bench": {"rules", "text", "record", "models", "agents", "match", "policy", "lab"},
     "wwqa": {"models", "rules", "text", "stats", "lab"},
     "ui": {"rules", "text", "record", "metrics", "stats", "match", "lab", "wwqa"},
 }
@@ -77,6 +77,7 @@ INNER: dict[str, set[str]] = {
     "lab/labels": {"lab/plans", "lab/storage", "lab/runs"},
     "lab/results": {"lab/plans", "lab/storage", "lab/experience", "lab/runs"},
     "lab/training": {"lab/plans", "lab/storage", "lab/runs"},
+    "lab/data": {"lab/plans", "lab/storage", "lab/runs", "lab/labels"},
     "ui/report": {"ui"},
     "ui/wwqa": {"ui", "ui/report"},
     "ui/web": {"ui"},

@@ -19,6 +19,7 @@ import pytest
 from typer.testing import CliRunner
 
 from wolflab.agents.policy.checkpoint import load_policy
+from wolflab.bench.prompts import BASE, LAYOUTS, PLAYED
 from wolflab.bench.suite import PARTS
 from wolflab.cli import app
 
@@ -29,6 +30,7 @@ TINY: dict[str, tuple[str, ...]] = {
     "benchmarks/http_client.py": ("--calls", "2", "--in-flight", "1", "--rounds", "1"),
     "benchmarks/latency.py": ("--games", "1", "--latency", "0.001"),
     "benchmarks/many_games.py": ("--games", "6", "14", "--played", "4"),
+    "benchmarks/prompt_games.py": ("--games", "1", "--out", "games.jsonl.gz"),
     "benchmarks/wwqa_leaks.py": ("sheriff", "--train", "60", "--test", "40", "--kind", "may-vote-for"),
     "benchmarks/village_fit.py": ("--games", "4", "--rounds", "1", "--out", "parameters.json"),
     "benchmarks/web_tables.py": ("--tables", "1", "--spectators", "1", "--seconds", "6"),
@@ -55,7 +57,21 @@ def printed(program: str, *words: str, code: int = 0) -> str:
     return text.getvalue()
 
 
-@pytest.mark.parametrize("part", PARTS)
+def test_the_bench_of_prompts_has_every_layout() -> None:
+    done = CliRunner().invoke(app, ["bench", "prompts", "--share", "0.001"], env={"COLUMNS": "200"})
+    assert done.exit_code == 0, done.output
+    rows = [
+        [cell.strip() for cell in line.split("│")[1:-1]] for line in done.output.splitlines() if "│" in line
+    ]
+    assert [row[1] for row in rows] == [*LAYOUTS] * (len(PLAYED) + 1)
+    for _, layout, characters, known, *prices in rows:
+        assert float(characters.replace(",", "")) > 0
+        assert 0 < float(known) < 1
+        assert all(float(price) > 0 for price in prices)
+        assert layout != BASE or set(prices) == {"1.00"}
+
+
+@pytest.mark.parametrize("part", [part for part in PARTS if part != "prompts"])
 def test_every_part_of_the_bench_measures(part: str) -> None:
     done = CliRunner().invoke(app, ["bench", part, "--share", "0.001"], env={"COLUMNS": "200"})
     assert done.exit_code == 0, done.output
@@ -80,6 +96,10 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
         (
             "benchmarks/wwqa_leaks.py",
             r"sheriff  may-vote-for +[56]\d +[34]\d +0\.\d+ +[01]\.\d.*\n[01] of",
+        ),
+        (
+            "benchmarks/prompt_games.py",
+            r"sheriff, deductive: [1-9]\d* replies.*\n.*\n.*\n.*games.jsonl.gz: [1-9]",
         ),
         ("benchmarks/web_tables.py", r"(?s)1 tables of 7.* [1-9]\d* statements\n.*median \d+ ms.*ratio \d"),
         ("benchmarks/village_fit.py", r"round 1 doctor: the village won \d of 4\nround 1: scale \d+"),

@@ -17,6 +17,7 @@ from wolflab.lab.plans.loading import build
 from wolflab.lab.results.extras import Extras
 from wolflab.metrics import summarise
 from wolflab.metrics.choices import STUDIES, Choices, choice_rows, studied_decisions
+from wolflab.metrics.published import Alike, published_table
 from wolflab.record import GameRecord, PastTurn
 from wolflab.rules import PASS, PRESETS, Action, Dealt, Ruleset, Say, pick
 from wolflab.stats.evenness import SeatChosen, evenness, relative_entropy
@@ -55,11 +56,15 @@ def kill(deal: int, target: int, condition: str = "x") -> Told:
 def choices(
     games: list[Told], study: str, baseline: str | None = None, tables: Sequence[str] = ()
 ) -> list[Choices]:
-    """The rows of a study in these games."""
+    """The rows of a study in these games, whose conditions are the published rows of their names."""
     found: dict[str, list[Any]] = {}
     for one in games:
         found.setdefault(one.condition, []).append((one.deal, studied_decisions(one.record, study)))
-    return choice_rows(study, found, baseline=baseline, tables=tables)
+    published = {
+        table: {name: Alike(name) for name in found if name in published_table(table).rows}
+        for table in tables
+    }
+    return choice_rows(study, found, baseline=baseline, published=published)
 
 
 # -- what is looked at ------------------------------------------------------------------------------
@@ -261,7 +266,9 @@ def test_the_page_shows_shares_evenness_and_differences() -> None:
     assert "published: 0.38" in part
     assert part.count("<svg") == 1
     assert "<after>" not in part
-    assert 'id="chosen"' not in page()
+    bare = section(page(), "chosen")  # what was chosen among, and no study
+    assert "Among candidates" in bare
+    assert "<svg" not in bare
 
 
 def test_the_page_sets_published_shares_beside_their_category() -> None:

@@ -208,11 +208,17 @@ def patched() -> Iterator[http_server.FakeServer]:
         patch.setattr(sources, "shipped_files", lambda folder="": files[folder])
         patch.setenv("OPENAI_API_KEY", "none")
         patch.setenv("COLUMNS", "160")
-        patch.setattr(Figure, "savefig", lambda self, file, **_: file.write('<svg viewBox="0 0 1 1"></svg>'))
+        patch.setattr(Figure, "savefig", lambda self, file, **_: file.write(undrawn(file)))
         for one in ("openai", "ollama"):
             row = replace(endpoints.PROVIDERS[one], base_url=server.base_url)
             patch.setitem(endpoints.PROVIDERS, one, row)
         yield server
+
+
+def undrawn(file: io.IOBase) -> str | bytes:
+    """A picture of nothing, as the file takes it."""
+    svg = '<svg viewBox="0 0 1 1"></svg>'
+    return svg if isinstance(file, io.TextIOBase) else svg.encode()
 
 
 def small(text: str) -> str:
@@ -315,6 +321,8 @@ def worded(command: str, world: Mapping[str, str]) -> list[str]:
         else:
             value = world.get(f"{kind} {value}", world.get(value, value))
         words[at] = f"{place}{equals}{value}"
+        for address in (one for one in world if one.startswith("http://")):
+            words[at] = words[at].replace(address, world[address])
     return [program, kind, *words, *ALSO.get(kind, ())]
 
 

@@ -39,6 +39,7 @@ from wolflab.lab.training.run import opened
 from wolflab.record import read_record
 from wolflab.record.chain import Chain, begins_with
 from wolflab.ui import commands, running, tournament, training
+from wolflab.ui.console import ExitCode
 
 LONG = ["run", "quickstart", "-o", "deals=500", "-o", "players.others.recipe=vanilla", "--out", "r"]
 
@@ -431,7 +432,7 @@ def stopped(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     monkeypatch.setattr(sys, "argv", ["wolflab", *words])
     with pytest.raises(SystemExit) as end:
         command_line.main()
-    assert end.value.code == command_line.INTERRUPTED
+    assert end.value.code == ExitCode.INTERRUPTED
     return capsys.readouterr().err.strip()
 
 

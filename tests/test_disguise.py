@@ -65,7 +65,7 @@ OWN_WORDS = re.compile(r"wol[fv]|villag|seer|(?<!body)guard|witch|doctor|hunter"
 
 TESTS = Path(__file__).parent
 TEMPLATES = sorted((TESTS.parent / "src" / "wolflab" / "text" / "asking" / "prompts").rglob("*.txt"))
-GOLDEN = sorted((TESTS / "golden").glob("*.txt"))
+GOLDEN = sorted(file for file in (TESTS / "golden").glob("*.txt") if "disguised" not in file.stem)
 
 
 def there_and_back(text: str, named: Ruleset) -> str:
@@ -518,7 +518,12 @@ def test_words_of_prompts_and_talk_are_refused(word: str, why: str) -> None:
 SAID = [
     re.sub(r"\{\w+\}", " ", template) for bank in BANKS.values() for row in bank.values() for template in row
 ]
-SAID += [path.read_text(encoding="utf-8") for path in (*TEMPLATES, *GOLDEN)]
+SAID += [path.read_text(encoding="utf-8") for path in TEMPLATES]
+SAID += [
+    re.sub(r"^(=====|---) .*|^(null|\{.*\})$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    for path in GOLDEN
+]
+"""What the built-in player says, the templates, and the golden prompts without their titles and schemas."""
 
 
 def test_no_word_of_prompts_and_built_in_talk_can_be_a_name() -> None:
@@ -530,7 +535,9 @@ def test_no_word_of_prompts_and_built_in_talk_can_be_a_name() -> None:
     assert len(words) > 700
     own = {word for role in (*ROLES, "village", "wolf pack") for word in own_words(role).all}
     free = []
-    for word in sorted(words - own):
+    for word in sorted(
+        words - own - {"book", "closely", "taste"}
+    ):  # what scripted players say in the golden files
         try:
             check_disguise(WITCH.with_(role_names={"Witch": word}))
         except RulesetError:

@@ -237,7 +237,7 @@ def test_shipped_experiments_are_listed_and_listed_ones_are_shipped() -> None:
 
 
 def test_every_entry_of_the_table_is_explained() -> None:
-    calls = {"paid": CallTotals(1, Usage(10, 5, 0, 0.01))}
+    calls = {"paid": CallTotals(1, Usage(10, 5, 4, 0.01))}
     played = [done(record, deal, calls=calls) for deal, _, record in records("one", 3, obey=0.5)]
     heads = {str(column.header) for column in main_table(summarise(played), width=400).columns}
     told = rows("docs/quickstart.md", "Run an experiment")

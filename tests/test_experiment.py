@@ -14,6 +14,7 @@ from wolflab.lab.plans import tournament
 from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.plans.sources import shipped_files
+from wolflab.lab.plans.specs import WITHOUT_MODEL
 from wolflab.lab.runs.casting import Company
 from wolflab.lab.storage.store import Place
 from wolflab.lab.training.plan import load_training
@@ -40,7 +41,7 @@ def test_every_shipped_experiment_loads_as_written_and_on_village() -> None:
         for condition in on_village.conditions:
             for spec in on_village.cast(condition).values():
                 model = spec.model["model"] if isinstance(spec.model, dict) else spec.model
-                assert model == "village"
+                assert model == (None if spec.recipe in WITHOUT_MODEL else "village")
 
 
 def test_presets_that_reproduce_a_table_pin_the_papers_prompting() -> None:
@@ -82,7 +83,7 @@ def test_presets_that_reproduce_a_table_pin_the_papers_prompting() -> None:
         ),
         (
             {"players": {"others": {"recipe": {"name": "vanilla", "layout": "tall"}, "model": "village"}}},
-            "got 'tall'; use 'paper', 'append' or 'recall'",
+            "got 'tall'; use 'paper', 'append', 'recall', 'shared' or 'dialogue'",
         ),
         ({"conditions": {"a": {"players": {"nobody": {"recipe": "random"}}}}}, "there is no place 'nobody'"),
         ({"conditions": {}}, "at least one"),
@@ -251,7 +252,18 @@ DECIDE: dict[str, Any] = {
 """Fields that decide what a condition's games are, each with another value than the default."""
 DO_NOT = {
     *("name", "title", "source", "deals", "repeats", "redraw_void", "behaviours", "concurrency", "workers"),
-    *("budget", "published", "village", "planted", "baseline", "contrasts", "curve", "choices", "diversity"),
+    *(
+        "budget",
+        "published",
+        "became",
+        "village",
+        "planted",
+        "baseline",
+        "contrasts",
+        "curve",
+        "choices",
+        "diversity",
+    ),
     "watched",
 }
 """Fields that may be edited before a run is resumed: they say how much is played, and what is shown of it."""
@@ -274,7 +286,9 @@ def test_what_ships_is_listed_with_the_command_that_runs_it() -> None:
 
 
 def test_an_unknown_name_is_told_those_of_its_kind() -> None:
-    with pytest.raises(ExperimentError, match="shipped are tournament-004, tournament-components"):
+    with pytest.raises(
+        ExperimentError, match="shipped are own-tournament, tournament-004, tournament-components"
+    ):
         tournament.load_tournament("nothing")
     with pytest.raises(ExperimentError, match="shipped are") as told:
         load_experiment("nothing")

@@ -17,6 +17,7 @@ import yaml
 from rich.console import Console
 
 import http_server
+from command_line import wolflab
 from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.tournament import make_tournament
 from wolflab.lab.results.extras import extras
@@ -26,8 +27,11 @@ from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
 from wolflab.text.notes import Mistake
 from wolflab.ui.commands import tell_unfinished
+from wolflab.ui.console import ExitCode
+from wolflab.ui.report.numbers import cost_in_words
 from wolflab.ui.report.report import render_report
 from wolflab.ui.running import list_errors, report_run, run_experiment
+from wolflab.ui.tables import print_summary
 from wolflab.ui.tournament import run_tournament
 
 NONSENSE = http_server.Fault("text", body="Well, I would rather not say.")
@@ -123,7 +127,8 @@ def test_a_spent_budget_is_told_in_one_line_whatever_it_leaves_undone(tmp_path: 
         data = over_http(server, deals=12, concurrency=3, budget={"tokens": 20_000})
         (tmp_path / "x.yaml").write_text(yaml.safe_dump(data))
         console = quiet()
-        assert not run_experiment(console, str(tmp_path / "x.yaml"), (), False, tmp_path / "r", None)
+        ended = run_experiment(console, str(tmp_path / "x.yaml"), (), False, tmp_path / "r", None)
+        assert ended is ExitCode.NOT_OVER
     with Store.open_for_reading(tmp_path / "r") as store:
         left = [row for row in store.games() if not row.over]
         listed = quiet()
@@ -175,7 +180,8 @@ def test_a_model_that_never_answers_usably_is_named_once_and_the_run_goes_on(
         server.faults.extend([NONSENSE] * 5_000)
         (tmp_path / "x.yaml").write_text(yaml.safe_dump(over_http(server, retries)))
         console = quiet()
-        assert run_experiment(console, str(tmp_path / "x.yaml"), (), False, tmp_path / "r", None)
+        ended = run_experiment(console, str(tmp_path / "x.yaml"), (), False, tmp_path / "r", None)
+        assert ended is ExitCode.UNUSABLE
         assert server.faults  # no reply but nonsense was ever given
     text = printed(console)
     warning, _, closing = text.partition("The run goes on")
@@ -190,6 +196,99 @@ def test_a_model_that_never_answers_usably_is_named_once_and_the_run_goes_on(
     page = (tmp_path / "r" / "report.html").read_text()
     assert "<b>Few usable replies.</b>" in page
     assert "Most replies of wolf-1 cannot be used" in page
+    assert "unusable: wolf-1" in re.sub(r"\s+", " ", text)
+
+
+def test_few_replies_are_told_at_the_end_and_not_before(tmp_path: Path) -> None:
+    """While a run goes on, a few may be bad luck; when it is over, most are most."""
+    with http_server.running() as server:
+        server.faults.extend([NONSENSE] * 5_000)
+        rules = {"preset": "witch", "max_rounds": 1, "discussion": False}
+        (tmp_path / "x.yaml").write_text(
+            yaml.safe_dump(over_http(server, 0, rules=rules, straw_polls=0, deals=1))
+        )
+        ended = wolflab("run", str(tmp_path / "x.yaml"), "--out", str(tmp_path / "r"))
+    assert filed(tmp_path / "r") < MANY
+    assert ended.returncode == ExitCode.UNUSABLE
+    assert "The run goes on" not in ended.stdout
+    assert "Most replies of wolf-1 cannot be used" in ended.stdout
+
+
+# -- what it cost -----------------------------------------------------------------------------------
+
+
+def test_a_cost_that_nobody_knows_is_not_nothing(tmp_path: Path) -> None:
+    rules = {"preset": "witch", "max_rounds": 1, "discussion": False}
+    with http_server.running() as server:
+        data = over_http(server, rules=rules, straw_polls=0, deals=1)
+        mine = data["players"]["others"]
+        priced = {**mine, "model": {**mine["model"], "model": "wolf-2", "price": {"input": 1.0}}}
+        free = {**mine, "model": {**mine["model"], "model": "wolf-2", "price": {"input": 0}}}
+        data["conditions"] = {
+            "unknown": {},
+            "known": {"players": {"others": priced}},
+            "mixed": {"players": {"village": priced}},
+            "village": {"players": {"others": {"model": "village"}}},
+        }
+        with Store.create(tmp_path / "r", build(data)) as store:
+            assert runner.play_run(store)
+            found = summary(store)
+        data["conditions"] = {"free": {"players": {"others": free}}}
+        with Store.create(tmp_path / "f", build(data)) as store:
+            assert runner.play_run(store)
+            nothing = summary(store)
+    unknown, known, mixed, village = found.conditions
+    assert (unknown.unpriced, known.unpriced, mixed.unpriced, village.unpriced) == (
+        ("wolf-1",), (), ("wolf-1",), ()
+    )  # fmt: skip
+    assert unknown.measures["cost"].value is mixed.measures["cost"].value is None
+    assert (known.measures["cost"].value or 0) > 0 == village.measures["cost"].value
+    assert not any(contrast.metric == "cost" for contrast in found.contrasts)
+    text, lacking = cost_in_words(found.conditions)
+    assert text.startswith("at least $")
+    assert lacking == "1 of 2 models have no price"
+    assert cost_in_words([unknown]) == ("unknown", "the model has no price")
+    assert cost_in_words(nothing.conditions) == cost_in_words([village]) == ("$0.00", "")
+    as_data = unknown.as_dict()
+    assert as_data["totals"]["wolf-1"]["cost"] is as_data["measures"]["cost"]["value"] is None
+    page = render_report(found)
+    assert f'<b class="words">{text}</b><span>cost in USD: 1 of 2 models have no price</span>' in page
+    assert page.count(">unknown<") >= 2
+    console = quiet()
+    print_summary(console, found)
+    assert f"Cost: {text}; 1 of 2 models have no price" in printed(console)
+
+
+def test_calls_made_before_their_price_was_known_have_no_known_cost(tmp_path: Path) -> None:
+    rules = {"preset": "witch", "max_rounds": 1, "discussion": False}
+    with http_server.running() as server:
+        data = over_http(server, rules=rules, straw_polls=0, deals=1)
+        with Store.create(tmp_path / "r", build(data)) as store:
+            assert runner.play_run(store)
+        data["players"]["others"]["model"]["price"] = {"input": 1.0}
+        (tmp_path / "r" / "experiment.yaml").write_text(yaml.safe_dump(data))
+        with Store.open_for_reading(tmp_path / "r") as store:
+            (found,) = summary(store).conditions
+    assert found.unpriced == ("wolf-1",)
+
+
+def test_tokens_that_no_server_counted_are_said_to_be_estimated(tmp_path: Path) -> None:
+    rules = {"preset": "witch", "max_rounds": 1, "discussion": False}
+    with http_server.running() as server:
+        server.usage = False
+        data = over_http(server, rules=rules, straw_polls=0, deals=1)
+        with Store.create(tmp_path / "r", build(data)) as store:
+            assert runner.play_run(store)
+            found = summary(store)
+            more = extras(store, found)
+    sentence = "wolf-1: the server counts no tokens; they are estimated, one for every 4 bytes"
+    assert more.estimated == (sentence,)
+    console = quiet()
+    print_summary(console, found, more)
+    assert sentence in printed(console)
+    page = render_report(found, extras=more)
+    assert "tokens, estimated in part" in page
+    assert "estimated in part" not in render_report(found)
 
 
 def test_a_tournament_names_such_a_model_too(tmp_path: Path) -> None:
@@ -200,8 +299,9 @@ def test_a_tournament_names_such_a_model_too(tmp_path: Path) -> None:
         data = {"name": "t", "rules": rules, "model": model, "deals": 2}
         made = make_tournament({**data, "entrants": {"a": "vanilla", "b": "vanilla"}})
         console = quiet()
-        run_tournament(console, None, made, tmp_path / "r")
-    assert printed(console).count("Most replies of wolf-1 cannot be used") >= 1
+        assert run_tournament(console, None, made, tmp_path / "r") is ExitCode.UNUSABLE
+    assert printed(console).count("Most replies of wolf-1 cannot be used") == 2  # in the run, and at its end
+    assert "<b>Few usable replies.</b>" in (tmp_path / "r" / "tournament.html").read_text()
     assert printed(console).count("The run goes on") == 1
 
 
@@ -210,7 +310,8 @@ def test_a_model_that_answers_is_not_warned_of(tmp_path: Path) -> None:
         server.faults.extend([NONSENSE] * 20)
         (tmp_path / "x.yaml").write_text(yaml.safe_dump(over_http(server)))
         console = quiet()
-        assert run_experiment(console, str(tmp_path / "x.yaml"), (), False, tmp_path / "r", None)
+        ended = run_experiment(console, str(tmp_path / "x.yaml"), (), False, tmp_path / "r", None)
+        assert ended is ExitCode.DONE
     assert "cannot be used" not in printed(console)
     assert "Few usable replies" not in (tmp_path / "r" / "report.html").read_text()
 
@@ -228,7 +329,8 @@ def test_players_that_never_wait_are_heard_game_by_game(tmp_path: Path) -> None:
     }
     (tmp_path / "x.yaml").write_text(yaml.safe_dump(data))
     console = quiet()
-    assert run_experiment(console, str(tmp_path / "x.yaml"), (), False, tmp_path / "r", None)
+    ended = run_experiment(console, str(tmp_path / "x.yaml"), (), False, tmp_path / "r", None)
+    assert ended is ExitCode.UNUSABLE
     text = printed(console)
     assert text.count("The run goes on") == 1
     assert text.count("Most replies of village(invalid=0.9) cannot be used") == 2
@@ -257,7 +359,8 @@ def test_a_player_who_decides_nothing_is_named_though_most_of_its_replies_can_be
         }
         (tmp_path / "x.yaml").write_text(yaml.safe_dump(data))
         console = quiet()
-        assert run_experiment(console, str(tmp_path / "x.yaml"), (), False, tmp_path / "r", None)
+        ended = run_experiment(console, str(tmp_path / "x.yaml"), (), False, tmp_path / "r", None)
+        assert ended is ExitCode.UNUSABLE
         assert server.faults
     text = printed(console)
     assert "Most replies of" not in text
@@ -304,14 +407,14 @@ def test_reasons_are_escaped_on_the_page(tmp_path: Path) -> None:
 )
 def test_a_fair_number_and_more_than_half(replies: int, unusable: int, mostly: bool) -> None:
     tally = Tally(replies, Counter({"no": unusable}))
-    assert tally.mostly_unusable is mostly
+    assert tally.mostly_unusable() is mostly
 
 
 def test_so_it_is_of_decisions() -> None:
     least = Tally(decisions=MANY_DECISIONS, stand_ins=Counter({"no": MANY_DECISIONS // 2 + 1}))
-    assert least.mostly_stood_in_for
+    assert least.mostly_stood_in_for()
     for few in (
         Tally(decisions=MANY_DECISIONS, stand_ins=Counter({"no": MANY_DECISIONS // 2})),
         Tally(decisions=MANY_DECISIONS - 1, stand_ins=Counter({"no": MANY_DECISIONS - 1})),
     ):
-        assert not few.mostly_stood_in_for
+        assert not few.mostly_stood_in_for()

@@ -8,6 +8,7 @@ import logging
 import math
 from collections import deque
 from collections.abc import Coroutine
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -17,17 +18,31 @@ import pytest
 from http_server import FakeServer, Fault, answer, serving
 from wolflab.defaults import fields_stated
 from wolflab.errors import BudgetExceeded, ModelError, ModelRefused, ServerError
+from wolflab.lab.plans.experiment import REACHED_BY
 from wolflab.models.base import Chat, Request, Response, Sampling
 from wolflab.models.budget import Budget, Price
 from wolflab.models.catalog import check_model, listing, resolve
 from wolflab.models.endpoints import PROVIDERS, key_value, public_url
 from wolflab.models.faults import of_status, retry_after
 from wolflab.models.openai_api import HttpSettings, OpenAIModel
-from wolflab.models.wire import NOT_JSON, decoded, form_of, is_strict, likeliest_tokens, response_format
+from wolflab.models.wire import (
+    NARROWING,
+    NOT_JSON,
+    SPARED,
+    decoded,
+    form_of,
+    is_strict,
+    likeliest_tokens,
+    response_format,
+    spared_in,
+    token_counts,
+    with_marks,
+    without_keywords,
+)
 from wolflab.rules import LEFT, NO, PASS, PRESETS, RIGHT, SHERIFF, YES, Action, Ask, Pick
 from wolflab.text.questions import Decide, Deduce, Question, Rate, Situation, Task, guessable
 from wolflab.text.replies.parse import parse, schema
-from wolflab.text.replies.parsed import Decided, Judged, RatedReply
+from wolflab.text.replies.parsed import Decided, Judged, RatedReply, object_schema, text_schema
 
 KEY = "sk-very-secret-0123456789"
 PROMPT = """You are player_1. Choose from: kill player_2, kill player_3.
@@ -366,6 +381,68 @@ def test_a_reply_in_parts_is_joined():
     assert reply.text == answer(PROMPT)
 
 
+@pytest.mark.parametrize(
+    ("usage", "cached", "written"),
+    [
+        ({"prompt_tokens_details": {"cached_tokens": 1024}}, 1024, 0),
+        ({"prompt_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 1100}}, 0, 1100),
+        ({"prompt_tokens_details": {"cached_tokens": 0, "cache_creation_input_tokens": 1100}}, 0, 1100),
+        ({"prompt_cache_hit_tokens": 64, "prompt_cache_miss_tokens": 36}, 64, 0),
+        ({"cached_tokens": 256}, 256, 0),
+        ({"cache_read_input_tokens": 9, "cache_creation_input_tokens": 7}, 9, 7),
+        ({"prompt_tokens_details": {"cached_tokens": None}}, None, 0),
+        ({"prompt_tokens_details": None}, None, 0),
+        ({"prompt_tokens_details": {"cached_tokens": "many"}, "cached_tokens": -3}, None, 0),
+        ({}, None, 0),
+    ],
+)
+def test_cached_tokens_are_read_under_the_names_that_servers_use(usage, cached, written):
+    counted = {"prompt_tokens": 1200, "completion_tokens": 5}
+    assert token_counts({"usage": counted | usage}) == (1200, 5, cached, written)
+
+
+def test_what_llamacpp_had_of_a_prompt_stands_beside_its_usage():
+    reply = {
+        "usage": {"prompt_tokens": 40, "completion_tokens": 5},
+        "timings": {"cache_n": 30, "prompt_n": 10},
+    }
+    assert token_counts(reply) == (40, 5, 30, 0)
+    assert token_counts({"timings": {"cache_n": 30}}) is None
+
+
+@pytest.mark.parametrize(
+    ("price", "cost"),
+    [
+        (Price(2.0, 8.0), 200 * 2 + 500 * 2 + 300 * 2.5 + 10 * 8),
+        (Price(2.0, 8.0, cached=0.5), 200 * 2 + 500 * 0.5 + 300 * 2.5 + 10 * 8),
+        (Price(2.0, 8.0, cached=0.5, written=2.0), 200 * 2 + 500 * 0.5 + 300 * 2 + 10 * 8),
+        (Price(), 0),
+    ],
+)
+def test_tokens_read_from_a_cache_and_written_to_one_have_their_price(price, cost):
+    assert price.cost(1000, 10, 500, 300) == pytest.approx(cost / 1e6)
+
+
+def test_counts_that_exceed_the_prompt_are_paid_once():
+    price = Price(2.0, 0.0, cached=0.5, written=4.0)
+    assert price.cost(100, 0, 80, 80) == pytest.approx((80 * 0.5 + 20 * 4) / 1e6)
+    assert price.cost(100, 0, 500, 80) == pytest.approx(100 * 0.5 / 1e6)
+
+
+def test_a_call_that_writes_a_cache_costs_what_it_costs():
+    usage = {
+        "prompt_tokens": 100,
+        "completion_tokens": 0,
+        "prompt_tokens_details": {"cached_tokens": 20, "cache_write_tokens": 60},
+    }
+    body = {"choices": [{"message": {"content": "{}"}}], "usage": usage}
+    budget = Budget(usd=1.0)
+    [reply], *_ = ask([Fault("body", body=body)], price=Price(10.0, 0.0, cached=1.0), budget=budget)
+    assert reply.usage.cached_tokens == 20
+    assert reply.usage.cost == pytest.approx((20 * 10 + 20 * 1 + 60 * 12.5) / 1e6)
+    assert float(budget.spent_usd) == reply.usage.cost
+
+
 def test_a_server_that_does_not_count_is_counted_for():
     [counted], *_ = ask()
     [reply], *_ = ask(server={"usage": False})
@@ -641,6 +718,331 @@ def test_a_terse_refusal_of_something_that_used_to_work_is_not_about_the_format(
     play(go())
 
 
+EVIDENCE = {"type": "array", "items": {"type": "integer", "enum": [1, 2]}, "minItems": 1, "maxItems": 3}
+LISTING = object_schema({"evidence": EVIDENCE, "action": text_schema("kill player_2", "kill player_3")})
+"""A schema with all that servers refuse."""
+BARE = Fault("error", 400, body={"detail": "Bad request"})
+
+
+def listing_calls(
+    *schemas: dict[str, Any],
+    faults: tuple[Fault, ...] = (),
+    provider: str = "custom",
+    **server: Any,
+) -> tuple[list[str], FakeServer, OpenAIModel]:
+    """Calls one after another, each with its schema."""
+
+    async def go() -> tuple[list[str], FakeServer, OpenAIModel]:
+        async with serving(faults=deque(faults), **server) as running:
+            model = make(running, provider=provider)
+            asked = [Request(Chat((("user", PROMPT),), schema), "g|main|x|act|0") for schema in schemas]
+            texts = [(await model.generate(one)).text for one in asked]
+            await model.close()
+            return texts, running, model
+
+    return play(go())
+
+
+def schemas_sent(server: FakeServer) -> list[Any]:
+    return [body.get("response_format", {}).get("json_schema", {}).get("schema") for body in server.bodies]
+
+
+@pytest.mark.parametrize("keyword", sorted(SPARED))
+def test_a_keyword_that_a_server_refuses_is_left_out_and_the_format_stays(keyword):
+    words = {
+        "minItems": "In context=('properties', 'evidence'), 'minItems' is not permitted.",
+        "maxItems": "output_format.schema: For 'array' type, property 'maxItems' is not supported",
+        "additionalProperties": 'Unknown name "additionalProperties" at "schema": Cannot find field.',
+        "enum": "Invalid value at 'response_schema.properties[0].value.items.enum[0]' (TYPE_STRING), 1",
+    }
+    refusal = Fault("error", 400, body={"error": {"message": words[keyword], "param": "response_format"}})
+    texts, server, model = listing_calls(LISTING, LISTING, SCHEMA, faults=(refusal,))
+    assert texts == [answer(PROMPT)] * 3
+    assert formats(server) == ["json_schema"] * 4
+    less = without_keywords(LISTING, (keyword,))
+    assert schemas_sent(server) == [LISTING, less, less, without_keywords(SCHEMA, (keyword,))]
+    assert model.adaptations == [
+        f"custom/wolf-1: the server refuses {keyword} in a schema; it is left out from now on"
+    ]
+
+
+def test_several_keywords_are_refused_one_after_another():
+    texts, server, model = listing_calls(LISTING, LISTING, refuses=NARROWING)
+    assert texts == [answer(PROMPT)] * 2
+    assert formats(server) == ["json_schema"] * 4
+    assert [sentence.split(" refuses ")[1][:8] for sentence in model.adaptations] == ["maxItems", "minItems"]
+
+
+def test_a_refusal_without_a_reason_is_first_tried_without_what_many_servers_refuse():
+    texts, server, model = listing_calls(LISTING, LISTING, faults=(BARE,))
+    assert texts == [answer(PROMPT)] * 2
+    assert formats(server) == ["json_schema"] * 3
+    assert schemas_sent(server)[1:] == [without_keywords(LISTING, NARROWING)] * 2
+    assert model.adaptations == [
+        f"custom/wolf-1: the server refuses {keyword} in a schema; it is left out from now on"
+        for keyword in ("maxItems", "minItems")
+    ]
+
+
+@pytest.mark.parametrize("terse", [False, True])
+def test_where_the_format_was_refused_its_keywords_come_back(terse):
+    texts, server, model = listing_calls(LISTING, refuses=frozenset({"json_schema"}), terse=terse)
+    assert texts == [answer(PROMPT)]
+    assert formats(server) == ["json_schema", "json_schema", "json_object"]
+    assert server.bodies[-1]["response_format"]["schema"] == LISTING
+    assert len(model.adaptations) == 1
+    assert "asked for as json_object+schema" in model.adaptations[0]
+
+
+@pytest.mark.parametrize(("times", "last"), [(1, without_keywords(LISTING, NARROWING)), (2, LISTING)])
+def test_a_server_that_took_the_format_may_still_refuse_its_first_list(times, last):
+    """Twice refused, the list was not the cause: the call has failed, and the next has its list again."""
+
+    async def go() -> None:
+        async with serving() as server:
+            model = make(server)
+            await model.generate(request())
+            server.faults.extend([BARE] * times)
+            listed = Request(Chat((("user", PROMPT),), LISTING), "g|main|x|act|0")
+            if times > 1:
+                with pytest.raises(ModelError, match="refuses the request: Bad request"):
+                    await model.generate(listed)
+            assert (await model.generate(listed)).text == answer(PROMPT)
+            assert formats(server) == ["json_schema"] * (2 + times)
+            assert schemas_sent(server)[-1] == last
+            assert len(model.adaptations) == (2 if times == 1 else 0)
+            await model.close()
+
+    play(go())
+
+
+def test_many_refusals_of_a_keyword_at_once_are_one_step():
+    async def go() -> None:
+        listing = without_keywords(LISTING, ("minItems",))
+        for terse in (False, True):
+            async with serving(refuses=frozenset({"maxItems"}), gate=20, terse=terse) as server:
+                model = make(server, max_in_flight=20)
+                asked = Request(Chat((("user", PROMPT),), listing), "g|main|x|act|0")
+                replies = await asyncio.gather(*(model.generate(asked) for _ in range(20)))
+                await model.close()
+                assert {reply.text for reply in replies} == {answer(PROMPT)}
+                assert model.adaptations == [
+                    "custom/wolf-1: the server refuses maxItems in a schema; it is left out from now on"
+                ]
+
+    play(go())
+
+
+def test_a_field_with_the_name_of_a_keyword_stays():
+    named = object_schema(LISTING["properties"] | {"minItems": text_schema()})
+    least = without_keywords(named, SPARED)
+    assert list(least["properties"]) == ["evidence", "action", "minItems"]
+    assert least["properties"]["evidence"] == {"type": "array", "items": {"type": "integer"}}
+    assert least["properties"]["action"] == LISTING["properties"]["action"]
+    assert without_keywords(SCHEMA, NARROWING) == SCHEMA
+    assert spared_in(named) == SPARED
+    assert spared_in(least) == spared_in(text_schema("a", "b")) == set()
+
+
+# -- what is said of prompts that begin alike -------------------------------------------------
+
+RULES = "These are the rules of the game. " * 20
+PUBLIC = "On day 1 player_3 said that player_2 is a Werewolf. " * 20
+
+
+def alike(private: str, game: str = "7/1/0", shared: tuple[int, ...] | None = None) -> Request:
+    """A request that has rules and public record in common with others."""
+    chat = Chat((("system", RULES), ("user", PUBLIC + private + PROMPT)), SCHEMA, shared)
+    return Request(chat, f"{game}|main|1/vote/0|act|0")
+
+
+SHARED = (len(RULES), len(RULES + PUBLIC))
+
+
+def hear(
+    *requests: Request, provider: str, server: dict[str, Any] | None = None, **settings: Any
+) -> tuple[list[Response], FakeServer, OpenAIModel]:
+    async def go() -> tuple[list[Response], FakeServer, OpenAIModel]:
+        async with serving(models=("wolf-1", "anthropic/wolf-1"), **(server or {})) as running:
+            model = make(running, provider=provider, **settings)
+            replies = [await model.generate(one) for one in requests]
+            await model.close()
+            return replies, running, model
+
+    return play(go())
+
+
+@pytest.fixture
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for row in PROVIDERS.values():
+        if row.key:
+            monkeypatch.setenv(row.key, KEY)
+
+
+@pytest.mark.parametrize(
+    ("provider", "field"),
+    [
+        ("openai", "prompt_cache_key"),
+        ("mistral", "prompt_cache_key"),
+        ("fireworks", "prompt_cache_key"),
+        ("openrouter", "session_id"),
+        ("xai", "x-grok-conv-id"),
+    ],
+)
+def test_requests_of_one_game_have_a_key_in_common(keys, provider, field):
+    asked = alike("a"), alike("b"), alike("a", "7/2/0")
+    _, server, model = hear(*asked, provider=provider)
+    held = server.headers if field.startswith("x-") else server.bodies
+    one, same, other = (sent[field] for sent in held)
+    assert one == same != other
+    assert len(one) == 32
+    assert "7/1/0" not in one
+    assert model.adaptations == []
+
+
+@pytest.mark.parametrize(
+    "provider", sorted(set(PROVIDERS) - {"openai", "mistral", "fireworks", "openrouter", "xai"})
+)
+def test_other_servers_are_told_nothing(keys, provider):
+    _, server, _ = hear(alike("a", shared=SHARED), provider=provider)
+    [body], [headers] = server.bodies, server.headers
+    told = {"model", "messages", "temperature", "do_sample", "seed", "response_format"}
+    assert set(body) <= told
+    assert [message["content"] for message in body["messages"]] == [RULES, PUBLIC + "a" + PROMPT]
+    assert not [name for name in headers if name.startswith("x-grok")]
+
+
+def test_marks_stand_where_common_beginnings_end(keys):
+    [reply], server, _ = hear(alike("I am the Seer.", shared=SHARED), provider="openai")
+    mark = {"prompt_cache_breakpoint": {"mode": "explicit"}}
+    system, user = server.bodies[0]["messages"]
+    assert system == {"role": "system", "content": [{"type": "text", "text": RULES, **mark}]}
+    assert user["content"] == [
+        {"type": "text", "text": PUBLIC, **mark},
+        {"type": "text", "text": "I am the Seer." + PROMPT},
+    ]
+    assert server.bodies[0]["prompt_cache_options"] == {"mode": "explicit"}
+    assert reply.prompt == (("system", RULES), ("user", PUBLIC + "I am the Seer." + PROMPT))
+
+
+def test_where_nothing_is_said_the_mark_stands_after_the_system_message(keys):
+    _, server, _ = hear(alike("a"), alike("a", shared=()), provider="openai")
+    told, plain = server.bodies
+    assert [type(message["content"]) for message in told["messages"]] == [list, str]
+    assert [type(message["content"]) for message in plain["messages"]] == [str, str]
+    assert "prompt_cache_options" not in plain
+
+
+@pytest.mark.parametrize(("model", "is_marked"), [("anthropic/wolf-1", True), ("wolf-1", False)])
+def test_openrouter_marks_for_models_that_have_use_for_marks(keys, model, is_marked):
+    _, server, _ = hear(alike("a"), provider="openrouter", model=model)
+    content = server.bodies[0]["messages"][0]["content"]
+    marks = [{"type": "text", "text": RULES, "cache_control": {"type": "ephemeral"}}]
+    assert content == (marks if is_marked else RULES)
+
+
+def test_what_was_marked_is_read_from_the_cache_by_the_next_who_begins_alike(keys):
+    asked = [alike(private, shared=SHARED) for private in ("I am the Seer.", "I am a Werewolf.")]
+    server = {"marks": "prompt_cache_breakpoint"}
+    price = Price(10.0, 0.0, cached=1.0)
+    first, second = hear(*asked, provider="openai", server=server, price=price)[0]
+    shared = len(RULES + PUBLIC) // 4
+    assert (first.usage.cached_tokens, second.usage.cached_tokens) == (0, shared)
+    full = first.usage.prompt_tokens
+    assert first.usage.cost == pytest.approx((full * 10 + shared * 2.5) / 1e6)
+    assert second.usage.cost == pytest.approx(((second.usage.prompt_tokens - shared) * 10 + shared) / 1e6)
+    [alone] = hear(alike("a", shared=()), provider="openai", server=server)[0]
+    assert alone.usage.cached_tokens == 0
+
+
+def test_who_wants_nothing_said_of_prompts_has_nothing_said(keys):
+    _, server, _ = hear(alike("a", shared=SHARED), provider="openai", cache=False)
+    assert not [name for name in server.bodies[0] if name.startswith("prompt_cache")]
+    assert isinstance(server.bodies[0]["messages"][0]["content"], str)
+
+
+@pytest.mark.parametrize("terse", [False, True])
+@pytest.mark.parametrize(
+    ("refused", "named"),
+    [
+        ({"prompt_cache_breakpoint", "prompt_cache_options"}, "prompt_cache_breakpoint"),
+        ({"prompt_cache_options"}, "prompt_cache_breakpoint"),
+        ({"prompt_cache_breakpoint"}, "prompt_cache_breakpoint"),
+    ],
+)
+def test_a_server_that_refuses_marks_gets_none(keys, refused, named, terse):
+    asked = [alike("a", shared=SHARED), alike("b", shared=SHARED)]
+    server = {"refuses": frozenset(refused), "terse": terse}
+    _, server, model = hear(*asked, provider="openai", server=server)
+    told = [isinstance(body["messages"][0]["content"], list) for body in server.bodies]
+    assert told == [True, False, False]
+    assert ["prompt_cache_options" in body for body in server.bodies] == [True, False, False]
+    assert all("prompt_cache_key" in body and "response_format" in body for body in server.bodies)
+    assert model.adaptations == [f"openai/wolf-1: the server refuses {named}; it is left out from now on"]
+
+
+@pytest.mark.parametrize("terse", [False, True])
+def test_a_server_that_refuses_the_key_gets_none(keys, terse):
+    server = {"refuses": frozenset({"prompt_cache_key"}), "terse": terse}
+    _, server, model = hear(alike("a"), alike("b"), provider="mistral", server=server)
+    assert ["prompt_cache_key" in body for body in server.bodies] == [True, False, False]
+    assert formats(server) == ["json_schema"] * 3
+    assert model.adaptations == [
+        "mistral/wolf-1: the server refuses prompt_cache_key; it is left out from now on"
+    ]
+
+
+def test_what_is_said_of_the_cache_is_no_part_of_a_hash():
+    hashes = {alike("a", shared=shared).digest(False) for shared in (None, (), SHARED)}
+    assert len(hashes) == 1
+
+
+def test_corrections_come_after_what_was_shared():
+    asked = replace(alike("a", shared=SHARED), corrections=(("{}", "it has no action"),))
+    assert asked.words.ends == SHARED
+    assert len(asked.words.messages) == 4
+
+
+@pytest.mark.parametrize(
+    ("ends", "parts"),
+    [
+        ((), ["abc", "defg"]),
+        ((3,), [["abc*"], "defg"]),
+        ((5, 3, 5), [["abc*"], ["de*", "fg"]]),
+        ((0, 7), ["abc", ["defg*"]]),
+        ((1, 2, 3, 4, 5), [["ab*", "c*"], ["d*", "e*", "fg"]]),
+        ((99,), ["abc", "defg"]),
+    ],
+)
+def test_messages_are_cut_at_the_last_four_ends(ends, parts):
+    said = [{"role": "system", "content": "abc"}, {"role": "user", "content": "defg"}]
+    sent = with_marks(said, ends, ("mark", "*"))
+    shown = [
+        content if isinstance(content, str) else [part["text"] + part.get("mark", "") for part in content]
+        for content in (message["content"] for message in sent)
+    ]
+    assert shown == parts
+
+
+def test_no_part_of_a_message_is_blank():
+    said = [{"role": "user", "content": " \n one \n two \n "}]
+    for ends in ((1,), (2, 9), (1, 2, 3), (13,), (12, 13, 14)):
+        [message] = with_marks(said, ends, ("mark", "*"))
+        content = message["content"]
+        texts = [content] if isinstance(content, str) else [part["text"] for part in content]
+        assert "".join(texts) == said[0]["content"]
+        assert all(text.strip() for text in texts)
+
+
+def test_a_server_that_says_nothing_of_cached_tokens_is_told_of_once():
+    usage = {"prompt_tokens": 40, "completion_tokens": 5}
+    silent = Fault("body", body={"choices": [{"message": {"content": "{}"}}], "usage": usage})
+    _, _, model, _ = ask([silent, silent], calls=3)
+    assert model.adaptations == [
+        "custom/wolf-1: the server gave no count of cached prompt tokens with a reply; 0 is counted there"
+    ]
+
+
 # -- limits ---------------------------------------------------------------------------------
 
 
@@ -891,6 +1293,15 @@ def test_token_counts_beyond_belief_are_no_counts():
     assert reply.usage.prompt_tokens == 0
 
 
+def test_every_setting_decides_what_is_answered_or_how_it_is_reached():
+    """What a record describes, and what may be edited before a run goes on, is all that can be set."""
+    sampled = {"temperature": 0, "top_p": 1, "max_tokens": 9, "seed": 1, "context": 99, "extra": {"a": 1}}
+    model = OpenAIModel("x", "x", PROVIDERS["custom"], HttpSettings(base_url="http://x/v1", **sampled))
+    described = {*model.describe()} - {"kind", "name", "provider", "model"}
+    assert described | REACHED_BY == {field.name for field in fields(HttpSettings)}
+    assert not described & REACHED_BY
+
+
 def test_nothing_private_is_described(monkeypatch):
     monkeypatch.setenv("WOLF_KEY", KEY)
     model = resolve(
@@ -970,10 +1381,13 @@ def test_names_resolve(spec, provider, model, url):
         ({"model": "openai/x", "timeout": float("inf")}, "'timeout': got inf"),
         ({"model": "openai/x", "temperature": float("nan")}, "'temperature': got nan"),
         ({"model": "openai/x", "price": {"input": float("nan")}}, "'price.input': got nan"),
-        ({"model": "openai/x", "price": 3}, "'price': got 3; use a mapping of input, output, cached"),
+        (
+            {"model": "openai/x", "price": 3},
+            "'price': got 3; use a mapping of input, output, cached, written",
+        ),
         (
             {"model": "openai/x", "price": {"in": 3}},
-            "'price.in': there is no such field; known are input, output, cached",
+            "'price.in': there is no such field; known are input, output, cached, written",
         ),
         ({"model": "openai/x", "price": {"input": -3}}, "'price.input': got -3"),
         ({"model": "openai/x", "extra": 3}, "'extra': got 3"),

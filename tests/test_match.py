@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 from hypothesis import given, settings
@@ -27,13 +28,16 @@ from wolflab.match import (
     play,
     run_now,
 )
+from wolflab.metrics import row_of
 from wolflab.metrics.play import replies_by_player
 from wolflab.models.base import Model, Request, Response
 from wolflab.models.calls import Cassette, File, Filed, NoFile
 from wolflab.models.village import Village
 from wolflab.record import read_record, verify
 from wolflab.rules import DUTIES, PRESETS, SHERIFF, WITCH, Pick, Ruleset, Say
-from wolflab.text.notes import Mistake
+from wolflab.text.asking.options import labels
+from wolflab.text.notes import Mistake, Proposed
+from wolflab.text.questions import Propose
 
 PROBES = (StrawPoll(2), ReliabilityProbe())
 RULES = [*PRESETS.values(), SHERIFF.with_(sheriff="assigned", sheriff_death="stop")]
@@ -124,6 +128,46 @@ def test_an_unusable_reply_is_retried_as_often_as_configured_and_counted() -> No
         assert all("no JSON here" in r.corrections[-1][0] for r in corrected)
 
 
+@pytest.mark.parametrize("retries", [0, 2])
+def test_fewer_candidates_than_asked_for_are_asked_for_again_then_weighed_and_noted(retries: int) -> None:
+    """The fullest try is weighed: two candidates of the second, not one of the first or the last."""
+
+    def few(request: Request) -> str | None:
+        task = request.question.task
+        if not isinstance(task, Propose) or task.count < 3:
+            return None
+        offered = [{"reasoning": "r", "action": one} for one in labels(task.ask, SHERIFF)]
+        return json.dumps({"candidates": offered[: 2 if request.key.endswith("|1") else 1]})
+
+    recipe = RECIPES["diverse"].with_(retries=retries, deduce=None)
+    played = run_now(play(match(SHERIFF, table_of(recipe, Scripted(spoil=few)), 4)))
+    record = read_record(*lines(played))
+    verify(record)
+    found = short = 0
+    for turn in record.turns:
+        offers = [content for _, content in turn.notes if isinstance(content, Proposed)]
+        tried = [
+            note.attempt for where, note in turn.notes if isinstance(note, Mistake) and where == "propose"
+        ]
+        short += sum(offer.asked > 0 for offer in offers)
+        if turn.kind not in ("kill", "see", "protect", "vote"):
+            continue
+        found += 1
+        assert [(len(offer.candidates), offer.asked) for offer in offers] == [(2 if retries else 1, 3)]
+        assert tried == []  # a reply that holds some candidates is no mistake
+        assert turn.invalid is None
+    assert found > 5
+    assert row_of(record).sums_of("fewer_candidates")[0] == short >= found
+
+
+def test_a_note_of_as_many_candidates_as_asked_for_is_what_it_was() -> None:
+    """The field `asked` stands in no record where all came, as in those of before there was one."""
+    played = run_now(play(match(SHERIFF, table_of("diverse", Scripted()), 4)))
+    written = [line for line in lines(played)[0] if b'"Proposed"' in line]
+    assert written
+    assert not any(b'"asked"' in line for line in written)
+
+
 def test_stand_ins_follow_the_declared_rules() -> None:
     """002 §7.1: random at night, silence in speech, no vote; the side is left. 003: pass at night."""
     for name, rules in PRESETS.items():
@@ -168,13 +212,16 @@ def test_without_a_sheriff_the_straw_poll_is_taken_before_the_last_speaker(order
             assert len(polled) == sum(one.round == round for one in spoken) - 1
 
 
-def test_a_deductive_game_makes_the_calls_of_the_paper() -> None:
-    """002 with one target a call: 4 calls in night 1, n for each later night action, 3 n² a day."""
+@pytest.mark.parametrize("polls", [1, 2])
+def test_a_deductive_game_makes_the_calls_of_the_paper(polls: int) -> None:
+    """002 with one target a call: 4 calls in night 1, n for each later night action, 3 n² a day. A second
+    straw poll, which the paper has not, takes n (n − 1) more.
+    """
     rules = SHERIFF.with_(sheriff="assigned", sheriff_death="stop")
     days = 0
     for seed in range(6):
         casting = table_of("deductive-002", Scripted())
-        record = read_record(*lines(run_now(play(match(rules, casting, seed, (StrawPoll(),))))))
+        record = read_record(*lines(run_now(play(match(rules, casting, seed, (StrawPoll(polls),))))))
         asked = [turn for turn in (*record.turns, *record.probes) if turn.seat >= 0]
         for round in {turn.round for turn in asked}:
             mine = [turn for turn in asked if turn.round == round]
@@ -187,7 +234,7 @@ def test_a_deductive_game_makes_the_calls_of_the_paper() -> None:
                 assert before >= len({len(turn.calls) for turn in night}) == 1
             n = sum(turn.kind == "vote" for turn in day)
             days += bool(n)
-            assert sum(len(turn.calls) for turn in day) == 3 * n * n
+            assert sum(len(turn.calls) for turn in day) == 3 * n * n + (polls - 1) * n * (n - 1)
     assert days > 6
 
 

@@ -27,6 +27,7 @@ from wolflab.ui.measures import headlines, measure_in_words
 from wolflab.ui.report.numbers import interval, number
 from wolflab.ui.report.report import render_report
 from wolflab.ui.tables import print_summary
+from wolflab.usage import CallTotals, Usage
 
 DOCS = Path(__file__).parent.parent / "docs"
 OF_BEHAVIOURS = {f"{name}_{side}{what}" for name in BEHAVIOURS for side in SIDES for what in ("", "_seen")}
@@ -117,7 +118,34 @@ def test_every_headline_stands_in_the_terminal(marked: Summary) -> None:
     (one,) = marked.conditions
     shown = [measure.name for measure in headlines(marked)]
     assert {"ratio", "dc", "village_win", "invalid", "own_win"} <= set(shown)
-    assert not [name for name in shown if f"n {one.measures[name].n}" not in out.getvalue()]
+    told = {name: one.measures[name] for name in shown}
+    words = [
+        f"of {estimate.n:,}" if MEASURES[name].unit == "out_of" else f"n {estimate.n}"
+        for name, estimate in told.items()
+    ]
+    assert not [word for word in words if word not in out.getvalue()]
+
+
+def test_how_much_of_the_prompts_was_cached_is_shown_where_a_server_said_so() -> None:
+    def shown(*cached: int) -> tuple[Summary, str, str]:
+        games = zip(records("one", 2, obey=0.4), cached, strict=True)
+        found = summarise(
+            done(record, deal, calls={"m": CallTotals(10, Usage(1000, 10, tokens))})
+            for (deal, _, record), tokens in games
+        )
+        out = io.StringIO()
+        print_summary(Console(width=400, file=out), found)
+        return found, out.getvalue(), render_report(found)
+
+    label = MEASURES["cached"].label
+    found, terminal, page = shown(200, 600)
+    share = found.conditions[0].measures["cached"]
+    assert (share.value, share.n) == (pytest.approx(0.4), 2)
+    assert label in terminal
+    assert label in page
+    _, terminal, page = shown(0, 0)
+    assert label not in terminal
+    assert label not in page
 
 
 # -- one entry --------------------------------------------------------------------------------------

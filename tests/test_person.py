@@ -19,7 +19,7 @@ from wolflab.agents.person import Person
 from wolflab.cli import app, main
 from wolflab.errors import ExperimentError, ServerError, StoreError
 from wolflab.lab.storage.store import Store
-from wolflab.match import Draws, Match, Player, ReliabilityProbe, StrawPoll, play, to_the_end
+from wolflab.match import Draws, Match, Player, ReliabilityProbe, StrawPoll, play
 from wolflab.metrics.days import days_of
 from wolflab.models.base import Request, Response
 from wolflab.models.calls import Filed
@@ -58,7 +58,7 @@ def test_a_person_plays_a_whole_game_of_every_preset(rules: str, tmp_path: Path)
     shown = sit_down(tmp_path / "table", FIRST, "--rules", rules)
     assert "kept in" in shown
     assert all(len(line) <= 80 for line in shown.splitlines() if str(tmp_path) not in line)
-    assert "1 of 1 records hold" in typed(["verify", str(tmp_path / "table"), "--agents"], "")
+    assert "1 of 1 record holds" in typed(["verify", str(tmp_path / "table"), "--agents"], "")
     with Store.open_for_reading(tmp_path / "table") as store:
         record = store.record(1)
         (seat,) = [k for k, player in enumerate(record.header["players"]) if player["recipe"] == "person"]
@@ -293,7 +293,7 @@ def test_words_are_sealed_and_can_be_erased(tmp_path: Path) -> None:
         assert not [line for line in record.lines if secret.encode() in line], "the lines name it by its seal"
     with pytest.raises(StoreError, match="no person sat at player_2"):
         typed(["erase", str(out), "--seat", "player_2"], "")
-    assert "1 of 1 records hold" in typed(["verify", str(out), "--agents"], ""), "nothing was touched"
+    assert "1 of 1 record holds" in typed(["verify", str(out), "--agents"], ""), "nothing was touched"
     with Store.open_for_reading(out) as reading:  # the file cannot be emptied while somebody reads
         reading._db.execute("BEGIN")
         reading.games()
@@ -303,7 +303,7 @@ def test_words_are_sealed_and_can_be_erased(tmp_path: Path) -> None:
     assert "nothing is left to erase" in typed(["erase", str(out), "--seat", "player_1"], "")
     for file in out.glob("run.sqlite*"):
         assert secret.encode() not in file.read_bytes()
-    assert "1 of 1 records hold" in typed(["verify", str(out)], "")
+    assert "1 of 1 record holds" in typed(["verify", str(out)], "")
     with Store.open_for_reading(out) as store:
         assert store.record(1).erased
         assert ERASED in [event.text for event in store.record(1).events if isinstance(event, Said)]
@@ -342,7 +342,7 @@ def test_words_of_a_game_that_waits_are_erased_and_the_game_is_given_up(tmp_path
 def test_what_looks_like_erased_words_is_verified_and_silence_has_no_seal(tmp_path: Path) -> None:
     out = tmp_path / "table"
     sit_down(out, "1\n" + f"{ERASED}\n" * 5 + FIRST, "--as", "Villager")
-    assert "1 of 1 records hold" in typed(["verify", str(out), "--agents"], "")
+    assert "1 of 1 record holds" in typed(["verify", str(out), "--agents"], "")
     silent = asyncio.run(play(match_with(Silent())))
     assert silent.writer is not None
     assert silent.writer.words == {}
@@ -392,7 +392,7 @@ def test_a_model_that_fails_loses_nothing_of_what_a_person_is_typing() -> None:
     table, file = Slow(), Kept()
     rules = SHERIFF.with_(sheriff="none", speaking_order="ascending", discussion=False)
     players = [Player(Person(), PersonModel(table) if seat == 0 else Failing(None)) for seat in range(7)]
-    match = Match(rules, lambda dealing: players, Draws("a"), Draws("b"), {}, file=file, together=to_the_end)
+    match = Match(rules, lambda dealing: players, Draws("a"), Draws("b"), {}, file=file)
     with pytest.raises(ServerError, match="server is gone"):
         asyncio.run(play(match))
     assert len(table.answered) == len(file.filed) <= 1

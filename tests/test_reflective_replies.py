@@ -15,6 +15,7 @@ from wolflab.rules import (
     Say,
     pick,
 )
+from wolflab.text.asking.prompts import blocks
 from wolflab.text.asking.reflective import questionnaire
 from wolflab.text.questions import (
     Aids,
@@ -81,6 +82,25 @@ JUDGING = put(Judge(VOTE, "vote", (("lie", "It lies."), ("belief", "It believes.
 )
 def test_chosen_questions_in_many_dresses(reply: str) -> None:
     assert parse(CHOOSING, reply) == Listed(NINE[::2])
+
+
+@pytest.mark.parametrize("role", list(WITCH.roles))
+def test_a_question_of_two_sentences_is_known_by_its_first(role: str) -> None:
+    """Models repeat "Should I be using my antidote or poison at this point?" and leave the rest out."""
+    listed = questionnaire(role, "paper")
+    task = put(ChooseQuestions(VOTE, listed, 9), "paper")
+    firsts = [question.split("? ")[0].removesuffix("?") + "?" for question in listed]
+    assert parse(task, " # ".join(firsts)) == Listed(listed)
+
+
+def test_the_example_of_a_reflection_is_none() -> None:
+    shown = "As the Witch, I observed that… I think that… But I am… So…"
+    task = Reflect(VOTE, ())
+    assert shown in blocks(put(task, "paper"))[2]
+    assert isinstance(parse(put(task, "paper"), shown), Problem)
+    assert parse(put(task, "paper"), "As the Witch, I observed that.") == Written(
+        "As the Witch, I observed that."
+    )
 
 
 def test_the_papers_candidates_of_two_sentences_are_known_again() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from reflective_helpers import moment
-from test_text_prompts import GOLDEN, golden
+from test_golden_prompts import GOLDEN, compare_golden
 from text_helpers import ask, remembering, situation_of
 from wolflab.rules import (
     DOCTOR,
@@ -223,7 +223,7 @@ def test_golden_prompts_of_the_steps(wording: Any) -> None:
     assert blocks(replace(asked["respond"], tips=True))[0] == rules + bare[bare.index("\n\n") :]
     parts = {"no rules, tips": bare, "context": context} | {name: told[name][2] for name in told}
     text = "\n\n".join(f"===== {name} =====\n{part}" for name, part in parts.items())
-    golden(GOLDEN / f"reflective-{wording}.txt", text)
+    compare_golden(GOLDEN / f"reflective-{wording}.txt", text)
 
 
 def test_golden_prompts_of_the_interview_and_the_judge() -> None:
@@ -234,4 +234,4 @@ def test_golden_prompts_of_the_interview_and_the_judge() -> None:
         "judge": Question(situation, judged, layout="append"),
     }
     parts = [f"===== {name} =====\n{messages(question)[1].content}" for name, question in asked.items()]
-    golden(GOLDEN / "reflective-asides.txt", "\n\n".join(parts))
+    compare_golden(GOLDEN / "reflective-asides.txt", "\n\n".join(parts))

@@ -12,10 +12,16 @@ from rich.console import Console
 
 from metrics_helpers import done, game, run, votes
 from report_helpers import Page
+from wolflab.lab.plans.loading import load_experiment
 from wolflab.metrics import GameResult, Summary, summarise
-from wolflab.ui.report.numbers import number
+from wolflab.metrics.published import Alike
+from wolflab.metrics.registry import MEASURES
+from wolflab.stats.intervals import Estimate, as_share
+from wolflab.ui.report.figures import Chart, ForestRow, Panel, on_one_scale
+from wolflab.ui.report.numbers import number, shown, value_of
 from wolflab.ui.report.report import render_report, write_report
-from wolflab.ui.tables import print_summary
+from wolflab.ui.tables import estimate_cell, print_summary
+from wolflab.ui.wording import counted_units, second_poll_in_words
 from wolflab.usage import CallTotals, Usage
 
 
@@ -38,8 +44,10 @@ def summary() -> Summary:
         games,
         title="A test & a <tag>",
         description="Planted.",
-        published=["002-table-1", "004-tournament"],
-        rows={"free": "GLM-3"},
+        published={
+            "002-table-1": {"free": Alike("GLM-3", "<x> for y")},
+            "004-tournament": {},
+        },
         planted={"knob": "obey", "values": {"free": 0.1, "<led>": 0.7}},
     )
 
@@ -67,14 +75,14 @@ def test_the_page_has_its_sections_and_figures(page: str) -> None:
         "replies", "reading",
     ):  # fmt: skip
         assert anchor in parsed.ids
-    assert len(parsed.svgs) == 6  # leadership, roles twice, persuasion, wins, calibration
+    assert len(parsed.svgs) == 7  # planted, leadership, roles twice, persuasion, wins, calibration
     assert all(parsed.svgs)
 
 
 def test_published_rows_stand_beside_ours_and_beside_what_is_none_of_them(page: str) -> None:
     assert "1.167" in page
     assert "0.820" in page
-    assert "here: free" in page
+    assert 'here: free</span><span class="n">&lt;x&gt; for y' in page
     assert "none of theirs" in page
     assert "strategic vs Concurrent" in page
 
@@ -176,3 +184,84 @@ def test_names_are_no_markup_in_the_terminal() -> None:
     assert "[red]a[/]" in out.getvalue()
     assert "[bold]x" in out.getvalue()
     assert "[b]t" in out.getvalue()
+
+
+# -- honest by default ------------------------------------------------------------------------------
+
+
+def test_nulls_stand_beside_ratio_and_dc_in_the_terminal(summary: Summary) -> None:
+    table = io.StringIO()
+    print_summary(Console(width=100, file=table), summary)
+    text = table.getvalue()
+    first = summary.conditions[0]
+    assert first.ratio_null is not None
+    assert first.ratio_null.mean is not None
+    assert f"label {first.ratio_null.mean:.3f}" in text
+    for name, word in (("dc_retest", "twice"), ("dc_others", "others")):
+        null = first.measures[name].value
+        if null is not None:
+            assert f"{word} {number(null, 'share')}" in text
+    assert first.measures["dc_others"].value is not None
+    assert "label: Ratio if “Sheriff” were only a label" in text
+    bare = replace(
+        summary, conditions=(replace(first, measures={"village_win": first.measures["village_win"]}),)
+    )
+    bare = replace(bare, conditions=(replace(bare.conditions[0], ratio_null=None),), contrasts=())
+    table = io.StringIO()
+    print_summary(Console(width=100, file=table), bare)
+    assert "label" not in table.getvalue()
+
+
+def test_replies_read_as_so_many_of_so_many_with_an_interval_of_games() -> None:
+    none = as_share(Estimate(0.0, None, None, 8935, 0, "calls", 60), 0, 8935)
+    assert none.high is not None
+    assert 0.05 < none.high < 0.07  # of 60 deals, not of 8,935 replies that were no separate trials
+    assert shown(none, "out_of").hint
+    assert shown(none, "out_of").text == "0 of 8,935"
+    assert shown(none, "out_of").ends == "0.0 to 6.0 %"
+    assert estimate_cell(none, "out_of").startswith("0 of 8,935\n")
+    assert "calls, 60 deals" in estimate_cell(none, "out_of")
+    assert value_of(Estimate(0.25, 0.1, 0.5, 8, 0, "calls", 5), "out_of") == "2 of 8"
+    assert {measure.unit for measure in (MEASURES["invalid"], MEASURES["stand_ins"])} == {"out_of"}
+
+
+def test_one_is_not_many() -> None:
+    assert [counted_units(1, units) for units in ("games", "replies", "votes advised to act")] == [
+        "1 game", "1 reply", "1 vote advised to act",
+    ]  # fmt: skip
+    assert counted_units(2, "replies") == "2 replies"
+    one = Estimate(1.0, None, None, 1, 0, "games", 1)
+    assert shown(one).under == ("1 game",)
+
+
+def test_panels_of_one_unit_have_one_scale() -> None:
+    def limits(panels: list[Panel]) -> list[tuple[float, float]]:
+        return [panel.extent for panel in on_one_scale(panels)]
+
+    low, high = (ForestRow("x", Estimate(value, value, value, 9, 0, "games", 9)) for value in (0.1, 0.8))
+    first, second = limits([Panel("a", (low,), percent=True), Panel("b", (high,), percent=True)])
+    assert first == second
+    assert first[0] < 0.1 < 0.8 < first[1]
+    ratio, share = limits([Panel("Ratio", (high,)), Panel("DC", (low,), percent=True)])
+    assert ratio != share
+    assert Chart("a", (), percent=True).scale == Chart("b", (), percent=True).scale
+    assert Chart("a", ()).scale != Chart("b", ()).scale
+    assert Chart("a", (), unit="pairs").scale == Chart("b", (), unit="pairs").scale
+
+
+def test_the_second_poll_is_on_and_its_price_is_named() -> None:
+    for name in ("table1", "table17", "fig2", "swap", "drawn", "contested", "null"):
+        made = load_experiment(f"helmsman-{name}")
+        assert made.straw_polls == 2
+        if name != "null":
+            assert made.second_poll_calls == 6 * 7  # n (n - 1): each of the others judges 6 and votes
+            said = second_poll_in_words(made)
+            assert "up to 42 calls more a day" in said
+            assert "-o straw_polls=1 leaves it out" in said
+    assert second_poll_in_words(load_experiment("helmsman-table1", ["straw_polls=1"])) == ""
+    assert second_poll_in_words(load_experiment("helmsman-table1", village=True)) == ""
+    reflective = load_experiment("helmsman-drawn", ["others.recipe=reflective"])
+    assert reflective.second_poll_calls is None
+    assert "one vote more a day" in second_poll_in_words(reflective)
+    assert load_experiment("helmsman-drawn", ["others.recipe=deductive"]).second_poll_calls == 6 * 2
+    assert load_experiment("helmsman-drawn", ["others.recipe=vanilla"]).second_poll_calls == 6

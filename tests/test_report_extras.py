@@ -33,6 +33,7 @@ from wolflab.metrics.interviews import (
     interview_rows,
     interviews_of,
 )
+from wolflab.metrics.published import Alike
 from wolflab.stats.comparing import holm
 from wolflab.text.notes import Interviewed
 from wolflab.ui.report.numbers import number
@@ -136,7 +137,7 @@ def test_sources_are_compared_with_nobody_and_correction_is_over_the_rest() -> N
 
 
 def test_published_rows_know_a_marked_condition_again() -> None:
-    summary = summarise(run("GLM-3", 6, obey=0.3), published=["002-table-1"])
+    summary = summarise(run("GLM-3", 6, obey=0.3), published={"002-table-1": {"GLM-3": Alike("GLM-3")}})
     part = section(render_report(summary, extras=Extras(sources=("GLM-3",))), "published")
     assert f"here: GLM-3 {SOURCE}" in part
     assert "none of theirs" not in part
@@ -451,6 +452,21 @@ def test_what_no_two_conditions_measured_is_said_and_what_they_did_is_not(tmp_pa
     assert uncompared_in_words(found) == (
         "Not compared: accuracy (no two conditions have it on the same deals)."
     )
+
+
+def test_players_who_know_of_the_experimenters_stop_are_named_on_the_page(tmp_path: Path) -> None:
+    told = {"rules": {"tell_stop": True}}
+    rules = {"preset": "sheriff", "sheriff": "assigned", "sheriff_death": "stop", "max_rounds": 1}
+    for conditions, words in (
+        ({"as in the paper": {}, "told": told}, "stops with its Sheriff in told (tell_stop)"),
+        ({"told": told}, "stops with its Sheriff (tell_stop)"),
+        ({"as in the paper": {}}, ""),
+    ):
+        data = small(rules=rules, conditions=conditions, source="paper 002")
+        with Store.create(tmp_path / str(len(words)), build(data)) as made:
+            assert runner.play_run(made)
+            described = summary_of(made).description
+        assert described == "paper 002" + (f"; players are told that the game {words}" if words else "")
 
 
 @pytest.mark.parametrize(

@@ -323,7 +323,7 @@ for seed in range(200):
 
 seats = [Player(LanguageAgent(RECIPES["deductive"]), Village())] * rules.players
 kinds = set()
-for seed in range(4):
+for seed in range(12):
     match = Match(rules, lambda dealing: seats, Draws(f"{seed}"), Draws(f"{seed}/0"), {"version": "test"})
     writer = run_now(play(match)).writer
     record = read_record(writer.game.lines, writer.probes.lines)
@@ -356,7 +356,7 @@ print(json.dumps({
     "spent": spent,
     "reasons": reasons,
     "kinds": sorted(kinds),
-    "requests": sorted(set(re.findall("choose the player to ([a-z ]+) now, taking", words))),
+    "requests": sorted(set(re.findall("choose the player to ([a-z ]+) now(?:, or pass)?, taking", words))),
     "text": rules_text(rules),
 }))
 """

@@ -57,6 +57,7 @@ MATRIX: dict[str, tuple[object, ...]] = {
     "sheriff": ("elected", "none", "none", "none", "none"),
     "sheriff_role": (None, None, None, None, None),
     "sheriff_death": ("succession", "succession", "succession", "succession", "succession"),
+    "tell_stop": (False, False, False, False, False),
     "candidates": (3, 3, 3, 3, 3),
     "player_name": ("player_{}", "Player {}", "player_{}", "player_{}", "player_{}"),
     "first_player": (1, 1, 0, 1, 1),

@@ -71,7 +71,7 @@ def test_a_scene_is_a_game_like_another(tmp_path: Path) -> None:
         assert [game.status for game in store.games()] == ["done"] * 12
         found = {one.study: one.shares for one in studied(store)[0]}
         votes = found["seer_vote"]
-        assert list(votes) == list(STUDIES["seer_vote"][1])
+        assert list(votes) == list(STUDIES["seer_vote"].categories)
         assert sum(one.value or 0 for one in votes.values()) == pytest.approx(1)
         # Two of three Villagers live to vote in each game.
         assert {one.n for one in votes.values()} == {24}

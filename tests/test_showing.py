@@ -21,7 +21,7 @@ from wolflab.lab.storage.store import GameRow, Store
 from wolflab.rules import Said
 from wolflab.text.notes import Answered, Interviewed, Recalled, Suggested, Thought
 from wolflab.ui.notes import message_numbers, numbers
-from wolflab.ui.showing import Wanted, show
+from wolflab.ui.showing import Wanted, list_games, show
 
 DATA: dict[str, Any] = {
     "name": "learning",
@@ -62,6 +62,52 @@ def advised(store: Store, game: int) -> tuple[str, Suggested]:
         for _, note in turn.notes
         if isinstance(note, Suggested) and note.text
     )
+
+
+# -- which games there are, and who sat where ----------------------------------------------------------
+
+
+def test_without_a_number_the_games_are_listed(store: Store, tmp_path: Path) -> None:
+    out = io.StringIO()
+    list_games(Console(file=out, width=200), store)
+    head, *lines = [line.split() for line in out.getvalue().splitlines()]
+    assert head == ["game", "deal", "repeat", "rounds", "won", "by", "condition"]
+    games = store.games()
+    assert [int(line[0]) for line in lines[:-1]] == [game.id for game in games]
+    for line, game in zip(lines, games, strict=False):
+        record = store.record(game.id)
+        assert record.outcome is not None
+        won = {True: "village", False: "Werewolves", None: "nobody"}[record.outcome.village_won]
+        assert line[1:4] == [str(game.deal), str(game.repeat), str(record.facts.round)]
+        assert won in line
+        assert line[-1] == game.condition
+
+
+def test_what_became_of_a_game_stands_in_the_list(tmp_path: Path) -> None:
+    data = {"name": "x", "players": {"others": {"model": "village"}}, "deals": 3}
+    with Store.create(tmp_path / "r", build(data)) as made:
+        made.plan([("all", deal, 0) for deal in range(3)])
+        made.stop(1, "failed", "Boom: it broke")
+        made.stop(2, "unfinished", "the budget is spent")
+        out = io.StringIO()
+        list_games(Console(file=out, width=200), made)
+    for words in ("failed: Boom: it broke", "unfinished: the budget is spent", "planned"):
+        assert words in out.getvalue()
+
+
+def test_a_flag_of_one_game_needs_its_number(store: Store) -> None:
+    with pytest.raises(ExperimentError, match="which game"):
+        list_games(Console(file=io.StringIO()), store, Wanted(thoughts=True))
+
+
+def test_a_game_begins_with_who_sat_where(store: Store) -> None:
+    game = game_of(store, "bare").id
+    record = store.record(game)
+    for seat, name in enumerate(record.ruleset.names):
+        assert f"  {name}, {record.roles[seat]}: village · reflective" in printed(store, game)
+    own = printed(store, game, as_=record.ruleset.names[0])
+    assert f"  {record.ruleset.names[0]}, {record.roles[0]}: village" in own
+    assert f"  {record.ruleset.names[1]}: village · reflective" in own
 
 
 # -- from advice to the turn that it came from --------------------------------------------------------

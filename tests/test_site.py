@@ -99,7 +99,9 @@ def test_the_site_stands_by_itself(site: Path) -> None:
     assert not list(loaded_from_outside(site))
     assert not list(dead_ends(site))
     pages = [file for file in site.rglob("*.html") if file.name != "404.html"]
-    assert len(pages) == len(list((ROOT / "docs").rglob("*.md"))) + 3  # README, contributing, changes
+    assert (
+        len(pages) == len(list((ROOT / "docs").rglob("*.md"))) + 4
+    )  # README, contributing, changes, the notebook
     for file in pages:
         policy = Page(file.read_text(encoding="utf-8")).policy
         assert "default-src 'self'" in policy

@@ -29,7 +29,7 @@ from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
 from wolflab.metrics.published import published_table
 from wolflab.models.embedders.hashing import HashingEmbedder
-from wolflab.rules import PRESETS
+from wolflab.rules import PRESETS, ROLES, SILENCE
 from wolflab.text.intents import intents
 from wolflab.text.notes import Chosen
 
@@ -316,18 +316,23 @@ def test_it_plays(name: str, files: dict[str, str], tmp_path: Path) -> None:
     assert bool(told.diversity) is experiment.diversity
 
 
-def test_a_table_without_discussion_is_silent(files: dict[str, str], tmp_path: Path) -> None:
+def test_without_communication_one_side_says_nothing(files: dict[str, str], tmp_path: Path) -> None:
+    """The agents of the row "always return an empty string" (004 E.4); their Werewolves speak."""
     whole = on_village("strategic-communication")
     kept = ("ours-with-communication", "vanilla-without-communication")
     part = with_files(whole, files, deals=2, published=[])
     part = part.model_copy(update={"conditions": {name: part.conditions[name] for name in kept}})
     with Store.create(tmp_path / "run", part) as store:
         assert runner.play_run(store)
-        spoken = {
-            row.condition: any(turn.kind == "statement" for turn in store.record(row.id).turns)
-            for row in store.games("done")
-        }
-    assert spoken == {kept[0]: True, kept[1]: False}
+        spoken: dict[str, set[tuple[bool, bool, bool]]] = {}
+        for row in store.games("done"):
+            record = store.record(row.id)
+            for turn in record.turns:
+                if turn.kind == "statement":
+                    wolf, said = ROLES[record.roles[turn.seat]].wolf, turn.action != SILENCE
+                    spoken.setdefault(row.condition, set()).add((wolf, said, bool(turn.calls)))
+    aloud, silent = (True, True), (False, False)
+    assert spoken == {kept[0]: {(False, *aloud), (True, *aloud)}, kept[1]: {(False, *silent), (True, *aloud)}}
 
 
 # -- the biases that are put in ---------------------------------------------------------------------

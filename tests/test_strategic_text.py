@@ -1,7 +1,4 @@
-"""The words of a player that plans, proposes and chooses (004 §4.2, C.6), and what its replies mean.
-
-Whole instructions, to read, are in ``golden/strategic-*``.
-"""
+"""The words of a player that plans, proposes and chooses (004 §4.2, C.6), and what its replies mean."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from test_text_prompts import CANDIDATES, GOLDEN, NOW, SPEAK, VOTE, golden
+from test_text_prompts import CANDIDATES, NOW, SPEAK, VOTE
 from text_helpers import ask
 from wolflab.rules import DOCTOR, PASS, SHERIFF, Ruleset, Say, pick
 from wolflab.text.asking.prompts import STYLES, blocks, messages
@@ -55,31 +52,7 @@ def told(task: Task, wording: Wording = "own") -> str:
     return blocks(Question(now, task, wording=wording, layout="paper"))[2]
 
 
-# -- whole instructions ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("wording", ["own", "paper"])
-def test_golden_instructions(wording: Any) -> None:
-    asked: dict[str, Task] = {
-        "think": Plan(VOTE),
-        "think, by night": Plan(KILL),
-        "think, before a statement": Plan(SPEAK),
-        "think, with the eyes of the others": Plan(SPEAK, "others", PLAN),
-        "action that follows thoughts": Decide(VOTE, plan=PLAN),
-        "statement that follows thoughts": Decide(SPEAK, plan=PLAN),
-        "propose three actions": THREE,
-        "propose three actions, by night": Propose(KILL, 3),
-        "propose two more": Propose(VOTE, 2, CANDIDATES[:1]),
-        "propose one more": Propose(VOTE, 1, CANDIDATES),
-        "propose one statement": ONE,
-        "propose one more statement": MORE,
-        "propose two statements": Propose(SPEAK, 2),
-        "choose": CHOOSING,
-        "choose a statement": CHOOSING_TALK,
-    }
-    asked |= {f"statement: {n}": Decide(SPEAK, intent=one) for n, one in enumerate(intents(DOCTOR))}
-    text = "\n\n".join(f"===== {name} =====\n{told(task, wording)}" for name, task in asked.items())
-    golden(GOLDEN / f"strategic-{wording}.txt", text)
+# -- instructions ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("wording", ["own", "paper"])
@@ -257,8 +230,9 @@ def test_candidates_may_lack_reasonings_or_company() -> None:
         {"candidates": [{"action": one["action"], "reasoning": None} for one in LISTED]},
     ):
         assert parse(put(THREE), json.dumps(reply)) == Proposals(bare)
-    assert parse(put(THREE), json.dumps(LISTED[1])) == Proposals(ACTIONS[1:2])
-    assert parse(put(THREE), json.dumps({"candidates": LISTED[1]})) == Proposals(ACTIONS[1:2])
+    for lonely in (LISTED[1], {"candidates": LISTED[1]}):
+        told = "1 of 3 candidates: propose 3 different ones"
+        assert parse(put(THREE), json.dumps(lonely)) == Problem(told, Proposals(ACTIONS[1:2]))
     assert parse(put(replace(THREE, count=1)), WHOLE) == Proposals(ACTIONS[:1])
 
 
@@ -288,7 +262,7 @@ def test_replies_without_a_candidate(reply: str, reason: str) -> None:
 def test_one_statement(key: str) -> None:
     speech = json.dumps({"reasoning": "r", key: 'I\ntrust "player_2".'})
     expected = Proposals((Decided(Say("I trust 'player_2'."), "r"),))
-    for task in (ONE, MORE, Propose(SPEAK, 2)):
+    for task in (ONE, MORE):
         assert parse(put(task), speech) == expected
         assert parse(put(task), f'{{"candidates": [{speech}]}}') == expected
         assert parse(put(task), f'{{"candidate 3": {speech}}}') == expected
@@ -302,7 +276,30 @@ def test_what_repeats_an_earlier_candidate_is_none(said: str) -> None:
     assert isinstance(problem, Problem)
     assert f"repeats candidate {number}; propose another" in problem.reason
     once_more = parse(put(replace(THREE, earlier=CANDIDATES)), WHOLE)
-    assert once_more == Proposals(ACTIONS[2:])
+    assert isinstance(once_more, Problem)
+    assert once_more.usable == Proposals(ACTIONS[2:])
+
+
+def test_no_more_candidates_are_wanted_than_there_can_be() -> None:
+    few = replace(VOTE, options=(pick(3), PASS))
+    for task, wanted in (
+        (THREE, 3),
+        (replace(THREE, ask=few), 2),
+        (replace(THREE, ask=few, earlier=TALK[:1]), 1),
+    ):
+        form = schema(put(task))
+        assert form is not None
+        listed = form["properties"]["candidates"]
+        assert (listed["minItems"], listed["maxItems"]) == (wanted, wanted)
+    two = json.dumps({"candidates": LISTED[:2]})
+    assert parse(put(replace(THREE, ask=few)), two) == Proposals(ACTIONS[:2])
+    assert isinstance(parse(put(THREE), two), Problem)
+    twice = {"candidates": [LISTED[0], LISTED[0], {"action": "vote for player_12"}]}
+    double = parse(put(THREE), json.dumps(twice))
+    assert isinstance(double, Problem)
+    assert double.usable == Proposals(ACTIONS[:1])
+    assert "1 of 3 candidates: propose 3 different ones" in double.reason
+    assert "player_12" in double.reason
 
 
 def test_names_in_disguise_come_back() -> None:

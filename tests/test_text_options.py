@@ -148,6 +148,32 @@ def test_what_cannot_be_read_is_told_with_the_options(asked: object, text: str) 
         assert words in problem
 
 
+CROWD = SHERIFF.with_(roles={"Werewolf": 3, "Villager": 7, "Seer": 1, "Guard": 1})
+
+
+@pytest.mark.parametrize(
+    ("kind", "seats", "text", "meant"),
+    [
+        ("vote", (2,), "vote for pl", pick(2)),
+        ("vote", (2,), "Vote for player_", pick(2)),
+        ("protect", (2, 3), "protect player_3 tonight, because it is the Seer", pick(2)),
+        ("vote", (0, 9, 10), "vote for player_1", pick(0)),  # a label as it stands
+        ("vote", (2, 9), "do not v", PASS),
+        ("vote", (2, 3), "vote for pl", None),  # not the only one
+        ("vote", (2,), "vote", None),  # a guess
+        ("vote", (9, 2), "vote for player_1", None),  # player_1 has no such option, and is not player_10
+        ("kill", (11,), "kill player_1", None),
+        ("kill", (11,), "kill player_", pick(11)),
+    ],
+)
+def test_a_label_that_was_cut_short_is_its_option_where_it_can_be_no_other(
+    kind: str, seats: tuple[int, ...], text: str, meant: Action | None
+) -> None:
+    passing = (PASS,) if kind == "vote" else ()
+    found = read_action(text, ask(kind, (*map(pick, seats), *passing)), CROWD)
+    assert found == meant if meant is not None else isinstance(found, str)
+
+
 def test_player_12_is_not_player_1() -> None:
     everybody = ask("kill", seats(*range(12)))
     assert read_action("kill player_12", everybody, TWELVE) == pick(11)

@@ -12,10 +12,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from text_helpers import ask, others, questions
-from wolflab.rules import DOCTOR, LEFT, PASS, RIGHT, SHERIFF, Say, pick
+from wolflab.rules import DOCTOR, LEFT, NO, PASS, RIGHT, SHERIFF, YES, Say, pick
+from wolflab.text.asking.acting import reply_fields
 from wolflab.text.asking.options import label, labels
+from wolflab.text.asking.prompts import blocks
+from wolflab.text.asking.templates import phrases
 from wolflab.text.clean import clean
-from wolflab.text.notes import UNCERTAIN
+from wolflab.text.notes import UNCERTAIN, Candidate
 from wolflab.text.questions import (
     AnswerQuestion,
     AskQuestions,
@@ -253,7 +256,10 @@ def fits(value: Any, shape: dict[str, Any]) -> bool:
         return set(value) == set(parts) == set(shape["required"]) and all(
             fits(value[k], parts[k]) for k in parts
         )
-    return shape["type"] != "array" or all(fits(one, shape["items"]) for one in value)
+    if shape["type"] != "array":
+        return True
+    many = shape.get("minItems", 0) <= len(value) <= shape.get("maxItems", len(value))
+    return many and all(fits(one, shape["items"]) for one in value)
 
 
 def example(draw: st.DrawFn, shape: dict[str, Any]) -> Any:
@@ -263,7 +269,8 @@ def example(draw: st.DrawFn, shape: dict[str, Any]) -> Any:
         case "object":
             return {name: example(draw, part) for name, part in shape["properties"].items()}
         case "array":
-            return [example(draw, shape["items"]) for _ in range(draw(st.integers(0, 3)))]
+            many = st.integers(shape.get("minItems", 0), shape.get("maxItems", 3))
+            return [example(draw, shape["items"]) for _ in range(draw(many))]
         case "integer":
             return draw(st.integers(1, 40))
     return "I trust player_2, " + draw(st.text(max_size=20))
@@ -289,9 +296,12 @@ def test_whatever_fits_the_schema_is_read(data: st.DataObject, question: Questio
             given_ = value["candidates"] if count > 1 else [value]
             name = "statement" if one.options is None else "action"
             fresh = {entry[name] for entry in given_} - {each.action for each in earlier}
-            assert isinstance(answer, Proposals if fresh else Problem)
-            if isinstance(answer, Proposals):
-                assert len(answer.candidates) == min(count, len(fresh))
+            if isinstance(answer, Problem):
+                assert len(fresh) < len(given_)
+                assert (answer.usable is None) == (not fresh)
+            else:
+                assert isinstance(answer, Proposals)
+                assert len(answer.candidates) == len(fresh) == len(given_)
         case Choose():
             assert answer == Preferred(value["choice"] - 1, clean(value["reasoning"]))
         case Deduce(_, targets, _, _):
@@ -374,11 +384,11 @@ def test_no_reply_breaks_the_parser(question: Question, replies: list[str]) -> N
                 if isinstance(action, Say):
                     assert len(action.text) <= 1000
                     assert not set(action.text) & set('"\n\r<>[]{}`')
-            case Judged(judgements, rejected), Deduce(_, targets, guesses, _):
+            case Judged(judgements, rejected), Deduce(_, targets, guesses, attributes):
                 assert {j.target for j in judgements} | set(rejected) == set(targets)
                 for judgement in judgements:
                     assert judgement.role in guesses
-                    assert 5 <= judgement.confidence <= 10
+                    assert (5 if "confidence" in attributes else 0) <= judgement.confidence <= 10
             case RatedReply(scores), Rate(_, targets):
                 assert set(scores) <= set(targets)
                 assert all(1 <= score <= 10 for score in scores.values())
@@ -421,6 +431,54 @@ def test_no_reply_takes_long_to_parse(unit: str) -> None:
     start = time.process_time()
     find_object("{" + unit * (1_000_000 // len(unit)))
     assert time.process_time() - start < 8
+
+
+@pytest.mark.parametrize("wording", ["own", "paper"])
+@pytest.mark.parametrize("kind", ["vote", "antidote", "lead", "statement", "campaign"])
+def test_a_form_that_is_given_back_is_no_answer(kind: str, wording: Any) -> None:
+    """Small models repeat what the prompt puts into a field: no choice, nothing said, no reason."""
+    options = {"vote": VOTE.options, "antidote": (YES, NO), "lead": (LEFT, RIGHT)}.get(kind)
+    asked = Question(NOW, Decide(ask(kind, options)))
+    shown = {name: text.strip('"') for name, text in reply_fields(asked.task.ask, SHERIFF, wording).items()}
+    told = blocks(replace(asked, wording=wording))[2]
+    assert all(f'"{name}": ' in told and text in told for name, text in shown.items())
+    for repeated in (
+        shown,
+        dict.fromkeys(shown, "..."),
+        {name: text.upper() + "." for name, text in shown.items()},
+        dict.fromkeys(shown, "S1"),  # what few know has such numbers
+    ):
+        assert isinstance(parse(asked, json.dumps(repeated)), Problem), repeated
+    answer = labels(asked.task.ask, SHERIFF)[1] if options else "I trust player_2."
+    good = parse(asked, json.dumps({**shown, "action" if options else "statement": answer}))
+    assert isinstance(good, Decided)
+    assert good.reasoning == ""
+
+
+def test_the_options_given_back_are_no_choice() -> None:
+    listed = ", ".join(labels(VOTE, SHERIFF))
+    first_last = ", ".join((labels(VOTE, SHERIFF)[-1], *labels(VOTE, SHERIFF)[:-1]))
+    for said in (listed, first_last, f"Exactly one of: {listed}.", f"choose one from {first_last}"):
+        problem = parse(VOTING, json.dumps({"reasoning": "r", "action": said}))
+        assert isinstance(problem, Problem)
+        assert "repeats all options" in problem.reason
+    only = Question(NOW, Decide(ask("vote", (pick(3),))))
+    assert parse(only, '{"action": "exactly one of: vote for player_4"}') == Decided(pick(3), "")
+
+
+def test_the_number_of_a_candidate_is_not_read_from_the_form() -> None:
+    candidates = tuple(Candidate(f"vote for player_{n}") for n in (1, 2, 3))
+    task = Choose(VOTE, candidates)
+    for wording in ("own", "paper"):
+        told = phrases(f"{wording}/phrases")["reply_choice"].substitute(count=3).strip('"')
+        assert isinstance(parse(Question(NOW, task), json.dumps({"choice": told})), Problem)
+
+
+def test_a_judgements_reason_is_not_read_from_the_form() -> None:
+    shown = "why you think so, in one or two sentences"
+    entry = {"role": "Seer", "reasoning": shown, "confidence": 7, "evidence": []}
+    found = parse(ONE, json.dumps({"player_3": entry}))
+    assert found == Judged((Judgement(2, "Seer", 7),))
 
 
 def test_helpers_agree_on_who_is_asked_about() -> None:

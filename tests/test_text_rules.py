@@ -51,6 +51,8 @@ def mattering(base: Ruleset, name: str) -> Ruleset:
     """`base` with what the switch needs to matter."""
     if name in ("sheriff_death", "speaking_order"):
         return base.with_(sheriff="elected")
+    if name == "tell_stop":
+        return base.with_(sheriff="assigned", sheriff_death="stop")
     return base.with_(pass_competes=False) if name == "may_abstain" else base
 
 
@@ -80,6 +82,17 @@ def test_players_are_not_told_how_the_sheriff_is_drawn() -> None:
     assigned = SHERIFF.with_(sheriff="assigned")
     assert rules_text(assigned.with_(sheriff_role="Werewolf")) == rules_text(assigned)
     assert rules_text(SHERIFF.with_(sheriff="contested")) == rules_text(SHERIFF)
+
+
+@pytest.mark.parametrize("sheriff", ["assigned", "drawn", "elected", "contested"])
+def test_players_are_told_of_the_stop_only_where_the_switch_says_so(sheriff: str) -> None:
+    """The stop is the experimenter's device (002 §9.1), and stands in no player's rules (§6.1)."""
+    stops = SHERIFF.with_(sheriff=sheriff, sheriff_death="stop")
+    for told in (rules_text(stops), rules_text(stops, "paper"), rules_for_people(stops)):
+        assert "stop" not in told
+        assert "selects the next Sheriff" not in told
+    assert "the game stops at once and nobody wins" in rules_text(stops.with_(tell_stop=True))
+    assert rules_text(SHERIFF.with_(tell_stop=True)) == rules_text(SHERIFF)
 
 
 @settings(max_examples=100, deadline=None)

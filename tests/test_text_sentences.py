@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rules_helpers import Game, rulesets
 from text_helpers import talkative
 from wolflab.rules import (
+    DOCTOR,
     EVERYONE,
     NINE,
     NO,
@@ -209,6 +210,23 @@ SENTENCES: list[tuple[Event, int, Ruleset, int, str, str]] = [
         1,
         "day",
         f"In day 1 round, after discussion and a vote, player_3 was selected as {POWERS}",
+    ),
+    (
+        SheriffNamed(2, "assigned", EVERYONE),  # nobody has voted
+        3,
+        SHERIFF,
+        1,
+        "day",
+        f"In day 1 round, the moderator announced that player_3 is {POWERS}",
+    ),
+    (
+        SheriffNamed(2, "elected", EVERYONE),  # where the order of speech is nobody's
+        3,
+        DOCTOR.with_(sheriff="elected"),
+        1,
+        "day",
+        "In day 1 round, after discussion and a vote, player_2 was selected as the Sheriff, who can "
+        "summarize the discussion and provide advice for voting at last.",
     ),
     (
         FirstSpeaker(2, 1, EVERYONE),

@@ -36,8 +36,9 @@ from wolflab.lab.runs.tournament_games import (
 from wolflab.lab.storage import call_store
 from wolflab.lab.storage import store as store_module
 from wolflab.lab.storage.store import Store
+from wolflab.metrics.published import Alike
 from wolflab.metrics.tournament import CellGame, Standings, standings
-from wolflab.ui.report.tournament import render_standings
+from wolflab.ui.report.tournament import standings_page
 from wolflab.ui.tournament import chosen_tournament, print_standings
 
 TWO: dict[str, Any] = {"name": "t", "entrants": {"a": "random", "b": "random"}, "deals": 4}
@@ -122,7 +123,6 @@ def test_sides_and_mirror() -> None:
             {"stop": {"decide": ["a", "b"]}, "sides": {"werewolves": ["a"]}},
             "stop.decide: b does not play the side werewolves",
         ),
-        ({"called": {"z": "Vanilla"}}, "called: there is no entrant 'z'"),
         ({"published": ["005-table-1"]}, "there is no table '005-table-1'"),
         ({"rules": "poker"}, "poker"),
         ({"players": {}}, "players: there is no such field"),
@@ -310,7 +310,7 @@ def test_a_run_that_is_cut_while_it_begins_is_none_or_keeps_its_rule(
         )
 
 
-def raising(*_: Any) -> None:
+def raising(*_: Any, **__: Any) -> None:
     raise Stopped
 
 
@@ -456,10 +456,14 @@ def test_more_deals_would_be_other_looks(tmp_path: Path) -> None:
 
 
 def test_what_only_decides_how_it_is_shown_may_change(tmp_path: Path) -> None:
-    path = begun(tmp_path / "r")
-    rewrite(path / FILE, published=["004-components-early"], called={"a": "Vanilla", "b": "+ded"})
+    vanilla = {"recipe": "react-004", "model": "village"}
+    path = begun(tmp_path / "r", entrants={"a": vanilla, "b": "random"}, deals=1)
+    # A file of before says what the entrants are called in the table; who plays tells that now.
+    rewrite(path / FILE, published=["004-components-early"], called={"b": "Vanilla"})
     with Store.open_for_reading(path) as store:
-        assert len(tournament_standings(store).beside) == 4
+        (found,) = tournament_standings(store).beside
+    assert (found.village, found.werewolves, found.value) == ("a", "a", 0.22)
+    assert found.otherwise == "village plays where the source has gpt-3.5-turbo"
 
 
 def test_a_run_without_its_file_still_knows_where_it_looked(tmp_path: Path) -> None:
@@ -612,7 +616,10 @@ def width(one: Any) -> float:
 
 
 def test_published_figures_stand_beside_the_cells_that_they_are_of() -> None:
-    found = by_hand(tables=["004-components-early"], called={"a": "Ours", "b": "+ded"})
+    names = {"a": "Ours", "b": "+ded"}
+    pairs = product(names, repeat=2)
+    rows = {f"{a} vs {b}": Alike(f"{names[a]} vs {names[b]}") for a, b in pairs}
+    found = by_hand(published={"004-components-early": rows})
     beside = {(one.village, one.werewolves): one for one in found.beside}
     assert {pair: one.value for pair, one in beside.items()} == {
         ("a", "a"): 0.30,
@@ -633,9 +640,10 @@ def test_the_page_is_whole_and_marked() -> None:
         for one in results(30, lambda *_: luck.random() < 0.5)
     ]
     pairs = list(product(("<i>a", "b"), repeat=2))
-    tables = {"tables": ["004-components-early"], "called": {"<i>a": "Vanilla", "b": "+ded"}}
-    found = standings(games, pairs, title="A & B", instrument=True, missing=2, **tables)  # type: ignore[arg-type]
-    page = render_standings(found)
+    alike = {"<i>a vs b": Alike("Vanilla vs +ded", "<x> plays"), "b vs <i>a": Alike("+ded vs Vanilla")}
+    published = {"004-components-early": alike}
+    found = standings(games, pairs, title="A & B", instrument=True, missing=2, published=published)
+    page = standings_page(found).html
     parsed = Page(page)
     assert parsed.open == []
     assert all(link.startswith("#") and link[1:] in parsed.ids for link in parsed.links)
@@ -645,7 +653,7 @@ def test_the_page_is_whole_and_marked() -> None:
     assert "published 0.33" in section(page, "matrix")
     assert "early version" in section(page, "published")
     assert "Left out, because not over yet: 2 planned games" in page
-    assert render_standings(found) == page
+    assert standings_page(found).html == page
     for outside in ("http://", "https://", "<script", "@import"):
         assert outside not in page.replace("http://www.w3.org/", "")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections import Counter
 from collections.abc import Callable
@@ -303,7 +302,9 @@ def test_a_gain_without_an_interval_is_told_without_one(tmp_path: Path) -> None:
     line = log_of(trained(tmp_path / "run", tiny(evaluation=evaluation)) / "seed-1")[-1]
     assert "look/village/gain/value" in line
     assert "look/village/gain/low" not in line
-    assert "<svg" in curve({1: [line]})
+    drawn = curve({1: [line]})
+    assert drawn is not None
+    assert "<svg" in drawn.svg
 
 
 @pytest.mark.parametrize(
@@ -507,7 +508,7 @@ def test_a_changed_training_does_not_pass_for_the_one_that_ships() -> None:
     whole = load_training("train-small")
     changed = load_training("train-small", ["training.updates=5", "workers=1", "start=small"])
     assert changed.title == f"{whole.title}, changed: training.updates=5, start=small"
-    assert f"<h1>{changed.title}</h1>" in render_training(changed, "", {1: []}, {1: {}})
+    assert f"<h1>{changed.title}</h1>" in render_training(changed, None, {1: []}, {1: {}})
     assert yaml.safe_load(changed.written())["title"] == changed.title
     assert load_training("train-small", ["workers=1", "seeds=[4]"]).title == whole.title
     assert load_training("train-small", ["training.updates=5", "title=Mine"]).title == "Mine"
@@ -862,10 +863,7 @@ def test_the_curve_is_a_picture_of_its_own(whole: Path) -> None:
     show_training(Console(quiet=True), whole)
     picture = ElementTree.parse(whole / "curve.svg").getroot()
     assert picture.tag == "{http://www.w3.org/2000/svg}svg"
-    text = (whole / "curve.svg").read_text()
-    used, given = (set(re.findall(pattern, text)) for pattern in (r"var\((--[\w-]+)\)", r"(--[\w-]+):"))
-    assert used
-    assert used <= given
+    assert "var(" not in (whole / "curve.svg").read_text()  # colours of its own
 
 
 def test_the_styled_players_may_have_a_model_of_their_own() -> None:

@@ -274,7 +274,7 @@ def player(site: Site) -> Iterator[Player]:
     assert player.answers >= len(player.codes)
     for code in player.codes:
         shown = CliRunner().invoke(app, ["verify", str(site.house.folder / code), "--agents"])
-        assert "1 of 1 records hold" in shown.output, shown.output
+        assert "1 of 1 record holds" in shown.output, shown.output
 
 
 @pytest.fixture(autouse=True)

@@ -500,7 +500,7 @@ def test_the_command_leaves_answers_numbers_and_a_page(
     for words in ("published: GPT-4", "another set of questions", "AUC", server.base_url):
         assert words in page
         assert words not in told
-    assert page.index("has shown nothing") < page.index(" of 16: <span") < page.index("published:")
+    assert page.index("has shown nothing") < page.index(" of 16: ") < page.index("published:")
     assert "76 questions in 152 messages, with and without the rules, to 2 models" in done.stdout
     assert done.stdout.count("No training file is named (--train)") == 1
     assert "contaminated" not in done.stdout

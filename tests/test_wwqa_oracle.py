@@ -115,7 +115,7 @@ def test_engine_and_oracle_agree_on_situations_drawn_at_random() -> None:
     assert answered > 4 * DRAWS
 
 
-WORDS = {"name", "player_name", "first_player", "role_names"}
+WORDS = {"name", "player_name", "first_player", "role_names", "tell_stop"}
 
 FIRST_NIGHT = {
     "moment": "night",
@@ -153,7 +153,8 @@ def near(rules: Ruleset) -> Iterator[tuple[str, Ruleset]]:
 def test_a_changed_switch_changes_the_same_answers() -> None:
     """Every switch, by every value that it may have, for some questions of each sort under every preset.
 
-    `name` is a label and no rule; three switches change words alone, see the next test.
+    `name` is a label and no rule; three switches change words alone, see the next test; `tell_stop` is about
+    what players are told of a rule, and a question's reader is told every rule.
     """
     noticed: Counter[str] = Counter()
     for name in [*PRESETS, "a Sheriff drawn in secret"]:

@@ -1,0 +1,337 @@
+"""Data tables: they say what the records say, in every form, and tell no more of people than they may."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+import pytest
+from typer.testing import CliRunner
+
+import command_line
+import wolflab
+from wolflab.cli import app
+from wolflab.errors import ExperimentError, StoreError
+from wolflab.lab.data.columns import PLACE, TABLES, TEXTS, columns_of
+from wolflab.lab.data.frames import DataTable, write_data
+from wolflab.lab.data.rows import DataSource
+from wolflab.lab.plans.loading import build
+from wolflab.lab.runs import runner
+from wolflab.lab.storage.store import Store
+from wolflab.record import GameRecord
+from wolflab.record.sealed import ERASED
+from wolflab.rules import ROLES, Said, Voted
+from wolflab.ui.notebook import OpenedRun
+
+ROOT = Path(__file__).parent.parent
+MODEL = {"model": "village", "invalid": 0.1}
+FIELDS: dict[str, Any] = {
+    "name": "owls",
+    "rules": {"preset": "sheriff", "sheriff": "assigned"},
+    "players": {"others": {"model": MODEL, "recipe": {"name": "deductive", "retries": 0}}},
+    "conditions": {"talk": {}, "plain": {"players": {"others": {"recipe": "strategic"}}}},
+    "straw_polls": 2,
+    "deals": 6,
+    "seed": 5,
+}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> OpenedRun:
+    """Games of two conditions: done, void, and one that failed."""
+    path = tmp_path_factory.mktemp("data") / "r"
+    with Store.create(path, build(FIELDS)) as store:
+        assert runner.play_run(store)
+        store.stop(store.games()[0].id, "failed", "a reason")
+    return wolflab.open_run(path)
+
+
+@pytest.fixture
+def store(run: OpenedRun) -> Iterator[Store]:
+    with Store.open_for_reading(run.path) as found:
+        yield found
+
+
+# -- rows ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("texts", [False, True])
+def test_every_row_has_the_declared_columns_and_kinds(run: OpenedRun, name: str, texts: bool) -> None:
+    table = run.table(name).with_texts() if texts else run.table(name)
+    kinds = {"integer": int, "number": (int, float), "text": str, "yes or no": bool}
+    rows = list(table.rows())
+    assert rows
+    filled = set()
+    for row in rows:
+        assert set(row) == {column.name for column in table.columns}
+        for column in table.columns:
+            value = row[column.name]
+            filled |= {column.name} if value is not None else set()
+            assert value is None or isinstance(value, kinds[column.kind]), column
+            assert isinstance(value, bool) is (column.kind == "yes or no" and value is not None), column
+        assert all(row[column.name] is not None for column in PLACE)
+    never = {"answer", "value", "probability", "prompt"}  # of nothing that `village` is asked here
+    assert {column.name for column in table.columns} - filled <= never
+
+
+def test_every_planned_game_is_there_with_its_state(run: OpenedRun, store: Store) -> None:
+    rows = {row["game"]: row for row in run.games.rows()}
+    states = Counter(row["state"] for row in rows.values())
+    assert states["done"] >= 7
+    assert states["void"] > 0
+    assert states["failed"] == 1
+    for game in store.games():
+        row = rows[game.id]
+        assert (row["condition"], row["deal"], row["repeat"]) == (game.condition, game.deal, game.repeat)
+        assert row["counts"] is (game.status == "done")
+        assert row["calls"] == sum(total.calls for total in store.came_to(game.id).values())
+        assert (row["error"] == "a reason") is (game.status == "failed")
+
+
+def test_a_game_that_is_not_over_has_calls_and_no_events(run: OpenedRun) -> None:
+    failed = next(row["game"] for row in run.games.rows() if row["state"] == "failed")
+    assert {row["counts"] for row in run.calls.rows() if row["game"] == failed} == {False}
+    for name in ("players", "days", "votes", "statements", "judgements", "decisions", "candidates"):
+        assert failed not in {row["game"] for row in run.table(name).rows()}, name
+
+
+def test_votes_and_statements_are_those_of_the_records(run: OpenedRun, store: Store) -> None:
+    votes, said = list(run.votes.rows()), list(run.statements.rows())
+    for game in (game for game in store.games() if game.over):
+        record = store.record(game.id)
+        events = [event for event in record.events if isinstance(event, Voted) and event.what == "eliminate"]
+        mine = [row for row in votes if row["game"] == game.id and row["what"] == "vote"]
+        assert sorted((event.voter, event.target or -1) for event in events) == sorted(
+            (row["seat"], row["target_seat"] or -1) for row in mine
+        )
+        for row in mine:
+            assert row["role"] == record.roles[row["seat"]]
+            if row["target_role"] is not None:
+                assert row["target_wolf"] is ROLES[row["target_role"]].wolf
+        words = [event.text for event in record.events if isinstance(event, Said)]
+        assert words == [row["text"] or "" for row in said if row["game"] == game.id]
+    assert {row["what"] for row in votes} >= {"vote", "straw", "straw2"}
+
+
+def test_days_add_up(run: OpenedRun) -> None:
+    games = {row["game"]: row for row in run.games.rows() if row["state"] == "done"}
+    days = [row for row in run.days.rows() if row["counts"]]
+    for number, game in games.items():
+        mine = [row for row in days if row["game"] == number]
+        gone = sum(row["died"] + (row["out_seat"] is not None) for row in mine)
+        assert game["alive"] == game["seats"] - gone
+        left = [row for row in run.players.rows() if row["game"] == number and row["left_round"] is not None]
+        assert len(left) == gone
+    said = [row for row in run.statements.rows() if row["counts"] and row["where"] == "discussion"]
+    assert sum(row["statements"] for row in days) == sum(row["text"] is not None for row in said)
+
+
+def test_invalid_replies_are_told_where_a_stand_in_was_taken(run: OpenedRun) -> None:
+    rows = list(run.decisions.rows())
+    assert any(row["invalid"] for row in rows)
+    assert all(row["mistakes"] for row in rows if row["invalid"])
+
+
+def test_exactly_one_candidate_of_a_decision_was_taken(run: OpenedRun) -> None:
+    taken = Counter((row["game"], row["ask"]) for row in run.candidates.rows() if row["chosen"])
+    assert taken
+    assert set(taken.values()) == {1}
+
+
+def test_a_table_that_is_none_is_refused(run: OpenedRun) -> None:
+    with pytest.raises(ExperimentError, match="there is no table 'votings'; there are games, players"):
+        run.table("votings")
+
+
+# -- forms --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_all_forms_say_the_same(run: OpenedRun, name: str) -> None:
+    table = run.table(name)
+    rows = list(table.rows())
+    assert table.arrow().to_pylist() == rows
+    assert table.polars().to_dicts() == rows
+    frame = table.pandas()
+    assert list(frame.columns) == [column.name for column in table.columns]
+    assert frame.astype(object).where(frame.notna(), None).to_dict("records") == rows
+    whole = {column.name for column in table.columns if column.kind == "integer"}
+    assert {str(frame[column].dtype) for column in whole} <= {"Int64"}
+
+
+def test_batches_are_of_limited_length(run: OpenedRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wolflab.lab.data.frames.BATCH", 10)
+    sizes = [batch.num_rows for batch in run.votes.batches()]
+    assert set(sizes[:-1]) == {10}
+    assert sum(sizes) == len(list(run.votes.rows()))
+
+
+def test_rows_go_by_game_by_game(run: OpenedRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first row comes before a second record is read."""
+    read: list[int] = []
+    real = Store.record
+    monkeypatch.setattr(Store, "record", lambda store, game: read.append(game) or real(store, game))
+    next(run.votes.rows())
+    assert len(read) == 1
+
+
+def test_parquet_and_json_lines_hold_the_rows(
+    run: OpenedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wolflab.lab.data.frames.BATCH", 50)
+    write_data(DataSource(run.path, texts=True), list(TABLES), tmp_path)
+    for name in TABLES:
+        rows = list(run.table(name).with_texts().rows())
+        found = pyarrow.parquet.read_table(tmp_path / f"{name}.parquet")
+        assert found.to_pylist() == rows
+        field = found.schema.field("game")
+        assert field.metadata[b"meaning"].startswith(b"the game's number")
+        lines = (tmp_path / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        assert [json.loads(line) for line in lines] == rows
+    assert len(list(tmp_path.iterdir())) == 2 * len(TABLES)
+
+
+def test_without_the_extra_a_sentence_names_it(run: OpenedRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    for package, use in (
+        ("pyarrow", DataTable.arrow),
+        ("pandas", DataTable.pandas),
+        ("polars", DataTable.polars),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, package, None)
+            sentence = rf"{package} is not installed.*pip install 'wolflab\[data\]'"
+            with pytest.raises(StoreError, match=sentence):
+                use(run.games)
+    assert list(run.games.rows()), "rows need nothing"
+
+
+# -- people -------------------------------------------------------------------------------------
+
+
+def test_what_people_said_is_told_on_request_and_gone_when_erased(tmp_path: Path) -> None:
+    def typed(words: list[str], lines: str = "") -> None:
+        done = CliRunner().invoke(app, words, input=lines, env={"COLUMNS": "80"})
+        assert done.exit_code == 0, done.output
+
+    def holding(to: Path, *words: str) -> set[str]:
+        typed(["export", str(out), str(to), "--as", "data", *words])
+        lines = {file.stem: file.read_text(encoding="utf-8") for file in (to / "data").glob("*.jsonl")}
+        return {name for name, text in lines.items() if secret in text}
+
+    out, secret = tmp_path / "table", "owls lie at noon"
+    first = "1\n" + f"{secret}\n" * 5 + "1\n" * 400
+    typed(["play", "--human", "1", "--out", str(out), "--pace", "0", "--as", "Villager"], first)
+    assert holding(tmp_path / "bare") == set()
+    assert holding(tmp_path / "full", "--texts") == {"statements"}
+    typed(["erase", str(out), "--seat", "1"])
+    assert holding(tmp_path / "full", "--texts") == set()
+    said = [row for row in wolflab.open_run(out).statements.with_texts().rows() if row["person"]]
+    assert ERASED in {row["text"] for row in said}
+    assert next(wolflab.open_run(out).games.rows())["erased"] is True
+
+
+# -- the page that describes them ---------------------------------------------------------------
+
+
+def test_docs_data_has_every_column() -> None:
+    text = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
+    told = {
+        name: re.findall(r"^\| `(\w+)` \| ([^|]+) \| ([^|]*) \| ([^|]+) \|$", part, re.MULTILINE)
+        for name, part in re.findall(r"^### `?([\w ]+?)`?\n(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL)
+    }
+
+    def lines(columns: Any) -> list[tuple[str, str, str, str]]:
+        return [(one.name, one.kind, one.unit, one.meaning) for one in columns]
+
+    assert told.pop("All tables") == lines(PLACE)
+    for name in TABLES:
+        texts = {column.name for column in TEXTS.get(name, ())}
+        rest = [column for column in columns_of(name, True) if column.name not in {one.name for one in PLACE}]
+        assert told.pop(name) == lines(rest), name
+        assert texts <= {column.name for column in rest}
+    assert not any(told.values())
+
+
+# -- the command --------------------------------------------------------------------------------
+
+
+def test_what_there_is_to_export_is_said(run: OpenedRun, tmp_path: Path) -> None:
+    done = command_line.wolflab("export", str(run.path), str(tmp_path), "--as", "excel")
+    assert done.returncode == 2
+    assert "--as excel: use records, data, tables, figures or all" in " ".join(done.stderr.split())
+    done = command_line.wolflab("export", str(run.path), str(tmp_path), "--texts")
+    assert done.returncode == 2
+    assert "add --as data" in " ".join(done.stderr.split())
+
+
+def test_tables_and_figures_are_written_with_their_contents(run: OpenedRun, tmp_path: Path) -> None:
+    done = command_line.wolflab("export", str(run.path), str(tmp_path), "--as", "tables", "--as", "figures")
+    assert done.returncode == 0, done.stderr
+    report = run.report
+    for folder, named, endings in (
+        ("tables", report.tables, ("csv", "tex")),
+        ("figures", report.figures, ("svg", "png", "pdf")),
+    ):
+        found = {file.name for file in (tmp_path / folder).iterdir()}
+        assert found == {"contents.md"} | {f"{name}.{ending}" for name in named for ending in endings}
+        contents = (tmp_path / folder / "contents.md").read_text(encoding="utf-8")
+        assert re.findall(r"^- `([^`]+)`", contents, re.MULTILINE) == list(named)
+        assert "Instrument check" in contents
+    assert not (tmp_path / "calls.jsonl").exists(), "records were not asked for"
+
+
+def test_records_are_what_is_written_where_nothing_is_said(run: OpenedRun, tmp_path: Path) -> None:
+    done = command_line.wolflab("export", str(run.path), str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "calls.jsonl").is_file()
+    assert (tmp_path / "game-2.jsonl").is_file()
+    assert not [path for path in tmp_path.iterdir() if path.is_dir()]
+
+
+def test_a_judges_calls_stand_among_the_calls(run: OpenedRun, tmp_path: Path) -> None:
+    labels = tmp_path / "labels"
+    done = command_line.wolflab(
+        "annotate", "sample", str(run.path), "-o", str(labels), "--per-condition", "3"
+    )
+    assert done.returncode == 0, done.stderr
+    done = command_line.wolflab("annotate", "judge", str(labels), "--model", "village")
+    assert done.returncode == 0, done.stderr
+    opened = wolflab.open_run(run.path, judges=[labels / "judge-village"])
+    games = {row["game"]: row for row in opened.games.rows()}
+    judged = [row for row in opened.calls.rows() if str(row["asker"]).startswith("item/")]
+    assert len(judged) == 6
+    for row in judged:
+        assert row["condition"] == games[row["game"]]["condition"]
+        assert row["player"] == f"player_{row['seat'] + 1}"
+        assert row["step"] == "judge"
+    assert len(list(opened.calls.rows())) == len(judged) + len(list(run.calls.rows()))
+    with Store.create(tmp_path / "r", build(FIELDS | {"seed": 6})) as other:
+        assert runner.play_run(other)
+    with pytest.raises(StoreError, match=r"not from .*name the run of their sample"):
+        list(wolflab.open_run(tmp_path / "r", judges=[labels / "judge-village"]).calls.rows())
+
+
+def test_a_judges_prompts_of_a_game_whose_words_are_erased_are_left_out(
+    run: OpenedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They were made before, and lie in a directory that `wolflab erase` does not touch."""
+    labels = tmp_path / "labels"
+    command_line.wolflab("annotate", "sample", str(run.path), "-o", str(labels), "--per-condition", "2")
+    command_line.wolflab("annotate", "judge", str(labels), "--model", "village")
+    opened = wolflab.open_run(run.path, judges=[labels / "judge-village"])
+
+    def replies() -> list[Any]:
+        rows = opened.calls.with_texts().rows()
+        return [row["reply"] for row in rows if str(row["asker"]).startswith("item/")]
+
+    assert all(replies())
+    assert len(replies()) == 4
+    monkeypatch.setattr(GameRecord, "erased", property(lambda record: True))
+    assert replies() == [None] * 4

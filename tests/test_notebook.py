@@ -1,0 +1,178 @@
+"""`wolflab.run` and `wolflab.open_run`, and the example notebook: its outputs are what its execution gives.
+
+WOLFLAB_UPDATE_NOTEBOOK=1 writes the outputs anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+import wolflab
+from command_line import wolflab as command
+from wolflab.errors import ExperimentError, ModelError, StoreError
+from wolflab.lab.runs.runner import Progress
+from wolflab.ui.report.page import ReportPage
+
+ROOT = Path(__file__).parent.parent
+NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
+FIELDS: dict[str, Any] = {
+    "name": "owls",
+    "players": {"others": {"model": "village", "recipe": "deductive"}},
+    "deals": 9,
+}
+
+
+def states(run: wolflab.OpenedRun) -> list[Any]:
+    return [row["state"] for row in run.games.rows()]
+
+
+def test_an_experiment_is_a_dict_a_file_or_a_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = wolflab.run(FIELDS, {"deals": 2}, out=tmp_path / "a")
+    assert states(first) == ["done", "done"]
+    assert "2 of 2 games are over" in capsys.readouterr().err
+    file = tmp_path / "owls.yaml"
+    file.write_text(first.experiment.written(), encoding="utf-8")
+    second = wolflab.run(file, ["deals=3"], out=tmp_path / "b", progress=False)
+    assert states(second) == ["done"] * 3
+    assert capsys.readouterr().err == ""
+    small = {"deals": 1, "repeats": 1, "workers": 1}
+    third = wolflab.run("quickstart", small, out=tmp_path / "c", progress=False)
+    assert [row.name for row in third.summary.conditions] == list(third.experiment.conditions)
+
+
+def test_a_run_goes_by_default_into_a_new_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    paths = [wolflab.run(FIELDS, {"deals": 1}, progress=False).path for _ in range(2)]
+    assert len(set(paths)) == 2
+    assert {path.parent for path in paths} == {Path("runs")}
+
+
+def test_where_an_event_loop_runs_it_plays_too(tmp_path: Path) -> None:
+    async def cell() -> wolflab.OpenedRun:
+        return wolflab.run(FIELDS, {"deals": 2}, out=tmp_path / "r", progress=False)
+
+    assert states(asyncio.run(cell())) == ["done", "done"]
+
+
+@pytest.mark.parametrize("looped", [False, True])
+def test_what_is_interrupted_stops_and_goes_on(tmp_path: Path, looped: bool) -> None:
+    """Ctrl-C while the second game is played: in a notebook it reaches the thread that plays."""
+    path = tmp_path / "r"
+    code = f"""
+import asyncio, os, signal, threading, wolflab
+def watch(progress):
+    if progress.over == 2:
+        os.kill(os.getpid(), signal.SIGINT)
+def play():
+    wolflab.run({FIELDS!r}, {{"deals": 40}}, out={str(path)!r}, progress=watch)
+async def cell():
+    play()
+try:
+    asyncio.new_event_loop().run_until_complete(cell()) if {looped} else play()
+except KeyboardInterrupt:
+    print("interrupted", threading.active_count())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "interrupted 1\n", done.stderr
+    run = wolflab.open_run(path)
+    assert 2 <= states(run).count("done") < 40
+    assert states(wolflab.run(resume=path, progress=False)) == ["done"] * 40
+
+
+def test_progress_is_told_as_asked(tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+
+    def watch(progress: Progress) -> None:
+        seen.append((progress.over, progress.planned))
+
+    wolflab.run(FIELDS, {"deals": 2}, out=tmp_path / "r", progress=watch)
+    assert seen[-1] == (2, 2)
+    assert threading.active_count() == 1
+
+
+def test_what_makes_no_sense_is_refused_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # no .env
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ExperimentError, match="name an experiment, or a run to resume"):
+        wolflab.run()
+    with pytest.raises(ExperimentError, match="resume takes up a run as it is"):
+        wolflab.run(resume=tmp_path, village=True)
+    with pytest.raises(ExperimentError, match="'delas'"):
+        wolflab.run(FIELDS, {"delas": 2}, out=tmp_path / "r")
+    with pytest.raises(ModelError, match="OPENAI_API_KEY"):
+        wolflab.run(FIELDS, {"others.model": "openai/gpt-4o-mini"})
+    assert not list(tmp_path.iterdir()), "nothing is begun that cannot be played"
+    with pytest.raises(StoreError, match="nothing"):
+        wolflab.open_run(tmp_path / "nothing")
+
+
+def test_the_report_is_the_commands(tmp_path: Path) -> None:
+    run = wolflab.run(FIELDS, {"deals": 6}, out=tmp_path / "r", progress=False)
+    assert isinstance(run.report, ReportPage)
+    assert command("report", str(run.path)).returncode == 0
+    assert run.report.html == (run.path / "report.html").read_text(encoding="utf-8")
+    page = run.report.save(tmp_path / "page.html")
+    assert page.read_text(encoding="utf-8") == run.report.html
+
+
+def test_a_tournament_has_its_page_too(tmp_path: Path) -> None:
+    words = "tournament --entrant random --entrant vanilla --model village --deals 2 --out".split()  # noqa: SIM905
+    done = command(*words, str(tmp_path / "r"))
+    assert done.returncode == 0, done.stderr
+    run = wolflab.open_run(tmp_path / "r")
+    report, standings = run.pages
+    assert "tournament-matrix-the-village-s-win-rate" in standings.tables
+    assert not set(standings.tables) & set(report.tables)
+    with pytest.raises(ExperimentError, match="wolflab tournament --resume"):
+        wolflab.run(resume=tmp_path / "r")
+
+
+def test_to_import_wolflab_is_light() -> None:
+    code = (
+        "import sys, wolflab; print(sorted({n.partition('.')[0] for n in sys.modules} & set(sys.argv[1:])))"
+    )
+    heavy = ["numpy", "pydantic", "matplotlib", "pyarrow", "pandas", "polars", "msgspec", "rich"]
+    done = subprocess.run([sys.executable, "-c", code, *heavy], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+    with pytest.raises(AttributeError, match="no attribute 'opened'"):
+        wolflab.opened  # type: ignore[attr-defined]  # noqa: B018
+
+
+# -- the example --------------------------------------------------------------------------------
+
+
+def told(cell: Any) -> list[tuple[str, str]]:
+    """What a cell shows, by kind. A picture's lines depend on matplotlib, pandas' HTML on pandas."""
+    shown = []
+    for output in cell.get("outputs", ()):
+        data = {"text/plain": output["text"]} if output.output_type == "stream" else output.get("data", {})
+        for kind, text in data.items():
+            ours = kind == "text/plain" or (kind == "text/html" and 'class="scroll"' in text)
+            shown.append((kind, " ".join(text.split()) if ours else ""))
+    return sorted(shown)
+
+
+def test_the_notebook_shows_what_its_execution_gives(tmp_path: Path) -> None:
+    committed = nbformat.read(NOTEBOOK, as_version=4)
+    fresh = nbformat.read(NOTEBOOK, as_version=4)
+    NotebookClient(fresh, timeout=240, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    for cell in fresh.cells:
+        cell.metadata.clear()  # when it was executed
+    fresh.metadata = committed.metadata
+    if os.environ.get("WOLFLAB_UPDATE_NOTEBOOK"):
+        nbformat.write(fresh, NOTEBOOK)
+        return
+    for was, now in zip(committed.cells, fresh.cells, strict=True):
+        assert told(was) == told(now), was.source
