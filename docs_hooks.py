@@ -7,6 +7,7 @@ turned to where their targets lie on the site.
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ MOVED = {
     "CHANGELOG.md": "changes.md",
     "LICENSE": "LICENSE.txt",
     "docs/index.md": "pages.md",
+    "docs/notebook.ipynb": "notebook.md",
     "examples/train_pettingzoo.py": "train_pettingzoo.py",
 }
 """Paths in the repository → on the site, where they are not simply those below docs/."""
@@ -45,8 +47,34 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add what lies outside docs/; docs/index.md makes room for the README."""
     files.remove(files.src_uris["index.md"])
     for path, uri in MOVED.items():
-        files.append(File.generated(config, uri, abs_src_path=str(ROOT / path)))
+        if path.endswith(".ipynb"):
+            files.append(File.generated(config, uri, content=page_of(ROOT / path)))
+        else:
+            files.append(File.generated(config, uri, abs_src_path=str(ROOT / path)))
     return files
+
+
+def page_of(notebook: Path) -> str:
+    """A notebook as Markdown: its words, its code, and what each cell shows."""
+    parts = []
+    for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
+        text = "".join(cell["source"])
+        parts.append(f"```python\n{text}\n```" if cell["cell_type"] == "code" else text)
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {"text/plain": output.get("text", "")})
+            kind = next(kind for kind in ("image/svg+xml", "text/html", "text/plain") if kind in data)
+            parts.append(_shown(kind, "".join(data[kind])))
+    parts.append(f"[The notebook itself]({notebook.name}), to be opened and changed.")
+    return "\n\n".join(parts) + "\n"
+
+
+def _shown(kind: str, text: str) -> str:
+    """What a cell shows, as it stands in Markdown: HTML without empty lines, which would end it."""
+    if kind == "text/plain":
+        return f"```text\n{text}\n```"
+    inside = text[max(0, text.find("<svg")) :]
+    inside = re.sub(r"<style.*?</style>", "", inside, flags=re.DOTALL)
+    return "<div>" + re.sub(r"\s*\n\s*", " ", inside) + "</div>"
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
