@@ -34,6 +34,7 @@ from wolflab.text.questions import Choose, Interview, Propose, Rate
 SHARED = RECIPES["deductive"]
 PROBES = ("straw", "straw2", "rate", "interview")
 DIALOGUE = RECIPES["deductive"].with_(layout="dialogue")
+DIVERSE = RECIPES["diverse"].with_(layout="shared", deduce={"prune": False})
 
 
 class Listening:
@@ -150,12 +151,33 @@ def test_shared_parts_end_where_the_next_part_begins() -> None:
         assert request.words.shared == (rules, known)
 
 
-def test_the_forms_are_told_once_and_say_which_language() -> None:
-    rules, _, _ = blocks(heard(SHERIFF, SHARED)[0].question)
-    assert rules.count("Write in English.") == 1
-    assert [*re.findall(r'^Form "(\w+)"', rules, re.MULTILINE)] == [
-        *("judgement", "action", "statement", "candidates", "choice", "trust")
+@pytest.mark.parametrize(
+    ("recipe", "forms"),
+    [
+        (RECIPES["vanilla"], ["action", "statement"]),
+        (RECIPES["deductive"], ["judgement", "action", "statement"]),
+        (DIVERSE, ["judgement", "action", "statement", "candidates", "choice"]),
+    ],
+    ids=["vanilla", "deductive", "diverse"],
+)
+def test_the_forms_that_a_player_meets_are_told_once_and_no_others(recipe: Recipe, forms: list[str]) -> None:
+    named: set[str] = set()
+    for request in heard(SHERIFF, recipe):
+        rules, _, asked = blocks(request.question)
+        assert re.findall(r'^Form "(\w+)"', rules, re.MULTILINE) == forms
+        assert rules.count("Write in English.") == 1
+        named.update(re.findall(r'Answer in the form "(\w+)"', asked))
+    assert named == set(forms)
+
+
+def test_a_probe_that_is_none_of_a_player_s_own_turns_describes_its_form() -> None:
+    [asked, *_] = [
+        blocks(request.question)[2]
+        for request in heard(SHERIFF, RECIPES["vanilla"])
+        if isinstance(request.question.task, Rate)
     ]
+    assert 'Its form:\n{"player_' in asked
+    assert "Answer in the form" not in asked
 
 
 def test_what_contradicts_these_layouts_is_refused() -> None:

@@ -118,6 +118,7 @@ CHANGED: dict[type, dict[str, Any]] = {
         "rules": False,
         "tips": True,
         "history": (Exchange(FACTS[:1], "Who are you?", "Nobody."),),
+        "forms": ("judgement", "action", "statement"),
     },
     Situation: {
         "ruleset": SHERIFF.with_(tie="random"),
@@ -233,9 +234,6 @@ UNSEEN = {
     # A dialogue holds the replies in which the player judged the others.
     *(("dialogue", Belief, name) for name in Belief.__struct_fields__),
     ("dialogue", Question, "beliefs"),
-    # The forms of replies come first, and tell what may be guessed under these rules.
-    ("dialogue", Deduce, "guesses"),
-    ("shared", Deduce, "guesses"),
 }
 """Fields that a layout does not tell again: layout, kind, name."""
 

@@ -115,6 +115,7 @@ class Deliberation:
             "rules" not in recipe.without,
             recipe.tips,
             history=history_of(self.view, self.notes, now) if recipe.layout == "dialogue" else (),
+            forms=recipe.forms,
         )
 
     def taken(self, findings: Findings, candidate: Candidate) -> Exchanged:

@@ -20,7 +20,7 @@ from ..errors import ExperimentError
 from ..fields import Amount, Misfit, from_plain, nearest
 from ..text.asking.prompts import STYLES
 from ..text.kinds import KINDS, Kind
-from ..text.questions import FORMS_FIRST, Layout, Wording
+from ..text.questions import FORMS_FIRST, Form, Layout, Wording
 
 Component = Literal[
     "rules", "recent", "informative", "questions", "predefined", "reflection", "suggestion", "reasoning"
@@ -162,6 +162,21 @@ class Recipe:
     def teaches(self) -> bool:
         """Whether its games can be learned from: it writes reflections."""
         return self.reflect is not None and "reflection" not in self.without
+
+    @property
+    def forms(self) -> tuple[Form, ...]:
+        """The forms of reply that its turns need, as its layout tells them with the rules; () for others."""
+        if self.layout not in FORMS_FIRST:
+            return ()
+        made = self.propose
+        needed: dict[Form, bool] = {
+            "judgement": self.deduce is not None,
+            "action": True,
+            "statement": True,
+            "candidates": made is not None and made.source == "model",
+            "choice": made is not None and made.choose == "model",
+        }
+        return tuple(form for form, is_needed in needed.items() if is_needed)
 
     @property
     def weighs(self) -> bool:

@@ -259,7 +259,8 @@ Task = (
 Wording = Literal["paper", "own"]
 Layout = Literal["paper", "append", "recall", "shared", "dialogue"]
 FORMS_FIRST: tuple[Layout, ...] = ("shared", "dialogue")
-"""The layouts that tell the forms of all replies once, with the rules."""
+"""The layouts that tell the forms of replies with the rules, once for all requests."""
+Form = Literal["judgement", "action", "statement", "candidates", "choice"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +280,8 @@ class Question:
     style: one of `text.asking.prompts.STYLES`, or None. wording, layout: which templates, which order.
     rules: whether the rules are told (003 §4.4.1 removes them); tips: whether strategy is hinted at
     (003 A.5 leaves hints out where behaviour is studied). history: what was asked and replied before, in the
-    layout that goes on with it.
+    layout that goes on with it. forms: of replies, that are told with the rules, and that requests then name:
+    all that the player's own turns need, so that its prompts begin alike.
     """
 
     situation: Situation
@@ -291,11 +293,7 @@ class Question:
     rules: bool = True
     tips: bool = False
     history: tuple[Exchange, ...] = ()
-
-    @property
-    def names_form(self) -> bool:
-        """Whether the request names the form of the reply, which was told with the rules."""
-        return self.layout in FORMS_FIRST
+    forms: tuple[Form, ...] = ()
 
     @property
     def news(self) -> tuple[Line, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ...rules import DUTIES, PASS, Ask, Ruleset
-from ..questions import Question, Situation, Wording
+from ..questions import Form, Question, Situation, Wording
 from .options import labels
 from .sentences import listed, powers
 from .templates import phrases, render_template
@@ -51,7 +51,7 @@ def request_to_act(now: Situation, ask: Ask, wording: Wording, common: dict[str,
     )
 
 
-def acting_form(ask: Ask) -> str:
+def acting_form(ask: Ask) -> Form:
     """The name of the form in which an ask is answered (`shared`)."""
     return "statement" if ask.options is None else "action"
 
@@ -70,9 +70,9 @@ _EMPTY = {"confidence": "...", "choice": "...", "evidence": "[...]"}
 """How a field that is no text stands in a form that shows no values."""
 
 
-def form_asked(question: Question, name: str, fields: FormFields, close: str, count: int = 1) -> str:
+def form_asked(question: Question, name: Form, fields: FormFields, close: str, count: int = 1) -> str:
     """What the reply is to look like: by its form's name, where the forms were told before (`shared`)."""
-    if question.names_form:
+    if name in question.forms:
         return reference(name, reasoning="reasoning" in fields)
     return reply_form(question.wording, fields, close, count)
 
@@ -114,7 +114,9 @@ def reply_fields(ask: Ask, ruleset: Ruleset, wording: Wording, reasoning: bool =
 
 def closing_of(ask: Ask, wording: Wording) -> str:
     """What is said after the form, by whether everybody will hear the answer."""
-    return phrases(f"{wording}/phrases")["close_speech" if ask.options is None else "close_choice"].template
+    templates = phrases(f"{wording}/phrases")
+    close = templates["close"].template
+    return f"{close} {templates['heard'].template}" if ask.options is None else close
 
 
 def options_told(ask: Ask, ruleset: Ruleset, wording: Wording) -> tuple[str, ...]:

@@ -49,7 +49,7 @@ def instruction(question: Question) -> str:
                 **common,
                 whom="each of these players" if len(names) > 1 else "this player",
                 targets=listed(names),
-                form=reference("trust") if question.names_form else _own_form(wording, "rate_form", values),
+                form=_own_form(wording, "rate_form", values),
                 **values,
             )
         case Decide(_, None) | Plan() | Propose() | Choose():
@@ -83,7 +83,9 @@ def _deduce(question: Question, task: Deduce, common: dict[str, str]) -> str:
         roles="roles" if several else "role",
         whom="each" if several else first,
         wishes=listed(wishes),
-        form=reference("judgement") if question.names_form else _own_form(wording, "deduce_form", values),
+        form=reference("judgement")
+        if "judgement" in question.forms
+        else _own_form(wording, "deduce_form", values),
         **values,
     )
     return without_blank_lines(text)

@@ -96,7 +96,7 @@ def blocks(question: Question) -> tuple[str, str, str]:
     """
     now = question.situation
     rules = _rules(question)
-    if question.names_form:
+    if question.forms:
         rules = f"{rules}\n\n{reply_forms(question)}"
     if question.layout == "dialogue":
         text = after_news(now, question.news, lasting_request(question))

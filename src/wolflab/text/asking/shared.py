@@ -1,6 +1,6 @@
-"""A prompt that begins alike for all seats, so that a server reads most of it from its cache.
+"""A prompt that begins alike for all seats with one recipe, so that a server reads most of it from its cache.
 
-Rules and the forms of all replies come first, then what everybody knows, numbered by itself and from
+Rules and the forms of the player's replies come first, then what everybody knows, numbered by itself and from
 nobody's point of view. What follows differs: what this seat alone knows (S1, S2 …), how it judges, and the
 request. A judgement is one line; its reasoning stands in it where an action rests on it, and not where the
 player is judged anew. The forms, and the requests that name them, serve the dialogue too.
@@ -13,35 +13,42 @@ from collections.abc import Sequence
 from ...rules import Learned
 from ..clean import clean
 from ..notes import Belief
-from ..questions import Deduce, Line, Question, Situation, guessable
+from ..questions import Deduce, Form, Line, Question, Situation, guessable
 from .acting import fields_told, skeleton
 from .sentences import a_role, capitalised, sentence, when
-from .templates import phrases, render_template
+from .templates import phrases
 from .wording import cited, living_names, numbered, pack_in_words, standing_of
 
 _NONE = "(nothing)"
 
 
 def reply_forms(question: Question) -> str:
-    """The forms of all replies, by name: what each field is to hold, then an empty form."""
-    templates = phrases("own/phrases")
-    guesses = ", ".join(f'"{guess}"' for guess in guessable(question.situation.ruleset))
-    field = {name: phrase.safe_substitute(guesses=guesses) for name, phrase in templates.items()}
-    judged = {name: field[f"field_{name}"] for name in ("role", "reasoning", "confidence", "evidence")}
-    if question.layout == "shared":
-        judged["evidence"] += ', such as [3, "S2"]'
-    why, listed = {"reasoning": field["reply_reasoning"]}, phrases("shared")
-    chosen = why | {"action": listed["reply_action"].template}
-    said = why | {"statement": field["reply_statement"]}
-    heard = field["close_speech"].removeprefix("Write in English. ")
-    preferred = why | {"choice": listed["reply_choice"].template}
-    return render_template(
-        "forms",
-        judgement=f'{fields_told("own", judged)}\n{{"player_1": {skeleton(judged)}, ...}}',
-        action=f"{fields_told('own', chosen)}\n{skeleton(chosen)}",
-        statement=f"{fields_told('own', said)}\n{skeleton(said)}\n{heard}",
-        choice=f"{fields_told('own', preferred)}\n{skeleton(preferred)}",
-    )
+    """The forms that the player's requests name: what each field is to hold, then an empty form."""
+    listed = phrases("forms")
+    told = (f"{listed[form].template}\n{_reply_form(question, form)}" for form in question.forms)
+    return "\n\n".join((listed["intro"].template, *told))
+
+
+def _reply_form(question: Question, form: Form) -> str:
+    own, shared = phrases("own/phrases"), phrases("shared")
+    why = {"reasoning": own["reply_reasoning"].template}
+    match form:
+        case "candidates":
+            return '{"candidates": [{...}, {...}]}'
+        case "judgement":
+            guesses = ", ".join(f'"{guess}"' for guess in guessable(question.situation.ruleset))
+            fields = {
+                name: own[f"field_{name}"].safe_substitute(guesses=guesses)
+                for name in ("role", "reasoning", "confidence", "evidence")
+            }
+            if question.layout == "shared":
+                fields["evidence"] += ', such as [3, "S2"]'
+            return f'{fields_told("own", fields)}\n{{"player_1": {skeleton(fields)}, ...}}'
+        case "statement":
+            fields, close = why | {"statement": own["reply_statement"].template}, f"\n{own['heard'].template}"
+        case "action" | "choice":
+            fields, close = why | {form: shared[f"reply_{form}"].template}, ""
+    return f"{fields_told('own', fields)}\n{skeleton(fields)}{close}"
 
 
 def after_news(now: Situation, lines: Sequence[Line], asked: str) -> str:
