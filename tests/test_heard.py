@@ -1,4 +1,4 @@
-"""Replies that cannot be used are counted from what is stored, and a model that gives mostly such is named.
+"""Replies that cannot be used are counted from what is stored, and a player who gives mostly such is named.
 
 A game that was stopped has no record: its replies are read from its calls, as the players would read them.
 """
@@ -20,11 +20,14 @@ import http_server
 from command_line import wolflab
 from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.tournament import make_tournament
-from wolflab.lab.results.extras import extras
-from wolflab.lab.results.heard import MANY, MANY_DECISIONS, Ledger, Tally, of_record
-from wolflab.lab.results.summaries import summary
+from wolflab.lab.results.extras import Extras, extras, extras_of_all, extras_of_tournament
+from wolflab.lab.results.heard import Ledger, Tally, of_record
+from wolflab.lab.results.summaries import compared, summary
+from wolflab.lab.results.trouble import MANY, MANY_DECISIONS, Troubled, troubled, troubled_in
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
+from wolflab.metrics import summarise
+from wolflab.metrics.play import PlayerLabel
 from wolflab.text.notes import Mistake
 from wolflab.ui.commands import tell_unfinished
 from wolflab.ui.console import ExitCode
@@ -33,6 +36,7 @@ from wolflab.ui.report.report import render_report
 from wolflab.ui.running import list_errors, report_run, run_experiment
 from wolflab.ui.tables import print_summary
 from wolflab.ui.tournament import run_tournament
+from wolflab.ui.wording import trouble_in_words
 
 NONSENSE = http_server.Fault("text", body="Well, I would rather not say.")
 
@@ -185,18 +189,21 @@ def test_a_model_that_never_answers_usably_is_named_once_and_the_run_goes_on(
         assert server.faults  # no reply but nonsense was ever given
     text = printed(console)
     warning, _, closing = text.partition("The run goes on")
-    assert "Most replies of wolf-1 cannot be used" in warning
+    assert "Most replies of wolf-1 · vanilla cannot be used" in warning
     assert f"see: wolflab errors {tmp_path / 'r'}" in closing.split("\n")[0]
     assert text.count("The run goes on") == 1
     assert "the reply holds no JSON object" in warning
-    assert "Most replies of" in closing
-    assert "Look at them with: wolflab errors RUN" in closing
+    top, _, _ = closing.partition("Who plays:")
+    assert "Most replies of wolf-1 · vanilla cannot be used" in top
+    assert f"Look at them with: wolflab errors {tmp_path / 'r'}\n" in top
+    assert text.count("Most replies of") == 2
     told = int(re.findall(r"cannot be used: \d+ of (\d+),", warning)[0])
     assert told <= 2 * MANY  # while the first games are played, not at the end
     page = (tmp_path / "r" / "report.html").read_text()
     assert "<b>Few usable replies.</b>" in page
-    assert "Most replies of wolf-1 cannot be used" in page
-    assert "unusable: wolf-1" in re.sub(r"\s+", " ", text)
+    assert "Most replies of wolf-1 · vanilla cannot be used" in page
+    assert "unusable: wolf-1 · vanilla" in page
+    assert "unusable:" in text
 
 
 def test_few_replies_are_told_at_the_end_and_not_before(tmp_path: Path) -> None:
@@ -211,7 +218,107 @@ def test_few_replies_are_told_at_the_end_and_not_before(tmp_path: Path) -> None:
     assert filed(tmp_path / "r") < MANY
     assert ended.returncode == ExitCode.UNUSABLE
     assert "The run goes on" not in ended.stdout
-    assert "Most replies of wolf-1 cannot be used" in ended.stdout
+    assert "Most replies of wolf-1 · vanilla cannot be used" in ended.stdout
+
+
+# -- one rule for all --------------------------------------------------------------------------------
+
+
+def arms(bad: http_server.FakeServer, good: http_server.FakeServer, **changes: Any) -> dict[str, Any]:
+    """Three conditions: wolf-1 is everybody in two, and the Werewolves, by way of `bad`, in the third."""
+    rules = {"preset": "witch", "max_rounds": 1, "discussion": False}
+    data = over_http(good, 0, rules=rules, straw_polls=0, deals=1, **changes)
+    failing = over_http(bad, 0)["players"]["others"]
+    data["conditions"] = {"a": {}, "b": {}, "c": {"players": {"others": OTHER, "werewolves": failing}}}
+    return data
+
+
+OTHER = {"model": "village", "recipe": "vanilla"}
+
+
+def test_a_player_who_fails_in_one_condition_of_three_is_told_everywhere_or_nowhere(tmp_path: Path) -> None:
+    """Most of its replies over all conditions are of use."""
+    with http_server.running() as bad, http_server.running() as good:
+        bad.faults.extend([NONSENSE] * 5_000)
+        (tmp_path / "x.yaml").write_text(yaml.safe_dump(arms(bad, good)))
+        console = quiet()
+        ended = run_experiment(console, str(tmp_path / "x.yaml"), (), False, tmp_path / "my run", None)
+    assert ended is ExitCode.UNUSABLE
+    with Store.open_for_reading(tmp_path / "my run") as store, Ledger(store) as ledger:
+        (named,) = troubled_in(store)
+        tallies = ledger.tally()
+        assert troubled(ledger) == (named,)
+        table, where = summary(store), (store.path / "report.json").read_text()
+    mine = {where: tally for (where, player), tally in tallies.items() if player.model == "wolf-1"}
+    assert 2 * sum(tally.unusable for tally in mine.values()) < sum(tally.replies for tally in mine.values())
+    assert (named.player, named.conditions, named.everywhere) == ("wolf-1 · vanilla", ("c",), False)
+    assert named.replies == named.unusable == mine["c"].replies
+    top, _, below = printed(console).partition("Who plays:")
+    told = f"Most replies of wolf-1 · vanilla in c cannot be used: {named.unusable} of {named.replies}, "
+    assert told in top
+    assert f"Look at them with: wolflab errors '{tmp_path / 'my run'}'\n" in top
+    assert below.count("unusable:") == 1
+    page = (tmp_path / "my run" / "report.html").read_text()
+    assert told in page.split('<div class="tiles">')[0]
+    assert page.count("unusable: wolf-1 · vanilla") == 1
+    assert '"everywhere": false' in where
+    calls = {row.name: row.split("invalid_by_player")["wolf-1 · vanilla",] for row in table.conditions}
+    assert [calls[name].value for name in "abc"] == [0, 0, 1]
+
+
+def test_a_player_who_fails_in_every_condition_is_told_once(tmp_path: Path) -> None:
+    with http_server.running() as bad:
+        bad.faults.extend([NONSENSE] * 5_000)
+        with Store.create(tmp_path / "r", build(arms(bad, bad))) as store:
+            assert runner.play_run(store)
+            (named,) = troubled_in(store)
+            with Store.create(tmp_path / "s", build(arms(bad, bad, budget={"tokens": 3_000}))) as other:
+                assert not runner.play_run(other)
+                (begun,) = troubled_in(other)
+                both = extras_of_all([store, other], compared([store, other]))
+                console = quiet()
+                print_summary(console, compared([store, other]), both)
+    assert (named.conditions, named.everywhere) == (("a", "b", "c"), True)
+    assert begun.conditions == ("a", "b", "c")[: len(begun.conditions)]  # as far as it was heard
+    assert [one.conditions for one in both.troubled] == [
+        ("r: a", "r: b", "r: c"),
+        tuple(f"s: {name}" for name in begun.conditions),
+    ]
+    top, _, below = printed(console).partition("Who plays:")
+    assert "wolf-1 · vanilla in r: a, r: b and r: c cannot be used" in top
+    for run in "rs":
+        assert f"Look at them with: wolflab errors {tmp_path / run}\n" in top
+    assert below.count("unusable:") == 3 + len(begun.conditions)
+
+
+def test_a_few_bad_replies_in_each_of_many_conditions_are_many() -> None:
+    """While a run goes on, what a player gave in all conditions in which it fails is put together."""
+    player = PlayerLabel("m", "vanilla")
+
+    class Heard:
+        class store:
+            class experiment:
+                conditions = dict.fromkeys("abcdef")
+
+            path = Path("r")
+
+        def tally(self) -> dict[tuple[str, PlayerLabel], Tally]:
+            few = {(name, player): Tally(12, Counter({"no": 7})) for name in "edcba"}
+            return few | {("f", player): Tally(1_000, Counter({"no": 500}))}
+
+    ledger: Any = Heard()
+    (named,) = troubled(ledger, MANY)
+    assert (named.conditions, named.replies, named.unusable) == (("a", "b", "c", "d", "e"), 60, 35)
+    assert not troubled(ledger, 61)
+    assert trouble_in_words(named).startswith("Most replies of m · vanilla in a, b, c, d and 1 more cannot")
+
+
+def test_no_record_is_read_of_a_run_without_trouble(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = {"name": "t", "rules": "witch", "players": {"others": OTHER}, "deals": 2}
+    with Store.create(tmp_path / "r", build(data)) as store:
+        assert runner.play_run(store)
+        monkeypatch.setattr(Store, "record", None)
+        assert troubled_in(store) == ()
 
 
 # -- what it cost -----------------------------------------------------------------------------------
@@ -300,9 +407,31 @@ def test_a_tournament_names_such_a_model_too(tmp_path: Path) -> None:
         made = make_tournament({**data, "entrants": {"a": "vanilla", "b": "vanilla"}})
         console = quiet()
         assert run_tournament(console, None, made, tmp_path / "r") is ExitCode.UNUSABLE
-    assert printed(console).count("Most replies of wolf-1 cannot be used") == 2  # in the run, and at its end
+    text = printed(console)
+    assert text.count("Most replies of wolf-1 · vanilla ") == 2  # in the run, and at its end
     assert "<b>Few usable replies.</b>" in (tmp_path / "r" / "tournament.html").read_text()
-    assert printed(console).count("The run goes on") == 1
+    assert text.count("The run goes on") == 1
+
+
+def test_a_tournament_marks_the_cells_in_which_a_player_fails(tmp_path: Path) -> None:
+    with http_server.running() as server:
+        server.faults.extend([NONSENSE] * 5_000)
+        model = over_http(server)["players"]["others"]["model"]
+        entrants = {"sound": OTHER, "failing": {"model": model, "recipe": {"name": "vanilla", "retries": 0}}}
+        data = {"name": "t", "rules": {"preset": "witch", "max_rounds": 1}, "deals": 1, "entrants": entrants}
+        console = quiet()
+        ended = run_tournament(console, None, make_tournament(data), tmp_path / "r")
+    assert ended is ExitCode.UNUSABLE
+    with Store.open_for_reading(tmp_path / "r") as store:
+        (named,) = extras_of_tournament(store).troubled
+    cells = {"sound vs failing", "failing vs sound", "failing vs failing"}
+    assert set(named.conditions) == cells
+    closing = printed(console).split("left 0:00:00")[-1]
+    top, _, below = closing.partition("Who plays:")
+    assert "Most replies of wolf-1 · vanilla in " in top
+    assert f"Look at them with: wolflab errors {tmp_path / 'r'}\n" in top
+    assert below.count("unusable: wolf-1 · vanilla") == 3
+    assert (tmp_path / "r" / "tournament.html").read_text().count("unusable: wolf-1 · vanilla") == 3
 
 
 def test_a_model_that_answers_is_not_warned_of(tmp_path: Path) -> None:
@@ -333,13 +462,13 @@ def test_players_that_never_wait_are_heard_game_by_game(tmp_path: Path) -> None:
     assert ended is ExitCode.UNUSABLE
     text = printed(console)
     assert text.count("The run goes on") == 1
-    assert text.count("Most replies of village(invalid=0.9) cannot be used") == 2
+    assert text.count("Most replies of village(invalid=0.9) · vanilla cannot be used") == 2
     with Store.open_for_reading(tmp_path / "r") as store:
         found = extras(store, summary(store))
         record = store.record(1)
         again = quiet()
         report_run(again, store, tmp_path / "again.html")
-    assert [one.model for one in found.troubled] == ["village(invalid=0.9)"]
+    assert [one.player for one in found.troubled] == ["village(invalid=0.9) · vanilla"]
     mistakes = [note for turn in record.turns for _, note in turn.notes if isinstance(note, Mistake)]
     tallies = of_record(record)
     assert sum(one.unusable for one in tallies.values()) == len(mistakes) > 0
@@ -371,13 +500,15 @@ def test_a_player_who_decides_nothing_is_named_though_most_of_its_replies_can_be
     mine = [turn for turn in turns if len(turn.calls) > 1]
     failed = sum(turn.invalid is not None for turn in mine)
     assert named.decisions
-    assert (named.model, named.replies, named.unusable) == ("wolf-1 · reflective-003", len(mine), failed)
+    assert (named.player, named.replies, named.unusable) == ("wolf-1 · reflective-003", len(mine), failed)
     assert 2 * failed > len(mine) >= MANY_DECISIONS
     told = f"Most decisions of wolf-1 · reflective-003 are stand-ins: {failed} of {len(mine)} had no usable"
     assert told in text
     decided = [turn for turn in turns if turn.calls]
     assert found.conditions[0].measures["stand_ins"].value == pytest.approx(failed / len(decided))
     assert "stand-ins" in text
+    share = found.conditions[0].split("fallback_by_player")[named.player,]
+    assert (share.value, share.n) == (pytest.approx(failed / len(mine)), len(mine))
     assert found.conditions[0].measures["stand_ins"].n == len(decided)
 
 
@@ -392,10 +523,7 @@ def test_decisions_of_a_stopped_game_are_counted_as_far_as_they_were_taken(tmp_p
 
 
 def test_reasons_are_escaped_on_the_page(tmp_path: Path) -> None:
-    from wolflab.lab.results.extras import Extras, Troubled
-    from wolflab.metrics import summarise
-
-    trouble = Troubled("<model>", 60, 60, "a <b>reason</b>", 1)
+    trouble = Troubled("<model>", ("all",), 60, 60, "a <b>reason</b>", 1, "r")
     page = render_report(summarise([]), extras=Extras(troubled=(trouble,)))
     assert "Most replies of &lt;model&gt; cannot be used: 60 of 60" in page
     assert "a &lt;b&gt;reason&lt;/b&gt;” (once)" in page
@@ -403,18 +531,8 @@ def test_reasons_are_escaped_on_the_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("replies", "unusable", "mostly"), [(MANY, 26, True), (MANY, 25, False), (MANY - 1, MANY - 1, False)]
+    ("all_", "bad", "mostly"), [(50, 26, True), (50, 25, False), (1, 1, True), (0, 0, False)]
 )
-def test_a_fair_number_and_more_than_half(replies: int, unusable: int, mostly: bool) -> None:
-    tally = Tally(replies, Counter({"no": unusable}))
-    assert tally.mostly_unusable() is mostly
-
-
-def test_so_it_is_of_decisions() -> None:
-    least = Tally(decisions=MANY_DECISIONS, stand_ins=Counter({"no": MANY_DECISIONS // 2 + 1}))
-    assert least.mostly_stood_in_for()
-    for few in (
-        Tally(decisions=MANY_DECISIONS, stand_ins=Counter({"no": MANY_DECISIONS // 2})),
-        Tally(decisions=MANY_DECISIONS - 1, stand_ins=Counter({"no": MANY_DECISIONS - 1})),
-    ):
-        assert not few.mostly_stood_in_for()
+def test_mostly_is_more_than_half(all_: int, bad: int, mostly: bool) -> None:
+    assert Tally(all_, Counter({"no": bad})).mostly_unusable is mostly
+    assert Tally(decisions=all_, stand_ins=Counter({"no": bad})).mostly_stood_in_for is mostly

@@ -71,7 +71,7 @@ class ObservedGame:
     @cached_property
     def replies(self) -> Replies:
         """How well all replies could be used."""
-        return replies_in(self.turns)
+        return replies_in(self.record, self.turns)
 
     @cached_property
     def replies_by_player(self) -> Mapping[PlayerLabel, Replies]:

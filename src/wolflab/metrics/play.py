@@ -136,13 +136,15 @@ def eliminations(days: Sequence[Day]) -> tuple[int, int]:
 class Replies(NamedTuple):
     """How well replies could be used.
 
-    turns: decisions asked of seats (probes included). fallbacks: of these, how many had no usable
-    reply, so that the ruleset's stand-in was applied. attempts: model calls. mistakes: attempts whose
-    reply could not be used (each retry counts).
+    turns: all that was asked of seats (probes included). fallbacks: of these, how many had no usable
+    reply, so that the ruleset's stand-in was applied. decisions, stand_ins: the same of turns that can fail
+    (`may_fail`). attempts: model calls. mistakes: attempts whose reply could not be used (each retry counts).
     """
 
     turns: int
     fallbacks: int
+    decisions: int
+    stand_ins: int
     attempts: int
     mistakes: int
 
@@ -152,11 +154,19 @@ def seat_turns(record: GameRecord) -> list[PastTurn]:
     return [turn for turn in (*record.turns, *record.probes) if turn.seat >= 0]
 
 
-def replies_in(turns: Sequence[PastTurn]) -> Replies:
+def may_fail(record: GameRecord, turn: PastTurn) -> bool:
+    """Whether a seat's turn took a call, or an agent of somebody's own: others always have a usable reply."""
+    return bool(turn.calls) or label_of(record, turn).own
+
+
+def replies_in(record: GameRecord, turns: Sequence[PastTurn]) -> Replies:
     """How well the replies of these turns could be used."""
+    decided = [turn for turn in turns if may_fail(record, turn)]
     return Replies(
         len(turns),
         sum(turn.invalid is not None for turn in turns),
+        len(decided),
+        sum(turn.invalid is not None for turn in decided),
         sum(len(turn.calls) for turn in turns),
         sum(isinstance(content, Mistake) for turn in turns for _, content in turn.notes),
     )
@@ -167,4 +177,4 @@ def replies_by_player(record: GameRecord) -> dict[PlayerLabel, Replies]:
     of_label: dict[PlayerLabel, list[PastTurn]] = {label: [] for label in sorted(set(player_labels(record)))}
     for turn in seat_turns(record):
         of_label[label_of(record, turn)].append(turn)
-    return {label: replies_in(asked) for label, asked in of_label.items()}
+    return {label: replies_in(record, asked) for label, asked in of_label.items()}

@@ -49,8 +49,6 @@ from .observed import ObservedGame
 from .play import (
     Replies,
     eliminations,
-    label_of,
-    replies_in,
     shots_taken,
     survival_by_role,
     village_votes,
@@ -663,6 +661,10 @@ def _unusable(replies: Replies) -> Sums:
     return _floats(replies.mistakes, replies.attempts, replies.fallbacks, replies.turns)
 
 
+def _stood_in(replies: Replies) -> Sums:
+    return _floats(replies.stand_ins, replies.decisions, replies.fallbacks, replies.turns)
+
+
 @measure(
     "invalid replies", EITHER, "replies", unit="out_of", units="calls", also="turns", void=True, headline=True
 )
@@ -678,8 +680,7 @@ def stand_ins(game: ObservedGame) -> Sums:
     """Share of the decisions that took a call, or an agent of your own, which got no usable reply, so that
     the rules' stand-in was applied; where no model was called, of all decisions.
     """
-    with_calls = replies_in([turn for turn in game.turns if turn.calls or label_of(game.record, turn).own])
-    return _floats(with_calls.fallbacks, with_calls.turns, game.replies.fallbacks, game.replies.turns)
+    return _stood_in(game.replies)
 
 
 @measure(
@@ -697,11 +698,10 @@ def invalid_by_player(game: ObservedGame) -> Parts:
     return {(str(player),): _unusable(replies) for player, replies in game.replies_by_player.items()}
 
 
-@measure("stand-ins", SHARE, "replies", unit="out_of", units="turns", split=("player",), void=True)
+@measure("stand-ins", EITHER, "replies", unit="out_of", units="decisions", split=("player",), void=True)
 def fallback_by_player(game: ObservedGame) -> Parts:
-    """Share of one player's turns for which the rules' stand-in was applied."""
-    by_player = game.replies_by_player.items()
-    return {(str(player),): _floats(replies.fallbacks, replies.turns) for player, replies in by_player}
+    """The share of stand-ins among the decisions of one player (model and recipe)."""
+    return {(str(player),): _stood_in(replies) for player, replies in game.replies_by_player.items()}
 
 
 def _spent(game: ObservedGame, of: Callable[[Usage], float]) -> Sums | None:

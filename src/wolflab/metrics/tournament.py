@@ -55,6 +55,11 @@ class CellRow:
     village_win: Estimate
     nobody: int
 
+    @property
+    def name(self) -> str:
+        """The condition in which its games were played."""
+        return f"{self.village}{VERSUS}{self.werewolves}"
+
 
 @dataclass(frozen=True, slots=True)
 class Score:
@@ -380,7 +385,7 @@ def _best_first(score: Score) -> float:
 def _beside_cells(name: str, cells: Sequence[CellRow], rows: Mapping[str, Alike]) -> Iterator[BesideCell]:
     table = published_table(name)
     for cell in cells:
-        alike = rows.get(f"{cell.village}{VERSUS}{cell.werewolves}")
+        alike = rows.get(cell.name)
         figure = None if alike is None else table.rows[alike.row].get("village_win")
         if alike is not None and figure is not None:
             yield BesideCell(

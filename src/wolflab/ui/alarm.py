@@ -1,5 +1,5 @@
-"""A warning while a run goes on: most replies of a model cannot be used, or most decisions of a player are
-stand-ins. Once a model or player; the run goes on.
+"""A warning while a run goes on: most replies of a player cannot be used, or most of its decisions are
+stand-ins. Once a player; the run goes on.
 
 It counts from what is stored, when a model has answered 50 times, 100 times, 200 times and so on, so that a
 long run is looked at no more often than a short one.
@@ -13,12 +13,12 @@ from typing import Any
 
 from rich.console import Console
 
-from ..lab.results.extras import troubled
-from ..lab.results.heard import MANY, Ledger
+from ..lab.results.heard import Ledger
+from ..lab.results.trouble import MANY, MANY_DECISIONS, troubled
 from ..lab.runs.runner import Progress, ProgressWatch
 from ..lab.storage.store import Store
 from .console import say
-from .wording import trouble_in_words
+from .wording import errors_command, trouble_in_words
 
 _GAMES = 64
 """Finished games after which players that never wait are trusted: to look costs them more than to play."""
@@ -69,7 +69,7 @@ class Alarm:
         """A call was committed."""
         self._calls[model] += 1
         times, remainder = divmod(self._calls[model], MANY)
-        if not remainder and times & (times - 1) == 0 and model not in self._warned:
+        if not remainder and times & (times - 1) == 0:
             self._look()
 
     def _game_over(self) -> None:
@@ -80,8 +80,8 @@ class Alarm:
             self._look()
 
     def _look(self) -> None:
-        for trouble in troubled(self._ledger):
-            if trouble.model not in self._warned:
-                self._warned.add(trouble.model)
-                text = f"{trouble_in_words(trouble)} The run goes on; see: wolflab errors {self._store.path}"
+        for trouble in troubled(self._ledger, MANY, MANY_DECISIONS):
+            if trouble.player not in self._warned:
+                self._warned.add(trouble.player)
+                text = f"{trouble_in_words(trouble)} The run goes on; see: {errors_command(trouble.run)}"
                 say(self._console, text, "yellow")

@@ -19,7 +19,7 @@ class ExitCode(IntEnum):
     MISTAKE = 2
     """What was asked for cannot be done; a sentence said why."""
     UNUSABLE = 3
-    """All is over, but most replies of a player could not be used: that is what the numbers tell of."""
+    """All is over, but most replies of a player in a condition could not be used: the numbers tell that."""
     INTERRUPTED = 130
     """After Ctrl-C."""
 

@@ -27,10 +27,12 @@ from .report.numbers import UNKNOWN, cost_in_words, interval, number, value_of
 from .wording import (
     became_in_words,
     counted,
+    errors_command,
     marked,
     player_in_words,
     settings_in_words,
     trouble_in_words,
+    trouble_marks,
     uncompared_in_words,
 )
 
@@ -48,14 +50,16 @@ def print_summary(
     summary: Summary,
     extras: Extras = Extras(),  # noqa: B008 (frozen)
 ) -> None:
-    """The main table, what its conditions stand for, the differences that show, and what went wrong."""
+    """Who fails and who plays, the main table, what its conditions stand for, the differences that show, and
+    what else went wrong.
+    """
     summary, extras = marked(summary, extras)
-    print_players(console, extras)
+    print_top(console, extras)
     count = len(summary.conditions)
     at_once = count if console.width >= _WIDE else (console.width - _HEAD) // _COLUMN
     for first in range(0, count, max(1, at_once)):
         part = summary.conditions[first : first + max(1, at_once)]
-        console.print(main_table(replace(summary, conditions=part), console.width))
+        console.print(main_table(replace(summary, conditions=part), console.width, extras))
     if summary.instrument:
         say(console, INSTRUMENT, "yellow")
     _print_differs(console, extras)
@@ -88,12 +92,14 @@ def print_summary(
         say(console, f"Cost: {cost}; {lacking} (give it with -o ….model.price=…).", "yellow")
     for uncounted in extras.estimated:
         say(console, f"{uncounted}.", "yellow")
-    for model in extras.troubled:
-        say(console, f"{trouble_in_words(model)} Look at them with: wolflab errors RUN", "yellow")
 
 
-def print_players(console: Console, extras: Extras) -> None:
-    """What `-o` made of conditions, and a line for each player."""
+def print_top(console: Console, extras: Extras) -> None:
+    """Whose replies mostly cannot be used, what `-o` made of conditions, and a line for each player."""
+    for trouble in extras.troubled:
+        say(console, trouble_in_words(trouble), "yellow")
+    for run in dict.fromkeys(trouble.run for trouble in extras.troubled):
+        say(console, f"Look at them with: {errors_command(run)}", "yellow")
     for became in extras.became:
         say(console, became_in_words(became), "yellow")
     if extras.players:
@@ -114,7 +120,11 @@ def _print_differs(console: Console, extras: Extras) -> None:
         )
 
 
-def main_table(summary: Summary, width: int | None = None) -> Table:
+def main_table(
+    summary: Summary,
+    width: int | None = None,
+    extras: Extras = Extras(),  # noqa: B008 (frozen)
+) -> Table:
     """Games, leadership where there is a Sheriff, wins, invalid replies, usage; by condition.
 
     On a terminal narrower than 130 columns (width; None: as wide as this one) conditions are columns, so
@@ -128,7 +138,7 @@ def main_table(summary: Summary, width: int | None = None) -> Table:
     heads = ["games", *(escape(called(measure, summary)) for measure in measures)]
     columns = [
         [
-            _games(condition),
+            _games(condition, trouble_marks(extras, condition.name)),
             *(_cell(condition, measure) for measure in measures),
         ]
         for condition in summary.conditions
@@ -184,7 +194,7 @@ def framed(title: str, instrument: bool, caption: str) -> Table:
     )
 
 
-def _games(condition: ConditionResult) -> str:
+def _games(condition: ConditionResult, marks: Sequence[str]) -> str:
     counts = condition.counts
     lost = [
         f"{n} {state}"
@@ -192,14 +202,12 @@ def _games(condition: ConditionResult) -> str:
         if n
     ]
     lines = [f"{counts.done} of {counts.planned}", *(f"[dim]{state}[/]" for state in lost)]
-    return "\n".join([*lines, *(f"[red]unusable: {escape(who)}[/]" for who in _mostly_unusable(condition))])
+    return "\n".join([*lines, *in_red(marks)])
 
 
-def _mostly_unusable(condition: ConditionResult) -> list[str]:
-    """The players most of whose replies could not be used, or most of whose decisions were stand-ins."""
-    splits = (condition.split(name) for name in ("invalid_by_player", "fallback_by_player"))
-    bad = (str(key[0]) for split in splits for key, part in split.items() if (part.value or 0.0) > 0.5)
-    return list(dict.fromkeys(bad))
+def in_red(marks: Sequence[str]) -> list[str]:
+    """Lines of a cell that are to be seen."""
+    return [f"[red]{escape(mark)}[/]" for mark in marks]
 
 
 def estimate_cell(estimate: Estimate | None, kind: Unit) -> str:

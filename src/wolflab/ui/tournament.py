@@ -25,8 +25,8 @@ from .commands import begin_output, ended, leave, play_games, preflight_models, 
 from .console import ExitCode, say
 from .report.numbers import interval, number
 from .report.tournament import PART_NAMES, standings_page
-from .tables import INSTRUMENT, framed, print_players
-from .wording import as_data, counted, trouble_in_words
+from .tables import INSTRUMENT, framed, in_red, print_top
+from .wording import as_data, counted, trouble_marks
 
 
 def chosen_tournament(
@@ -86,10 +86,8 @@ def _played(console: Console, store: HeardStore, reached: bool) -> ExitCode:
 def show_tournament(console: Console, store: Store, out: Path | None) -> Extras:
     """Print a tournament's tables, and write its page and its numbers. Returns what stands beside these."""
     standings, extra = standings_of(store), extras_of_tournament(store)
-    print_players(console, extra)
-    print_standings(console, standings)
-    for model in extra.troubled:
-        say(console, f"{trouble_in_words(model)} Look at them with: wolflab errors {store.path}", "yellow")
+    print_top(console, extra)
+    print_standings(console, standings, extra)
     leave(
         console,
         store,
@@ -105,9 +103,13 @@ def show_tournament(console: Console, store: Store, out: Path | None) -> Extras:
 # -- tables -----------------------------------------------------------------------------------
 
 
-def print_standings(console: Console, standings: Standings) -> None:
+def print_standings(
+    console: Console,
+    standings: Standings,
+    extras: Extras = Extras(),  # noqa: B008 (frozen)
+) -> None:
     """The matrix, the scores, the ratings, and what was decided."""
-    for table in (matrix_table(standings), score_table(standings)):
+    for table in (matrix_table(standings, extras), score_table(standings)):
         console.print(table)
     if standings.instrument:
         say(console, INSTRUMENT, "yellow")
@@ -120,7 +122,10 @@ def print_standings(console: Console, standings: Standings) -> None:
         say(console, f"left out, because not over yet: {counted(standings.missing, 'planned game')}")
 
 
-def matrix_table(standings: Standings) -> Table:
+def matrix_table(
+    standings: Standings,
+    extras: Extras = Extras(),  # noqa: B008 (frozen)
+) -> Table:
     """The village's win rate: rows are who plays the village, columns who plays the Werewolves."""
     kind = "confidence sequence" if standings.level is not None else "95 % interval"
     table = framed(f"{standings.title}: village win rate", standings.instrument, f"value, {kind}, games")
@@ -128,13 +133,16 @@ def matrix_table(standings: Standings) -> Table:
     for name in standings.werewolves:
         table.add_column(escape(name), justify="right", overflow="fold")
     for village in standings.village:
-        cells = (_cell(standings.cell(village, werewolves)) for werewolves in standings.werewolves)
+        cells = (_cell(standings.cell(village, werewolves), extras) for werewolves in standings.werewolves)
         table.add_row(escape(village), *cells)
     return table
 
 
-def _cell(cell: CellRow | None) -> str:
-    return "–" if cell is None else _shown(cell.village_win, "share", counted=True)
+def _cell(cell: CellRow | None, extras: Extras) -> str:
+    if cell is None:
+        return "–"
+    value = _shown(cell.village_win, "share", counted=True)
+    return "\n".join([value, *in_red(trouble_marks(extras, cell.name))])
 
 
 def _shown(estimate: Estimate | None, kind: Unit, counted: bool = False) -> str:

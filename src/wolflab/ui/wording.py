@@ -4,15 +4,17 @@ which conditions only lend their games.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
 from ..lab.plans.experiment import Experiment
 from ..lab.plans.specs import Became, ExperienceSpec
 from ..lab.results.differences import Differs, Setting
-from ..lab.results.extras import Extras, Troubled, Uncompared
+from ..lab.results.extras import Extras, Uncompared
 from ..lab.results.players import PlacePlayer
+from ..lab.results.trouble import Troubled
 from ..metrics.shapes import Summary
 from ..text.asking.sentences import listed
 
@@ -22,6 +24,8 @@ _CHANGE = 60
 """Of a change that `-o` was given, in characters."""
 _MOST = 8
 """Settings told of one place; very different arms are better read in their files."""
+_NAMED = 4
+"""Conditions that a sentence names; tables mark them all."""
 
 
 def counted(n: int, one: str, many: str = "") -> str:
@@ -154,13 +158,30 @@ def uncompared_in_words(uncompared: Uncompared) -> str:
 
 
 def trouble_in_words(trouble: Troubled) -> str:
-    """Whose replies cannot be used, how many and why."""
+    """Whose replies cannot be used, where, how many and why."""
     times = "once" if trouble.often == 1 else f"{trouble.often:,} times"
     because = f"most often because “{trouble.reason}” ({times})."
     share = f"{trouble.unusable:,} of {trouble.replies:,}"
+    who = trouble.player if trouble.everywhere else f"{trouble.player} in {_some(trouble.conditions)}"
     if trouble.decisions:
-        return f"Most decisions of {trouble.model} are stand-ins: {share} had no usable reply, {because}"
-    return f"Most replies of {trouble.model} cannot be used: {share}, {because}"
+        return f"Most decisions of {who} are stand-ins: {share} had no usable reply, {because}"
+    return f"Most replies of {who} cannot be used: {share}, {because}"
+
+
+def _some(conditions: Sequence[str]) -> str:
+    more = len(conditions) - _NAMED
+    return f"{', '.join(conditions[:_NAMED])} and {more} more" if more > 0 else listed(conditions)
+
+
+def trouble_marks(extras: Extras, condition: str) -> tuple[str, ...]:
+    """What tables say below a condition's games: a line for each player that fails in it."""
+    players = (trouble.player for trouble in extras.troubled if condition in trouble.conditions)
+    return tuple(f"unusable: {player}" for player in dict.fromkeys(players))
+
+
+def errors_command(run: str) -> str:
+    """The command that lists a run's unusable replies."""
+    return f"wolflab errors {shlex.quote(run)}"
 
 
 def as_data(extras: Extras) -> dict[str, Any]:
@@ -208,6 +229,9 @@ def marked(summary: Summary, extras: Extras) -> tuple[Summary, Extras]:
         ),
         interviews=tuple(
             replace(interviewed, condition=shown(interviewed.condition)) for interviewed in extras.interviews
+        ),
+        troubled=tuple(
+            replace(trouble, conditions=tuple(map(shown, trouble.conditions))) for trouble in extras.troubled
         ),
     )
     return summary, extras

@@ -1,12 +1,11 @@
 """What a report tells beside its summary: what arms differ in, who only lends games, interviews, learning
-curves, what was chosen, how different candidates are, models whose replies are mostly unusable, comparisons
+curves, what was chosen, how different candidates are, players whose replies are mostly unusable, comparisons
 that were asked for and could not be made. Read from a run; every number is an `Estimate` or a count.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,8 +13,6 @@ from ...metrics.choices import Choices
 from ...metrics.diversity import Diversity
 from ...metrics.growth import DealWon, Growth, growth_curve
 from ...metrics.interviews import InterviewGiven, InterviewRows, interview_rows, interviews_of
-from ...metrics.registry import SPLITS
-from ...metrics.rows import MeasureRow
 from ...metrics.shapes import Summary
 from ...models.wire import UNCOUNTED
 from ..plans.experiment import Experiment
@@ -23,25 +20,9 @@ from ..plans.specs import Became
 from ..runs.counting import rows_of
 from ..storage.store import Store
 from .differences import Arm, Differs, baseline_of, differences, sources
-from .heard import MANY, MANY_DECISIONS, Ledger, by_model
 from .players import PlacePlayer, players_of
 from .studies import studied
-
-
-@dataclass(frozen=True, slots=True)
-class Troubled:
-    """A model of whose replies more than half could not be used. often: how many times `reason`.
-
-    decisions: it is a player's decisions that are counted, and more than half of them were stand-ins; `model`
-    is then the player (model and recipe), `replies` its decisions.
-    """
-
-    model: str
-    replies: int
-    unusable: int
-    reason: str
-    often: int
-    decisions: bool = False
+from .trouble import Troubled, troubled_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +58,11 @@ class Extras:
 
 
 def extras(store: Store, summary: Summary) -> Extras:
-    """Of one run. summary: it tells whether replies have to be looked at."""
+    """Of one run. summary: its numbers, which tell what could be compared."""
     experiment = store.experiment
     arms = [Arm(name, experiment, name) for name in experiment.conditions]
     return replace(
-        _read(store, summary),
+        _read(store),
         differs=differences(arms, baseline_of(experiment)),
         players=players_of(store),
         became=tuple(experiment.became),
@@ -91,7 +72,7 @@ def extras(store: Store, summary: Summary) -> Extras:
 
 def extras_of_all(stores: Sequence[Store], summary: Summary) -> Extras:
     """Of several runs side by side; conditions are named as in `summaries.compared`."""
-    each = [_under(store.path.name, _read(store, summary)) for store in stores]
+    each = [_under(store.path.name, _read(store)) for store in stores]
     all_of: dict[str, Any] = {
         name: tuple(row for extra in each for row in getattr(extra, name)) for name in _READ
     }
@@ -116,38 +97,26 @@ def extras_of_all(stores: Sequence[Store], summary: Summary) -> Extras:
 
 def extras_of_tournament(store: Store) -> Extras:
     """Of a tournament's run: who plays, and whose replies are mostly unusable."""
-    rows = store.games()
-    kept = (row for row in rows_of(store, rows) if row is not None)
-    bad = any(2 * part[0] > part[1] for row in kept for part in _replies_in(row))
     return Extras(
-        troubled=_mostly(store, bad),
+        troubled=troubled_in(store),
         estimated=_estimated(store),
         players=players_of(store),
         became=tuple(store.experiment.became),
     )
 
 
-def _replies_in(row: MeasureRow) -> Iterator[tuple[float, float]]:
-    """(those without use, all) of each player's replies, then of its decisions, in one game."""
-    for number, measure in enumerate(SPLITS.values()):
-        if measure.name in ("invalid_by_player", "fallback_by_player"):
-            for _, sums in row.parts.get(number, ()):
-                if sums is not None:
-                    yield sums[0], sums[1]
-
-
 _READ = ("sources", "interviews", "growth", "troubled", "choices", "diversity", "estimated")
 """What is read of each run by itself."""
 
 
-def _read(store: Store, summary: Summary) -> Extras:
+def _read(store: Store) -> Extras:
     chosen, diverse = studied(store)
     return Extras(
         sources=sources(store.experiment),
         # Read from records, and none where nothing of it was asked for.
         interviews=_interviews(store) if store.experiment.interview else (),
         growth=_growths(store),
-        troubled=_troubled(store, summary),
+        troubled=troubled_in(store),
         estimated=_estimated(store),
         choices=chosen,
         diversity=diverse,
@@ -160,7 +129,9 @@ def _under(run: str, extras: Extras) -> Extras:
     def named(row: Any) -> Any:
         if isinstance(row, str):
             return f"{run}: {row}"
-        names = {name: getattr(row, name, None) for name in ("condition", "baseline", "beside", "model")}
+        if isinstance(row, Troubled):
+            return replace(row, conditions=tuple(map(named, row.conditions)), everywhere=False)
+        names = {name: getattr(row, name, None) for name in ("condition", "baseline", "beside")}
         return replace(row, **{name: f"{run}: {value}" for name, value in names.items() if value is not None})
 
     changed: dict[str, Any] = {name: tuple(map(named, getattr(extras, name))) for name in _READ}
@@ -222,56 +193,8 @@ def uncompared(experiment: Experiment, summary: Summary) -> Uncompared | None:
     return Uncompared(missing, len(experiment.conditions) - len(sources(experiment)) < 2) if missing else None
 
 
-# -- replies ----------------------------------------------------------------------------------------
-
-
-def _troubled(store: Store, summary: Summary) -> tuple[Troubled, ...]:
-    """Only where somebody's replies in finished games look bad, or games are not over, are they counted."""
-    bad = any(
-        (estimate.value or 0.0) > 0.5
-        for condition in summary.conditions
-        for name in ("invalid_by_player", "fallback_by_player")
-        for estimate in condition.split(name).values()
-    )
-    return _mostly(store, bad)
-
-
-def _mostly(store: Store, bad: bool) -> tuple[Troubled, ...]:
-    """bad: whether any game or condition so far makes it worth while to count."""
-    if not bad and all(row.over for row in store.games()):
-        return ()
-    with Ledger(store) as ledger:
-        return troubled(ledger, 1)
-
-
-def troubled(ledger: Ledger, least: int | None = None) -> tuple[Troubled, ...]:
-    """The models that mostly cannot be used so far, then players of the others who mostly decide nothing.
-
-    least: of replies, and of decisions, from which that is told; None: as many as make it no bad luck.
-    """
-    tallies = ledger.tally()
-    models = {
-        model: tally
-        for model, tally in sorted(by_model(tallies).items())
-        if tally.mostly_unusable(least or MANY)
-    }
-    rows = [
-        Troubled(model, tally.replies, tally.unusable, *_most(tally.reasons))
-        for model, tally in models.items()
-    ]
-    for player, tally in sorted(tallies.items()):
-        if player.model not in models and tally.mostly_stood_in_for(least or MANY_DECISIONS):
-            total = tally.stand_ins.total()
-            rows.append(Troubled(str(player), tally.decisions, total, *_most(tally.stand_ins), True))
-    return tuple(rows)
-
-
 def _estimated(store: Store) -> tuple[str, ...]:
     return tuple(dict.fromkeys(what for _, what in store.adaptations() if what.endswith(UNCOUNTED)))
 
 
-def _most(reasons: Counter[str]) -> tuple[str, int]:
-    return reasons.most_common(1)[0]
-
-
-__all__ = ["Extras", "Troubled", "Uncompared", "extras", "extras_of_all", "troubled", "uncompared"]
+__all__ = ["Extras", "Uncompared", "extras", "extras_of_all", "extras_of_tournament", "uncompared"]

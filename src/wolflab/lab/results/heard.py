@@ -1,4 +1,4 @@
-"""Which replies of a run could not be used, by player, of games that are over and of games that are not.
+"""Which replies of a run could not be used, by condition and player, of games that are over and that are not.
 Beside them, how many decisions were taken for a player by what stands in for an unusable reply: of a player
 that makes ten calls a decision, one unusable call in ten can mean that it decides nothing.
 
@@ -10,14 +10,14 @@ the players read it. No model is asked, no text is embedded anew, and nothing is
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ...agents.base import IO, Agent, Invalid, Reply
 from ...errors import CassetteMismatch, WolflabError
 from ...match import Casting, Dealing, Player, play, run_now
-from ...metrics.play import PlayerLabel, label_of, player_label
+from ...metrics.play import PlayerLabel, label_of, may_fail, player_label
 from ...models.base import Model, Request, Response
 from ...models.calls import Filed
 from ...models.embedders.base import Vectors
@@ -33,10 +33,6 @@ from ..runs.replay import silenced
 from ..storage.embedding_cache import CachedEmbedder, WrappedEmbedder, text_hash
 from ..storage.store import GameRow, Place, Store
 
-MANY = 50
-"""Replies from which a rate of unusable ones is taken for more than bad luck."""
-MANY_DECISIONS = 20
-"""The same for decisions. Each takes several calls, and one whose reply could be mended was asked again."""
 SHOWN = 200
 """How much of an unusable reply is kept, in characters (as much as a `Mistake` keeps)."""
 
@@ -71,13 +67,15 @@ class Tally:
         """Replies that could not be used."""
         return self.reasons.total()
 
-    def mostly_unusable(self, least: int = MANY) -> bool:
-        """Whether more than half of the replies could not be used, of at least so many."""
-        return self.replies >= least and 2 * self.unusable > self.replies
+    @property
+    def mostly_unusable(self) -> bool:
+        """Whether more than half of the replies could not be used."""
+        return 2 * self.unusable > self.replies > 0
 
-    def mostly_stood_in_for(self, least: int = MANY_DECISIONS) -> bool:
-        """Whether more than half of the decisions were stand-ins, of at least so many."""
-        return self.decisions >= least and 2 * self.stand_ins.total() > self.decisions
+    @property
+    def mostly_stood_in_for(self) -> bool:
+        """Whether more than half of the decisions were stand-ins."""
+        return 2 * self.stand_ins.total() > self.decisions
 
     def decided(self, invalid: str | None) -> None:
         """Count a decision. invalid: why there was no usable reply to it, or None."""
@@ -110,10 +108,14 @@ class Overheard:
 
 
 class Ledger:
-    """The tally of a run that may be going on: games that are over are read once. Close it when done."""
+    """The tally of a run that may be going on: games that are over are read once. Close it when done.
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    conditions: of these alone; None: of all.
+    """
+
+    def __init__(self, store: Store, conditions: Collection[str] | None = None) -> None:
+        self.store = store
+        self._conditions = store.experiment.conditions if conditions is None else conditions
         self._company = Company(store.experiment, store.path, reading=True)
         self._over: dict[int, Mapping[PlayerLabel, Tally]] = {}
 
@@ -127,19 +129,20 @@ class Ledger:
         """Let go of the run's vectors."""
         self._company.close_cache()
 
-    def tally(self) -> dict[PlayerLabel, Tally]:
-        """By player, over all games with calls on file."""
-        tallies: dict[PlayerLabel, Tally] = {}
-        for row in self._store.games():
-            for player, tally in self._game(row).items():
-                tallies.setdefault(player, Tally()).add(tally)
+    def tally(self) -> dict[tuple[str, PlayerLabel], Tally]:
+        """By condition and player, over all games with calls on file."""
+        tallies: dict[tuple[str, PlayerLabel], Tally] = {}
+        for row in self.store.games():
+            if row.condition in self._conditions:
+                for player, tally in self._game(row).items():
+                    tallies.setdefault((row.condition, player), Tally()).add(tally)
         return tallies
 
     def _game(self, row: GameRow) -> Mapping[PlayerLabel, Tally]:
         if row.id in self._over:
             return self._over[row.id]
         if row.over:
-            self._over[row.id] = of_record(self._store.record(row.id))
+            self._over[row.id] = of_record(self.store.record(row.id))
             return self._over[row.id]
         return self.unfinished(row).tallies
 
@@ -149,9 +152,9 @@ class Ledger:
         What cannot be played again (calls of another version, say) is not read, nor is a game of somebody's
         own agents: to read a run, no code is run that it names.
         """
-        filed = self._store.calls(row.id)
+        filed = self.store.calls(row.id)
         ear = _Ear(filed)
-        cast = self._store.experiment.cast(row.condition).values()
+        cast = self.store.experiment.cast(row.condition).values()
         if filed and all(spec.own is None for spec in cast):
             try:
                 match = prepare(self._company, Place.of(row), ear)
@@ -162,14 +165,6 @@ class Ledger:
         return ear.heard()
 
 
-def by_model(tallies: Mapping[PlayerLabel, Tally]) -> dict[str, Tally]:
-    """The tallies of each model, however its players think."""
-    models: dict[str, Tally] = {}
-    for player, tally in tallies.items():
-        models.setdefault(player.model, Tally()).add(tally)
-    return models
-
-
 def of_record(record: GameRecord) -> dict[PlayerLabel, Tally]:
     """A finished game's replies and decisions by player, as its record tells them. Of agents without a model
     those of somebody's own alone can fail, and have decisions.
@@ -178,10 +173,9 @@ def of_record(record: GameRecord) -> dict[PlayerLabel, Tally]:
     for turn in (*record.turns, *record.probes):
         if turn.seat < 0:
             continue
-        player = label_of(record, turn)
-        if not turn.calls and not player.own:
+        if not may_fail(record, turn):
             continue
-        tally = tallies.setdefault(player, Tally())
+        tally = tallies.setdefault(label_of(record, turn), Tally())
         tally.replies += len(turn.calls)
         tally.decided(turn.invalid)
         tally.reasons.update(content.reason for _, content in turn.notes if isinstance(content, Mistake))
@@ -301,4 +295,4 @@ def _all_kept(embedder: CachedEmbedder, texts: Iterable[str]) -> bool:
     return len(embedder.cache.get(embedder.digest, hashes)) == len(hashes)
 
 
-__all__ = ["MANY", "MANY_DECISIONS", "Ledger", "Overheard", "Tally", "Unusable", "by_model", "of_record"]
+__all__ = ["Ledger", "Overheard", "Tally", "Unusable", "of_record"]

@@ -33,9 +33,11 @@ _LONG = 400
 
 
 def trouble(extras: Extras) -> str:
-    """A banner for each model whose replies are mostly unusable."""
-    sentences = (f"<b>Few usable replies.</b> {escape(trouble_in_words(model))}" for model in extras.troubled)
-    return "".join(f'<div class="banner">{sentence} {prose.TROUBLE}</div>\n' for sentence in sentences)
+    """A banner that names the players whose replies are mostly unusable."""
+    if not extras.troubled:
+        return ""
+    named = "<br>".join(escape(trouble_in_words(trouble)) for trouble in extras.troubled)
+    return f'<div class="banner"><b>Few usable replies.</b> {named}<br>{prose.TROUBLE}</div>\n'
 
 
 def who_plays(extras: Extras, instrument: bool) -> PagePart:

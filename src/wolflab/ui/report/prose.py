@@ -129,7 +129,7 @@ spread. For shares it follows from their n; for Ratio and DC their games are ass
 Their DC is set beside ours divided by N, which their released code computes.</p>"""
 
 REPLIES = """Replies that could not be used: of model calls (retries included; of turns, where no
-model is called), and turns for which the rules' stand-in was applied. Void games count too."""
+model is called), and decisions for which the rules' stand-in was applied. Void games count too."""
 
 READING = (
     (

@@ -71,7 +71,7 @@ def report_page(
         for anchor, title, make in (
             ("planted", "Planted effects", sections.planted),
             ("who", "Who plays", beside(extra.who_plays)),
-            ("main", "Results", sections.main_section),
+            ("main", "Results", lambda summary: sections.main_section(summary, extras)),
             ("differs", "What differs", beside(extra.differs)),
             ("along", conducted.along_title(summary), conducted.along),
             ("growing", "While experience grows", beside(extra.growing)),

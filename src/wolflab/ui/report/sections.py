@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
+from ...lab.results.extras import Extras
 from ...metrics.registry import MEASURES
 from ...metrics.shapes import Beside, Counts, Summary
 from ...stats.resampling import SEED
@@ -22,6 +24,7 @@ from ..measures import (
     section,
     splits_in,
 )
+from ..wording import trouble_marks
 from . import prose
 from .blocks import PagePart, Passage, joined
 from .figures import ChartLine, ForestRow, Panel, Picture, calibration_chart, forest, on_page
@@ -29,7 +32,7 @@ from .numbers import UNKNOWN, number_cell, p_value, published_cell, shown
 from .table import Cell, ReportTable, TableRow
 
 
-def main_section(summary: Summary) -> PagePart:
+def main_section(summary: Summary, extras: Extras) -> PagePart:
     """One row per condition."""
     kept = headlines(summary)
     rows: list[TableRow] = []
@@ -38,7 +41,7 @@ def main_section(summary: Summary) -> PagePart:
         rows.append(
             [
                 Cell(condition.name, under=(", ".join((*condition.players, *whose)),)),
-                _games(condition.counts),
+                _games(condition.counts, trouble_marks(extras, condition.name)),
                 *(measure_cell(condition, measure) for measure in kept),
             ]
         )
@@ -58,12 +61,12 @@ def main_section(summary: Summary) -> PagePart:
     return tables
 
 
-def _games(counts: Counts) -> Cell:
+def _games(counts: Counts, marks: Sequence[str]) -> Cell:
     """How many games of a condition are done, and what became of the others."""
     lost = {"void": counts.void, "unfinished": counts.unfinished, "failed": counts.failed}
     return Cell(
         f"{counts.done} of {counts.planned}",
-        under=tuple(f"{n} {state}" for state, n in lost.items()),
+        under=(*(f"{n} {state}" for state, n in lost.items()), *marks),
         numbers={"done": counts.done, "planned": counts.planned, **lost},
     )
 

@@ -7,6 +7,7 @@ and its n; what no real model played is marked on every table.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from ...lab.results.extras import Extras
 from ...metrics.tournament import SIDE_PARTS, CellRow, Standings
 from ...stats.intervals import Estimate
 from ...stats.ratings import Rating
-from ..wording import counted, cut
+from ..wording import counted, cut, trouble_marks
 from . import prose
 from .blocks import PagePart, Passage
 from .extras import trouble, who_plays
@@ -58,7 +59,7 @@ def standings_page(
         PageSection(anchor, title, body)
         for anchor, title, make in (
             ("who", "Who plays", lambda found: who_plays(extras, found.instrument)),
-            ("matrix", "Win rates", _matrix),
+            ("matrix", "Win rates", lambda found: _matrix(found, extras)),
             ("scores", "Scores", _scores),
             ("ratings", "Ratings", _ratings),
             ("differences", "Differences", _differences),
@@ -86,11 +87,11 @@ def standings_page(
 # -- sections ---------------------------------------------------------------------------------
 
 
-def _matrix(standings: Standings) -> PagePart:
+def _matrix(standings: Standings, extras: Extras) -> PagePart:
     rows: list[TableRow] = []
     for village in standings.village:
         cells = [standings.cell(village, werewolves) for werewolves in standings.werewolves]
-        rows.append([village, *(_cell(cell) for cell in cells)])
+        rows.append([village, *(_cell(cell, extras) for cell in cells)])
     heads = ["village ↓ \u00a0 Werewolves →", *standings.werewolves]
     drawn = heat_map(standings)
     figure: PagePart = "" if drawn is None else on_page(drawn, _caption(standings))
@@ -102,8 +103,11 @@ def _matrix(standings: Standings) -> PagePart:
     return lead + figure + table + note
 
 
-def _cell(cell: CellRow | None) -> Cell:
-    return NO_NUMBER if cell is None else shown(cell.village_win, "share")
+def _cell(cell: CellRow | None, extras: Extras) -> Cell:
+    if cell is None:
+        return NO_NUMBER
+    value = shown(cell.village_win, "share")
+    return replace(value, under=(*value.under, *trouble_marks(extras, cell.name)))
 
 
 def _scores(standings: Standings) -> PagePart:

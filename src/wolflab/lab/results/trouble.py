@@ -1,0 +1,92 @@
+"""Players most of whose replies could not be used, or most of whose decisions were stand-ins: one rule, which
+page and terminal, their tables, the alarm while a run goes on and the exit code follow.
+
+A player is judged condition by condition, over all its games there: void ones too, and those that are not
+over. Conditions in which it fails in the same way are told together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...metrics.registry import SPLITS
+from ...metrics.rows import MeasureRow
+from ..runs.counting import rows_of
+from ..storage.store import Store
+from .heard import Ledger, Tally
+
+MANY = 50
+"""Replies from which a rate of unusable ones is taken for more than bad luck."""
+MANY_DECISIONS = 20
+"""The same for decisions. Each takes several calls, and one whose reply could be mended was asked again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Troubled:
+    """A player (model and recipe) of whose replies more than half could not be used, in each of `conditions`.
+
+    replies, unusable: over these conditions. often: how many times `reason`. run: the path of its run.
+    everywhere: these are all conditions of the run. decisions: it is the player's decisions that are counted,
+    and more than half of them were stand-ins; `replies` are then its decisions.
+    """
+
+    player: str
+    conditions: tuple[str, ...]
+    replies: int
+    unusable: int
+    reason: str
+    often: int
+    run: str
+    everywhere: bool = True
+    decisions: bool = False
+
+
+def troubled(ledger: Ledger, replies: int = 1, decisions: int = 1) -> tuple[Troubled, ...]:
+    """Whose replies fail so far, then whose decisions do though its replies do not.
+
+    replies, decisions: how many it takes, over the conditions in which the player fails, to be told.
+    """
+    every = tuple(ledger.store.experiment.conditions)
+    found: dict[tuple[bool, str], dict[str, Tally]] = {}
+    for (condition, player), tally in ledger.tally().items():
+        if tally.mostly_unusable or tally.mostly_stood_in_for:
+            found.setdefault((not tally.mostly_unusable, str(player)), {})[condition] = tally
+    rows = []
+    for (decided, name), tallies in sorted(found.items()):
+        whole = Tally()
+        for tally in tallies.values():
+            whole.add(tally)
+        count, reasons = (whole.decisions, whole.stand_ins) if decided else (whole.replies, whole.reasons)
+        if count >= (decisions if decided else replies):
+            where = tuple(condition for condition in every if condition in tallies)
+            most = reasons.most_common(1)[0]
+            run, everywhere = str(ledger.store.path), where == every
+            rows.append(Troubled(name, where, count, reasons.total(), *most, run, everywhere, decided))
+    return tuple(rows)
+
+
+def troubled_in(store: Store) -> tuple[Troubled, ...]:
+    """Of a run as it is stored, however few the replies. Only records of suspect conditions are read."""
+    games = store.games()
+    suspects = {
+        game.condition
+        for game, row in zip(games, rows_of(store, games), strict=True)
+        if (store.came_to(game.id) if row is None else any(2 * bad > all_ for bad, all_ in _counts(row)))
+    }
+    if not suspects:
+        return ()
+    with Ledger(store, suspects) as ledger:
+        return troubled(ledger)
+
+
+def _counts(row: MeasureRow) -> Iterator[tuple[float, float]]:
+    """(those without use, all) of each player's replies, then of its decisions, in one game."""
+    for number, measure in enumerate(SPLITS.values()):
+        if measure.name in ("invalid_by_player", "fallback_by_player"):
+            for _, sums in row.parts.get(number, ()):
+                if sums is not None:
+                    yield sums[0], sums[1]
+
+
+__all__ = ["MANY", "MANY_DECISIONS", "Troubled", "troubled", "troubled_in"]
