@@ -20,7 +20,7 @@ from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
+from rich.table import Column, Table
 
 from ..agents.language import LanguageAgent
 from ..agents.recipes import RECIPES, Recipe
@@ -211,8 +211,12 @@ BASE = "append"
 def prompt_table(games: int | None = None) -> Table:
     """What the prompts of each kind of game cost in each layout. games: of each kind; None for all."""
     table = Table(
-        *("game", "layout", "1,000 characters", "known"),
+        Column("game", min_width=len("deductive,")),
+        *("layout", "length", "known"),
         *(floor.name for floor in FLOORS),
+        caption="length: 1,000 characters a game; known: the share that begins as an earlier prompt",
+        caption_justify="left",
+        pad_edge=False,
     )
     kinds: dict[str, list[RecordedGame]] = {}
     for game in recorded_games():
@@ -238,7 +242,9 @@ def prompt_table(games: int | None = None) -> Table:
                 f"{known:.2f}",
                 *(f"{price:.2f}" for price in prices),
             )
-            table.add_row(kind, layout, *cells, end_section=layout == LAYOUTS[-1])
+            table.add_row(
+                kind if layout == LAYOUTS[0] else "", layout, *cells, end_section=layout == LAYOUTS[-1]
+            )
     return table
 
 
