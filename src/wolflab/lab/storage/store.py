@@ -25,7 +25,7 @@ from ...metrics.rows import Status
 from ...models.calls import Filed
 from ...record import GameRecord, read_record
 from ...record.sealed import NO_WORDS, SealedWords, WordsBySeal
-from ...usage import CallTotals
+from ...usage import CallTotals, Usage
 from ..plans.experiment import Experiment
 from ..plans.loading import load_experiment
 from ..plans.specs import PERSON
@@ -328,6 +328,10 @@ class Store(CallStore):
     def came_to(self, game: int) -> dict[str, CallTotals]:
         """What a game's calls come to, by model."""
         return self.spent_by(asker(game)).get(asker(game), {})
+
+    def costless(self, game: int) -> dict[str, Usage]:
+        """What those calls of a game took that cost nothing, by model."""
+        return self.costless_of(asker(game))
 
 
 def asker(game: int) -> str:
