@@ -28,7 +28,7 @@ from ...record.sealed import NO_WORDS, SealedWords, WordsBySeal
 from ...usage import CallTotals, Usage
 from ..plans.experiment import Experiment
 from ..plans.loading import load_experiment
-from ..plans.specs import PERSON
+from ..plans.specs import PERSON, with_meanings
 from .call_store import CallStore
 from .embedding_cache import spent_on_vectors
 from .packing import Packed, Unpacked, unpack
@@ -104,7 +104,7 @@ class Store(CallStore):
         beside: Mapping[str, str] | None = None,
         facts: Mapping[str, str] | None = None,
     ) -> Self:
-        """Start a run in an empty directory. beside: files of its own, by name. facts: what `meta` is to say.
+        """Start a run in an empty directory. beside: plans of its own, by name. facts: what `meta` is to say.
         The run is not there before they are.
         """
         must_be_new(path)
@@ -113,7 +113,7 @@ class Store(CallStore):
         try:
             must_be_new(path)  # once more: another process may have been quicker
             for name, text in {**(beside or {}), "experiment.yaml": experiment.written()}.items():
-                write(path / name, text.encode())
+                write(path / name, with_meanings(text).encode())
             try:
                 return cls._writer(path, lock, {_MEANINGS: MEANINGS, **(facts or {})})
             except BaseException:
