@@ -34,6 +34,7 @@ from wolflab.record.sealed import ERASED
 from wolflab.rules import ROLES, Said, Voted
 from wolflab.text.notes import Proposed
 from wolflab.ui.annotating import judge_sample
+from wolflab.ui.exporting import export_as
 from wolflab.ui.notebook import OpenedRun
 from wolflab.ui.report.numbers import cost_in_words
 
@@ -398,6 +399,18 @@ def test_what_there_is_to_export_is_said(run: OpenedRun, tmp_path: Path) -> None
     done = command_line.wolflab("export", str(run.path), str(tmp_path), "--texts")
     assert done.returncode == 2
     assert "add --as data" in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("kind", ["records", "data", "tables", "figures"])
+@pytest.mark.parametrize("under", ["", "deeper", "deeper/still"])
+def test_where_a_file_stands_no_folder_is_made(run: OpenedRun, tmp_path: Path, kind: str, under: str) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("mine", encoding="utf-8")
+    with pytest.raises(StoreError) as refused:
+        export_as(Console(quiet=True), run.path, taken / under, [kind], False, [])
+    sentence = f"{taken} is no folder, so nothing can lie in it; name another place, or move it away"
+    assert str(refused.value).endswith(f": {sentence}")
+    assert taken.read_text(encoding="utf-8") == "mine"
 
 
 def test_tables_and_figures_are_written_with_their_contents(run: OpenedRun, tmp_path: Path) -> None:
