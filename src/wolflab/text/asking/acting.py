@@ -114,7 +114,9 @@ def reply_fields(ask: Ask, ruleset: Ruleset, wording: Wording, reasoning: bool =
 
 def closing_of(ask: Ask, wording: Wording) -> str:
     """What is said after the form, by whether everybody will hear the answer."""
-    return phrases(f"{wording}/phrases")["close_speech" if ask.options is None else "close_choice"].template
+    templates = phrases(f"{wording}/phrases")
+    told = templates["close"].template
+    return f"{told} {templates['close_speech'].template}" if ask.options is None else told
 
 
 def options_told(ask: Ask, ruleset: Ruleset, wording: Wording) -> tuple[str, ...]:

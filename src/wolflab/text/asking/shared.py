@@ -33,13 +33,12 @@ def reply_forms(question: Question) -> str:
     why, listed = {"reasoning": field["reply_reasoning"]}, phrases("shared")
     chosen = why | {"action": listed["reply_action"].template}
     said = why | {"statement": field["reply_statement"]}
-    heard = field["close_speech"].removeprefix("Write in English. ")
     preferred = why | {"choice": listed["reply_choice"].template}
     return render_template(
         "forms",
         judgement=f'{fields_told("own", judged)}\n{{"player_1": {skeleton(judged)}, ...}}',
         action=f"{fields_told('own', chosen)}\n{skeleton(chosen)}",
-        statement=f"{fields_told('own', said)}\n{skeleton(said)}\n{heard}",
+        statement=f"{fields_told('own', said)}\n{skeleton(said)}\n{field['close_speech']}",
         choice=f"{fields_told('own', preferred)}\n{skeleton(preferred)}",
     )
 

@@ -107,7 +107,7 @@ def _choose(question: Question, task: Choose, common: dict[str, str]) -> str:
             request=moderator_request(now, _open(task, now)),
             note=pack_note(now, task.ask.kind, wording),
             candidates=_listed(task.candidates, task.ask, wording),
-            form=form_asked(question, "choice", fields, templates["close_choice"].template),
+            form=form_asked(question, "choice", fields, templates["close"].template),
         )
     )
 
