@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 import command_line
+import http_server
 import wolflab
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, StoreError
@@ -24,10 +28,15 @@ from wolflab.lab.data.rows import DataSource
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
+from wolflab.metrics.shapes import ConditionResult
 from wolflab.record import GameRecord
 from wolflab.record.sealed import ERASED
 from wolflab.rules import ROLES, Said, Voted
+from wolflab.text.notes import Proposed
+from wolflab.ui.annotating import judge_sample
+from wolflab.ui.exporting import export_as
 from wolflab.ui.notebook import OpenedRun
+from wolflab.ui.report.numbers import cost_in_words
 
 ROOT = Path(__file__).parent.parent
 MODEL = {"model": "village", "invalid": 0.1}
@@ -212,6 +221,127 @@ def test_without_the_extra_a_sentence_names_it(run: OpenedRun, monkeypatch: pyte
     assert list(run.games.rows()), "rows need nothing"
 
 
+def test_how_many_candidates_were_asked_for_is_told(run: OpenedRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    def told() -> list[tuple[Any, Any]]:
+        rows = [row for row in run.decisions.rows() if row["candidates"] is not None]
+        return [(row["candidates_asked"], row["candidates"]) for row in rows]
+
+    def fewer(store: Store, game: int) -> GameRecord:
+        record = real(store, game)
+        for turn in (*record.turns, *record.probes):
+            for at, (step, note) in enumerate(turn.notes):
+                if isinstance(note, Proposed):
+                    turn.notes[at] = (step, Proposed(note.candidates[:1], len(note.candidates)))
+        return record
+
+    real, before = Store.record, told()
+    assert before
+    assert all(asked == came for asked, came in before), "where all came"
+    monkeypatch.setattr(Store, "record", fewer)
+    assert told() == [(asked, 1) for asked, _ in before]
+
+
+# -- what calls cost ----------------------------------------------------------------------------
+
+
+def played_over_http(
+    path: Path, price: dict[str, float] | None = None, counts: bool = True
+) -> tuple[OpenedRun, ConditionResult]:
+    """A short game of a model behind HTTP, and what its report says."""
+    with http_server.running() as server:
+        server.usage = counts
+        model = {"model": "wolf-1", "base_url": server.base_url, "price": price}
+        fields = {
+            "name": "costs",
+            "rules": {"preset": "witch", "max_rounds": 1, "discussion": False},
+            "players": {"others": {"model": model, "recipe": "vanilla"}},
+            "deals": 1,
+        }
+        with Store.create(path, build(fields)) as store:
+            assert runner.play_run(store)
+    return reported(path)
+
+
+def reported(path: Path) -> tuple[OpenedRun, ConditionResult]:
+    run = wolflab.open_run(path)
+    (found,) = run.summary.conditions
+    return run, found
+
+
+def costs(run: OpenedRun) -> tuple[Any, list[Any]]:
+    """Of the game, and of its calls."""
+    (game,) = run.games.rows()
+    return game["cost"], [row["cost"] for row in run.calls.rows()]
+
+
+def test_an_unknown_cost_is_empty(run: OpenedRun, tmp_path: Path) -> None:
+    made, found = played_over_http(tmp_path / "r")
+    game, calls = costs(made)
+    assert game is None
+    assert set(calls) == {None}
+    assert found.unpriced == ("wolf-1",)
+    assert {row["cost"] for table in (run.games, run.calls) for row in table.rows()} == {0}, "of village"
+
+
+def test_a_known_cost_is_the_sum_of_its_calls(tmp_path: Path) -> None:
+    made, found = played_over_http(tmp_path / "r", {"input": 1.0})
+    game, calls = costs(made)
+    assert game == pytest.approx(sum(calls))
+    assert min(calls) > 0
+    assert found.unpriced == ()
+
+
+@pytest.mark.parametrize(
+    "price",
+    [{"input": 0}, {"input": 0, "written": 1.0}, {"input": 0, "cached": 0.5}],
+)
+def test_a_price_of_nothing_is_a_known_cost(tmp_path: Path, price: dict[str, float]) -> None:
+    """What other tokens would have cost is of no matter where none were used."""
+    made, found = played_over_http(tmp_path / "r", price)
+    game, calls = costs(made)
+    assert game == 0
+    assert set(calls) == {0}
+    assert found.unpriced == ()
+    assert found.measures["cost"].value == 0
+    assert cost_in_words([found]) == ("$0.00", "")
+
+
+def test_a_game_with_one_unpriced_call_has_no_known_cost(tmp_path: Path) -> None:
+    """Its price came on the way."""
+    made, _ = played_over_http(tmp_path / "r", {"input": 1.0})
+    _, before = costs(made)
+    with closing(sqlite3.connect(tmp_path / "r" / "run.sqlite")) as db, db:
+        db.execute("UPDATE calls SET cost = 0 WHERE key = (SELECT min(key) FROM calls)")
+        db.execute("UPDATE totals SET cost = (SELECT sum(cost) FROM calls)")
+    made, found = reported(tmp_path / "r")
+    game, calls = costs(made)
+    assert game is None
+    assert calls == [None, *before[1:]]
+    assert found.unpriced == ("wolf-1",)
+    assert cost_in_words([found])[0].startswith("at least $")
+
+
+def test_estimated_tokens_are_marked(run: OpenedRun, tmp_path: Path) -> None:
+    made, _ = played_over_http(tmp_path / "r", counts=False)
+    for table, told in ((made.games, True), (made.calls, True), (run.games, False), (run.calls, False)):
+        assert {row["estimated"] for row in table.rows()} == {told}
+
+
+def test_a_judges_call_that_cost_nothing_has_no_known_cost(run: OpenedRun, tmp_path: Path) -> None:
+    """Its directory does not say what its price was."""
+    labels = tmp_path / "labels"
+    command_line.wolflab("annotate", "sample", str(run.path), "-o", str(labels), "--per-condition", "2")
+    for name, price, known in (("wolf-1", {"input": 0.0}, False), ("wolf-2", {"input": 1.0}, True)):
+        with http_server.running() as server:
+            server.faults.extend([http_server.Fault("text", body='{"reasonable": "yes"}')] * 4)
+            model = {"model": name, "base_url": server.base_url, "price": price}
+            judge_sample(Console(quiet=True), labels, model)
+        opened = wolflab.open_run(run.path, judges=[labels / f"judge-{name}"])
+        judged = [row["cost"] for row in opened.calls.rows() if str(row["asker"]).startswith("item/")]
+        assert len(judged) == 4
+        assert all((cost is not None) is known for cost in judged)
+
+
 # -- people -------------------------------------------------------------------------------------
 
 
@@ -269,6 +399,18 @@ def test_what_there_is_to_export_is_said(run: OpenedRun, tmp_path: Path) -> None
     done = command_line.wolflab("export", str(run.path), str(tmp_path), "--texts")
     assert done.returncode == 2
     assert "add --as data" in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("kind", ["records", "data", "tables", "figures"])
+@pytest.mark.parametrize("under", ["", "deeper", "deeper/still"])
+def test_where_a_file_stands_no_folder_is_made(run: OpenedRun, tmp_path: Path, kind: str, under: str) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("mine", encoding="utf-8")
+    with pytest.raises(StoreError) as refused:
+        export_as(Console(quiet=True), run.path, taken / under, [kind], False, [])
+    sentence = f"{taken} is no folder, so nothing can lie in it; name another place, or move it away"
+    assert str(refused.value).endswith(f": {sentence}")
+    assert taken.read_text(encoding="utf-8") == "mine"
 
 
 def test_tables_and_figures_are_written_with_their_contents(run: OpenedRun, tmp_path: Path) -> None:

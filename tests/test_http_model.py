@@ -1024,6 +1024,20 @@ def test_messages_are_cut_at_the_last_four_ends(ends, parts):
     assert shown == parts
 
 
+def test_of_more_common_beginnings_than_a_vendor_takes_marks_the_longest_are_marked(keys):
+    text = RULES + PUBLIC + "a" + PROMPT
+    ends = tuple(range(10, 70, 10))
+    _, server, _ = hear(alike("a", shared=ends), provider="openrouter", model="anthropic/wolf-1")
+    said = [message["content"] for message in server.bodies[-1]["messages"]]
+    parts = [part for one in said for part in (one if isinstance(one, list) else [{"text": one}])]
+    at, marked = 0, []
+    for part in parts:
+        at += len(part["text"])
+        marked += [at] if "cache_control" in part else []
+    assert marked == [30, 40, 50, 60]
+    assert "".join(part["text"] for part in parts) == text
+
+
 def test_no_part_of_a_message_is_blank():
     said = [{"role": "user", "content": " \n one \n two \n "}]
     for ends in ((1,), (2, 9), (1, 2, 3), (13,), (12, 13, 14)):

@@ -16,13 +16,15 @@ import yaml
 
 from scripted import Scripted
 from wolflab.agents.language import LanguageAgent
-from wolflab.agents.recipes import RECIPES, Recipe
+from wolflab.agents.recipes import MEANT_BEFORE, RECIPES, Recipe
 from wolflab.bench.prompts import LAYOUTS, in_layout, prompts_sent, recorded_games
 from wolflab.errors import ExperimentError
-from wolflab.lab.plans.loading import build
+from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.plans.specs import as_meant
+from wolflab.lab.plans.tournament import FILE, load_tournament, make_tournament
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import verify_game
+from wolflab.lab.runs.tournament_games import start_tournament
 from wolflab.lab.storage.store import Store
 from wolflab.match import Draws, InterviewProbe, Match, Player, ReliabilityProbe, StrawPoll, play, run_now
 from wolflab.models.base import Model, Request, Response
@@ -265,6 +267,35 @@ def test_a_run_keeps_the_recipes_that_it_was_begun_with(tmp_path: Path) -> None:
             verify_game(store, row, agents=True)
     now = build(data)
     assert {spec.resolved_recipe().layout for spec in now.cast("plain").values()} == {"shared"}
+
+
+@pytest.mark.parametrize("entrants", [False, True])
+def test_a_copy_of_a_runs_file_means_what_the_run_did(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entrants: bool
+) -> None:
+    """A later version, before which `vanilla` was otherwise than it is there, reads it as it was."""
+    plain = {"players": {"others": {"model": "village", "recipe": "vanilla"}}}
+    pairs = {"entrants": {"a": "vanilla", "b": {"recipe": "vanilla"}}, "model": "village"}
+    data = {"name": "copied", "deals": 1, **(pairs if entrants else plain)}
+    path = tmp_path / "run"
+    with start_tournament(path, make_tournament(data)) if entrants else Store.create(path, build(data)):
+        pass
+    copied = tmp_path / "copied.yaml"
+    copied.write_bytes((path / (FILE if entrants else "experiment.yaml")).read_bytes())
+
+    def styles() -> set[str | None]:
+        made = load_tournament(copied).experiment() if entrants else load_experiment(copied)
+        casts = (made.cast(name).values() for name in made.conditions)
+        return {spec.resolved_recipe().style for cast in casts for spec in cast}
+
+    assert styles() == {None}
+    later = {**MEANT_BEFORE, "later": {"vanilla": {"style": "quiet_follower"}}}
+    monkeypatch.setattr("wolflab.lab.plans.specs.MEANT_BEFORE", later)
+    monkeypatch.setattr("wolflab.lab.plans.specs.MEANINGS", "later")
+    assert styles() == {"quiet_follower"}
+    copied.write_text(copied.read_text().replace("recipes: '2'", "recipes: '99'"))
+    with pytest.raises(ExperimentError, match=r"meant as in '99', which this version .* does not know"):
+        styles()
 
 
 # -- what they cost -----------------------------------------------------------------------------

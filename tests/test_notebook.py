@@ -15,11 +15,15 @@ from typing import Any
 
 import nbformat
 import pytest
+import yaml
 from nbclient import NotebookClient
 
 import wolflab
 from command_line import wolflab as command
 from wolflab.errors import ExperimentError, ModelError, StoreError
+from wolflab.lab.plans.loading import build
+from wolflab.lab.plans.overrides import changes_of
+from wolflab.lab.plans.sources import Strict
 from wolflab.lab.runs.runner import Progress
 from wolflab.ui.report.page import ReportPage
 
@@ -116,6 +120,54 @@ def test_what_makes_no_sense_is_refused_in_a_sentence(
     assert not list(tmp_path.iterdir()), "nothing is begun that cannot be played"
     with pytest.raises(StoreError, match="nothing"):
         wolflab.open_run(tmp_path / "nothing")
+
+
+def test_values_from_python_are_taken_as_they_are() -> None:
+    """No YAML in between, which reads 1e-7 as a text, and a text with a colon as a mapping."""
+    texts = ["null", "3", "1e-7", "a: b", "{a: b}", " ", "", "# no", "a\x85b\u2028c", "'", "a\nb"]
+    for text in texts:
+        made = build(FIELDS, changes_of({"title": text}))
+        assert made.title == text
+        assert build(yaml.load(made.written(), Strict)).title == text
+    model = {"model": "wolf", "base_url": "http://localhost:1/v1", "temperature": 1e-7}
+    made = build(FIELDS, changes_of({"others.model": model, "others.model.price": {"input": 1e-7}}))
+    assert made.players["others"].model == {**model, "price": {"input": 1e-7}}
+    assert "price" not in model, "what was given is left as it is"
+    assert build(FIELDS, changes_of(["deals=3"])).deals == 3
+    entrants = {"name": "t", "entrants": {"a": "vanilla", "b": "random"}, "model": "village"}
+    assert build(entrants, changes_of({"a.recipe": {"name": "vanilla", "retries": 1}})).built_in
+
+
+def test_a_condition_that_a_value_from_python_changes_tells_of_it() -> None:
+    fields = {**FIELDS, "conditions": {"deductive": {}, "plain": {}}}
+    made = build(fields, changes_of({"others.recipe": {"name": "vanilla"}}))
+    (became, *_) = made.became
+    assert became.changes == ['others.recipe={"name": "vanilla"}']
+    assert build(yaml.load(made.written(), Strict)) == made
+
+
+@pytest.mark.parametrize(
+    ("overrides", "sentence"),
+    [
+        ("deals=3", r"got 'deals=3'; write a dict .* or a list of texts"),
+        (["deals=3", ("deals", 3)], "or a list of texts"),
+        ({1: 2}, r"got the place 1; write it as"),
+        ({"deals": (1, 2)}, r"override 'deals': got \(1, 2\); use a text, a number"),
+        ({"others.model": {"temperature": Path("x")}}, r"override 'others.model': got .*Path.*; use a text"),
+        ({"others.model": {1: 2}}, r"got \{1: 2\}; .* with texts as names"),
+        ({"deals": float("nan")}, "deals: got nan"),
+    ],
+)
+def test_values_that_no_file_could_hold_are_refused(overrides: Any, sentence: str) -> None:
+    with pytest.raises(ExperimentError, match=sentence):
+        wolflab.run(FIELDS, overrides)
+
+
+def test_a_value_that_holds_itself_is_refused() -> None:
+    itself: list[Any] = []
+    itself.append(itself)
+    with pytest.raises(ExperimentError, match="override 'contrasts': the value holds itself"):
+        wolflab.run(FIELDS, {"contrasts": itself})
 
 
 def test_the_report_is_the_commands(tmp_path: Path) -> None:

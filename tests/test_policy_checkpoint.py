@@ -123,7 +123,9 @@ def test_vectors_of_another_length_than_the_network_reads_are_refused() -> None:
 
 def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "wall").write_text("")
-    with pytest.raises(StoreError, match=r"wall.policy\.safetensors: File exists: .*wall; if the disk is"):
+    with pytest.raises(
+        StoreError, match=r"wall.policy\.safetensors: .*wall is no folder, so nothing can lie in it"
+    ):
         save(checkpoint(), tmp_path / "wall" / "policy.safetensors")
 
 

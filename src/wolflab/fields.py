@@ -37,7 +37,19 @@ class Part(BaseModel):
     def written(self) -> str:
         """As a file: what was set, in YAML."""
         settings = self.model_dump(mode="json", exclude_unset=True)
-        return yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
+        return yaml.dump(settings, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes what YAML takes for the end of a line, and would read as a space."""
+
+
+def _quoted(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    ends = any(letter in text for letter in "\x85\u2028\u2029")
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if ends else None)
+
+
+_Dumper.add_representer(str, _quoted)
 
 
 class Misfit(ValueError):

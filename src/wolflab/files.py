@@ -72,7 +72,16 @@ def _told(path: Path, sentence: str, missing: str = "") -> Iterator[None]:
     except OSError as error:
         if missing and isinstance(error, FileNotFoundError) and Path(error.filename or "") == path:
             raise StoreError(missing) from None
+        if isinstance(error, NotADirectoryError | FileExistsError) and (file := _no_folder(path)) is not None:
+            raise StoreError(
+                f"{path}: {file} is no folder, so nothing can lie in it; name another place, or move it away"
+            ) from None
         why = error.strerror or str(error)
         if error.filename is not None and Path(error.filename) == path.parent:
             why += f": {path.parent}"
         raise StoreError(f"{path}: {sentence.format(why)}") from None
+
+
+def _no_folder(path: Path) -> Path | None:
+    """Of the folders that a file is to lie in, the one that is something else."""
+    return next((place for place in path.parents if place.exists() and not place.is_dir()), None)

@@ -20,7 +20,7 @@ from ..errors import ExperimentError
 from ..fields import Amount, Misfit, from_plain, nearest
 from ..text.asking.prompts import STYLES
 from ..text.kinds import KINDS, Kind
-from ..text.questions import FORMS_FIRST, Form, Layout, Wording
+from ..text.questions import FORMS_FIRST, Layout, ReplyForm, Wording
 
 Component = Literal[
     "rules", "recent", "informative", "questions", "predefined", "reflection", "suggestion", "reasoning"
@@ -164,12 +164,12 @@ class Recipe:
         return self.reflect is not None and "reflection" not in self.without
 
     @property
-    def forms(self) -> tuple[Form, ...]:
+    def forms(self) -> tuple[ReplyForm, ...]:
         """The forms of reply that its turns need, as its layout tells them with the rules; () for others."""
         if self.layout not in FORMS_FIRST:
             return ()
         made = self.propose
-        needed: dict[Form, bool] = {
+        needed: dict[ReplyForm, bool] = {
             "judgement": self.deduce is not None,
             "action": True,
             "statement": True,

@@ -244,7 +244,7 @@ def _endpoint(who: str, provider: Provider, settings: ServerSettings, budget: Bu
     if url is None:
         raise ModelError(f"{who} needs base_url, the address of its server")
     if budget is not None and budget.usd is not None and settings.price is None:
-        raise ModelError(f"{who} needs price for a budget in USD; a free one has price 0")
+        raise ModelError(f"{who} needs price for a budget in USD; a free one has price {{input: 0}}")
     shared = endpoint(url, settings.api_key_env or provider.key)
     most = settings.max_in_flight or provider.in_flight
     if most is not None:

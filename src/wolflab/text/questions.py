@@ -260,7 +260,7 @@ Wording = Literal["paper", "own"]
 Layout = Literal["paper", "append", "recall", "shared", "dialogue"]
 FORMS_FIRST: tuple[Layout, ...] = ("shared", "dialogue")
 """The layouts that tell the forms of replies with the rules, once for all requests."""
-Form = Literal["judgement", "action", "statement", "candidates", "choice"]
+ReplyForm = Literal["judgement", "action", "statement", "candidates", "choice"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +293,7 @@ class Question:
     rules: bool = True
     tips: bool = False
     history: tuple[Exchange, ...] = ()
-    forms: tuple[Form, ...] = ()
+    forms: tuple[ReplyForm, ...] = ()
 
     @property
     def news(self) -> tuple[Line, ...]:

@@ -15,14 +15,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-import msgspec
-
 from ..errors import ExperimentError
 from ..lab.data.columns import TABLES
 from ..lab.data.frames import DataTable
 from ..lab.data.rows import DataSource
 from ..lab.plans.experiment import Experiment
 from ..lab.plans.loading import build, load_experiment
+from ..lab.plans.overrides import changes_of
 from ..lab.results.extras import extras, extras_of_tournament
 from ..lab.results.summaries import summary as summary_of
 from ..lab.runs.casting import Company
@@ -155,9 +154,10 @@ def run(
     """Run an experiment, or go on with a run, and open it. Some games may be unfinished: see `games`.
 
     experiment: a file, the name of a shipped one, or its fields as a dict. overrides: fields by their place,
-    such as {"deals": 3, "sheriff.model": "openai/gpt-4o-mini"}, or as the command's -o takes them. village:
-    play it on the built-in player. out: the run's directory (default: a new one under runs/). resume: a run
-    to take up where it stopped. progress: told of every game that is over; True writes a line, False nothing.
+    such as {"deals": 3, "sheriff.model": "openai/gpt-4o-mini"}, with values as they are, or a list of texts
+    as the command's -o takes them. village: play it on the built-in player. out: the run's directory
+    (default: a new one under runs/). resume: a run to take up where it stopped. progress: told of every game
+    that is over; True writes a line, False nothing.
     """
     if (experiment is None) == (resume is None):
         raise ExperimentError("run: name an experiment, or a run to resume; one of the two")
@@ -195,13 +195,7 @@ def _loaded(
     overrides: Mapping[str, Any] | Sequence[str],
     village: bool,
 ) -> Experiment:
-    changes = (
-        [
-            f"{place}={msgspec.json.encode(value).decode()}" for place, value in overrides.items()
-        ]  # JSON is YAML
-        if isinstance(overrides, Mapping)
-        else list(overrides)
-    )
+    changes = changes_of(overrides)
     if isinstance(experiment, Mapping):
         return build(experiment, changes, village)
     return load_experiment(experiment, changes, village)

@@ -42,10 +42,11 @@ _ASK = (
     Column("round", "integer", "the round (a night and the day after it), from 1"),
 )
 _USED = (
-    Column("prompt_tokens", "integer", "tokens of prompts, as the server counted them", "tokens"),
+    Column("prompt_tokens", "integer", "tokens of prompts", "tokens"),
     Column("cached_tokens", "integer", "those of them that came from the server's cache", "tokens"),
     Column("completion_tokens", "integer", "tokens of replies", "tokens"),
-    Column("cost", "number", "by the prices that are set for the model; 0 where none is set", "USD"),
+    Column("cost", "number", "by the price of the model; empty where that is not known of all of it", "USD"),
+    Column("estimated", "yes or no", "whether tokens may be estimated: a server did not count all of them"),
 )
 
 TABLES: Mapping[str, tuple[Column, ...]] = {
@@ -129,6 +130,7 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         Column("invalid", "text", "why the reply could not be used, and a stand-in was taken"),
         Column("mistakes", "integer", "how many replies could not be used, repeated asks counted", "replies"),
         Column("candidates", "integer", "how many actions were proposed before one was taken", "actions"),
+        Column("candidates_asked", "integer", "how many were asked for; fewer may have come", "actions"),
         Column("thought", "text", "the reasoning that came with the action"),
     ),
     "candidates": (

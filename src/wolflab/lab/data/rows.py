@@ -6,7 +6,7 @@ of a person.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,8 +22,9 @@ from ...record.chain import hash_of
 from ...rules import ROLES, Answer, DayBroke, Lead, Pass, Pick, Said, Say, VoteCounted, Voted, told
 from ...text.notes import Belief, Chosen, Deduced, Mistake, Proposed, Rated, Thought
 from ...text.people import ASKED_ALREADY
-from ...usage import CallTotals
+from ...usage import Usage
 from ..labels.annotate import KeyRow, read_key
+from ..plans.prices import Prices, prices_of, unpriced
 from ..plans.specs import PERSON
 from ..runs.counting import summed_totals
 from ..runs.game import rules_of
@@ -46,12 +47,39 @@ class DataSource(NamedTuple):
 
 
 @dataclass
+class _Run:
+    """What is the same for all games of a run."""
+
+    store: Store
+    texts: bool
+
+    @cached_property
+    def prices(self) -> Mapping[str, Prices]:
+        """What each condition says that its models cost."""
+        return {name: prices_of(self.store.experiment, name) for name in self.store.experiment.conditions}
+
+    @cached_property
+    def uncounted(self) -> frozenset[str]:
+        """See `CallStore.uncounted`."""
+        return self.store.uncounted()
+
+
+@dataclass
 class _Game:
     """One game of a run, for the tables."""
 
-    store: Store
+    run: _Run
     row: GameRow
-    texts: bool
+
+    @property
+    def store(self) -> Store:
+        """The run's."""
+        return self.run.store
+
+    @property
+    def prices(self) -> Prices:
+        """What its models cost."""
+        return self.run.prices[self.row.condition]
 
     @cached_property
     def record(self) -> GameRecord | None:
@@ -95,13 +123,14 @@ def _place(row: GameRow) -> DataRow:
 def data_rows(source: DataSource, tables: Sequence[str]) -> Iterator[tuple[str, DataRow]]:
     """The rows of these tables with the names of theirs, in the order of games, then of the tables."""
     with Store.open_for_reading(source.run) as store:
+        run = _Run(store, source.texts)
         for row in store.games():
-            game = _Game(store, row, source.texts)
+            game = _Game(run, row)
             for table in tables:
                 yield from ((table, made) for made in _MAKERS[table](game))
         if "calls" in tables:
             for judge in source.judges:
-                yield from (("calls", made) for made in _judged(store, judge, source.texts))
+                yield from (("calls", made) for made in _judged(run, judge))
 
 
 # -- games and players --------------------------------------------------------------------------------
@@ -109,7 +138,8 @@ def data_rows(source: DataSource, tables: Sequence[str]) -> Iterator[tuple[str, 
 
 def _games(game: _Game) -> Iterator[DataRow]:
     row, record = game.row, game.record
-    spent = summed_totals(game.store.came_to(row.id))
+    totals = game.store.came_to(row.id)
+    spent = summed_totals(totals)
     outcome = None if record is None else record.outcome
     yield game.place | {
         "state": row.status,
@@ -122,14 +152,16 @@ def _games(game: _Game) -> Iterator[DataRow]:
         "seconds": game.store.seconds(row.id),
         "erased": None if record is None else record.erased,
         "calls": spent.calls,
-        **_used(spent),
+        **_used(spent.usage, not unpriced(game.store.costless(row.id), game.prices)),
+        "estimated": not game.run.uncounted.isdisjoint(totals),
         "latency": spent.latency,
     }
 
 
-def _used(spent: CallTotals) -> DataRow:
+def _used(used: Usage, priced: bool) -> DataRow:
+    """priced: whether the whole cost is known."""
     names = ("prompt_tokens", "completion_tokens", "cached_tokens", "cost")
-    return dict(zip(names, spent.usage.figures, strict=True))
+    return dict(zip(names, used.figures, strict=True)) | ({} if priced else {"cost": None})
 
 
 def _players(game: _Game) -> Iterator[DataRow]:
@@ -204,7 +236,7 @@ def _statements(game: _Game) -> Iterator[DataRow]:
                 "where": event.where,
                 **game.seat(event.seat),
                 "person": person,
-                "text": (event.text or None) if game.texts or not person else None,
+                "text": (event.text or None) if game.run.texts or not person else None,
             }
 
 
@@ -274,7 +306,9 @@ def _decisions(game: _Game) -> Iterator[DataRow]:
     for turn, first in _turns(game):
         notes = [note for _, note in turn.notes]
         thoughts = [note.text for note in notes if isinstance(note, Thought)]
-        proposed = [len(note.candidates) for note in notes if isinstance(note, Proposed)]
+        proposed = [note for note in notes if isinstance(note, Proposed)]
+        came = [len(note.candidates) for note in proposed]
+        asked = [note.asked or len(note.candidates) for note in proposed]
         yield (
             first
             | {"kind": turn.kind, "probe": turn.probe is not None}
@@ -285,7 +319,8 @@ def _decisions(game: _Game) -> Iterator[DataRow]:
                 "answer": turn.action.yes if isinstance(turn.action, Answer) else None,
                 "invalid": turn.invalid,
                 "mistakes": sum(isinstance(note, Mistake) for note in notes),
-                "candidates": sum(proposed) if proposed else None,
+                "candidates": sum(came) if proposed else None,
+                "candidates_asked": sum(asked) if proposed else None,
                 "thought": "\n".join(thoughts) or None,
             }
         )
@@ -318,32 +353,35 @@ def _candidates(game: _Game) -> Iterator[DataRow]:
 
 def _calls(game: _Game) -> Iterator[DataRow]:
     for call in game.store.whole_calls(game.row.id):
-        row = game.place | {"asker": asker(game.row.id)} | _call(call, game.seat)
-        yield row | _texts(call) if game.texts else row
+        row = game.place | {"asker": asker(game.row.id)}
+        row |= _call(call, game.seat, game.prices, game.run.uncounted)
+        yield row | _texts(call) if game.run.texts else row
 
 
-def _judged(store: Store, judge: Path, texts: bool) -> Iterator[DataRow]:
+def _judged(run: _Run, judge: Path) -> Iterator[DataRow]:
     """The calls of a judge of this run's replies; the sample's key, beside its directory, names the games.
 
-    Its prompts were made before words were erased, so those of a game without its words are left out.
+    Its prompts were made before words were erased, so those of a game without its words are left out. Its
+    price is in no file, so that what cost nothing has no known cost.
     """
     places: Mapping[str, KeyRow] = {f"item/{row.id}": row for row in read_key(judge.parent).rows}
     with CallStore.open_for_reading(judge) as calls:
+        uncounted = calls.uncounted()
         for who in sorted(calls.spent_by()):
-            game = _game_of(store, places[who], judge, texts) if who in places else None
+            game = _game_of(run, places[who], judge) if who in places else None
             known = game is not None and game.record is not None and not game.record.erased
             for call in calls.whole_calls_of(who):
                 row: DataRow = dict.fromkeys(_PLACE) if game is None else game.place
-                row |= {"asker": who} | _call(call, _nobody if game is None else game.seat)
-                yield row | (_texts(call) if known else dict.fromkeys(_TEXTS)) if texts else row
+                row |= {"asker": who} | _call(call, _nobody if game is None else game.seat, {}, uncounted)
+                yield row | (_texts(call) if known else dict.fromkeys(_TEXTS)) if run.texts else row
 
 
-def _game_of(store: Store, item: KeyRow, judge: Path, texts: bool) -> _Game:
+def _game_of(run: _Run, item: KeyRow, judge: Path) -> _Game:
     """The game that a judged reply is from. StoreError where the reply was drawn from another run."""
-    game = _Game(store, store.game(item.game), texts)
+    game = _Game(run, run.store.game(item.game))
     if game.record is None or item.head not in ("", hash_of(game.record.lines[-1])):
         raise StoreError(
-            f"{judge}: the replies that it judges are not from {store.path}; name the run of their sample"
+            f"{judge}: the replies that it judges are not from {run.store.path}; name the run of their sample"
         )
     return game
 
@@ -356,13 +394,21 @@ def _nobody(seat: int | None) -> DataRow:
     return dict.fromkeys(("seat", "player", "role"))
 
 
-def _call(call: Mapping[str, Any], seat: Callable[[int | None], DataRow]) -> DataRow:
+def _call(
+    call: Mapping[str, Any],
+    seat: Callable[[int | None], DataRow],
+    prices: Prices,
+    uncounted: Collection[str],
+) -> DataRow:
     _, ask, step = call["key"].split("|", 2)
     round, kind, who = [*ask.split("/"), "", ""][:3]
     name, _, attempt = step.rpartition("|")
     row: DataRow = {"ask": ask, "round": _whole(round), "kind": kind or None, **seat(_whole(who))}
-    row |= {"step": name, "attempt": _whole(attempt), "model": call["model"]}
-    row |= {key: call[key] for key in ("prompt_tokens", "cached_tokens", "completion_tokens", "cost")}
+    model = call["model"]
+    used = Usage(*(call[key] for key in ("prompt_tokens", "completion_tokens", "cached_tokens", "cost")))
+    row |= {"step": name, "attempt": _whole(attempt), "model": model}
+    row |= _used(used, bool(used.cost) or not unpriced({model: used}, prices))
+    row |= {"estimated": model in uncounted}
     return row | {key: call[key] for key in ("latency", "finish")}
 
 

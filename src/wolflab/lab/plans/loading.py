@@ -22,7 +22,7 @@ def load_experiment(
 
     overrides: ``place.to.change=value`` with YAML values; a first part that is no field of the file is
     taken as a player ("sheriff.model=…"). village: apply the file's `village` part. meanings: of the recipes'
-    names, for a run's own file (`specs.as_meant`).
+    names, where the file says none (`specs.as_meant`).
     """
     data, where = read_fields(source, "experiment")
     return build(as_meant(data, meanings), overrides, village, where)
@@ -32,6 +32,7 @@ def build(
     data: Mapping[str, Any], overrides: Sequence[str] = (), village: bool = False, where: str = "experiment"
 ) -> Experiment:
     """An experiment from plain values; see `load_experiment`."""
+    data = as_meant(data)
     if "entrants" in data:
         return tournament.make_tournament(data, overrides, village, where).experiment(where)
     part = data.get("village") if village else None

@@ -1,10 +1,13 @@
-"""Overrides of an experiment's plain values: ``-o place.to.change=value``, before they are validated."""
+"""Overrides of an experiment's plain values, before they are validated: ``-o place.to.change=value``, whose
+value is YAML, or a place and a value from Python, which is taken as it is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Self
 
 import yaml
 from pydantic import BaseModel
@@ -24,8 +27,75 @@ _NAMES = {
 """Fields that may be a name alone, and what the name is called once there are settings beside it."""
 
 
+_PLAIN = (str, int, float, bool, type(None))
+
+
+class Change(str):
+    """One change. It is the text by which it is told of, ``place.to.change=value``, and has both parts.
+
+    path: the place, with dots. value: what is set there, a plain value.
+    """
+
+    path: str
+    value: Any
+
+    @classmethod
+    def of(cls, path: str, value: Any) -> Self:
+        """The change of a place to a value from Python; ExperimentError for one that no file could hold."""
+        try:
+            value = _plain(path, value)
+        except RecursionError:
+            raise ExperimentError(f"override {path!r}: the value holds itself; write it out") from None
+        return cls._made(f"{path}={json.dumps(value, ensure_ascii=False)}", path, value)
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """The change that ``place.to.change=value`` tells of, its value in YAML."""
+        path, equals, value = text.partition("=")
+        if not equals or not path:
+            raise ExperimentError(f"override {text!r}: write it as place.to.change=value")
+        if not value.strip():
+            raise ExperimentError(f"override {text!r}: no value is given; write null where none is meant")
+        return cls._made(text, path, _value(value))
+
+    @classmethod
+    def _made(cls, text: str, path: str, value: Any) -> Self:
+        made = cls(text)
+        made.path, made.value = path, value
+        return made
+
+
+def changes_of(overrides: Mapping[str, Any] | Sequence[str]) -> list[str]:
+    """Overrides from Python: place → value, or texts as `-o` takes them; ExperimentError for all else."""
+    if isinstance(overrides, Mapping):
+        for path in overrides:
+            if not isinstance(path, str) or not path:
+                raise ExperimentError(f"overrides: got the place {path!r}; write it as 'place.to.change'")
+        return [Change.of(path, value) for path, value in overrides.items()]
+    if isinstance(overrides, str) or not all(isinstance(change, str) for change in overrides):
+        raise ExperimentError(
+            f"overrides: got {overrides!r}; write a dict {{'place.to.change': value}}, or a list of texts "
+            "'place.to.change=value'"
+        )
+    return list(overrides)
+
+
+def _plain(path: str, value: Any) -> Any:
+    """A copy of a value that a file could hold."""
+    if type(value) is list:
+        return [_plain(path, each) for each in value]
+    if type(value) is dict and all(type(name) is str for name in value):
+        return {name: _plain(path, each) for name, each in value.items()}
+    if type(value) in _PLAIN:
+        return value
+    raise ExperimentError(
+        f"override {path!r}: got {value!r}; use a text, a number, True, False, None, or a list or dict of "
+        "these, with texts as names"
+    )
+
+
 def override(data: dict[str, Any], change: str, spec: type[BaseModel], elsewhere: str | None) -> None:
-    """Apply one ``place.to.change=value``.
+    """Apply one change: a `Change`, or the text of one.
 
     spec: what the file is validated by.
     elsewhere: the field whose parts may be named without it ("players"); None: every change names a field.
@@ -33,12 +103,8 @@ def override(data: dict[str, Any], change: str, spec: type[BaseModel], elsewhere
     What it sets wins over every condition, but for the number of games: a condition that says its own
     needs it (another learns from its games).
     """
-    path, equals, text = change.partition("=")
-    if not equals or not path:
-        raise ExperimentError(f"override {change!r}: write it as place.to.change=value")
-    if not text.strip():
-        raise ExperimentError(f"override {change!r}: no value is given; write null where none is meant")
-    value = _value(text)
+    made = change if isinstance(change, Change) else Change.read(change)
+    path, value = made.path, made.value
     keys = path.split(".")
     if keys[0] not in spec.model_fields:
         there = data.get("players")

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from ...agents.experience import GOOD, LIMIT
 from ...agents.own import class_named
-from ...agents.recipes import MEANT_BEFORE, RECIPES, Recipe, recipe
+from ...agents.recipes import MEANINGS, MEANT_BEFORE, RECIPES, Recipe, recipe
 from ...errors import ExperimentError, ModelError, RulesetError
 from ...fields import Misfit, Part, from_plain
 from ...metrics.published import published_table
@@ -79,13 +79,24 @@ MeasureName = Annotated[str, AfterValidator(_a_measure)]
 """A measure that has one number a condition."""
 
 
-def as_meant(data: Mapping[str, Any], meanings: str | None) -> dict[str, Any]:
-    """The plain values of a run's file, with recipes' names as they were meant when the run was begun.
+_MEANT = "recipes"
 
-    meanings: what the run says of it (`agents.recipes.MEANINGS`); None for a run that says nothing. Raises
-    ExperimentError for meanings that this version does not know.
+
+def with_meanings(written: str) -> str:
+    """A run's file that says what recipes' names mean in it, so that a copy plays the same (`as_meant`)."""
+    return f"{written}{_MEANT}: '{MEANINGS}'\n"
+
+
+def as_meant(data: Mapping[str, Any], meanings: str | None = MEANINGS) -> dict[str, Any]:
+    """The plain values of a file, with recipes' names as they were meant when its run was begun.
+
+    meanings: as which they are meant (`agents.recipes.MEANINGS`) where the file does not say; None for a run
+    from before they changed. Raises ExperimentError for meanings that this version does not know.
     """
-    steps = [*MEANT_BEFORE]
+    meanings, steps = data.get(_MEANT, meanings), [*MEANT_BEFORE]
+    data = {name: part for name, part in data.items() if name != _MEANT}
+    if meanings == MEANINGS:
+        return data
     if meanings is not None and meanings not in steps:
         raise ExperimentError(
             f"recipes are meant as in {meanings!r}, which this version of Wolflab does not know; use a newer "

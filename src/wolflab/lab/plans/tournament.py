@@ -34,6 +34,7 @@ from .specs import (
     PlayerSpec,
     Published,
     Rules,
+    as_meant,
 )
 
 FILE = "tournament.yaml"
@@ -235,7 +236,7 @@ def make_tournament(
     where: str = "tournament",
 ) -> Tournament:
     """A tournament from plain values; see `load_tournament`."""
-    values: dict[str, Any] = copy.deepcopy(dict(data))
+    values: dict[str, Any] = copy.deepcopy(as_meant(data))
     part = values.get("village")
     if village and isinstance(part, dict):
         values = {**values, **part, "village": None}

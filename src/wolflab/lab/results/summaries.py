@@ -9,10 +9,10 @@ from ...errors import StoreError
 from ...metrics.rows import GameResult
 from ...metrics.shapes import Curve, Summary
 from ...metrics.summary import summarise
-from ...models.catalog import BUILT_IN
 from ..experience.run_pools import draw_of
 from ..plans.experiment import Experiment
-from ..plans.matching import alike_rows, model_name
+from ..plans.matching import alike_rows
+from ..plans.prices import prices_of, unpriced
 from ..runs.counting import rows_of
 from ..storage.store import Store
 from .differences import baseline_of, sources
@@ -25,7 +25,7 @@ def games(store: Store) -> Iterator[GameResult]:
         name: next((spec for spec in experiment.experience(name) if spec.draws > 1), None)
         for name in experiment.conditions
     }
-    unpriced = {name: _unpriced(experiment, name) for name in experiment.conditions}
+    prices = {name: prices_of(experiment, name) for name in experiment.conditions}
     planned = store.games()
     for game, row in zip(planned, rows_of(store, planned), strict=True):
         spec, calls = drawn[game.condition], store.came_to(game.id)
@@ -39,28 +39,8 @@ def games(store: Store) -> Iterator[GameResult]:
             calls,
             0 if spec is None else draw_of(spec, game.repeat),
             experiment.watched or "",
-            frozenset(
-                model
-                for model, total in calls.items()
-                if model in unpriced[game.condition]
-                and (unpriced[game.condition][model] or not total.usage.cost)
-                and total.usage.tokens
-            ),
+            unpriced(store.costless(game.id), prices[game.condition]),
         )
-
-
-def _unpriced(experiment: Experiment, condition: str) -> dict[str, bool]:
-    """Models whose calls may have cost what nobody knows → whether they surely have: no price is given. Where
-    one is, calls that cost nothing were made before it was. The built-in player is free.
-    """
-    unknown: dict[str, bool] = {}
-    for spec in experiment.cast(condition).values():
-        name, settings = model_name(spec), spec.model if isinstance(spec.model, dict) else {}
-        price = settings.get("price")
-        if not name or name == BUILT_IN or (isinstance(price, dict) and not any(price.values())):
-            continue
-        unknown[name] = unknown.get(name, False) or price is None
-    return unknown
 
 
 def _instrument(store: Store) -> bool | None:

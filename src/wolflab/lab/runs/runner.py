@@ -128,8 +128,8 @@ async def playing(store: Store, watch: ProgressWatch = lambda progress: None, re
                 games = [_Playing(store, company, row, progress) for row in planned]
                 await work(games, experiment.concurrency, lambda: watch(progress))
             _redraw(store, experiment)
-        store.adapted(company.models)
     finally:
+        store.adapted(company.models)
         await company.close()
     return all(row.over for row in store.games())
 

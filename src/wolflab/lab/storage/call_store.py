@@ -27,6 +27,7 @@ from ... import __version__
 from ...errors import StoreError
 from ...models.base import Model, Request, Response
 from ...models.calls import Filed
+from ...models.wire import UNCOUNTED
 from ...usage import CallTotals, Usage
 from .packing import CallRow, totals_by_model
 from .run_files import (
@@ -276,6 +277,19 @@ class CallStore:
             spent.setdefault(who, {})[model] = CallTotals(n, Usage(*usage), latency)
         return spent
 
+    def costless_of(self, asker: str) -> dict[str, Usage]:
+        """What those calls of an asker took that cost nothing, by model."""
+        totals = self.spent_by(asker).get(asker, {})
+        costless = {model: total.usage for model, total in totals.items() if not total.usage.cost}
+        if len(costless) == len(totals):
+            return costless
+        rows = self._db.execute(
+            "SELECT model, sum(prompt_tokens), sum(completion_tokens), sum(cached_tokens) FROM calls "
+            "WHERE asker = ? AND cost = 0 GROUP BY model",
+            (asker,),
+        )
+        return {model: Usage(*used) for model, *used in rows} | costless
+
     def usage(self) -> Usage:
         """What all committed calls come to."""
         return sum((total.usage for by in self.spent_by().values() for total in by.values()), Usage())
@@ -293,6 +307,10 @@ class CallStore:
     def adaptations(self) -> list[tuple[str, str]]:
         """All adaptations: (endpoint, what)."""
         return list(self._db.execute("SELECT endpoint, what FROM adaptations ORDER BY endpoint, what"))
+
+    def uncounted(self) -> frozenset[str]:
+        """The models whose server did not count the tokens of every reply, so that some are estimated."""
+        return frozenset(model for model, what in self.adaptations() if what.endswith(UNCOUNTED))
 
     def remember(self, key: str, value: str) -> None:
         """A small fact about the run, for `meta`; what was said first stays."""

@@ -25,10 +25,10 @@ from ...metrics.rows import Status
 from ...models.calls import Filed
 from ...record import GameRecord, read_record
 from ...record.sealed import NO_WORDS, SealedWords, WordsBySeal
-from ...usage import CallTotals
+from ...usage import CallTotals, Usage
 from ..plans.experiment import Experiment
 from ..plans.loading import load_experiment
-from ..plans.specs import PERSON
+from ..plans.specs import PERSON, with_meanings
 from .call_store import CallStore
 from .embedding_cache import spent_on_vectors
 from .packing import Packed, Unpacked, unpack
@@ -104,7 +104,7 @@ class Store(CallStore):
         beside: Mapping[str, str] | None = None,
         facts: Mapping[str, str] | None = None,
     ) -> Self:
-        """Start a run in an empty directory. beside: files of its own, by name. facts: what `meta` is to say.
+        """Start a run in an empty directory. beside: plans of its own, by name. facts: what `meta` is to say.
         The run is not there before they are.
         """
         must_be_new(path)
@@ -113,7 +113,7 @@ class Store(CallStore):
         try:
             must_be_new(path)  # once more: another process may have been quicker
             for name, text in {**(beside or {}), "experiment.yaml": experiment.written()}.items():
-                write(path / name, text.encode())
+                write(path / name, with_meanings(text).encode())
             try:
                 return cls._writer(path, lock, {_MEANINGS: MEANINGS, **(facts or {})})
             except BaseException:
@@ -328,6 +328,10 @@ class Store(CallStore):
     def came_to(self, game: int) -> dict[str, CallTotals]:
         """What a game's calls come to, by model."""
         return self.spent_by(asker(game)).get(asker(game), {})
+
+    def costless(self, game: int) -> dict[str, Usage]:
+        """What those calls of a game took that cost nothing, by model."""
+        return self.costless_of(asker(game))
 
 
 def asker(game: int) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ...rules import DUTIES, PASS, Ask, Ruleset
-from ..questions import Form, Question, Situation, Wording
+from ..questions import Question, ReplyForm, Situation, Wording
 from .options import labels
 from .sentences import listed, powers
 from .templates import phrases, render_template
@@ -51,7 +51,7 @@ def request_to_act(now: Situation, ask: Ask, wording: Wording, common: dict[str,
     )
 
 
-def acting_form(ask: Ask) -> Form:
+def acting_form(ask: Ask) -> ReplyForm:
     """The name of the form in which an ask is answered (`shared`)."""
     return "statement" if ask.options is None else "action"
 
@@ -70,7 +70,7 @@ _EMPTY = {"confidence": "...", "choice": "...", "evidence": "[...]"}
 """How a field that is no text stands in a form that shows no values."""
 
 
-def form_asked(question: Question, name: Form, fields: FormFields, close: str, count: int = 1) -> str:
+def form_asked(question: Question, name: ReplyForm, fields: FormFields, close: str, count: int = 1) -> str:
     """What the reply is to look like: by its form's name, where the forms were told before (`shared`)."""
     if name in question.forms:
         return reference(name, reasoning="reasoning" in fields)

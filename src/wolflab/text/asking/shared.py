@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from ...rules import Learned
 from ..clean import clean
 from ..notes import Belief
-from ..questions import Deduce, Form, Line, Question, Situation, guessable
+from ..questions import Deduce, Line, Question, ReplyForm, Situation, guessable
 from .acting import fields_told, skeleton
 from .sentences import a_role, capitalised, sentence, when
 from .templates import phrases
@@ -29,7 +29,7 @@ def reply_forms(question: Question) -> str:
     return "\n\n".join((listed["intro"].template, *told))
 
 
-def _reply_form(question: Question, form: Form) -> str:
+def _reply_form(question: Question, form: ReplyForm) -> str:
     own, shared = phrases("own/phrases"), phrases("shared")
     why = {"reasoning": own["reply_reasoning"].template}
     match form:
