@@ -26,8 +26,6 @@ from ...metrics.tournament import VERSUS
 from ...models.catalog import BUILT_IN
 from .experiment import REACHED_BY, Experiment
 from .matching import Sitting, model_name, short_model, sittings
-
-# short_model
 from .specs import PlayerSpec
 
 _LONGEST = 60
