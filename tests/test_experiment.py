@@ -170,12 +170,14 @@ def test_an_arm_that_turns_something_off_is_an_arm() -> None:
     assert list(build({**BASE, "rules": "doctor", "conditions": arms}).conditions) == list(arms)
 
 
-def test_a_planted_effect_goes_with_the_condition_that_an_override_makes_superfluous() -> None:
-    experiment = load_experiment("helmsman-table1", ["others.model=village"], village=True)
-    assert list(experiment.conditions) == ["obey-0", "novice-sheriff"]
-    assert experiment.planted is not None
-    assert experiment.planted.conditions == ["obey-0"]
-    assert experiment.truths() == {"obey-0": 0.0}
+def test_a_planted_effect_goes_with_its_condition_while_its_knob_is_set() -> None:
+    """Where conditions were made one, it stays if the knob does."""
+    one = load_experiment("helmsman-table1", ["others.model.follow_sheriff=0.5"], village=True)
+    assert one.planted is not None
+    assert one.truths() == {"follow_sheriff-0.5-heed_sheriff-false": 0.5}
+    none = load_experiment("helmsman-table1", ["others.model=village"], village=True)
+    assert list(none.conditions) == ["heeded", "novice-sheriff"]
+    assert none.planted is None
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,15 @@ MINE = "openai/gpt-4o-mini"
 SEVENTEEN = ["GLM-3", "GLM-4", "C3-6B", "B-13B"]
 FOUR = ["vanilla", "deductive", "diverse", "ours"]
 EIGHT = ["GLM-3", "GLM-4", "GPT-4", "C3-6B", "M-7B", "B-13B", "In-20B", "Yi-34B"]
+OBEY = ["obey-0", "obey-0.3", "obey-0.6"]
+LAYOUTS = ["paper", "append", "append-own-wording", "append-own-whole", "shared-own-whole"]
+ROLES = ["Werewolf", "Villager", "Seer", "Guard"]
+CASES = ["deduction-only", "diverse", "strategic"]
+PROMPTING = [
+    f"{who}-as-{side}" for side in ("village", "werewolves") for who in ("react", "cot", "deductive")
+]
+PROMPTING += ["strategic"]
+TABLES = ["6-players-without-policy", "6-players-with-policy"]
 
 
 THREE: dict[str, Any] = {
@@ -39,7 +48,7 @@ THREE: dict[str, Any] = {
     },
     "deals": 2,
 }
-"""Conditions that are not called after anybody's model."""
+"""Conditions that differ in a setting of a model, and in one of a recipe."""
 
 
 def named(which: str | dict[str, Any], *changes: str) -> tuple[list[str], list[tuple[str, list[str]]]]:
@@ -68,8 +77,13 @@ def named(which: str | dict[str, Any], *changes: str) -> tuple[list[str], list[t
         # The Sheriff is none of what they are named after.
         ("quickstart", [f"sheriff.model={MINE}"], ["obey-0", "obey-0.3", "obey-0.6"], []),
         ("own-sheriff", ["sheriff.model=ollama/llama3.1"], ["llama3.1"], [("llama3.1", ["gpt-4o-mini"])]),
-        # That two are one is told, and the name of nobody stays.
-        (THREE, [f"sheriff.model={MINE}"], ["expert", "accuser"], [("expert", ["expert", "novice"])]),
+        # What made two different is gone with the model; the third differs in its recipe still.
+        (
+            THREE,
+            [f"sheriff.model={MINE}"],
+            ["gpt-4o-mini", "accuser"],
+            [("gpt-4o-mini", ["expert", "novice"])],
+        ),
         (THREE, ["others.model.skill=0.5"], ["expert", "novice", "accuser"], []),
         # One that a change adds.
         (
@@ -78,6 +92,54 @@ def named(which: str | dict[str, Any], *changes: str) -> tuple[list[str], list[t
             ["expert", "novice", "accuser", "more"],
             [],
         ),
+        # What set these apart is gone, so none of their names is right.
+        ("layouts", ["others.recipe=vanilla"], ["vanilla"], [("vanilla", LAYOUTS)]),
+        ("quickstart", [f"others.model={MINE}"], ["gpt-4o-mini"], [("gpt-4o-mini", OBEY)]),
+        (
+            "quickstart",
+            ["others.model.follow_sheriff=0.5"],
+            ["follow_sheriff-0.5"],
+            [("follow_sheriff-0.5", OBEY)],
+        ),
+        ("layouts", [f"others.model={MINE}", "sheriff.recipe=vanilla"], LAYOUTS, []),
+        # Conditions that differ in rules.
+        ("helmsman-fig2", [f"sheriff.model={MINE}"], ROLES, []),
+        ("helmsman-fig2", ["rules.sheriff_role=Seer"], ["Seer"], [("Seer", ROLES)]),
+        ("helmsman-fig2", ["rules.sheriff_role=null"], ["sheriff_role-none"], [("sheriff_role-none", ROLES)]),
+        # The werewolves' place is nobody's any more: what it says counts no longer.
+        (
+            "strategic-cases-kill",
+            [f"Werewolf.model={MINE}"],
+            ["deduction-only"],
+            [("deduction-only", CASES)],
+        ),
+        (
+            "strategic-cases-kill",
+            ["others.recipe=vanilla"],
+            ["vanilla", *CASES[1:]],
+            [("vanilla", ["deduction-only"])],
+        ),
+        # One seat of many is another's: the rows differ as they did.
+        ("strategic-tables-6", [f"player_1.model={MINE}"], TABLES, []),
+        ("strategic-behaviours", [f"Werewolf.model={MINE}"], FOUR, []),
+        # A condition that plays as it did lends its name.
+        (
+            "strategic-prompting",
+            ["werewolves.recipe=cot-004"],
+            [*PROMPTING[:3], "cot-as-werewolves"],
+            [("cot-as-werewolves", PROMPTING[3:])],
+        ),
+        # A model that the name says, though the conditions do not differ in it.
+        (
+            "strategic-transfer",
+            [f"players.village.model={MINE}"],
+            ["gpt-4o-mini-diverse-004-as-village", "gpt-4o-mini-strategic-004-as-village"],
+            [
+                ("gpt-4o-mini-diverse-004-as-village", ["gpt-4-without-policy"]),
+                ("gpt-4o-mini-strategic-004-as-village", ["gpt-4-with-policy"]),
+            ],
+        ),
+        ("own-sheriff", ["others.model=openai/gpt-5"], ["gpt-4o-mini"], []),
         # Names of recipes.
         ("strategic-behaviours", ["others.recipe=cot-004"], ["cot-004"], [("cot-004", FOUR)]),
     ],
@@ -100,13 +162,13 @@ SMALL: dict[str, Any] = {
 }
 
 
-def test_a_file_of_ones_own_is_told_by_its_words() -> None:
-    """A name that stands in its model's is the model's; conditions that the file wrote alike stay two."""
-    assert list(build(SMALL, ["others.model=ollama/x"]).conditions) == ["first", "twin"]
+def test_a_file_of_ones_own_is_told_by_what_sets_its_conditions_apart() -> None:
+    """What changes nothing is set apart by what the others change; what the file wrote alike stays two."""
+    assert list(build(SMALL, ["others.model=ollama/x"]).conditions) == ["x-first", "x-twin"]
     other = build(SMALL, ["conditions.gpt-4o.players.others.model=openai/o3"])
     assert list(other.conditions) == ["first", "o3", "twin"]
     same = build(SMALL, ["conditions.gpt-4o.players.others.model=openai/gpt-4o-mini"])
-    assert list(same.conditions) == ["first", "gpt-4o", "twin"]
+    assert list(same.conditions) == ["first", "gpt-4o-mini", "twin"]
     assert list(build(SMALL).conditions) == list(SMALL["conditions"])
 
 
@@ -144,10 +206,7 @@ def test_what_is_set_wins_over_a_condition_with_a_model_of_its_own() -> None:
         model = made.cast(condition)["sheriff"].model
         assert isinstance(model, dict)
         assert model["temperature"] == 0.5
-    assert list(build(THREE, ["sheriff.model.skill=0.5"]).conditions) == [
-        "expert",
-        "accuser",
-    ]
+    assert list(build(THREE, ["sheriff.model.skill=0.5"]).conditions) == ["skill-0.5", "accuser"]
 
 
 def test_an_entrant_is_called_after_who_plays() -> None:
@@ -306,12 +365,118 @@ def test_an_entrant_called_after_who_serves_its_model_keeps_its_name_where_the_m
     assert not made.became
 
 
-def test_two_conditions_that_would_get_one_name_keep_their_old_ones_behind_it() -> None:
+def among(conditions: dict[str, Any], *changes: str, model: str | None = "zhipu/glm-4") -> list[str]:
+    """What conditions are called where the others, and the Sheriff unless it is another, are one model."""
+    others = {"recipe": "vanilla"} | ({} if model is None else {"model": model})
+    rules = {"preset": "sheriff", "sheriff": "assigned", "sheriff_death": "stop"}
+    data = {"name": "x", "rules": rules, "players": {"others": others}, "conditions": conditions, "deals": 1}
+    return list(build(data, changes).conditions)
+
+
+def sheriff(model: str) -> dict[str, Any]:
+    return {"players": {"sheriff": {"model": model}}}
+
+
+def test_a_name_is_after_the_places_in_which_conditions_differ() -> None:
+    """Others of the same model, or with the same recipe, do not make it right."""
+    sheriffs = {"gpt-4o": sheriff("openai/gpt-4o"), "glm-4": sheriff("zhipu/glm-4")}
+    assert among(sheriffs, "sheriff.model=openai/gpt-5") == ["gpt-5"]
+    assert among(sheriffs | {"glm-4": {}}, "sheriff.model=openai/gpt-5") == ["gpt-5"]
+    assert among(sheriffs, "others.model=openai/gpt-5") == ["gpt-4o", "glm-4"]
+    recipes = {name: {"players": {"sheriff": {"recipe": name}}} for name in ("vanilla", "deductive")}
+    assert among(recipes, "sheriff.recipe=react-004") == ["react-004"]
+    assert among({"glm-4": {}}, "sheriff.model=openai/gpt-5") == ["glm-4"]  # everybody else is
+
+
+def test_conditions_with_the_same_at_every_seat_are_one_whatever_their_places_are_called() -> None:
+    conditions = {"sides": {"players": {side: {"model": "village"} for side in ("village", "werewolves")}}}
+    assert among({"all": {}, **conditions}, "others.model=village") == ["sides"]
+
+
+def test_conditions_that_the_file_wrote_alike_stay_two_in_any_order() -> None:
+    conditions = {"gpt-4o": sheriff("openai/gpt-4o"), "first": {}, "twin": {}}
+    assert among(conditions, "sheriff.model=zhipu/glm-4") == ["first", "twin"]
+
+
+def test_rules_that_set_conditions_apart_tell_apart_what_is_called_anew() -> None:
     conditions = {
         name: {"rules": {"max_rounds": rounds}, "players": {"others": {"model": f"zhipu/{name}"}}}
         for name, rounds in (("glm-4", 2), ("glm-3", 3))
     }
-    others = {"model": "zhipu/glm-5", "recipe": "vanilla"}
-    data = {"name": "x", "players": {"others": others}, "conditions": conditions}
-    made = build(data, ["others.model=openai/gpt-x"])
-    assert list(made.conditions) == ["gpt-x-glm-4", "gpt-x-glm-3"]
+    assert among(conditions, "others.model=openai/gpt-x") == ["gpt-x-max_rounds-2", "gpt-x-max_rounds-3"]
+    assert among(conditions, "rules.max_rounds=3") == ["glm-4-max_rounds-3", "glm-3"]
+
+
+def test_no_two_get_one_name() -> None:
+    """The old one is put behind; if that is another's, a number."""
+    twins = {name: sheriff("openai/o3") for name in ("a", "b")}
+    there = {"o4-a": {"players": {"sheriff": {"recipe": "deductive"}}}}
+    assert among(twins | there, "sheriff.model=openai/o4") == ["o4-a-2", "o4-b", "o4-a"]
+    entrants = {name: {"model": "openai/o3", "recipe": "vanilla"} for name in ("a", "b")}
+    entrants |= {"o4-a": {"model": "openai/o5", "recipe": "vanilla"}}
+    changes = ["a.model=openai/o4", "b.model=openai/o4"]
+    made = make_tournament({"name": "t", "entrants": entrants}, changes)
+    assert list(made.entrants) == ["o4-a-2", "o4-b", "o4-a"]
+
+
+def test_a_new_name_is_one_that_may_be_given() -> None:
+    """A model may be called as no entrant may."""
+    entrants = {
+        "mine": {"model": "openai/gpt-4o", "recipe": "vanilla"},
+        "yours": {"model": "openai/o3", "recipe": "vanilla"},
+        "built-in": {"model": "village", "recipe": "vanilla"},
+    }
+    long = "meta-llama-3.1-405b-instruct-turbo-of-the-third-revision-quantised-to-"
+    changes = [f"mine.model=vllm/{long}int4", f"yours.model=vllm/{long}int8"]
+    made = make_tournament({"name": "t", "entrants": entrants}, changes)
+    assert list(made.entrants) == [
+        "meta-llama-3.1-405b-instruct-…ird-revision-quantised-to-int4",
+        "meta-llama-3.1-405b-instruct-…ird-revision-quantised-to-int8",
+        "built-in",
+    ]
+    made = make_tournament({"name": "t", "entrants": entrants}, ["mine.model=vllm/a vs b"])
+    assert list(made.entrants) == ["a-vs-b", "yours", "built-in"]
+    changes = [f"mine.model=vllm/{'x' * 70}", f"yours.model=vllm/{'x' * 71}"]
+    made = make_tournament({"name": "t", "entrants": entrants}, changes)
+    assert len({*made.entrants}) == 3
+    assert max(map(len, made.entrants)) == 60
+    (kept,) = load_experiment("own-sheriff", [f"sheriff.model=vllm/{long}int4"]).conditions
+    assert len(kept) <= 60
+
+
+def test_what_a_file_leaves_open_is_not_what_it_is_called_after() -> None:
+    """A change without which it cannot be is part of the file; the others are changes of it."""
+    sheriffs = {"gpt-4o": sheriff("openai/gpt-4o"), "first": {}}
+    changes = ["others.model=openai/o3", "sheriff.model=openai/gpt-5"]
+    assert among(sheriffs, changes[0], model=None) == ["gpt-4o", "first"]
+    assert among(sheriffs, *changes, model=None) == ["gpt-5"]
+    assert among(sheriffs, *changes[::-1], model=None) == ["gpt-5"]
+    entrants = {"cot": {"recipe": "cot-004"}, "gpt-4o": {"recipe": "vanilla", "model": "openai/gpt-4o"}}
+    made = make_tournament(
+        {"name": "t", "entrants": entrants}, ["model=openai/o3", "gpt-4o.model=openai/gpt-5"]
+    )
+    assert list(made.entrants) == ["cot", "gpt-5-vanilla"]
+
+
+def test_names_that_a_change_gives_stay() -> None:
+    given = "conditions={glm-4: {players: {sheriff: {model: openai/gpt-5}}}, b: {}}"
+    assert among({"glm-4": {}, "gpt-4o": sheriff("openai/gpt-4o")}, given) == ["glm-4", "b"]
+    added = "conditions.more.players.sheriff.model=openai/gpt-5"
+    assert among({"glm-4": {}}, added) == ["glm-4", "more"]
+
+
+def test_a_point_of_a_curve_is_none_where_several_became_one() -> None:
+    made = load_experiment("experience-dose", ["players.village.model.act_on_suggestion=0.5"])
+    assert made.curve is not None
+    assert made.curve.points == {"act-0.5": 0.5}
+    made = load_experiment("experience-dose", ["players.village.model.act_on_suggestion=0.7"])
+    assert made.curve is None
+    assert made.planted is not None
+
+
+def test_a_setting_of_a_recipe_wins_over_a_condition_that_has_it_too() -> None:
+    conditions = {
+        name: {"players": {"others": {"recipe": {"name": "deductive-002", "layout": name, "wording": "own"}}}}
+        for name in ("paper", "append")
+    }
+    assert among(conditions, "others.recipe.layout=append") == ["append"]

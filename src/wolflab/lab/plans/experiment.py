@@ -268,13 +268,9 @@ class Experiment(Part):
         How its servers are reached, how much is played and at what price is no part of it: that may be
         edited before a run is resumed.
         """
-        players = {place: spec.told() for place, spec in self.cast(condition).items()}
-        for spec in players.values():
-            if isinstance(spec.get("model"), dict):
-                spec["model"] = {k: v for k, v in spec["model"].items() if k not in REACHED_BY}
         settings = {
             "rules": self.ruleset(condition).stated(),
-            "players": players,
+            "players": self.deciding(condition),
             **self.model_dump(include=_DECIDES, exclude_defaults=True),
             "learns from": [
                 [self.identity(spec.games_of), self.places(spec.games_of)]
@@ -283,6 +279,14 @@ class Experiment(Part):
             ],
         }
         return blake2b(msgspec.json.encode(settings, order="sorted"), digest_size=16).hexdigest()
+
+    def deciding(self, condition: str) -> dict[str, dict[str, Any]]:
+        """Place → what decides what whoever sits there does and is not at its default."""
+        players = {place: spec.told() for place, spec in self.cast(condition).items()}
+        for spec in players.values():
+            if isinstance(spec.get("model"), dict):
+                spec["model"] = {k: v for k, v in spec["model"].items() if k not in REACHED_BY}
+        return players
 
     def _check_names(self, condition: str) -> None:
         """What the players are called must not be what roles are called, or what the prompts say."""

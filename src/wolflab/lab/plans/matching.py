@@ -28,6 +28,9 @@ from .experiment import Experiment
 from .policies import policy_name_of
 from .specs import PlayerSpec, places_of
 
+Sitting = tuple[int, str, bool]
+"""The number of a seat, its role, and whether it is the Sheriff's."""
+
 
 def alike_rows(experiment: Experiment, tables: Sequence[str]) -> AlikeRows:
     """Of each of these published tables: condition → the row that it is."""
@@ -44,12 +47,12 @@ def alike_rows(experiment: Experiment, tables: Sequence[str]) -> AlikeRows:
 def row_of_condition(table: PublishedTable, experiment: Experiment, condition: str) -> Alike | None:
     """The row of a table that a condition is; None for none."""
     for row, who in table.who.items():
-        if is_row(who, experiment, condition):
+        if _is_row(who, experiment, condition):
             return Alike(row, _otherwise(table.among, who, experiment, condition))
     return None
 
 
-def is_row(who: PublishedRow, experiment: Experiment, condition: str) -> bool:
+def _is_row(who: PublishedRow, experiment: Experiment, condition: str) -> bool:
     """Whether everybody in a condition is whom a row says, under the row's rules."""
     rules = experiment.ruleset(condition)
     if any(getattr(rules, name) != value for name, value in who.rules.items()):
@@ -68,25 +71,31 @@ def model_name(spec: PlayerSpec) -> str:
 
 def short_model(name: str) -> str:
     """A model's own name, without who serves it: "glm-4" of "zhipu/glm-4"."""
-    return name.rpartition("/")[2]
+    return name.rpartition("/")[2] or name
+
+
+def sittings(experiment: Experiment, condition: str) -> dict[Sitting, str]:
+    """Every way to sit in a condition → the place of its cast that says who sits there."""
+    rules, cast = experiment.ruleset(condition), experiment.cast(condition)
+    led = (False, True) if rules.sheriff != "none" else (False,)
+    ways = product(range(len(rules.names)), (role.name for role in rules.cast), led)
+    taken = {way: _first(cast, places_of(rules.names[way[0]], *way[1:])) for way in ways}
+    return {way: place for way, place in taken.items() if place is not None}
 
 
 def who_sits(experiment: Experiment, condition: str) -> Iterator[tuple[tuple[str, ...], PlayerSpec]]:
     """Whoever can sit somewhere in a condition: (the places that the seat falls under, who sits there)."""
-    rules, cast = experiment.ruleset(condition), experiment.cast(condition)
+    names, cast = experiment.ruleset(condition).names, experiment.cast(condition)
     seen: set[tuple[str, ...]] = set()
     choosers = {role for study in experiment.choices for role in STUDIES[study].choosers}
-    led = (False, True) if rules.sheriff != "none" else (False,)
-    for name, role, sheriff in product(rules.names, (role.name for role in rules.cast), led):
-        places = places_of(name, role, sheriff)
-        spec = next((cast[place] for place in places if place in cast), None)
-        if spec is not None:
-            special = [("watched", name == experiment.watched), ("chooser", role in choosers)]
-            known = (*(place for place, is_there in special if is_there), *places)
-            alike = tuple(place for place in known if place != name or place in cast)
-            if alike not in seen:  # seats that nothing sets apart are one
-                seen.add(alike)
-                yield known, spec
+    for (number, role, sheriff), place in sittings(experiment, condition).items():
+        name = names[number]
+        special = [("watched", name == experiment.watched), ("chooser", role in choosers)]
+        known = (*(part for part, is_there in special if is_there), *places_of(name, role, sheriff))
+        alike = tuple(part for part in known if part != name or part in cast)
+        if alike not in seen:  # seats that nothing sets apart are one
+            seen.add(alike)
+            yield known, cast[place]
 
 
 def _first(cast: Mapping[str, Any], places: tuple[str, ...]) -> str | None:
@@ -139,4 +148,4 @@ def _stated(spec: PlayerSpec) -> Any:
     return spec.recipe_name if made is None else made.stated()
 
 
-__all__ = ["alike_rows", "is_row", "model_name", "row_of_condition", "short_model", "who_sits"]
+__all__ = ["Sitting", "alike_rows", "model_name", "row_of_condition", "short_model", "sittings", "who_sits"]

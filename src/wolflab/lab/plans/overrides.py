@@ -134,8 +134,8 @@ def override(data: dict[str, Any], change: str, spec: type[BaseModel], elsewhere
 
 
 def _give_way(condition: Any, keys: Sequence[str], value: Any) -> None:
-    """Let what is set win over a condition: it leaves the field out, or, where it names a model of its own,
-    which takes nothing over from the player's, has the setting too.
+    """Let what is set win over a condition: it leaves the field out. A model or a recipe of its own takes
+    nothing over from the player's: such a model has the setting too, such a recipe where it sets it itself.
     """
     node = condition
     for depth, key in enumerate(keys[:-1]):
@@ -144,8 +144,11 @@ def _give_way(condition: Any, keys: Sequence[str], value: Any) -> None:
             node[key] = {**(inner if isinstance(inner, dict) else {key: inner}), keys[-1]: value}
             return
         node = inner
-    if isinstance(node, dict):
-        node.pop(keys[-1], None)
+    if isinstance(node, dict) and keys[-1] in node:
+        if "recipe" in keys[:-1]:
+            node[keys[-1]] = value
+        else:
+            del node[keys[-1]]
 
 
 def _meant(spec: type[BaseModel], name: str, change: str) -> str:

@@ -21,9 +21,10 @@ from ...errors import ExperimentError
 from ...fields import Part
 from ...metrics.tournament import VERSUS, Matchup
 from .experiment import Experiment, checked
+from .naming import ALONE, Bearer, Names, fields_of, names_now, stays
 from .overrides import override
 from .policies import by_name
-from .renaming import named_after, names_now, of_games, retitled
+from .renaming import as_written, given_anew, of_games, retitled
 from .sources import checking, read_fields
 from .specs import (
     MODEL_FREE,
@@ -244,23 +245,14 @@ def make_tournament(
     if not isinstance(entrants, dict):
         raise ExperimentError(f"{where}: entrants is {entrants!r}; use a mapping {{name: player, …}}")
     values["entrants"] = {k: {"recipe": v} if isinstance(v, str) else v for k, v in entrants.items()}
-    as_written = copy.deepcopy(values)
-    for change in overrides:
-        first = change.partition("=")[0].partition(".")[0]
-        known = first in Tournament.model_fields
-        if not known and first not in values.get("entrants", {}):
-            raise ExperimentError(
-                f"override {change!r}: {first!r} is neither a field of a tournament nor an entrant; entrants "
-                f"are {', '.join(values.get('entrants', {}))}"
-            )
-        override(values, change, Tournament, "entrants")
-    with checking(where, Tournament, "docs/tournament.md"):
-        by = of_games(overrides, Tournament, ("rules", "entrants", "model"))
-        values["title"] = retitled(values.get("title"), overrides, by)
-        made = Tournament(**values)
-        names = {} if not overrides else _names_now(as_written, made)
-        if names:
-            made = Tournament(**_called(values, names, by))
+    by = of_games(overrides, Tournament, ("rules", "entrants", "model"))
+    changed = _changed(values, overrides)
+    changed["title"] = retitled(changed.get("title"), overrides, by)
+    made = _checked(changed, where)
+    if overrides and not given_anew(overrides, "entrants"):
+        before = as_written(lambda some: _checked(_changed(values, some), where), overrides)
+        if names := _names_now(before.entrants, made.entrants):
+            made = _checked(_called(changed, names, by), where)
     if not made.experiment(where).built_in and village:
         raise ExperimentError(
             f"{where}: with --village everybody is the built-in player; leave all models out (an entrant's, "
@@ -269,22 +261,36 @@ def make_tournament(
     return made
 
 
-def _names_now(as_written: Mapping[str, Any], made: Tournament) -> dict[str, str]:
-    """Entrant → its name, of those called after a model or a recipe that they no longer have."""
-    try:
-        before = Tournament(**as_written).entrants
-    except (ValueError, ExperimentError):
-        return {}
-    was = {name: {"others": before.get(name, spec)} for name, spec in made.entrants.items()}
-    now = {name: {"others": spec} for name, spec in made.entrants.items()}
-    right = {
-        name: None if named_after(name, was[name]) and not named_after(name, now[name]) else name
-        for name in now
-    }
-    return {old: name for old, name in names_now(was, now, right).items() if name != old}
+def _changed(values: Mapping[str, Any], changes: Sequence[str]) -> dict[str, Any]:
+    """Plain values of a tournament with changes applied."""
+    data = copy.deepcopy(dict(values))
+    for change in changes:
+        first = change.partition("=")[0].partition(".")[0]
+        if first not in Tournament.model_fields and first not in data["entrants"]:
+            raise ExperimentError(
+                f"override {change!r}: {first!r} is neither a field of a tournament nor an entrant; entrants "
+                f"are {', '.join(data['entrants'])}"
+            )
+        override(data, change, Tournament, "entrants")
+    return data
 
 
-def _called(values: dict[str, Any], names: Mapping[str, str], changes: Sequence[str]) -> dict[str, Any]:
+def _checked(values: Mapping[str, Any], where: str) -> Tournament:
+    with checking(where, Tournament, "docs/tournament.md"):
+        return Tournament(**values)
+
+
+def _names_now(was: Mapping[str, PlayerSpec], now: Mapping[str, PlayerSpec]) -> Names:
+    """Entrant → its name, of those that have lost what they were called after."""
+    before, made = (
+        {name: Bearer({ALONE: "others"}, {"others": fields_of(spec)}, {}) for name, spec in each.items()}
+        for each in (was, now)
+    )
+    right = {name: name if name not in was or stays(name, before, made[name]) else None for name in now}
+    return {old: name for old, name in names_now(before, made, right).items() if name != old}
+
+
+def _called(values: Mapping[str, Any], names: Names, changes: Sequence[str]) -> dict[str, Any]:
     """Plain values of a tournament with entrants under their new names, wherever a field names them."""
     sides, stop = dict(values.get("sides") or {}), values.get("stop")
     for side, entrants in sides.items():
