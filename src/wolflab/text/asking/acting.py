@@ -56,11 +56,15 @@ def acting_form(ask: Ask) -> ReplyForm:
     return "statement" if ask.options is None else "action"
 
 
-def reference(form: str, reasoning: bool = True) -> str:
-    """Which of the forms that were told before the reply is to have (`shared`)."""
+def reference(form: ReplyForm, reasoning: bool | None = None) -> str:
+    """Which of the forms that were told before the reply is to have (`shared`), and whether with reasoning of
+    its own (None: that is not said). Small models else give back a number of the record as their reasoning.
+    """
     templates = phrases("shared")
     text = templates["answer"].substitute(form=form)
-    return text if reasoning else f"{text} {templates['bare'].template}"
+    if reasoning is None:
+        return text
+    return f"{text} {templates['reasoned' if reasoning else 'bare'].template}"
 
 
 FormFields = Mapping[str, str]
