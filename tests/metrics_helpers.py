@@ -121,7 +121,7 @@ def done(
     """A finished (or void) game around a record."""
     outcome = record.outcome
     status = "void" if outcome is not None and outcome.void else "done"
-    row = row_of(record, asked, sum((calls or {}).values(), CallTotals()))
+    row = row_of(record, asked, calls)
     return GameResult(condition, deal_number, 0, status, None, row, calls or {}, **fields)
 
 

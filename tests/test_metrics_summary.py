@@ -20,6 +20,7 @@ from wolflab.metrics.days import days_of
 from wolflab.metrics.published import Alike
 from wolflab.rules import PASS, Action, Ask, View, pick
 from wolflab.text.notes import Belief, Deduced, Mistake
+from wolflab.ui.report.report import render_report
 from wolflab.usage import CallTotals, Usage
 
 
@@ -257,7 +258,28 @@ def test_unusable_replies_are_counted_by_who_gave_them() -> None:
     assert mine.turns == sum(t.seat == 1 for t in (*record.turns, *record.probes))
     assert found["scripted"].fallbacks == 0
     (row,) = summarise([done(record)]).conditions
-    assert row.measures["invalid"].value == pytest.approx(1 / sum(c.turns for c in found.values()))
+    assert row.measures["invalid"].value == pytest.approx(1 / mine.turns)
+
+
+def test_where_a_language_model_plays_its_replies_and_calls_alone_are_counted() -> None:
+    """Whoever else sits there: the built-in player, a person, an agent without a model."""
+    record = game(votes({}, {}))
+    spent = {
+        name: CallTotals(n, Usage(n)) for name, n in (("village(obey=1)", 90), ("person", 7), ("x/y", 10))
+    }
+    every = len(plays.seat_turns(record))
+    (row,) = summarise([done(record, calls=spent)]).conditions
+    assert (row.measures["calls"].value, row.measures["stand_ins"].n) == (107, every)
+    players = record.header["players"]
+    players[0] = {"recipe": {"name": "deductive"}, "model": {"name": "village(obey=1)"}}
+    players[1] = {"recipe": "person"}
+    players[2] = {"recipe": {"name": "vanilla"}, "model": {"name": "x/y"}}
+    (row,) = summarise([done(record, calls=spent)]).conditions
+    own = sum(turn.seat == 2 for turn in plays.seat_turns(record))
+    assert (row.measures["calls"].value, row.measures["prompt_tokens"].value) == (10, 10)
+    assert row.measures["stand_ins"].n == row.measures["invalid"].n == own < every
+    page = render_report(summarise([done(record, calls=spent)]))
+    assert "<b>10</b><span>calls of language models</span>" in page
 
 
 def test_calls_and_cost_are_summed_and_unknown_totals_are_missing() -> None:

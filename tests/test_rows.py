@@ -109,7 +109,7 @@ def test_the_row_of_a_game_as_played_is_that_of_its_record(tmp_path: Path, rules
         for game in store.games():
             kept = store.kept_row(game.id)
             assert kept is not None
-            calls = counting.summed_totals(store.came_to(game.id))
+            calls = store.came_to(game.id)
             assert (
                 counting.row_from_record(store.experiment, game.condition, store.record(game.id), calls)
                 == kept
@@ -153,7 +153,7 @@ def test_what_a_row_says_survives_as_bytes(run: Path) -> None:
     with Store.open_for_reading(run) as store:
         for game in store.games("done"):
             row = counting.decode_row(store.kept_row(game.id).data)  # type: ignore[union-attr]
-            calls = counting.summed_totals(store.came_to(game.id))
+            calls = store.came_to(game.id)
             asked = counting.asked_of(store.experiment, game.condition)
             whole = rows.row_of(store.record(game.id), asked, calls)
             assert (row.sums, row.groups, row.players, row.ratio_null) == (

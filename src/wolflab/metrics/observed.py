@@ -13,7 +13,16 @@ from .conduct import Conduct, conduct_of
 from .days import Day, days_of
 from .deduction import RoleGuess, role_guesses
 from .leadership import standing_of_role
-from .play import PlayerLabel, Replies, replies_by_player, replies_in, seat_turns
+from .play import (
+    PlayerLabel,
+    Replies,
+    is_instrument,
+    is_language_model,
+    label_of,
+    replies_by_player,
+    replies_in,
+    seat_turns,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +41,12 @@ NOTHING_MORE = MeasuringOptions()
 
 
 class ObservedGame:
-    """See the module. calls: what the game's calls came to, over all models."""
+    """See the module. spent: what the game's calls came to, by model."""
 
-    def __init__(self, record: GameRecord, options: MeasuringOptions, calls: CallTotals) -> None:
-        self.record, self.options, self.calls = record, options, calls
+    def __init__(
+        self, record: GameRecord, options: MeasuringOptions, spent: Mapping[str, CallTotals]
+    ) -> None:
+        self.record, self.options, self.spent = record, options, spent
 
     @cached_property
     def days(self) -> tuple[Day, ...]:
@@ -69,9 +80,21 @@ class ObservedGame:
         )
 
     @cached_property
+    def instrument(self) -> bool:
+        """Whether no language model plays. Where one does, replies and calls are those of language models."""
+        return is_instrument(self.record)
+
+    @cached_property
     def replies(self) -> Replies:
-        """How well all replies could be used."""
-        return replies_in(self.record, self.turns)
+        """How well replies could be used: those of language models, or of everybody where none plays."""
+        asked = [turn for turn in self.turns if self.instrument or label_of(self.record, turn).speaks]
+        return replies_in(self.record, asked)
+
+    @cached_property
+    def calls(self) -> CallTotals:
+        """What calls came to: those of language models, or all where none plays."""
+        counted = [came for name, came in self.spent.items() if self.instrument or is_language_model(name)]
+        return sum(counted, CallTotals())
 
     @cached_property
     def replies_by_player(self) -> Mapping[PlayerLabel, Replies]:

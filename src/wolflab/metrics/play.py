@@ -29,9 +29,19 @@ class PlayerLabel:
         return f"{self.model} · {self.recipe}" if self.model else self.recipe
 
     @property
+    def speaks(self) -> bool:
+        """Whether a language model plays."""
+        return is_language_model(self.model)
+
+    @property
     def own(self) -> bool:
         """Whether it is an agent of somebody's own (``module:Class``), which may fail without a model."""
         return ":" in self.recipe
+
+
+def is_language_model(name: str) -> bool:
+    """Whether a model's name is a language model's: not the built-in player's, a person's, or none at all."""
+    return name.partition("(")[0] not in ("", "village", "person")
 
 
 def player_labels(record: GameRecord) -> tuple[PlayerLabel, ...]:
@@ -57,9 +67,7 @@ def label_of(record: GameRecord, turn: PastTurn) -> PlayerLabel:
 
 def is_instrument(record: GameRecord) -> bool:
     """Whether no real model played: everybody is the built-in player, or needs no model."""
-    return all(
-        label.model == "" or label.model.partition("(")[0] == "village" for label in player_labels(record)
-    )
+    return not any(label.speaks for label in player_labels(record))
 
 
 # -- who won ----------------------------------------------------------------------------------------

@@ -670,7 +670,7 @@ def _stood_in(replies: Replies) -> Sums:
 )
 def invalid(game: ObservedGame) -> Sums:
     """Share of model calls whose reply could not be used, retries among them; for agents that call no model,
-    of their turns.
+    of their turns. Where a language model plays, language models alone count.
     """
     return _unusable(game.replies)
 
@@ -678,7 +678,8 @@ def invalid(game: ObservedGame) -> Sums:
 @measure("stand-ins", EITHER, "replies", unit="out_of", units="decisions", void=True, headline=True)
 def stand_ins(game: ObservedGame) -> Sums:
     """Share of the decisions that took a call, or an agent of your own, which got no usable reply, so that
-    the rules' stand-in was applied; where no model was called, of all decisions.
+    the rules' stand-in was applied; where no model was called, of all decisions. Where a language model
+    plays, language models alone count.
     """
     return _stood_in(game.replies)
 
@@ -711,7 +712,7 @@ def _spent(game: ObservedGame, of: Callable[[Usage], float]) -> Sums | None:
 
 @measure("calls a game", MEAN, "cost", unit="large", headline=True)
 def calls(game: ObservedGame) -> Sums:
-    """Model calls that a finished game took."""
+    """Model calls that a finished game took; where a language model plays, those of language models alone."""
     return float(game.calls.calls or game.replies.attempts), 1.0
 
 

@@ -24,13 +24,13 @@ from .choices import StudiedDecision, studied_decisions
 from .leadership import ratio_null_of_game
 from .measure import Group, Measure, PartKey, Sums
 from .observed import NOTHING_MORE, MeasuringOptions, ObservedGame
-from .play import is_instrument, player_labels
+from .play import player_labels
 from .registry import MEASURES, SPLITS
 
 Status = Literal["done", "void", "planned", "unfinished", "failed"]
 """What became of a planned game."""
 
-COUNTED = 3
+COUNTED = 4
 """Raise it when anything is counted otherwise under the same name (an entry, or what it reads: days, conduct,
 behaviours, what is read from statements): rows of before are then counted again.
 """
@@ -110,13 +110,13 @@ def row_version(options: MeasuringOptions = NOTHING_MORE) -> str:
 def row_of(
     record: GameRecord,
     options: MeasuringOptions = NOTHING_MORE,
-    calls: CallTotals = CallTotals(),  # noqa: B008 (frozen)
+    spent: Mapping[str, CallTotals] | None = None,
 ) -> MeasureRow:
-    """What a game contributes. calls: what its calls came to, over all models (none: not known).
+    """What a game contributes. spent: what its calls came to, by model (none: not known).
 
     A void game contributes to nothing but what its players were asked.
     """
-    game = ObservedGame(record, options, calls)
+    game = ObservedGame(record, options, spent or {})
     void = record.outcome is not None and record.outcome.void
     groups: frozenset[Group] = frozenset({"every"}) if void else groups_of_game(game)
 
@@ -138,7 +138,7 @@ def row_of(
     return MeasureRow(
         record.ruleset.name,
         tuple(str(label) for label in sorted(set(player_labels(record)))),
-        is_instrument(record),
+        game.instrument,
         () if void else tuple(sorted(groups)),
         sums,
         parts,

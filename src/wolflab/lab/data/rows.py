@@ -22,11 +22,10 @@ from ...record.chain import hash_of
 from ...rules import ROLES, Answer, DayBroke, Lead, Pass, Pick, Said, Say, VoteCounted, Voted, told
 from ...text.notes import Belief, Chosen, Deduced, Mistake, Proposed, Rated, Thought
 from ...text.people import ASKED_ALREADY
-from ...usage import Usage
+from ...usage import CallTotals, Usage
 from ..labels.annotate import KeyRow, read_key
 from ..plans.prices import Prices, prices_of, unpriced
 from ..plans.specs import PERSON
-from ..runs.counting import summed_totals
 from ..runs.game import rules_of
 from ..storage.call_store import CallStore
 from ..storage.store import GameRow, Place, Store, asker
@@ -139,7 +138,7 @@ def data_rows(source: DataSource, tables: Sequence[str]) -> Iterator[tuple[str, 
 def _games(game: _Game) -> Iterator[DataRow]:
     row, record = game.row, game.record
     totals = game.store.came_to(row.id)
-    spent = summed_totals(totals)
+    spent = sum(totals.values(), CallTotals())
     outcome = None if record is None else record.outcome
     yield game.place | {
         "state": row.status,

@@ -54,21 +54,24 @@ def finished(
     """
     writer = played.writer
     assert writer is not None
-    calls = summed_totals(spent) + summed_totals(totals_by_model(held))
-    row = row_from_record(experiment, condition, writer.record(played.log.ruleset), calls)
+    row = row_from_record(
+        experiment, condition, writer.record(played.log.ruleset), _together(spent, totals_by_model(held))
+    )
     status = "void" if played.outcome.void else "done"
     return Finished(status, pack(writer.game.lines, writer.probes.lines, held), row, writer.words)
 
 
-def row_from_record(experiment: Experiment, condition: str, record: GameRecord, calls: CallTotals) -> KeptRow:
-    """The row of a game, from its record."""
+def _together(first: Mapping[str, CallTotals], second: Mapping[str, CallTotals]) -> dict[str, CallTotals]:
+    names = sorted({*first, *second})
+    return {name: first.get(name, CallTotals()) + second.get(name, CallTotals()) for name in names}
+
+
+def row_from_record(
+    experiment: Experiment, condition: str, record: GameRecord, spent: Mapping[str, CallTotals]
+) -> KeptRow:
+    """The row of a game, from its record. spent: what its calls came to, by model."""
     asked = asked_of(experiment, condition)
-    return KeptRow(row_version(asked), encode_row(row_of(record, asked, calls)))
-
-
-def summed_totals(totals: Mapping[str, CallTotals]) -> CallTotals:
-    """What calls came to over all models."""
-    return sum(totals.values(), CallTotals())
+    return KeptRow(row_version(asked), encode_row(row_of(record, asked, spent)))
 
 
 def rows_of(store: Store, which: Sequence[GameRow]) -> Iterator[MeasureRow | None]:
@@ -101,7 +104,7 @@ def check_row(store: Store, game: GameRow, record: GameRecord, where: str) -> No
     kept, asked = store.kept_row(game.id), asked_of(store.experiment, game.condition)
     if kept is None or kept.version != row_version(asked):
         return
-    if not rows_alike(decode_row(kept.data), row_of(record, asked, summed_totals(store.came_to(game.id)))):
+    if not rows_alike(decode_row(kept.data), row_of(record, asked, store.came_to(game.id))):
         raise RecordError(
             f"{where}: the numbers kept for reports are not those of the record: either one of the two was "
             "changed, or this wolflab counts otherwise than the one that made the run; use that one, or "
@@ -144,8 +147,8 @@ def _there(ids: Sequence[int]) -> dict[int, KeptRow]:
 def _count(store: Store, ids: Sequence[int]) -> dict[int, KeptRow]:
     counted = {}
     for number in ids:
-        calls = summed_totals(store.came_to(number))
+        spent = store.came_to(number)
         counted[number] = row_from_record(
-            store.experiment, store.game(number).condition, store.record(number), calls
+            store.experiment, store.game(number).condition, store.record(number), spent
         )
     return counted

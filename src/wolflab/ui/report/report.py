@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ...files import write
 from ...lab.results.extras import Extras
+from ...metrics.play import is_language_model
 from ...metrics.shapes import Summary
 from ..wording import counted, marked
 from . import choices, prose, sections
@@ -134,7 +135,9 @@ def _not_over(summary: Summary) -> str:
 
 def _tiles(summary: Summary, estimated: bool) -> str:
     counts = [condition.counts for condition in summary.conditions]
-    totals = [total for condition in summary.conditions for total in condition.totals.values()]
+    every = [each for condition in summary.conditions for each in condition.totals.items()]
+    spoken = [total for model, total in every if is_language_model(model)]
+    totals, calls = (spoken, "calls of language models") if spoken else ([t for _, t in every], "model calls")
     planned = sum(count.planned for count in counts)
     tiles = [
         (number(value, "count"), name)
@@ -150,7 +153,7 @@ def _tiles(summary: Summary, estimated: bool) -> str:
         tokens = sum(total.usage.tokens for total in totals)
         cost, lacking = cost_in_words(summary.conditions)
         tiles += [
-            (number(sum(total.calls for total in totals), "large"), "model calls"),
+            (number(sum(total.calls for total in totals), "large"), calls),
             (number(tokens, "large"), "tokens, estimated in part" if estimated else "tokens"),
             (cost, f"cost in USD: {lacking}" if lacking else "cost in USD"),
         ]
