@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from metrics_helpers import done, game, run, votes
+from metrics_helpers import done, game, records, run, votes
 from report_helpers import Page
 from wolflab.lab.plans.loading import load_experiment
 from wolflab.metrics import GameResult, Summary, summarise
@@ -19,7 +19,7 @@ from wolflab.metrics.registry import MEASURES
 from wolflab.stats.intervals import Estimate, as_share
 from wolflab.ui.report.figures import Chart, ForestRow, Panel, on_one_scale
 from wolflab.ui.report.numbers import number, shown, value_of
-from wolflab.ui.report.report import render_report, write_report
+from wolflab.ui.report.report import render_report, report_page, write_report
 from wolflab.ui.tables import estimate_cell, print_summary
 from wolflab.ui.wording import counted_units, second_poll_in_words
 from wolflab.usage import CallTotals, Usage
@@ -187,6 +187,32 @@ def test_names_are_no_markup_in_the_terminal() -> None:
 
 
 # -- honest by default ------------------------------------------------------------------------------
+
+
+def test_who_judges_is_named_where_judgements_are_shown() -> None:
+    """The numbers of a condition named after a model may be those of the players around it."""
+    found = []
+    for name, others in (("mine", "deductive"), ("other", "random")):
+        for deal, _, record in records(name, 5, rounds=2, obey=0.1, wise=0.3):
+            for seat in (0, 1):
+                record.header["players"][seat] = {"model": "x/Y", "recipe": others}
+            found.append(done(record, deal, name))
+    summary = summarise(found)
+    (one, two) = summary.conditions
+    judges = {("scripted",), ("x/Y · deductive",)}
+    assert set(one.split("accuracy_by_player")) == set(one.split("reliability_by_player")) == judges
+    page = report_page(summary)
+    said = "judged by scripted, x/Y · deductive (mine); scripted, x/Y · random (other)"
+    tables = [table for name, table in page.tables.items() if name.startswith("deduction")]
+    assert sum(said in table.caption for table in tables) == 2
+    assert said in page.figures["calibration"].alt
+    drawn = page.figures["calibration"].svg.replace("\n", " ")
+    assert "Judged by scripted, x/Y · deductive (mine)" in drawn
+    heat = page.tables["beliefs-other-day-1"].caption
+    assert heat == "other, day 1: judged by scripted, x/Y · random"
+    assert two.split("accuracy_by_player")["scripted",].n > 0
+    alone = report_page(replace(summary, conditions=(one,)))
+    assert alone.figures["calibration"].alt.endswith("judged by scripted, x/Y · deductive")
 
 
 def test_nulls_stand_beside_ratio_and_dc_in_the_terminal(summary: Summary) -> None:

@@ -20,11 +20,12 @@ CONFIDENCES = tuple(range(5, 11))
 class RoleGuess:
     """One judgement against the truth.
 
-    guess: a role or "Uncertain". right: the guess is the role held. brier: Σ over roles of
-    (p − truth)², 0 (sure and right) to 2 (sure and wrong). prior_brier: the same for the role counts
-    alone. stated: the probability that the mapping gives the guess.
+    day: at whose vote it was in force. guess: a role or "Uncertain". right: the guess is the role held.
+    brier: Σ over roles of (p − truth)², 0 (sure and right) to 2 (sure and wrong). prior_brier: the same for
+    the role counts alone. stated: the probability that the mapping gives the guess.
     """
 
+    day: int
     rater: int
     target: int
     guess: str
@@ -69,6 +70,7 @@ def role_guesses(days: Iterable[Day]) -> Iterator[RoleGuess]:
                 truth = day.roles[target]
                 probabilities = role_probabilities(belief, prior)
                 yield RoleGuess(
+                    day.round,
                     rater,
                     target,
                     belief.role,

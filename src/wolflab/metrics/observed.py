@@ -65,6 +65,15 @@ class ObservedGame:
         return tuple(role_guesses(self.days))
 
     @cached_property
+    def judges(self) -> Mapping[tuple[int, int], str]:
+        """(day, seat) → the player who held the seat at that day's vote, and whose judgements count there."""
+        return {
+            (turn.round, turn.seat): str(label_of(self.record, turn))
+            for turn in self.record.turns
+            if turn.kind == "vote"
+        }
+
+    @cached_property
     def turns(self) -> list[PastTurn]:
         """Every decision asked of a seat, probes included."""
         return seat_turns(self.record)

@@ -8,7 +8,7 @@ and the table in `docs/metrics.md`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import partial
 from typing import Any, TypeVar
@@ -117,6 +117,15 @@ def measure(
 def _one(value: float | None) -> Sums | None:
     """A game's value, as a mean over games counts it."""
     return None if value is None else (float(value), 1.0)
+
+
+def _pooled(values: Iterable[tuple[PartKey, float]]) -> Parts:
+    """Part → sum of its values, and how many."""
+    sums: dict[PartKey, tuple[float, float]] = {}
+    for key, value in values:
+        total, n = sums.get(key, (0.0, 0.0))
+        sums[key] = total + value, n + 1
+    return {**sums}
 
 
 def _floats(*numbers: float) -> Sums:
@@ -359,14 +368,21 @@ def reliability(game: ObservedGame) -> Parts:
     """Mean m at the vote, from 1 (surely a Werewolf) to 10 (surely not), by day, role of the rater and role
     of the player judged, the Sheriff apart.
     """
-    sums: dict[PartKey, tuple[float, float]] = {}
-    for day in game.days:
-        for (rater, target), m in day.matrix().items():
-            whom = "Sheriff" if target == day.sheriff else day.roles[target]
-            key = (day.round, day.roles[rater], whom)
-            total, n = sums.get(key, (0.0, 0.0))
-            sums[key] = total + m, n + 1
-    return {**sums}
+    return _pooled(
+        ((day.round, day.roles[rater], "Sheriff" if target == day.sheriff else day.roles[target]), float(m))
+        for day in game.days
+        for (rater, target), m in day.matrix().items()
+    )
+
+
+@measure("reliability", POOLED, "beliefs", unit="one", units="judgements", split=("player",))
+def reliability_by_player(game: ObservedGame) -> Parts:
+    """Mean m at the vote of all that one player (model and recipe) judges."""
+    return _pooled(
+        ((game.judges[day.round, rater],), float(m))
+        for day in game.days
+        for (rater, _), m in day.matrix().items()
+    )
 
 
 # -- how they end ----------------------------------------------------------------------------------
@@ -480,6 +496,12 @@ def accuracy(game: ObservedGame) -> Sums | None:
     return _over_guesses(game, lambda guess: float(guess.right))
 
 
+@measure("accuracy", SHARE, "deduction", units="judgements", split=("player",))
+def accuracy_by_player(game: ObservedGame) -> Parts:
+    """The accuracy of one player (model and recipe) among those that judge."""
+    return _pooled(((game.judges[guess.day, guess.rater],), float(guess.right)) for guess in game.guesses)
+
+
 @measure("“Uncertain” guesses", SHARE, "deduction", units="judgements")
 def uncertain(game: ObservedGame) -> Sums | None:
     """Share of the judgements that name no role."""
@@ -518,11 +540,11 @@ def stated(game: ObservedGame) -> Parts:
 
 
 def _by_confidence(game: ObservedGame, value: Callable[[RoleGuess], float]) -> Parts:
-    values: dict[PartKey, list[float]] = {(confidence,): [] for confidence in CONFIDENCES}
-    for guess in game.guesses:
-        if guess.guess != UNCERTAIN and (guess.confidence,) in values:
-            values[guess.confidence,].append(value(guess))
-    return {key: (sum(each), float(len(each))) for key, each in values.items() if each}
+    return _pooled(
+        ((guess.confidence,), value(guess))
+        for guess in sorted(game.guesses, key=lambda guess: guess.confidence)
+        if guess.guess != UNCERTAIN and guess.confidence in CONFIDENCES
+    )
 
 
 # -- conduct ----------------------------------------------------------------------------------------

@@ -105,6 +105,22 @@ def called(measure: Measure, summary: Summary) -> str:
     return whose + measure.label
 
 
+def judged_by(conditions: Sequence[ConditionResult], which: str) -> str:
+    """Who judges, in words: "judged by village · deductive", with the conditions behind each where it is not
+    the same everywhere. which: a measure whose parts are the players that judge.
+    """
+    judges: dict[str, list[str]] = {}
+    for condition in conditions:
+        if players := ", ".join(sorted(map(_key, condition.split(which)))):
+            judges.setdefault(players, []).append(condition.name)
+    if not judges:
+        return ""
+    alone = len(judges) == 1
+    return "judged by " + "; ".join(
+        players if alone else f"{players} ({', '.join(names)})" for players, names in judges.items()
+    )
+
+
 def measure_in_words(measure: Measure) -> str:
     """What it is in a sentence, by what it is split, and what it needs (Markdown)."""
     split = f" By {', '.join(measure.split)}." if measure.split else ""

@@ -43,6 +43,8 @@ INK, MUTED, LINE, ACCENT, SOFT, WARM, CARD, GOOD = COLOURS
 DASHED: Any = (0, (4, 3))
 _TICKS = 8
 """More values of x than this are not each written below the axis."""
+_TITLE = 110
+"""Characters of a line above all panels."""
 _SETTINGS: Any = {
     "svg.fonttype": "none",
     "font.family": "DejaVu Sans",
@@ -281,13 +283,16 @@ class ChartLine:
     points: tuple[tuple[float, Estimate], ...]
 
 
-def calibration_chart(name: str, lines: Sequence[ChartLine], alt: str) -> Picture:
+def calibration_chart(name: str, lines: Sequence[ChartLine], alt: str, title: str = "") -> Picture:
     """One panel a condition: stated against observed; on the dashed line players mean what they say.
 
-    lines: the share that was right by the stated probability.
+    lines: the share that was right by the stated probability. title: stands above all panels.
     """
-    height = 2.6 * -(-len(lines) // 4)
+    titled = wrap(title, _TITLE)
+    height = 2.6 * -(-len(lines) // 4) + 0.18 * len(titled)
     with drawing(name, alt, height, len(lines), 4, sharex=True, sharey=True) as made:
+        if titled:
+            made.figure.suptitle("\n".join(titled), x=0.01, ha="left", fontsize=9.5, color=MUTED)
         for line, axis in zip(lines, made.axes, strict=False):
             _calibration(axis, line)
         made.axes[0].set_ylabel("right")

@@ -11,6 +11,7 @@ from ...stats.intervals import Estimate
 from ..measures import (
     down,
     from_zero,
+    judged_by,
     measured,
     measures_in,
     panel,
@@ -142,10 +143,13 @@ def beliefs(summary: Summary) -> PagePart:
     for condition in summary.conditions:
         cells = condition.split("reliability")
         days = sorted({int(day) for day, _, _ in cells})
-        maps = joined(heat(f"{condition.name}, day {day}", day, cells, summary.instrument) for day in days)
+        judges = judged_by([condition], "reliability_by_player")
+        maps = joined(
+            heat(f"{condition.name}, day {day}: {judges}", day, cells, summary.instrument) for day in days
+        )
         if maps:
             drawn += f'<h3>{escape(condition.name)}</h3><div class="heat">' + maps + "</div>"
     if not drawn:
         return ""
-    more = section(summary, "Reliability", summary.conditions, "beliefs", "reliability")
-    return prose.BELIEFS + drawn + more
+    by_player = [measure for measure in splits_in("beliefs") if measure.split == ("player",)]
+    return prose.BELIEFS + drawn + parts(summary, "By the player that judges", summary.conditions, by_player)

@@ -16,6 +16,7 @@ from ..measures import (
     difference_kind,
     headlines,
     is_percent,
+    judged_by,
     measure_cell,
     measure_kind,
     measure_name,
@@ -97,20 +98,21 @@ def deduction(summary: Summary) -> PagePart:
         meant = condition.split("stated")
         points = ((meant[key].value or 0.0, right) for key, right in condition.split("calibration").items())
         lines.append(ChartLine(condition.name, tuple(points)))
-    drawn = calibration_chart("calibration", lines, "Stated probability against the share that was right")
-    by_confidence = [measure for measure in splits_in("deduction") if measure.split == ("confidence",)]
+    judges = judged_by(kept, "accuracy_by_player")
+    alt = f"Stated probability against the share that was right: {judges}"
+    drawn = calibration_chart("calibration", lines, alt, judges[:1].upper() + judges[1:])
+    split = splits_in("deduction")
+    by_confidence, by_player = (
+        [measure for measure in split if measure.split == (of,)] for of in ("confidence", "player")
+    )
+    besides = (measure.name for measure in split)
     return (
         prose.DEDUCTION
-        + section(
-            summary,
-            "Guesses of hidden roles",
-            kept,
-            "deduction",
-            *(measure.name for measure in by_confidence),
-        )
+        + section(summary, f"Guesses of hidden roles: {judges}", kept, "deduction", *besides)
+        + parts(summary, "Guesses by the player that judges", kept, by_player)
         + on_page(drawn, prose.DEDUCTION_FIGURE)
         + "<details><summary>The points as numbers</summary>"
-        + parts(summary, "Calibration", kept, by_confidence)
+        + parts(summary, f"Calibration: {judges}", kept, by_confidence)
         + "</details>"
     )
 
