@@ -35,6 +35,18 @@ def between(conditions: dict[str, Any], **changes: Any) -> dict[str, tuple[str, 
     return {one.condition: settings_in_words(one) for one in differences(arms, baseline_of(made))}
 
 
+def test_how_a_model_is_reached_and_paid_is_no_difference() -> None:
+    server = {"base_url": "http://localhost:9/v1", "price": {"input": 1, "output": 2}, "timeout": 900}
+    conditions = {
+        "base": village(model="ollama/a", recipe="vanilla"),
+        "same": village(model={"model": "ollama/a", **server}, recipe="vanilla"),
+        "warm": village(model={"model": "ollama/a", "temperature": 1.0, **server}, recipe="vanilla"),
+    }
+    found = between(conditions)
+    assert found["same"] == ()
+    assert found["warm"] == ("village: temperature 1.0 (baseline: not set)",)
+
+
 def village(**spec: Any) -> dict[str, Any]:
     return {"players": {"village": spec}}
 

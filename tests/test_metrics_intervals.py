@@ -66,6 +66,17 @@ def test_no_spread_is_said_and_a_share_falls_back_on_wilson() -> None:
     assert (never.low, never.high) == pytest.approx(iv.wilson(0, 30))
 
 
+def test_what_is_0_but_for_rounding_is_0() -> None:
+    values = [0.1, 0.2, -0.3] * 3
+    assert sum(values) / 9 != 0
+    assert iv.mean(list(enumerate(values))).value == 0
+    last = iv.estimate_from_sums(
+        np.array([[0.1 + 0.2, 1.0]] * 6), None, lambda sums: sums[:, 0] / sums[:, 1] - 0.3,
+        n=6, missing=0, units="games", bounds=(0.0, 1.0),
+    )  # fmt: skip
+    assert (last.value, last.low) == (0, 0)
+
+
 def test_one_game_a_deal_is_wilson() -> None:
     found = iv.share([(k, float(k < 3), 1.0) for k in range(10)], "games")
     assert (found.low, found.high) == pytest.approx(iv.wilson(3, 10))

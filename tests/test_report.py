@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 from dataclasses import replace
@@ -236,6 +237,31 @@ def test_nulls_stand_beside_ratio_and_dc_in_the_terminal(summary: Summary) -> No
     table = io.StringIO()
     print_summary(Console(width=100, file=table), bare)
     assert "label" not in table.getvalue()
+
+
+def test_what_a_headline_is_not_read_without_stands_under_it(summary: Summary) -> None:
+    """The nulls, and the games that neither side won, on the page and in its files as in the terminal."""
+    first = summary.conditions[0]
+    assert first.ratio_null is not None
+    nobody = first.measures["nobody"].value
+    assert nobody
+    main = report_page(summary).tables["main-one-row-per-condition"]
+    words = ["label", "twice", "others", "neither"]
+    assert all(f"{word}: " in main.caption for word in words)
+    under = [line for cell in main.rows[0] for line in cell.under]
+    assert f"label {first.ratio_null.mean:.3f}" in under
+    assert f"neither {number(nobody, 'share')}" in under
+    row = next(iter(csv.DictReader(io.StringIO(main.to_csv()))))
+    assert row["village wins neither"] == repr(nobody)
+    assert float(row["Ratio label low"]) < float(row["Ratio label"]) < float(row["Ratio label high"])
+    assert row["DC others"] == repr(first.measures["dc_others"].value)
+    assert "neither" in main.to_latex()
+    table = io.StringIO()
+    print_summary(Console(width=100, file=table), summary)
+    assert f"neither {number(nobody, 'share')}" in table.getvalue()
+    none = replace(first.measures["nobody"], value=0.0)
+    won = replace(summary, conditions=(replace(first, measures={**first.measures, "nobody": none}),))
+    assert "neither" not in report_page(won).tables["main-one-row-per-condition"].caption
 
 
 def test_replies_read_as_so_many_of_so_many_with_an_interval_of_games() -> None:

@@ -32,6 +32,8 @@ from .resampling import (
     two_way_reach,
 )
 
+_ROUNDING = 1e-12
+"""What is smaller is 0 but for rounding."""
 MIN_DEALS = 5
 """Fewer deals than this give no bootstrap interval."""
 MIN_DRAWS = 5
@@ -154,6 +156,7 @@ def estimate_from_sums(
     deals = len(sums) if deals is None else deals
     whole = sums.sum(axis=(0, 1) if two_way else 0)
     value = float(statistic(whole[None])[0])
+    value = _exact(value)
     result = Estimate(value, None, None, n, missing, units, deals, draws=draws)
     if not math.isfinite(value):
         return replace(result, value=None, note=NO_DATA, draws=0)
@@ -162,15 +165,21 @@ def estimate_from_sums(
     ends = _ends(sums, totals, statistic, value, deals)
     if ends is None:
         return replace(result, note=TOO_SPARSE)
-    low, high = ends
-    if high - low >= 1e-12:
+    low, high = map(_exact, ends)
+    if high - low >= _ROUNDING:
         least, most = limits or bounds or (-math.inf, math.inf)
         return replace(result, low=max(low, min(least, value)), high=min(high, max(most, value)))
     if bounds is None:
         return replace(result, note=NO_SPREAD)
     reach = wilson(0, min(deals, draws or deals))[1]
     low, high = value - reach * (value - bounds[0]), value + reach * (bounds[1] - value)
-    return replace(result, low=low, high=high, note=BOUNDED_DRAWS if two_way else BOUNDED)
+    note = BOUNDED_DRAWS if two_way else BOUNDED
+    return replace(result, low=_exact(low), high=_exact(high), note=note)
+
+
+def _exact(value: float) -> float:
+    """A number that is 0 but for rounding as 0."""
+    return 0.0 if abs(value) < _ROUNDING else value
 
 
 def _ends(

@@ -7,6 +7,7 @@ as it is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from rich.console import Console
 from rich.markup import escape as rich_escape
@@ -19,7 +20,7 @@ from ..metrics.summary import COST
 from ..stats.intervals import Estimate
 from .report.blocks import PagePart, joined
 from .report.figures import ForestRow, Panel
-from .report.numbers import shown
+from .report.numbers import number, shown
 from .report.table import Cell, ReportTable, TableRow
 
 _COLUMNS = 8
@@ -139,12 +140,67 @@ def list_measures(console: Console) -> None:
     console.print("contrasts, curve and planted take all that have no “By …”; see also docs/metrics.md.")
 
 
+# -- under a number of the main table ---------------------------------------------------------------
+
+_LEGEND = {
+    "label": "Ratio if “Sheriff” were only a label",
+    "twice": "DC of two straw polls",
+    "others": "DC to another",
+    "neither": "games that neither side won",
+}
+"""What the words under a number mean."""
+
+
+def remarks(condition: ConditionResult, measure: str) -> list[tuple[str, dict[str, float]]]:
+    """Lines under a number that is not to be read without them, each with its plain numbers by column in CSV.
+    Ratio and DC: what they are where nobody leads. The village's wins: games that neither side won.
+    """
+    null = condition.ratio_null
+    if measure == "ratio" and null is not None and null.mean is not None:
+        lines = [(f"label {null.mean:.3f}", {"label": null.mean})]
+        if null.low is not None and null.high is not None:
+            ends = {"label low": null.low, "label high": null.high}
+            lines.append((f"{null.low:.2f} to {null.high:.2f}", ends))
+        return lines
+    asked = {"dc": {"twice": "dc_retest", "others": "dc_others"}, "village_win": {"neither": "nobody"}}
+    found = {word: condition.measures.get(name) for word, name in asked.get(measure, {}).items()}
+    return [
+        (f"{word} {number(estimate.value, 'share')}", {word: estimate.value})
+        for word, estimate in found.items()
+        if estimate is not None and estimate.value is not None and (estimate.value or word != "neither")
+    ]
+
+
+def legend(summary: Summary, measures: Iterable[Measure]) -> str:
+    """What the words under the numbers of these measures mean; empty where there are none."""
+    words = {
+        word
+        for condition in summary.conditions
+        for measure in measures
+        for _, numbers in remarks(condition, measure.name)
+        for word in numbers
+    }
+    return "; ".join(f"{word}: {says}" for word, says in _LEGEND.items() if word in words)
+
+
+PER_DEAL = "Intervals are over deals: replies of one game are no separate trials."
+"""Why “0 of 1,500” does not have an interval of nearly nothing."""
+
+
 # -- tables -----------------------------------------------------------------------------------------
 
 
 def measure_cell(condition: ConditionResult, measure: Measure) -> Cell:
     """A condition's value of a measure."""
     return shown(condition.measures.get(measure.name), measure.unit, measure.signed)
+
+
+def headline_cell(condition: ConditionResult, measure: Measure) -> Cell:
+    """The same with its remarks."""
+    cell = measure_cell(condition, measure)
+    for line, numbers in remarks(condition, measure.name):
+        cell = replace(cell, under=(*cell.under, line), numbers={**cell.numbers, **numbers})
+    return cell
 
 
 def _head(measure: Measure, summary: Summary) -> Cell:

@@ -22,7 +22,17 @@ from ..metrics.measure import Measure, Unit
 from ..metrics.shapes import ConditionResult, Summary
 from ..stats.intervals import Estimate
 from .console import say
-from .measures import called, costs, difference_kind, headlines, measure_kind, measure_name
+from .measures import (
+    PER_DEAL,
+    called,
+    costs,
+    difference_kind,
+    headlines,
+    legend,
+    measure_kind,
+    measure_name,
+    remarks,
+)
 from .report.numbers import UNKNOWN, cost_in_words, interval, number, value_of
 from .wording import (
     became_in_words,
@@ -130,11 +140,9 @@ def main_table(
     On a terminal narrower than 130 columns (width; None: as wide as this one) conditions are columns, so
     that nothing is cut.
     """
-    caption = "value, 95 % interval, n"
-    if any(_null_lines(condition, name) for condition in summary.conditions for name in ("ratio", "dc")):
-        caption += f"\n{_NULLS}"
-    table = framed(summary.title, summary.instrument, caption)
     measures = [*headlines(summary), *costs(summary)]
+    caption = "\n".join(filter(None, ("value, 95 % interval, n", legend(summary, measures), PER_DEAL)))
+    table = framed(summary.title, summary.instrument, caption)
     heads = ["games", *(escape(called(measure, summary)) for measure in measures)]
     columns = [
         [
@@ -158,28 +166,10 @@ def main_table(
     return table
 
 
-_NULLS = "label: Ratio if “Sheriff” were only a label; twice: DC of two straw polls; others: DC to another"
-
-
 def _cell(condition: ConditionResult, measure: Measure) -> str:
-    """A measure's value, and under Ratio and DC what they are where nobody leads."""
+    """A measure's value, with its remarks."""
     value = estimate_cell(condition.measures.get(measure.name), measure.unit)
-    return "\n".join((value, *(f"[dim]{line}[/]" for line in _null_lines(condition, measure.name))))
-
-
-def _null_lines(condition: ConditionResult, measure: str) -> list[str]:
-    null = condition.ratio_null
-    if measure == "ratio" and null is not None and null.mean is not None:
-        ends = "" if null.low is None or null.high is None else f"{null.low:.2f} to {null.high:.2f}"
-        return [f"label {null.mean:.3f}", *([ends] if ends else [])]
-    if measure != "dc":
-        return []
-    nulls = {"twice": condition.measures.get("dc_retest"), "others": condition.measures.get("dc_others")}
-    return [
-        f"{word} {number(null.value, 'share')}"
-        for word, null in nulls.items()
-        if null is not None and null.value is not None
-    ]
+    return "\n".join((value, *(f"[dim]{line}[/]" for line, _ in remarks(condition, measure.name))))
 
 
 def framed(title: str, instrument: bool, caption: str) -> Table:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...rules import ROLES
-from ..plans.experiment import Experiment
+from ..plans.experiment import REACHED_BY, Experiment
 from ..plans.policies import policy_name_of
 from ..plans.specs import ExperienceSpec, PlayerSpec
 
@@ -153,8 +153,9 @@ def _who(spec: PlayerSpec) -> tuple[str, ...]:
 
 
 def _model(spec: PlayerSpec) -> PlainSettings:
-    """Name and settings of a model, its name first."""
-    return {"model": None} | (spec.model if isinstance(spec.model, dict) else {"model": spec.model})
+    """Name and settings of a model, its name first; how it is reached and paid decides nothing."""
+    settings = spec.model if isinstance(spec.model, dict) else {"model": spec.model}
+    return {"model": None, **_less(settings, tuple(REACHED_BY))}
 
 
 def _recipe(mine: PlayerSpec, theirs: PlayerSpec) -> list[Setting]:

@@ -10,14 +10,16 @@ from ...metrics.registry import MEASURES
 from ...metrics.shapes import Beside, Counts, Summary
 from ...stats.resampling import SEED
 from ..measures import (
+    PER_DEAL,
     across,
     called,
     costs,
     difference_kind,
+    headline_cell,
     headlines,
     is_percent,
     judged_by,
-    measure_cell,
+    legend,
     measure_kind,
     measure_name,
     panel,
@@ -43,10 +45,12 @@ def main_section(summary: Summary, extras: Extras) -> PagePart:
             [
                 Cell(condition.name, under=(", ".join((*condition.players, *whose)),)),
                 _games(condition.counts, trouble_marks(extras, condition.name)),
-                *(measure_cell(condition, measure) for measure in kept),
+                *(headline_cell(condition, measure) for measure in kept),
             ]
         )
-    caption = "One row per condition. Under each number: 95 % interval, n."
+    words = legend(summary, kept)
+    caption = "One row per condition. Under each number: 95 % interval, n" + (f"; {words}" if words else "")
+    caption += f". {PER_DEAL}"
     heads = ["condition", "games", *(called(measure, summary) for measure in kept)]
     tables = Passage() + ReportTable(caption, heads, rows, instrument=summary.instrument)
     tables += across(summary, "What a finished game took", summary.conditions, costs(summary))
