@@ -5,18 +5,21 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from rich.console import Console
 
 from metrics_helpers import done, game, records, run, votes
 from report_helpers import Page
 from wolflab.lab.plans.loading import load_experiment
-from wolflab.metrics import GameResult, Summary, summarise
+from wolflab.metrics import GameResult, Summary, row_of, summarise
 from wolflab.metrics.published import Alike
 from wolflab.metrics.registry import MEASURES
+from wolflab.metrics.rows import COLUMNS
 from wolflab.stats.intervals import Estimate, as_share
 from wolflab.ui.report.figures import Chart, ForestRow, Panel, on_one_scale
 from wolflab.ui.report.numbers import number, shown, value_of
@@ -262,6 +265,28 @@ def test_what_a_headline_is_not_read_without_stands_under_it(summary: Summary) -
     none = replace(first.measures["nobody"], value=0.0)
     won = replace(summary, conditions=(replace(first, measures={**first.measures, "nobody": none}),))
     assert "neither" not in report_page(won).tables["main-one-row-per-condition"].caption
+
+
+def test_a_difference_that_is_not_that_of_the_means_is_explained_in_the_terminal() -> None:
+    """Every deal counts once in it; a mean counts every game."""
+    record = next(records("x", 1, obey=0.1))[2]
+    row = row_of(record)
+    won = COLUMNS["village_win"]
+
+    def played(condition: str, deal: int, wins: Sequence[int]) -> Iterator[GameResult]:
+        for repeat, win in enumerate(wins):
+            sums = list(row.sums)
+            sums[won] = [float(win), 1.0]
+            yield GameResult(condition, deal, repeat, "done", row=msgspec.structs.replace(row, sums=sums))
+
+    def said(extra: Sequence[int]) -> str:
+        games = [one for deal in range(6) for name in "ab" for one in played(name, deal, [deal % 2, 0])]
+        out = io.StringIO()
+        print_summary(Console(width=200, file=out), summarise([*games, *played("b", 0, extra)]))
+        return out.getvalue()
+
+    assert "A difference counts each deal that both have once" in said([0, 0])
+    assert "A difference counts each deal" not in said([])
 
 
 def test_replies_read_as_so_many_of_so_many_with_an_interval_of_games() -> None:

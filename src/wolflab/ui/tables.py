@@ -5,6 +5,7 @@ A name is never broken, and what does not fit goes into a further table.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,7 +20,8 @@ from rich.text import Text
 
 from ..lab.results.extras import Extras
 from ..metrics.measure import Measure, Unit
-from ..metrics.shapes import ConditionResult, Summary
+from ..metrics.registry import MEASURES
+from ..metrics.shapes import ConditionResult, Contrast, Summary
 from ..stats.intervals import Estimate
 from .console import say
 from .measures import (
@@ -79,16 +81,7 @@ def print_summary(
         verdict = {True: "found again", False: "not found", None: "cannot be told"}[effect.recovered]
         which = f"{effect.condition}, {measure_name(effect.measure)}"
         say(console, f"{which}: put in {put_in}, found {found}: {verdict}")
-    for contrast in summary.contrasts:
-        if contrast.p_holm is not None and contrast.p_holm < 0.05:
-            chance = "< 0.001" if contrast.p_holm < 0.001 else f"{contrast.p_holm:.3f}"
-            difference = in_line(contrast.difference, difference_kind(contrast.metric), signed=True)
-            which = f"{measure_name(contrast.metric)}: {contrast.condition} − {contrast.baseline}"
-            say(console, f"{which} = {difference}, p (Holm) {chance}")
-    silent = sum(contrast.p_holm is None or contrast.p_holm >= 0.05 for contrast in summary.contrasts)
-    if silent:
-        fruitless = counted(silent, "difference")
-        console.print(f"[dim]{fruitless} not significant (Holm): see the report[/]", highlight=False)
+    _print_contrasts(console, summary)
     if extras.uncompared is not None:
         say(console, uncompared_in_words(extras.uncompared), "yellow")
     if any("reasonable" in condition.measures for condition in summary.conditions):
@@ -116,6 +109,39 @@ def print_top(console: Console, extras: Extras) -> None:
         say(console, "Who plays:")
     for player in extras.players:
         console.print(f"  {escape(player_in_words(player))}", highlight=False, soft_wrap=True)
+
+
+def _print_contrasts(console: Console, summary: Summary) -> None:
+    """The differences that show, how many do not, and why one may not be that of the two means."""
+    for contrast in summary.contrasts:
+        if contrast.p_holm is not None and contrast.p_holm < 0.05:
+            chance = "< 0.001" if contrast.p_holm < 0.001 else f"{contrast.p_holm:.3f}"
+            difference = in_line(contrast.difference, difference_kind(contrast.metric), signed=True)
+            which = f"{measure_name(contrast.metric)}: {contrast.condition} − {contrast.baseline}"
+            say(console, f"{which} = {difference}, p (Holm) {chance}")
+    silent = sum(contrast.p_holm is None or contrast.p_holm >= 0.05 for contrast in summary.contrasts)
+    if silent:
+        fruitless = counted(silent, "difference")
+        console.print(f"[dim]{fruitless} not significant (Holm): see the report[/]", highlight=False)
+    if any(_weighed_otherwise(summary, contrast) for contrast in summary.contrasts):
+        console.print(f"[dim]{_WEIGHED}[/]", highlight=False)
+
+
+_WEIGHED = (
+    "A difference counts each deal that both have once; a mean counts every game. "
+    "So a difference need not be that of the two means."
+)
+
+
+def _weighed_otherwise(summary: Summary, contrast: Contrast) -> bool:
+    """Whether a mean difference of deals is not that of the two numbers in the table."""
+    if not MEASURES[contrast.metric].by_deal:
+        return False
+    of = {condition.name: condition.measures.get(contrast.metric) for condition in summary.conditions}
+    here, base, apart = of.get(contrast.condition), of.get(contrast.baseline), contrast.difference.value
+    if here is None or base is None or here.value is None or base.value is None or apart is None:
+        return False
+    return not math.isclose(here.value - base.value, apart, abs_tol=5e-4)
 
 
 def _print_differs(console: Console, extras: Extras) -> None:
