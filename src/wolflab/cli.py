@@ -453,11 +453,11 @@ def annotate_judge(
     run: Moved = None,
 ) -> None:
     """Let a model label the sample; what it has answered is kept and not asked again."""
-    from .lab.plans.overrides import with_settings
+    from .lab.plans.overrides import model_given
     from .ui.annotating import judge_sample
 
     judged = judge_sample(
-        console(), sample, with_settings(model, set_), behaviours, run=run, limits=(tokens, usd)
+        console(), sample, model_given(model, set_), behaviours, run=run, limits=(tokens, usd)
     )
     raise typer.Exit(ExitCode.NOT_OVER if judged.waiting else ExitCode.DONE)
 
@@ -623,11 +623,11 @@ def wwqa_generate(
     ] = [],
 ) -> None:
     """Let a model write questions, revise and answer them; what it has answered is kept."""
-    from .lab.plans.overrides import with_settings
+    from .lab.plans.overrides import model_given
     from .ui.wwqa.generating import generate_questions
 
-    reviser = None if revise_model is None else with_settings(revise_model, revise_set)
-    writer, limits = with_settings(model, set_), (tokens, usd)
+    reviser = None if revise_model is None else model_given(revise_model, revise_set)
+    writer, limits = model_given(model, set_), (tokens, usd)
     made = generate_questions(
         console(), rules, writer, out, n, reviser, tuple(form), label, near, threshold, seed, limits
     )

@@ -152,8 +152,7 @@ def verify_run(console: Console, store: Store, agents: bool) -> bool:
 def list_models(console: Console, wanted: str | None) -> None:
     """The table of `wolflab models`; with `wanted`, tries to reach that model."""
     if wanted is not None:
-        asyncio.run(reach(wanted))
-        console.print(f"{wanted}: reached", markup=False)
+        console.print(f"{asyncio.run(reach(wanted))}: reached", markup=False)
         return
     table = Table("model", "key", "key found")
     table.add_column("where", overflow="fold")

@@ -28,6 +28,7 @@ from ...models.person import PeopleTable, PersonModel
 from ...rules import Ruleset
 from ..experience.run_pools import Pools
 from ..plans.experiment import Experiment
+from ..plans.overrides import model_given
 from ..plans.policies import Policies, policy_name_of
 from ..plans.scenes import SCENES
 from ..plans.specs import PERSON, ExperienceSpec, PlayerSpec, places_of
@@ -35,11 +36,15 @@ from ..storage.embedding_cache import CachedEmbedder, EmbeddingCache
 from ..storage.store import Place
 
 
-async def reach(spec: str | dict[str, Any]) -> None:
-    """Try to reach a model now; ModelError says in one sentence why it cannot be used."""
-    model = resolve(spec)
+async def reach(given: str) -> str:
+    """Try to reach the model that a flag names (`model_given`) now, and return its name.
+
+    Raises ModelError, which says in one sentence why it cannot be used.
+    """
+    model = resolve(model_given(given))
     try:
         await check_model(model)
+        return model.name
     finally:
         await model.close()
 
