@@ -127,12 +127,12 @@ def tell_why(console: Console, rows: Sequence[GameRow]) -> None:
         console.print(f"{which} {escape(why)}", highlight=False)
 
 
-def leave(console: Console, store: Store, kind: str, page: Path, html: str, numbers: dict[str, Any]) -> None:
-    """Write a run's page and its numbers beside it, and say where they are. kind: what the page is called."""
+def leave(console: Console, kind: str, page: Path, html: str, numbers: dict[str, Any]) -> None:
+    """Write a page and its numbers beside it, and say where they are. kind: what the page is called."""
     write(page, html.encode())
     data = page.with_suffix(".json")
     write_numbers(data, numbers)
-    say(console, f"run: {store.path}\n{kind}: {page}\nits numbers as data: {data}")
+    say(console, f"{kind}: {page}\nits numbers as data: {data}")
 
 
 def write_numbers(path: Path, data: dict[str, Any]) -> None:

@@ -28,7 +28,8 @@ from ..lab.training.plan import FOLDER
 from .alarm import Alarm, HeardStore
 from .commands import begin_output, ended, leave, play_games, preflight_models, tell_unfinished, tell_why
 from .console import ExitCode, say
-from .report.report import render_report, write_report
+from .exporting import write_figures, write_tables
+from .report.report import render_report, report_page
 from .tables import print_summary
 from .terminal import show_errors, show_unusable
 from .tournament import resume_tournament
@@ -95,17 +96,27 @@ def report_run(console: Console, store: Store, out: Path | None) -> Extras:
     experiment = (store.path / "experiment.yaml").read_text(encoding="utf-8")
     page = render_report(results, experiment, extra)
     numbers = results.as_dict() | {"extras": as_data(extra)}
-    leave(console, store, "report", out or store.path / "report.html", page, numbers)
+    say(console, f"run: {store.path}")
+    leave(console, "report", out or store.path / "report.html", page, numbers)
     return extra
 
 
-def compare_runs(console: Console, stores: Sequence[Store], out: Path) -> None:
-    """Print several runs' conditions side by side and write one report for them."""
-    results = compared_runs(stores)
-    extra = extras_of_all(stores, results)
+def compare_runs(
+    console: Console, stores: Sequence[Store], out: Path, contrasts: Sequence[str], to: Path | None
+) -> None:
+    """Print several runs' conditions side by side and write one report for them, and its numbers beside it.
+
+    contrasts: measures to compare them on, beside those that the runs name. to: a folder for its tables and
+    figures as files.
+    """
+    results = compared_runs(stores, contrasts)
+    extra = extras_of_all(stores, results, contrasts)
     print_summary(console, results, extra)
-    write_report(results, out, extras=extra)
-    say(console, f"report: {out}")
+    page = report_page(results, extras=extra)
+    leave(console, "report", out, page.html, results.as_dict() | {"extras": as_data(extra)})
+    if to is not None:
+        say(console, write_tables([page], to))
+        say(console, write_figures([page], to))
 
 
 def list_errors(console: Console, store: Store) -> None:

@@ -88,9 +88,9 @@ def show_tournament(console: Console, store: Store, out: Path | None) -> Extras:
     standings, extra = standings_of(store), extras_of_tournament(store)
     print_top(console, extra)
     print_standings(console, standings, extra)
+    say(console, f"run: {store.path}")
     leave(
         console,
-        store,
         "page",
         out or store.path / "tournament.html",
         standings_page(standings, extra).html,
