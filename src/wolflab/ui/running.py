@@ -62,16 +62,17 @@ def run_experiment(
     else:
         assert source is not None
         experiment = load_experiment(source, overrides, village)
-        preflight_models(
-            experiment, None if experiment.village is None else f"wolflab run {source} --village"
-        )
+        players = [each for name in experiment.conditions for each in experiment.cast(name).items()]
+        keyless = None if experiment.village is None else f"wolflab run {source} --village"
+        preflight_models(experiment, players, keyless)
         path = out if out is not None else new_directory(Path("runs"), experiment.name)
         store = HeardStore.create(path, experiment)
     with store:
         begin_output(console, "run", store.experiment.title or store.experiment.name, store.path)
-        if second := second_poll_in_words(store.experiment):
-            say(console, second)
-        if resume is not None:
+        if resume is None:
+            if second := second_poll_in_words(store.experiment):
+                say(console, second)
+        else:
             games = store.games()
             over = sum(row.over for row in games)
             if over < len(games):

@@ -60,7 +60,7 @@ def run_tournament(
 ) -> ExitCode:
     """Play a tournament as a new run, then show it. source: its file's name, None for one of flags."""
     keyless = None if tournament.village is None else f"wolflab tournament {source} --village"
-    preflight_models(tournament.experiment(), keyless)
+    preflight_models(tournament.experiment(), list(tournament.entrants.items()), keyless)
     path = out if out is not None else new_directory(Path("runs"), tournament.name)
     start_tournament(path, tournament).close()
     with HeardStore.resume(path) as store:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -156,13 +156,13 @@ class Company(Players):
         """Every model built so far."""
         return list(self._models.values())
 
-    @property
-    def lacks_key(self) -> bool:
-        """Whether a model built so far needs a key that is not set."""
-        endpoints = [getattr(model, "endpoint", None) for model in self.models]
-        return any(
-            endpoint is not None and endpoint.variable and endpoint.key() is None for endpoint in endpoints
-        )
+    def lacking_key(self, players: Iterable[tuple[str, PlayerSpec]]) -> list[str]:
+        """Which of these players, each with its name, have a model that needs a key that is not set."""
+        return list(dict.fromkeys(name for name, spec in players if spec.model and self._keyless(spec.model)))
+
+    def _keyless(self, spec: str | dict[str, Any]) -> bool:
+        endpoint = getattr(self._model(spec), "endpoint", None)
+        return endpoint is not None and bool(endpoint.variable) and endpoint.key() is None
 
     @property
     def instant(self) -> bool:
