@@ -316,7 +316,7 @@ def refused_key(variable: str | None, status: int | None) -> str:
         return f"refuses the key (HTTP status {status}): check {variable}"
     return (
         f"wants a key, and none was sent (HTTP status {status}): put the key into an environment variable "
-        "and name that as the model's setting api_key_env, as in {model: NAME, base_url: …, api_key_env: MY_KEY}"
+        "and name that as the model's setting api_key_env, in {model: NAME, base_url: …, api_key_env: MY_KEY}"
     )
 
 
