@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sqlite3
 import sys
 from collections import Counter
@@ -38,6 +39,7 @@ from wolflab.ui.exporting import export_as
 from wolflab.ui.notebook import OpenedRun
 from wolflab.ui.report.numbers import cost_in_words
 
+FOLDERS = ("tables", "figures")
 ROOT = Path(__file__).parent.parent
 MODEL = {"model": "village", "invalid": 0.1}
 FIELDS: dict[str, Any] = {
@@ -411,6 +413,33 @@ def test_where_a_file_stands_no_folder_is_made(run: OpenedRun, tmp_path: Path, k
     sentence = f"{taken} is no folder, so nothing can lie in it; name another place, or move it away"
     assert str(refused.value).endswith(f": {sentence}")
     assert taken.read_text(encoding="utf-8") == "mine"
+
+
+def test_what_data_need_is_missed_before_anything_is_written(
+    run: OpenedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    done = command_line.wolflab("export", str(run.path), str(tmp_path / "out"), "--as", "all")
+    assert done.returncode == 2
+    assert "pip install 'wolflab[data]'" in " ".join(done.stderr.split())
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_comparison_leaves_numbers_tables_and_figures(run: OpenedRun, tmp_path: Path) -> None:
+    shutil.copytree(run.path, tmp_path / "s")
+    words = ["compare", str(run.path), "s", "--contrasts", "days,trust_village", "--contrasts", "rounds"]
+    done = command_line.wolflab(*words, "--to", "paper", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "contrasts: there is no measure 'rounds'" in " ".join(done.stderr.split())
+    done = command_line.wolflab(*words[:-2], "--to", "paper", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    numbers = json.loads((tmp_path / "compared.json").read_text(encoding="utf-8"))
+    assert "days" in {contrast["metric"] for contrast in numbers["contrasts"]}
+    assert [each["name"] for each in numbers["conditions"]] == ["r: talk", "r: plain", "s: talk", "s: plain"]
+    assert "trust_village" in str(numbers["extras"]["uncompared"])
+    tables, figures = ({file.suffix for file in (tmp_path / "paper" / each).iterdir()} for each in FOLDERS)
+    assert tables == {".csv", ".tex", ".md"}
+    assert figures == {".svg", ".png", ".pdf", ".md"}
 
 
 def test_tables_and_figures_are_written_with_their_contents(run: OpenedRun, tmp_path: Path) -> None:

@@ -142,7 +142,9 @@ def test_a_spent_budget_is_told_in_one_line_whatever_it_leaves_undone(tmp_path: 
     for text in (printed(console), printed(listed)):
         assert text.count(line) == 1
         assert text.count("unfinished: ") == 1
-    assert "Some games are not over. Go on with: wolflab run --resume" in printed(console)
+    file = tmp_path / "r" / "experiment.yaml"
+    told = f"Some games are not over. Raise the budget in {file} (the field budget), then go on with: "
+    assert told + "wolflab run --resume" in printed(console)
 
 
 def test_games_that_failed_for_reasons_of_their_own_are_named(tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def test_compared_runs_tell_what_differs_between_them(store: Store, tmp_path: Pa
     with Store.create(tmp_path / "other", build(data)) as other:
         assert runner.play_run(other)
         console, out = quiet()
-        compare_runs(console, [store, other], tmp_path / "page.html")
+        compare_runs(console, [store, other], tmp_path / "page.html", [], None)
         both = compared_runs([store, other])
         extra = extras_of_all([store, other], both)
     assert {(one.metric, one.condition) for one in both.contrasts} >= {("days", "other: all")}

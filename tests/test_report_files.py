@@ -109,6 +109,18 @@ def test_latex_is_in_the_manner_of_booktabs_and_says_all_that_the_page_says() ->
     assert "8 games, 4 deals, 1 missing" in lines[2]
 
 
+def test_a_table_of_a_page_stands_alone_in_latex(page: ReportPage) -> None:
+    for name, table in page.tables.items():
+        text = table.to_latex()
+        assert f"\\label{{tab:{name}}}" in text
+        assert f"Report: {latex_words(page.title)}." in text
+    wins = page.tables["play-wins-and-votes"].to_latex()
+    assert "Under a number, in small print: its 95 \\% interval and what it counts." in wins
+    main = page.tables["main-one-row-per-condition"].to_latex()
+    assert "small print" not in main, "its caption says so already"
+    assert "\\label" not in TABLE.to_latex()
+
+
 def test_columns_of_words_share_a_pages_width_in_latex() -> None:
     def words(columns: int) -> ReportTable:
         return ReportTable(

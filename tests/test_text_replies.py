@@ -455,6 +455,13 @@ def test_a_form_that_is_given_back_is_no_answer(kind: str, wording: Any) -> None
     assert good.reasoning == ""
 
 
+@pytest.mark.parametrize("reply", ['{"action": ', '{"action": "', '{"action": "..."}', '{"action": " "}'])
+def test_an_action_that_was_cut_is_empty(reply: str) -> None:
+    problem = parse(VOTING, reply)
+    assert isinstance(problem, Problem)
+    assert problem.reason.startswith('the "action" is empty; choose one of: ')
+
+
 def test_the_options_given_back_are_no_choice() -> None:
     listed = ", ".join(labels(VOTE, SHERIFF))
     first_last = ", ".join((labels(VOTE, SHERIFF)[-1], *labels(VOTE, SHERIFF)[:-1]))

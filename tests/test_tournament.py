@@ -195,6 +195,16 @@ def test_flags_are_a_tournament_too() -> None:
     assert (policies["small"].recipe, policies["small"].policy) == ("strategic-004", "small")
     assert (policies["a"].recipe, policies["a"].policy) == ("atomic-004", "small-atomic")
     assert policies["a"].model == "openai/gpt-x"
+    braces = "{model: acme, base_url: 'http://localhost:9101/v1?a=b'}"
+    acme = {"model": "acme", "base_url": "http://localhost:9101/v1?a=b"}
+    served = make_tournament(
+        from_flags([f"a=vanilla@{braces}", f"vanilla@{braces}", "react"], braces, None, 1)
+    ).entrants
+    assert {name: spec.model for name, spec in served.items()} == {
+        "a": acme,
+        "vanilla@acme": acme,
+        "react": acme,
+    }
     for bad, words in (
         (["vanilla", "vanilla"], "vanilla is there already"),
         (["=vanilla"], "write it as"),

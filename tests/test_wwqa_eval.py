@@ -19,7 +19,7 @@ import pytest
 import http_server
 from command_line import Ended, wolflab
 from wolflab.errors import BudgetExceeded, ModelRefused, ServerError, StoreError, WolflabError
-from wolflab.lab.plans.overrides import with_settings
+from wolflab.lab.plans.overrides import model_given
 from wolflab.lab.storage.call_store import CallStore
 from wolflab.models.base import Request, Response
 from wolflab.rules import SHERIFF, WITCH
@@ -743,13 +743,15 @@ def test_without_a_directory_one_is_made_under_runs(
 
 
 def test_a_model_may_be_a_mapping() -> None:
-    assert with_settings("{model: m, base_url: 'http://x/v1'}", ["timeout=3"]) == {
+    assert model_given("{model: m, base_url: 'http://x/v1'}", ["timeout=3"]) == {
         "model": "m",
         "base_url": "http://x/v1",
         "timeout": 3,
     }
-    assert with_settings("m", []) == "m"
-    assert with_settings("{broken", []) == "{broken"
+    assert model_given("m", []) == "m"
+    for broken, said in (("{broken", "hold no mapping"), ("{base_url: x}", "'model', its name")):
+        with pytest.raises(WolflabError, match=said):
+            model_given(broken)
 
 
 def test_a_killed_evaluation_asks_nothing_twice(questions: Path, tmp_path: Path) -> None:

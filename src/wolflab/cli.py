@@ -218,16 +218,31 @@ def report(
         report_run(console(), store, out)
 
 
-@app.command(epilog="Example:  `wolflab compare runs/first runs/second --out compared.html`")
+@app.command(
+    epilog="Examples:  `wolflab compare runs/first runs/second --out compared.html`  ·  "
+    "`wolflab compare runs/first runs/second --contrasts days,invalid --to paper`"
+)
 def compare(
     runs: Annotated[list[Path], typer.Argument(help="Two runs or more that dealt the same cards.")],
-    out: Annotated[Path, typer.Option(help="Where to write the page.")] = Path("compared.html"),
+    out: Annotated[Path, typer.Option(help="Where to write the page; its numbers come beside it.")] = Path(
+        "compared.html"
+    ),
+    contrasts: Annotated[
+        list[str],
+        typer.Option(help="Further measures to compare, by comma (repeatable; see `wolflab measures`)."),
+    ] = [],
+    to: Annotated[
+        Path | None,
+        typer.Option(help="A directory for its tables (CSV, LaTeX) and figures (SVG, PNG, PDF) as files."),
+    ] = None,
 ) -> None:
     """Set the conditions of several runs side by side, paired by deal."""
     from .ui.running import compare_runs
 
+    measures = [name.strip() for names in contrasts for name in names.split(",")]
     with ExitStack() as opened:
-        compare_runs(console(), [opened.enter_context(_reading(run)) for run in runs], out)
+        stores = [opened.enter_context(_reading(run)) for run in runs]
+        compare_runs(console(), stores, out, measures, to)
 
 
 @app.command(
@@ -453,11 +468,11 @@ def annotate_judge(
     run: Moved = None,
 ) -> None:
     """Let a model label the sample; what it has answered is kept and not asked again."""
-    from .lab.plans.overrides import with_settings
+    from .lab.plans.overrides import model_given
     from .ui.annotating import judge_sample
 
     judged = judge_sample(
-        console(), sample, with_settings(model, set_), behaviours, run=run, limits=(tokens, usd)
+        console(), sample, model_given(model, set_), behaviours, run=run, limits=(tokens, usd)
     )
     raise typer.Exit(ExitCode.NOT_OVER if judged.waiting else ExitCode.DONE)
 
@@ -623,11 +638,11 @@ def wwqa_generate(
     ] = [],
 ) -> None:
     """Let a model write questions, revise and answer them; what it has answered is kept."""
-    from .lab.plans.overrides import with_settings
+    from .lab.plans.overrides import model_given
     from .ui.wwqa.generating import generate_questions
 
-    reviser = None if revise_model is None else with_settings(revise_model, revise_set)
-    writer, limits = with_settings(model, set_), (tokens, usd)
+    reviser = None if revise_model is None else model_given(revise_model, revise_set)
+    writer, limits = model_given(model, set_), (tokens, usd)
     made = generate_questions(
         console(), rules, writer, out, n, reviser, tuple(form), label, near, threshold, seed, limits
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ModelError, ServerError
 from .base import Model, Sampling
 from .budget import Budget
-from .endpoints import PROVIDERS, Provider, key_value, missing_key, public_url
+from .endpoints import PROVIDERS, Provider, key_value, missing_key, public_url, refused_key
 from .exchange import settings_of
 
 if TYPE_CHECKING:
@@ -128,11 +128,8 @@ async def _listed(model: OpenAIModel) -> tuple[str, ...]:
         page = await client.with_options(timeout=min(30.0, model.settings.timeout)).models.list()
         return tuple(row.id for row in page.data or () if isinstance(getattr(row, "id", None), str))
     except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
-        variable = model.endpoint.variable or "api_key_env"
-        raise ModelError(
-            f"model {model.name!r}: the server at {where} refuses the key "
-            f"(HTTP status {error.status_code}): check {variable}"
-        ) from None
+        refused = refused_key(model.endpoint.variable, error.status_code)
+        raise ModelError(f"model {model.name!r}: the server at {where} {refused}") from None
     except (openai.APIConnectionError, aiohttp.ClientError, OSError):
         raise ServerError(
             f"model {model.name!r}: nothing answers at {where}; start the server or correct base_url"

@@ -310,6 +310,16 @@ class Endpoint:
         )
 
 
+def refused_key(variable: str | None, status: int | None) -> str:
+    """What to say of a server that refuses the key of this variable, or the lack of one. status: of HTTP."""
+    if variable is not None:
+        return f"refuses the key (HTTP status {status}): check {variable}"
+    return (
+        f"wants a key, and none was sent (HTTP status {status}): put the key into an environment variable "
+        "and name that as the model's setting api_key_env, in {model: NAME, base_url: …, api_key_env: MY_KEY}"
+    )
+
+
 def missing_key(variable: str, base_url: str) -> str:
     """The sentence for a key that is not set."""
     return (

@@ -19,7 +19,16 @@ from ..errors import ModelError, ModelRefused, ServerError
 from ..fields import Amount, Misfit, from_plain
 from ..usage import Usage
 from .budget import Budget, Price
-from .endpoints import MAX_IN_FLIGHT, Endpoint, Provider, check_url, check_variable, endpoint, public_url
+from .endpoints import (
+    MAX_IN_FLIGHT,
+    Endpoint,
+    Provider,
+    check_url,
+    check_variable,
+    endpoint,
+    public_url,
+    refused_key,
+)
 from .faults import Fault, shorten
 from .wire import NOT_JSON, TokenCounts, decoded
 
@@ -173,8 +182,7 @@ class Served(Generic[Settings]):
                 raise ModelRefused(f"{at} says that its credit is used up ({fault.words}): resume later")
             case "key":
                 # The server's words are left out: some repeat the key.
-                variable = self.endpoint.variable or "api_key_env"
-                raise ModelRefused(f"{at} refuses the key (HTTP status {fault.status}): check {variable}")
+                raise ModelRefused(f"{at} {refused_key(self.endpoint.variable, fault.status)}")
             case "model":
                 usual = (self.settings.base_url or "/v1").rstrip("/").endswith("/v1")
                 hint = "" if usual else " (base_url usually ends in /v1)"

@@ -24,6 +24,7 @@ from rich.progress import (
 from ..errors import ModelError
 from ..files import write
 from ..lab.plans.experiment import Experiment
+from ..lab.plans.specs import PlayerSpec
 from ..lab.results.extras import Extras
 from ..lab.runs import runner
 from ..lab.runs.casting import Company
@@ -60,8 +61,13 @@ def _resumed(command: str, path: Path) -> str:
     return f"wolflab {command} --resume {shlex.quote(str(path))}"
 
 
-def preflight_models(experiment: Experiment, keyless: str | None) -> None:
-    """`runner.preflight`; where a key is missing, it names the command that needs none, if there is one."""
+def preflight_models(
+    experiment: Experiment, players: Sequence[tuple[str, PlayerSpec]], keyless: str | None
+) -> None:
+    """`runner.preflight`; where a key is missing, it says how to name another model.
+
+    players: those that `-o` can change, by the names that it takes. keyless: the command that needs no key.
+    """
     company = Company(experiment)
 
     async def check() -> None:
@@ -73,9 +79,12 @@ def preflight_models(experiment: Experiment, keyless: str | None) -> None:
     try:
         asyncio.run(check())
     except ModelError as error:
-        if keyless is None or not company.lacks_key:
+        lacking = company.lacking_key(players)
+        if not lacking:
             raise
-        raise ModelError(f"{error}; to try it without one, on the built-in player: {keyless}") from None
+        others = " ".join(f"-o {shlex.quote(f'{name}.model')}=…" for name in lacking)
+        village = "" if keyless is None else f"; to try it without one, on the built-in player: {keyless}"
+        raise ModelError(f"{error}; or name another model: {others}{village}") from None
 
 
 def bar(console: Console) -> Progress:
@@ -93,11 +102,14 @@ def bar(console: Console) -> Progress:
 
 def play_games(console: Console, store: Store, play: Callable[[runner.ProgressWatch], bool]) -> bool:
     """Let a store's games be played while the bar fills. Returns what `play` does (`runner.play_run`)."""
+    before = sum(row.over for row in store.games())
     with bar(console) as shown:
         task = shown.add_task("games", total=None)
         ok = play(lambda progress: shown.update(task, completed=progress.over, total=progress.planned))
         rows = store.games()
         shown.update(task, completed=sum(row.over for row in rows), total=len(rows))
+    if before == len(rows):
+        say(console, "All games were over before: nothing was left to play")
     return ok
 
 
@@ -111,7 +123,10 @@ def ended(over: bool, extras: Extras) -> ExitCode:
 def tell_unfinished(console: Console, store: Store, command: str) -> None:
     """Print which games are not over, and with which of the commands (`run`, `tournament`) to go on."""
     tell_why(console, [row for row in store.games() if not row.over])
-    say(console, f"Some games are not over. Go on with: {_resumed(command, store.path)}")
+    how = "Go on with"
+    if store.experiment.budget.is_spent(*store.spent()):
+        how = f"Raise the budget in {store.path / 'experiment.yaml'} (the field budget), then go on with"
+    say(console, f"Some games are not over. {how}: {_resumed(command, store.path)}")
 
 
 def tell_why(console: Console, rows: Sequence[GameRow]) -> None:
@@ -127,12 +142,12 @@ def tell_why(console: Console, rows: Sequence[GameRow]) -> None:
         console.print(f"{which} {escape(why)}", highlight=False)
 
 
-def leave(console: Console, store: Store, kind: str, page: Path, html: str, numbers: dict[str, Any]) -> None:
-    """Write a run's page and its numbers beside it, and say where they are. kind: what the page is called."""
+def leave(console: Console, kind: str, page: Path, html: str, numbers: dict[str, Any]) -> None:
+    """Write a page and its numbers beside it, and say where they are. kind: what the page is called."""
     write(page, html.encode())
     data = page.with_suffix(".json")
     write_numbers(data, numbers)
-    say(console, f"run: {store.path}\n{kind}: {page}\nits numbers as data: {data}")
+    say(console, f"{kind}: {page}\nits numbers as data: {data}")
 
 
 def write_numbers(path: Path, data: dict[str, Any]) -> None:

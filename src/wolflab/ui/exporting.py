@@ -10,13 +10,14 @@ from rich.console import Console
 from ..errors import ExperimentError
 from ..files import write
 from ..lab.data.columns import TABLES
-from ..lab.data.frames import write_data
+from ..lab.data.frames import check_packages, write_data
 from ..lab.data.rows import DataSource
 from ..lab.runs.export import export_run
 from ..lab.storage.store import Store
 from .console import say
 from .notebook import OpenedRun, open_run
 from .report.figures import FIGURE_FILES
+from .report.page import ReportPage
 from .tables import INSTRUMENT
 from .wording import counted
 
@@ -33,9 +34,10 @@ def export_as(
     if unknown:
         raise ExperimentError(f"--as {unknown[0]}: use {', '.join(KINDS)} or {EVERYTHING}")
     wanted = [kind for kind in KINDS if kind in kinds or EVERYTHING in kinds]
-    wanted.sort(key=lambda kind: kind == "data")  # last, since it alone needs packages that may be missing
     if (texts or judges) and "data" not in wanted:
         raise ExperimentError("--texts and --judge change what is in the data: add --as data")
+    if "data" in wanted:
+        check_packages()  # before anything is written
     opened = open_run(run, judges)
     for kind in wanted:
         say(console, KINDS[kind](opened, to, texts))
@@ -53,27 +55,37 @@ def _data(run: OpenedRun, to: Path, texts: bool) -> str:
 
 
 def _tables(run: OpenedRun, to: Path, texts: bool) -> str:
-    folder = to / "tables"
-    tables = {name: table for page in run.pages for name, table in page.tables.items()}
-    for name, table in tables.items():
-        table.to_csv(folder / f"{name}.csv")
-        table.to_latex(folder / f"{name}.tex")
-    _contents(folder, run, {name: table.caption for name, table in tables.items()})
-    return f"{counted(len(tables), 'table')} written to {folder}"
+    return write_tables(run.pages, to)
 
 
 def _figures(run: OpenedRun, to: Path, texts: bool) -> str:
+    return write_figures(run.pages, to)
+
+
+def write_tables(pages: Sequence[ReportPage], to: Path) -> str:
+    """Write the tables of pages to `to/tables`. Returns what to say of it."""
+    folder = to / "tables"
+    tables = {name: table for page in pages for name, table in page.tables.items()}
+    for name, table in tables.items():
+        table.to_csv(folder / f"{name}.csv")
+        table.to_latex(folder / f"{name}.tex")
+    _contents(folder, pages[0], {name: table.caption for name, table in tables.items()})
+    return f"{counted(len(tables), 'table')} written to {folder}"
+
+
+def write_figures(pages: Sequence[ReportPage], to: Path) -> str:
+    """Write the figures of pages to `to/figures`. Returns what to say of it."""
     folder = to / "figures"
-    figures = {name: figure for page in run.pages for name, figure in page.figures.items()}
+    figures = {name: figure for page in pages for name, figure in page.figures.items()}
     for name, figure in figures.items():
         for ending in FIGURE_FILES:
             figure.save(folder / f"{name}.{ending}")
-    _contents(folder, run, {name: figure.alt for name, figure in figures.items()})
+    _contents(folder, pages[0], {name: figure.alt for name, figure in figures.items()})
     return f"{counted(len(figures), 'figure')} written to {folder}"
 
 
-def _contents(folder: Path, run: OpenedRun, said: Mapping[str, str]) -> None:
-    lines = [f"# {run.summary.title}", *([INSTRUMENT] if run.summary.instrument else [])]
+def _contents(folder: Path, page: ReportPage, said: Mapping[str, str]) -> None:
+    lines = [f"# {page.title}", *([INSTRUMENT] if page.instrument else [])]
     listed = "\n".join(f"- `{name}`: {words}" for name, words in said.items())
     write(folder / CONTENTS, "\n\n".join([*lines, f"{listed}\n"]).encode())
 

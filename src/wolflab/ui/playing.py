@@ -17,6 +17,7 @@ from rich.console import Console
 from ..errors import ExperimentError, StoreError, WolflabError
 from ..lab.plans.experiment import Experiment
 from ..lab.plans.loading import build
+from ..lab.plans.overrides import model_given
 from ..lab.plans.specs import PERSON
 from ..lab.runs.game import keys, rules_of
 from ..lab.runs.tables import only_place, play_table
@@ -84,7 +85,7 @@ def play_game(
                 f"-o {change}: play plays one game, for which {field} says nothing; several are played by: "
                 "wolflab run"
             )
-    player = {"recipe": recipe} if recipe == "random" else {"recipe": recipe, "model": model}
+    player = {"recipe": recipe} if recipe == "random" else {"recipe": recipe, "model": model_given(model)}
     data: dict[str, Any] = {
         "name": "play",
         "rules": rules,

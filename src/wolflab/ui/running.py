@@ -28,7 +28,8 @@ from ..lab.training.plan import FOLDER
 from .alarm import Alarm, HeardStore
 from .commands import begin_output, ended, leave, play_games, preflight_models, tell_unfinished, tell_why
 from .console import ExitCode, say
-from .report.report import render_report, write_report
+from .exporting import write_figures, write_tables
+from .report.report import render_report, report_page
 from .tables import print_summary
 from .terminal import show_errors, show_unusable
 from .tournament import resume_tournament
@@ -61,16 +62,17 @@ def run_experiment(
     else:
         assert source is not None
         experiment = load_experiment(source, overrides, village)
-        preflight_models(
-            experiment, None if experiment.village is None else f"wolflab run {source} --village"
-        )
+        players = [each for name in experiment.conditions for each in experiment.cast(name).items()]
+        keyless = None if experiment.village is None else f"wolflab run {source} --village"
+        preflight_models(experiment, players, keyless)
         path = out if out is not None else new_directory(Path("runs"), experiment.name)
         store = HeardStore.create(path, experiment)
     with store:
         begin_output(console, "run", store.experiment.title or store.experiment.name, store.path)
-        if second := second_poll_in_words(store.experiment):
-            say(console, second)
-        if resume is not None:
+        if resume is None:
+            if second := second_poll_in_words(store.experiment):
+                say(console, second)
+        else:
             games = store.games()
             over = sum(row.over for row in games)
             if over < len(games):
@@ -95,17 +97,27 @@ def report_run(console: Console, store: Store, out: Path | None) -> Extras:
     experiment = (store.path / "experiment.yaml").read_text(encoding="utf-8")
     page = render_report(results, experiment, extra)
     numbers = results.as_dict() | {"extras": as_data(extra)}
-    leave(console, store, "report", out or store.path / "report.html", page, numbers)
+    say(console, f"run: {store.path}")
+    leave(console, "report", out or store.path / "report.html", page, numbers)
     return extra
 
 
-def compare_runs(console: Console, stores: Sequence[Store], out: Path) -> None:
-    """Print several runs' conditions side by side and write one report for them."""
-    results = compared_runs(stores)
-    extra = extras_of_all(stores, results)
+def compare_runs(
+    console: Console, stores: Sequence[Store], out: Path, contrasts: Sequence[str], to: Path | None
+) -> None:
+    """Print several runs' conditions side by side and write one report for them, and its numbers beside it.
+
+    contrasts: measures to compare them on, beside those that the runs name. to: a folder for its tables and
+    figures as files.
+    """
+    results = compared_runs(stores, contrasts)
+    extra = extras_of_all(stores, results, contrasts)
     print_summary(console, results, extra)
-    write_report(results, out, extras=extra)
-    say(console, f"report: {out}")
+    page = report_page(results, extras=extra)
+    leave(console, "report", out, page.html, results.as_dict() | {"extras": as_data(extra)})
+    if to is not None:
+        say(console, write_tables([page], to))
+        say(console, write_figures([page], to))
 
 
 def list_errors(console: Console, store: Store) -> None:
@@ -152,8 +164,7 @@ def verify_run(console: Console, store: Store, agents: bool) -> bool:
 def list_models(console: Console, wanted: str | None) -> None:
     """The table of `wolflab models`; with `wanted`, tries to reach that model."""
     if wanted is not None:
-        asyncio.run(reach(wanted))
-        console.print(f"{wanted}: reached", markup=False)
+        console.print(f"{asyncio.run(reach(wanted))}: reached", markup=False)
         return
     table = Table("model", "key", "key found")
     table.add_column("where", overflow="fold")

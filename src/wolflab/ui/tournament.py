@@ -60,7 +60,7 @@ def run_tournament(
 ) -> ExitCode:
     """Play a tournament as a new run, then show it. source: its file's name, None for one of flags."""
     keyless = None if tournament.village is None else f"wolflab tournament {source} --village"
-    preflight_models(tournament.experiment(), keyless)
+    preflight_models(tournament.experiment(), list(tournament.entrants.items()), keyless)
     path = out if out is not None else new_directory(Path("runs"), tournament.name)
     start_tournament(path, tournament).close()
     with HeardStore.resume(path) as store:
@@ -88,9 +88,9 @@ def show_tournament(console: Console, store: Store, out: Path | None) -> Extras:
     standings, extra = standings_of(store), extras_of_tournament(store)
     print_top(console, extra)
     print_standings(console, standings, extra)
+    say(console, f"run: {store.path}")
     leave(
         console,
-        store,
         "page",
         out or store.path / "tournament.html",
         standings_page(standings, extra).html,

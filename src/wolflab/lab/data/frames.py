@@ -78,6 +78,11 @@ class DataTable:
         return made
 
 
+def check_packages() -> None:
+    """Raise StoreError where `write_data` lacks a package."""
+    _needed("pyarrow")
+
+
 def write_data(source: DataSource, tables: Sequence[str], folder: Path) -> list[Path]:
     """Write these tables to `folder`: each as Parquet and as JSON lines. Every record is read once."""
     parquet = _needed("pyarrow.parquet")

@@ -13,6 +13,7 @@ import yaml
 from pydantic import BaseModel
 
 from ...errors import ExperimentError
+from ...models.catalog import name_and_settings
 from .sources import Strict
 
 _NAMES = {
@@ -170,17 +171,25 @@ def _homes(spec: type[BaseModel], name: str, under: str = "") -> Iterator[str]:
             yield under + field
 
 
-def with_settings(model: str, changes: Sequence[str]) -> str | dict[str, Any]:
-    """A model's name with settings written as ``name=value`` (YAML values).
+def model_given(text: str, changes: Sequence[str] = ()) -> str | dict[str, Any]:
+    """The model that a flag names: a name, or a mapping in braces as in a file, ``{model: …, base_url: …}``.
 
-    model: a name, or a mapping in braces as a file would have it: ``{model: my-model, base_url: …}``.
+    changes: settings beside it, each ``name=value`` (YAML values). Raises ExperimentError or ModelError for
+    braces that hold no mapping with a model's name.
     """
-    named = _value(model) if model.lstrip().startswith("{") else model
-    if not isinstance(named, dict):
-        named = {"model": model}
-    if not changes and named == {"model": model}:
-        return model
-    spec: dict[str, Any] = dict(named)
+    if not text.lstrip().startswith("{"):
+        spec: dict[str, Any] = {"model": text}
+        if not changes:
+            return text
+    else:
+        read = _value(text)
+        if not isinstance(read, dict):
+            raise ExperimentError(
+                f"model {text!r}: the braces hold no mapping; write {{model: NAME, setting: value}}, with "
+                "a space after each colon"
+            )
+        name_and_settings(read)
+        spec = read
     for change in changes:
         name, equals, text = change.partition("=")
         if not equals or not name:

@@ -30,6 +30,7 @@ from ...agents.policy.checkpoint import (
 from ...agents.recipes import MOST_CANDIDATES, RECIPES, recipe
 from ...errors import ExperimentError, ModelError, StoreError
 from ...files import copied, write
+from .overrides import model_given
 from .specs import MODEL_FREE, PlayerSpec
 
 FOLDER = "policies"
@@ -50,17 +51,17 @@ def policy_name_of(spec: PlayerSpec) -> str | None:
 def by_name(given: str) -> dict[str, Any]:
     """The fields of the player that a flag names: RECIPE[@MODEL], or POLICY[@MODEL], shipped or a file.
 
-    A policy says who proposes its candidates, how many, and which embedder it reads with. Raises ModelError
-    for a file that is no policy, ExperimentError for what names neither recipe nor policy, and for an @
-    without a model.
+    MODEL is a name or a mapping in braces (`model_given`). A policy says who proposes its candidates, how
+    many, and which embedder it reads with. Raises ModelError for a file that is no policy, ExperimentError
+    for what names neither recipe nor policy, and for an @ without a model.
     """
-    file, suffix, _ = given.rpartition(SUFFIX)
+    file, suffix, _ = given.partition("@{")[0].rpartition(SUFFIX)
     path = file + suffix  # an @ in a file's path is its own
     name, at, model = given[len(path) :].partition("@")
     name = path + name
     if at and not model:
         raise ExperimentError(f"{given}: no model stands after @; write {name}@MODEL, or {name} alone")
-    own = {"model": model} if model else {}
+    own = {"model": model_given(model)} if model else {}
     if name in RECIPES or name == MODEL_FREE or class_named(name) is not None:
         return {"recipe": name, **own}
     if not name.endswith(SUFFIX) and name not in shipped_policies():

@@ -20,9 +20,10 @@ from pydantic import Field, model_validator
 from ...errors import ExperimentError
 from ...fields import Part
 from ...metrics.tournament import VERSUS, Matchup
+from ...models.catalog import name_and_settings
 from .experiment import Experiment, checked
 from .naming import ALONE, Bearer, Names, fields_of, names_now, stays
-from .overrides import override
+from .overrides import model_given, override
 from .policies import by_name
 from .renaming import as_written, given_anew, of_games, retitled
 from .sources import checking, read_fields
@@ -312,17 +313,26 @@ def from_flags(
     """Plain values of a tournament written as flags. entrants: ``[NAME=]PLAYER`` each (see `by_name`)."""
     players: dict[str, Any] = {}
     for given in entrants:
-        name, named, player = given.rpartition("=")
+        short, braces, _ = given.partition("@{")
+        name, named, _ = short.rpartition("=")
+        player = given[len(name + named) :]
         if player.startswith("@") or not player or player.endswith("@") or (named and not name):
             raise ExperimentError(
                 f"--entrant {given}: write it as RECIPE, NAME=RECIPE or NAME=RECIPE@MODEL (vanilla@village), "
                 "or with a policy's name or file in the recipe's place"
             )
+        fields = by_name(player)
         called = name or player
+        if braces and not name:
+            called = f"{short}@{name_and_settings(fields['model'])[0]}"
         if called in players:
             raise ExperimentError(
                 f"--entrant {given}: {called} is there already; give this one another name: NAME={player}"
             )
-        players[called] = by_name(player)
-    data: dict[str, Any] = {"name": "tournament", "entrants": players, "model": model or "village"}
+        players[called] = fields
+    data: dict[str, Any] = {
+        "name": "tournament",
+        "entrants": players,
+        "model": model_given(model or "village"),
+    }
     return data | ({} if rules is None else {"rules": rules}) | ({} if deals is None else {"deals": deals})

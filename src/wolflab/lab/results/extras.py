@@ -15,7 +15,6 @@ from ...metrics.growth import DealWon, Growth, growth_curve
 from ...metrics.interviews import InterviewGiven, InterviewRows, interview_rows, interviews_of
 from ...metrics.shapes import Summary
 from ...models.wire import UNCOUNTED
-from ..plans.experiment import Experiment
 from ..plans.specs import Became
 from ..runs.counting import rows_of
 from ..storage.store import Store
@@ -66,12 +65,17 @@ def extras(store: Store, summary: Summary) -> Extras:
         differs=differences(arms, baseline_of(experiment)),
         players=players_of(store),
         became=tuple(experiment.became),
-        uncompared=uncompared(experiment, summary),
+        uncompared=uncompared(
+            experiment.contrasts, summary, len(experiment.conditions) - len(sources(experiment)) < 2
+        ),
     )
 
 
-def extras_of_all(stores: Sequence[Store], summary: Summary) -> Extras:
-    """Of several runs side by side; conditions are named as in `summaries.compared`."""
+def extras_of_all(stores: Sequence[Store], summary: Summary, contrasts: Sequence[str] = ()) -> Extras:
+    """Of several runs side by side; conditions are named as in `summaries.compared`.
+
+    contrasts: measures that were asked for beside those that the runs name.
+    """
     each = [_under(store.path.name, _read(store)) for store in stores]
     all_of: dict[str, Any] = {
         name: tuple(row for extra in each for row in getattr(extra, name)) for name in _READ
@@ -92,6 +96,7 @@ def extras_of_all(stores: Sequence[Store], summary: Summary) -> Extras:
             for store in stores
             for each in store.experiment.became
         ),
+        uncompared=uncompared(contrasts, summary, False),
     )
 
 
@@ -186,11 +191,11 @@ def _growths(store: Store) -> tuple[Growth, ...]:
 # -- comparisons ------------------------------------------------------------------------------------
 
 
-def uncompared(experiment: Experiment, summary: Summary) -> Uncompared | None:
-    """The measures named in `contrasts` that are not compared, and why."""
+def uncompared(asked: Sequence[str], summary: Summary, alone: bool) -> Uncompared | None:
+    """The measures asked for that are not compared, and why. alone: see `Uncompared`."""
     there = {contrast.metric for contrast in summary.contrasts}
-    missing = tuple(name for name in dict.fromkeys(experiment.contrasts) if name not in there)
-    return Uncompared(missing, len(experiment.conditions) - len(sources(experiment)) < 2) if missing else None
+    missing = tuple(name for name in dict.fromkeys(asked) if name not in there)
+    return Uncompared(missing, alone) if missing else None
 
 
 def _estimated(store: Store) -> tuple[str, ...]:

@@ -93,10 +93,11 @@ def _curve(experiment: Experiment) -> Curve | None:
     return Curve(given.x, points, tuple(given.measures), given.baseline)
 
 
-def compared(stores: Sequence[Store]) -> Summary:
+def compared(stores: Sequence[Store], contrasts: Sequence[str] = ()) -> Summary:
     """Several runs side by side, each condition under its run's name, compared on the deals they share.
 
-    Raises StoreError for fewer than two runs, and for runs that did not deal the same cards.
+    contrasts: measures to compare them on, beside those that the runs name. Raises StoreError for fewer than
+    two runs, and for runs that did not deal the same cards; ExperimentError for an unknown measure.
     """
     if len(stores) < 2:
         raise StoreError("compare takes two runs or more; one alone is shown by: wolflab report RUN")
@@ -115,13 +116,13 @@ def compared(stores: Sequence[Store]) -> Summary:
         for store in stores
         for game in games(store)
     )
-    contrasts = dict.fromkeys(name for store in stores for name in store.experiment.contrasts)
+    named = [name for store in stores for name in store.experiment.contrasts]
     return summarise(
         results,
         title="Runs compared",
         description=" · ".join(titles),
         sources=[f"{store.path.name}: {name}" for store in stores for name in sources(store.experiment)],
-        contrasts=tuple(contrasts),
+        contrasts=tuple(dict.fromkeys([*named, *contrasts])),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -28,6 +28,7 @@ from ...models.person import PeopleTable, PersonModel
 from ...rules import Ruleset
 from ..experience.run_pools import Pools
 from ..plans.experiment import Experiment
+from ..plans.overrides import model_given
 from ..plans.policies import Policies, policy_name_of
 from ..plans.scenes import SCENES
 from ..plans.specs import PERSON, ExperienceSpec, PlayerSpec, places_of
@@ -35,11 +36,15 @@ from ..storage.embedding_cache import CachedEmbedder, EmbeddingCache
 from ..storage.store import Place
 
 
-async def reach(spec: str | dict[str, Any]) -> None:
-    """Try to reach a model now; ModelError says in one sentence why it cannot be used."""
-    model = resolve(spec)
+async def reach(given: str) -> str:
+    """Try to reach the model that a flag names (`model_given`) now, and return its name.
+
+    Raises ModelError, which says in one sentence why it cannot be used.
+    """
+    model = resolve(model_given(given))
     try:
         await check_model(model)
+        return model.name
     finally:
         await model.close()
 
@@ -151,13 +156,13 @@ class Company(Players):
         """Every model built so far."""
         return list(self._models.values())
 
-    @property
-    def lacks_key(self) -> bool:
-        """Whether a model built so far needs a key that is not set."""
-        endpoints = [getattr(model, "endpoint", None) for model in self.models]
-        return any(
-            endpoint is not None and endpoint.variable and endpoint.key() is None for endpoint in endpoints
-        )
+    def lacking_key(self, players: Iterable[tuple[str, PlayerSpec]]) -> list[str]:
+        """Which of these players, each with its name, have a model that needs a key that is not set."""
+        return list(dict.fromkeys(name for name, spec in players if spec.model and self._keyless(spec.model)))
+
+    def _keyless(self, spec: str | dict[str, Any]) -> bool:
+        endpoint = getattr(self._model(spec), "endpoint", None)
+        return endpoint is not None and bool(endpoint.variable) and endpoint.key() is None
 
     @property
     def instant(self) -> bool:

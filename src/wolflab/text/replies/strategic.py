@@ -114,6 +114,8 @@ def read_decided(entry: Mapping[str, Any], ask: Ask, ruleset: Ruleset) -> Decide
     if value is None:
         return Problem(f'the reply has no "action"; choose one of: {", ".join(labels(ask, ruleset))}')
     chosen = text_of(value)
+    if not words_of(chosen):
+        return Problem(f'the "action" is empty; choose one of: {", ".join(labels(ask, ruleset))}')
     if chosen not in labels(ask, ruleset) and repeats_options(chosen, ask, ruleset):
         return Problem(f'the "action" repeats all options; choose one of: {", ".join(labels(ask, ruleset))}')
     action = read_action(chosen, ask, ruleset)

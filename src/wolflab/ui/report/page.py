@@ -67,7 +67,8 @@ class ReportPage:
         for part in self.sections:
             for block in joined([part.body]).blocks:
                 if isinstance(block, ReportTable):
-                    found[_unused(f"{self.prefix}{part.anchor}-{_as_name(block.caption)}", found)] = block
+                    name = _unused(f"{self.prefix}{part.anchor}-{_as_name(block.caption)}", found)
+                    found[name] = replace(block, name=name, of=self.title)
         return found
 
     @property

@@ -57,7 +57,8 @@ TableRow = Sequence[Cell | str]
 class ReportTable(PageBlock):
     """One table. The first cell of a row is its head.
 
-    instrument: marked as an instrument check. left: columns that hold words.
+    instrument: marked as an instrument check. left: columns that hold words. name, of: what it is called on
+    its page, and that page's title ("" for a table that stands alone).
     """
 
     caption: str
@@ -65,6 +66,8 @@ class ReportTable(PageBlock):
     cells: Sequence[TableRow]
     instrument: bool = field(kw_only=True)
     left: Sequence[int] = field(default=(), kw_only=True)
+    name: str = field(default="", kw_only=True)
+    of: str = field(default="", kw_only=True)
 
     @property
     def columns(self) -> list[Cell]:
@@ -145,7 +148,8 @@ class ReportTable(PageBlock):
     def to_latex(self, path: Path | str | None = None) -> str:
         """As a LaTeX table in the manner of booktabs (`\\usepackage{booktabs}`). path: also written there.
 
-        Intervals and n stand below their numbers, in small print.
+        Intervals and n stand below their numbers, in small print. A table of a page has a caption that stands
+        alone, and a label: `tab:` and its name.
         """
         heads = [[latex_words(line) for line in head.lines] for head in self.columns]
         lines = [f"  {_latex_line(line)}" for line in _across(heads, small=False)]
@@ -157,11 +161,13 @@ class ReportTable(PageBlock):
         wide = rf"p{{{min(5.0, _TEXT / max(1, len(self.left))):g}cm}}"
         columns = "".join(wide if k in self.left else "r" if k else "l" for k in range(len(heads)))
         mark = r" \textbf{Instrument check.}" if self.instrument else ""
+        label = [rf"\label{{tab:{self.name}}}"] if self.name else []
         made = "\n".join(
             [
                 r"\begin{table}",
                 r"\centering",
-                rf"\caption{{{latex_words(self.caption)}{mark}}}",
+                rf"\caption{{{latex_words(self._alone)}{mark}}}",
+                *label,
                 rf"\begin{{tabular}}{{{columns}}}",
                 r"  \toprule",
                 *lines,
@@ -174,6 +180,19 @@ class ReportTable(PageBlock):
             ]
         )
         return _written(made, path)
+
+    @property
+    def _alone(self) -> str:
+        """The caption with what stands around it on its page: of what it is, what the small print says."""
+        if not self.of:
+            return self.caption
+        said = [self.caption.rstrip("."), f"Report: {self.of.rstrip('.')}"]
+        numbers = [cell for row in self.rows for cell in row if cell.numbers]
+        small = ["its 95 % interval"] if any(cell.ends for cell in numbers) else []
+        small += ["what it counts"] if any(cell.under for cell in numbers) else []
+        if small and "nder each number" not in self.caption:
+            said.append(f"Under a number, in small print: {' and '.join(small)}")
+        return ". ".join(said) + "."
 
 
 def _cell(given: Cell | str) -> Cell:

@@ -15,7 +15,7 @@ from rich.markup import escape
 from ... import __version__
 from ...errors import WolflabError
 from ...files import write
-from ...lab.plans.overrides import with_settings
+from ...lab.plans.overrides import model_given
 from ...lab.plans.sources import checking
 from ...lab.plans.specs import BudgetSpec
 from ...lab.storage.run_files import new_directory
@@ -73,8 +73,8 @@ def evaluate_files(console: Console, wanted: EvalWanted, settings: EvalSettings)
     rows = choose_rows(
         wanted.files, settings, splits, wanted.train, wanted.limit, lambda trouble: say(console, trouble)
     )
-    specs = [with_settings(model, wanted.set_) for model in wanted.models]
-    judge = judge_among(None if wanted.judge is None else with_settings(wanted.judge, ()), specs)
+    specs = [model_given(model, wanted.set_) for model in wanted.models]
+    judge = judge_among(None if wanted.judge is None else model_given(wanted.judge, ()), specs)
     new = wanted.out is None or not begun_in(wanted.out)
     messages = asyncio.run(check_evaluation(specs, rows, settings, judge, reach=new))
     path = wanted.out or new_directory(Path("runs"), "wwqa-eval")
