@@ -10,7 +10,8 @@ import yaml
 
 import http_server
 from command_line import wolflab
-from http_server import FakeServer
+from http_server import FakeServer, Fault
+from wolflab.models import exchange
 
 
 @pytest.fixture
@@ -93,3 +94,24 @@ def test_a_run_that_is_over_says_that_nothing_was_left(server: FakeServer, tmp_p
     assert nothing not in first.stdout
     assert notice not in again.stdout
     assert nothing in again.stdout
+
+
+def test_a_server_that_stops_answering_is_told_of_once_and_so_is_its_return(
+    server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exchange, "FIRST_WAIT", 0.01)
+    model = {"model": "acme", "base_url": server.base_url, "max_in_flight": 1}
+    fields = {"name": "t", "players": {"others": {"model": model, "recipe": "vanilla"}}, "deals": 1}
+    fields["rules"] = {"preset": "doctor", "max_rounds": 1}
+    (tmp_path / "t.yaml").write_text(yaml.safe_dump(fields))
+    server.faults.extend([Fault("status", 503)] * 5)
+    told = wolflab("run", "t.yaml", "--out", "r", cwd=tmp_path)
+    assert told.returncode == 0, told.stderr
+    lines = [line for line in told.stdout.splitlines() if line.startswith("The server at")]
+    assert len(lines) == 2
+    assert lines[0].startswith(f"The server at {server.base_url} gives no answer (The server had")
+    assert "; trying 6 times more, with waits of up to 3 s in all" in lines[0]
+    assert lines[1] == f"The server at {server.base_url} answers again"
+    server.faults.extend([Fault("status", 503)] * 2)
+    brief = wolflab("run", "t.yaml", "--out", "s", cwd=tmp_path)
+    assert "The server at" not in brief.stdout

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -235,13 +235,17 @@ class Endpoint:
     """A base URL with one key. Get it from `endpoint()`, so that all its models share it.
 
     max_in_flight: None until a model sets it; the smallest value set wins. It holds for each event
-    loop that is opened from then on.
+    loop that is opened from then on. answers: how many calls were answered. tell: hears in a sentence when
+    the server gives no answer any more, and when it does again.
     """
 
     def __init__(self, base_url: str, variable: str | None) -> None:
         self.base_url = base_url
         self.variable = variable
         self.max_in_flight: int | None = None
+        self.answers = 0
+        self.tell: Callable[[str], None] | None = None
+        self._silent = False
         self._learned: dict[str, LearnedQuirks] = {}
         self._lines: WeakKeyDictionary[asyncio.AbstractEventLoop, _Line] = WeakKeyDictionary()
 
@@ -258,6 +262,20 @@ class Endpoint:
         if model not in self._learned:
             self._learned[model] = LearnedQuirks(provider.formats, provider.limit)
         return self._learned[model]
+
+    def answered(self) -> None:
+        """A call was answered."""
+        self.answers += 1
+        self._now(False, "answers again")
+
+    def silent(self, words: str) -> None:
+        """Nobody is answered any more. words: why, and how long that is waited for."""
+        self._now(True, f"gives no answer {words}")
+
+    def _now(self, silent: bool, words: str) -> None:
+        if silent != self._silent and self.tell is not None:
+            self.tell(f"The server at {public_url(self.base_url)} {words}")
+        self._silent = silent
 
     @property
     def open(self) -> bool:

@@ -40,6 +40,8 @@ Classify = Callable[[int, object, Mapping[str, str]], Fault]
 
 FIRST_WAIT, LAST_WAIT = 0.5, 60.0
 """Seconds before the first retry, and the most that doubling leads to."""
+PATIENCE = 2
+"""Retries of a call in which nobody is answered, until it is told of."""
 
 _RAW = {"X-Stainless-Raw-Response": "true"}
 """Asks the library for the response as it came, as its `with_raw_response` does."""
@@ -142,7 +144,7 @@ class Served(Generic[Settings]):
         retries: instead of the setting. Raises ModelError and ServerError for what no retry mended.
         """
         allowed = self.settings.retries if retries is None else retries
-        waited = 0
+        waited, answers = 0, self.endpoint.answers
         # A call that waits for its retry keeps its place: a server in trouble sees fewer calls, not more.
         async with places:
             while True:
@@ -152,6 +154,7 @@ class Served(Generic[Settings]):
                 if outcome is None:
                     continue
                 if not isinstance(outcome, Fault):
+                    self.endpoint.answered()
                     return outcome
                 self._raise_if_hopeless(outcome)
                 if waited >= allowed:
@@ -159,6 +162,10 @@ class Served(Generic[Settings]):
                     raise ServerError(
                         f"{self._at()} failed {times}, last with: {outcome.words}; the run can be resumed"
                     )
+                if not waited:
+                    answers = self.endpoint.answers
+                elif waited >= PATIENCE and answers == self.endpoint.answers:
+                    self.endpoint.silent(_wait_in_words(outcome, waited, allowed))
                 await self._sleep(self._pause(outcome, waited))
                 waited += 1
 
@@ -258,3 +265,11 @@ def _endpoint(who: str, provider: Provider, settings: ServerSettings, budget: Bu
     if most is not None:
         shared.at_most(most)
     return shared
+
+
+def _wait_in_words(fault: Fault, waited: int, allowed: int) -> str:
+    """Why there is no answer, and for how long it is tried again."""
+    doubled = sum(min(LAST_WAIT, FIRST_WAIT * 2 ** min(n, 30)) for n in range(waited, allowed))
+    seconds = doubled if fault.wait is None else 1.1 * fault.wait * (allowed - waited)
+    tries = "once more" if allowed - waited == 1 else f"{allowed - waited} times more"
+    return f"({fault.words}); trying {tries}, with waits of up to {seconds:.0f} s in all"

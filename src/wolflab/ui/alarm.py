@@ -60,7 +60,7 @@ class Alarm:
 
         def both(progress: Progress) -> None:
             watch(progress)
-            if progress.last is not None:
+            if progress.last is not None and not progress.news:
                 self._game_over()
 
         return both

@@ -105,7 +105,13 @@ def play_games(console: Console, store: Store, play: Callable[[runner.ProgressWa
     before = sum(row.over for row in store.games())
     with bar(console) as shown:
         task = shown.add_task("games", total=None)
-        ok = play(lambda progress: shown.update(task, completed=progress.over, total=progress.planned))
+
+        def watch(progress: runner.Progress) -> None:
+            shown.update(task, completed=progress.over, total=progress.planned)
+            if progress.news:
+                say(console, progress.news, "yellow")
+
+        ok = play(watch)
         rows = store.games()
         shown.update(task, completed=sum(row.over for row in rows), total=len(rows))
     if before == len(rows):

@@ -206,6 +206,8 @@ def _silent(progress: Progress) -> None:
 
 
 def _line(progress: Progress) -> None:
+    if progress.news:
+        print(f"\n{progress.news}", file=sys.stderr, flush=True)
     end = "\n" if progress.over == progress.planned else "\r"
     print(f"{progress.over} of {progress.planned} games are over", end=end, file=sys.stderr, flush=True)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -127,7 +127,7 @@ class Company(Players):
 
     home: the run's directory, where vectors and pools are kept; None for a game that is not kept. spent:
     tokens and USD so far, which the budget counts (`Store.spent`). reading: the run is only read, and nothing
-    is to be kept there. table: where people sit, if any do.
+    is to be kept there. table: where people sit, if any do. tell: hears of servers that give no answer.
     """
 
     def __init__(
@@ -137,6 +137,7 @@ class Company(Players):
         spent: tuple[int, Decimal] = (0, Decimal()),
         reading: bool = False,
         table: PeopleTable | None = None,
+        tell: Callable[[str], None] | None = None,
     ) -> None:
         limits = experiment.budget
         # Even where no call is made, so that a price that the budget needs is missed at once.
@@ -146,6 +147,7 @@ class Company(Players):
         self._home = home
         self._reading = reading
         self._table = table
+        self._tell = tell
         self._players: dict[bytes, Player] = {}
         self._policies = Policies(home, reading)
         self._casts: dict[str, dict[str, _Role]] = {}
@@ -182,6 +184,12 @@ class Company(Players):
                 made = replace(made, embedders={**made.embedders, **past})
             self._players[key] = made
         return self._players[key]
+
+    def _model(self, spec: str | dict[str, Any]) -> Model:
+        model = super()._model(spec)
+        if self._tell is not None and (endpoint := getattr(model, "endpoint", None)) is not None:
+            endpoint.tell = self._tell
+        return model
 
     def _policy(self, name: str) -> Policy:
         return self._policies.policy(name)

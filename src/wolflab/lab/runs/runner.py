@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Generator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +37,15 @@ REDRAWS = 20
 
 @dataclass(slots=True)
 class Progress:
-    """How far a run is, for whoever watches: games over, games planned so far, and the last one's row."""
+    """How far a run is, for whoever watches: games over, games planned so far, and the last one's row.
+
+    news: what has just been heard of a server, a sentence; "" where it is a game that is over.
+    """
 
     over: int
     planned: int
     last: GameRow | None = None
+    news: str = ""
 
 
 ProgressWatch = Callable[[Progress], None]
@@ -95,7 +99,10 @@ def _as_before(store: Store, company: Company) -> None:
 async def playing(store: Store, watch: ProgressWatch = lambda progress: None, reached: bool = False) -> bool:
     """As `play_run`, in an event loop that runs."""
     experiment = store.experiment
-    company = Company(experiment, store.path, store.spent())
+    progress = Progress(0, 0)
+    company = Company(
+        experiment, store.path, store.spent(), tell=lambda news: watch(replace(progress, news=news))
+    )
     try:
         store.plan(
             [
@@ -114,7 +121,6 @@ async def playing(store: Store, watch: ProgressWatch = lambda progress: None, re
         for row in rows:
             if row.status in ("unfinished", "failed"):
                 store.stop(row.id, "planned", "")
-        progress = Progress(0, 0)
         _redraw(store, experiment)  # a run may have been cut between its last game and this
         while planned := company.pools.ready(store.games()):
             rows = store.games()
