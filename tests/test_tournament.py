@@ -21,7 +21,7 @@ from report_helpers import Page, section
 from wolflab.agents.policy.checkpoint import load_policy, located
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, ModelError, StoreError
-from wolflab.lab.plans.loading import build
+from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.plans.tournament import FILE, Stop, Tournament, from_flags, load_tournament, make_tournament
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import verify_game
@@ -58,6 +58,20 @@ def played(path: Path, **changes: Any) -> Standings:
 
 
 # -- the file -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("village", "other"), [(False, "gpt-4o-mini"), (True, "random")])
+def test_a_model_of_ones_own_meets_the_built_in_player_at_its_best(village: bool, other: str) -> None:
+    made = load_tournament("own-tournament", village=village)
+    assert list(made.entrants) == [other, "built-in"]
+    assert (made.entrants["built-in"].model, made.entrants["built-in"].recipe) == ("village", "deductive")
+
+
+def test_a_model_of_ones_own_as_sheriff_is_compared_with_one_of_the_others() -> None:
+    reference = load_experiment("own-sheriff", village=True)
+    cast = reference.cast("built-in")
+    assert cast["sheriff"] == cast["others"]
+    assert reference.contrasts == ["ratio_over_peers", "dc_over_others"]
 
 
 def test_cells_are_conditions_and_sides_hold_one_entrant_each() -> None:

@@ -117,7 +117,7 @@ def became_in_words(became: Became) -> str:
     after = " ".join(f"-o {_change(change)}" for change in became.changes)
     if len(became.of) > 1:
         return f"{listed(became.of)} are the same after {after}: played once, as {became.name}."
-    return f"{became.of[0]} is called {became.name}, after who plays in it since {after}."
+    return f"What the file calls {became.of[0]} is called {became.name} here, for {after} changes who plays."
 
 
 def _change(change: str) -> str:
@@ -150,7 +150,7 @@ def player_in_words(player: PlacePlayer) -> str:
 def uncompared_in_words(uncompared: Uncompared) -> str:
     """Which measures are not compared, and why."""
     why = (
-        "there is one condition, and none to compare it with"
+        "there is one condition here; wolflab compare sets runs side by side"
         if uncompared.alone
         else "no two conditions have it on the same deals"
     )
