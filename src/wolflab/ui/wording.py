@@ -15,6 +15,7 @@ from ..lab.results.differences import Differs, Setting
 from ..lab.results.extras import Extras, Uncompared
 from ..lab.results.players import PlacePlayer
 from ..lab.results.trouble import Troubled
+from ..lab.storage.call_store import Begun
 from ..metrics.shapes import Summary
 from ..text.asking.sentences import listed
 
@@ -110,6 +111,13 @@ def second_poll_in_words(experiment: Experiment) -> str:
 
 
 # -- who plays --------------------------------------------------------------------------------------
+
+
+def begun_in_words(begun: Begun) -> str:
+    """When a run was begun, and with which version; "" where it says neither."""
+    when = f" on {begun.date}" if begun.date else ""
+    version = f" with Wolflab {begun.wolflab}" if begun.wolflab else ""
+    return f"{f'{begun.run} was begun' if begun.run else 'Begun'}{when}{version}." if when or version else ""
 
 
 def became_in_words(became: Became) -> str:

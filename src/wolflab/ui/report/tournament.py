@@ -12,11 +12,12 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ...lab.results.extras import Extras
+from ...metrics.shapes import Summary
 from ...metrics.tournament import SIDE_PARTS, CellRow, Standings
 from ...stats.intervals import Estimate
 from ...stats.ratings import Rating
 from ..wording import counted, cut, trouble_marks
-from . import prose
+from . import prose, sections
 from .blocks import PagePart, Passage
 from .extras import trouble, who_plays
 from .figures import ACCENT, CARD, INK, MUTED, ForestRow, Panel, Picture, drawing, forest, on_page
@@ -53,8 +54,10 @@ dates differ too.</p>"""
 def standings_page(
     standings: Standings,
     extras: Extras = Extras(),  # noqa: B008 (frozen)
+    tournament: str = "",
+    summary: Summary | None = None,
 ) -> ReportPage:
-    """The page as an object."""
+    """The page as an object. tournament: the file that was run. summary: of its games."""
     parts = tuple(
         PageSection(anchor, title, body)
         for anchor, title, make in (
@@ -65,6 +68,9 @@ def standings_page(
             ("differences", "Differences", _differences),
             ("stopping", "Where games stopped", _stopping),
             ("published", "Beside published figures", _published),
+            ("replies", "Replies, calls and cost", lambda _: sections.replies(summary) if summary else ""),
+            ("reading", "How to read this page", _reading),
+            ("tournament", "What was run", lambda _: sections.what_was_run(tournament)),
         )
         if (body := make(standings))
     )
@@ -239,6 +245,12 @@ def _published(standings: Standings) -> PagePart:
         heads = ["cell", "published", "ours", "verdict"]
         made += ReportTable(caption, heads, rows, instrument=standings.instrument, left=(3,))
     return _BESIDE + made if made else ""
+
+
+def _reading(standings: Standings) -> str:
+    """What the experiment's page says of intervals and n; confidence sequences are told of above."""
+    interval, counts, *_ = prose.READING
+    return sections.reading_section([counts] if standings.level is not None else [interval, counts])
 
 
 # -- the heat map -----------------------------------------------------------------------------
