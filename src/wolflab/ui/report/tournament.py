@@ -41,7 +41,11 @@ mean of this field. On both sides it is the mean of the two strengths. A rank's 
 together. openskill's ratings (mean ± standard deviation; 25 ± 8.3 before the first game) are updated
 game by game, and depend on their order.</p>"""
 _RESIDUALS = """<p class="lead">How much oftener the village won than the strengths say. Where the
-interval leaves out 0, these two meet in a way that no single strength of either explains.</p>"""
+interval leaves out 0, these two meet in a way that no single strength of either explains. A cell in which
+one side won all games has no interval. Each interval is at 95 % by itself: of twenty, one leaves out 0 by
+chance.</p>"""
+_NO_RESIDUALS = """<p>Whether two meet in a way that strengths do not explain can be told with three entrants
+or more on each side.</p>"""
 _DIFFERENCES = """<p class="lead">First − second, in score against the opponents that both have, deal by
 deal on common deals. p is a sign-flip test, corrected by Holm within each part.</p>"""
 _SEQUENCES = """<p class="lead">Cells may stop early, so every interval on this page is a confidence
@@ -156,13 +160,21 @@ def _ratings(standings: Standings) -> PagePart:
     heads += ["openskill, village", "openskill, Werewolves"]
     made = ReportTable("Strengths", heads, rows, instrument=standings.instrument)
     side = f"<p>Side: {_in_line(shown(fit.side, 'one', True))}</p>" if fit.side is not None else ""
+    return _RATINGS + made + side + _unexplained(standings)
+
+
+def _unexplained(standings: Standings) -> PagePart:
+    """Cell by cell, how far the village's wins are from what strengths say."""
+    residuals = standings.ratings.residuals
+    if not residuals:
+        return _NO_RESIDUALS
     cells: list[TableRow] = [
         [
             f"{cell.village} vs {cell.werewolves}",
             number_cell(cell.fitted, "share"),
             shown(cell.residual, "points", True),
         ]
-        for cell in fit.residuals
+        for cell in residuals
     ]
     by_cell = ReportTable(
         "What strengths do not explain",
@@ -170,8 +182,7 @@ def _ratings(standings: Standings) -> PagePart:
         cells,
         instrument=standings.instrument,
     )
-    folded = f"<details><summary>Cell by cell</summary>{_RESIDUALS}" + by_cell + "</details>"
-    return _RATINGS + made + side + folded
+    return f"<details><summary>Cell by cell</summary>{_RESIDUALS}" + by_cell + "</details>"
 
 
 def _rank(rating: Rating) -> Cell:
