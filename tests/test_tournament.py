@@ -77,6 +77,18 @@ def test_the_page_says_when_what_was_run_and_what_it_took(tmp_path: Path) -> Non
     assert extra["begun"] == [{"run": "", "wolflab": __version__, "date": today}]
 
 
+@pytest.mark.parametrize("source", ["own-tournament", "cup.yaml"])
+def test_a_tournament_is_not_run_as_an_experiment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("cup.yaml").write_text(yaml.safe_dump(TWO), encoding="utf-8")
+    told = CliRunner().invoke(app, ["run", source, "--village", "--out", "r"])
+    assert isinstance(told.exception, ExperimentError)
+    assert f"wolflab tournament {source}" in str(told.exception)
+    assert not Path("r").exists()
+
+
 def test_what_an_older_run_does_not_say_is_left_out(tmp_path: Path) -> None:
     played(tmp_path / "old")
     with sqlite3.connect(tmp_path / "old/run.sqlite") as db:

@@ -9,7 +9,7 @@ average entrants (Bradley and Terry 1952, with a home advantage). Strength overa
 if A and B play each other on both sides, the mean of the two log odds in A's favour is s_A − s_B. It leaves
 out what is no strength of anybody's: that A's way of playing suits B's badly. `residual` shows where that
 is. It has no interval where one side won all games of a cell: the share is 0 or 1 in every resample, and the
-fit, which is drawn to the middle, never is. With two entrants on a side such a cell decides the others too, so
+fit, which is drawn to the middle, never is. With two entrants on a side it decides the others too, and
 there are no residuals.
 
 A cell won or lost throughout would send a plain fit to infinity. The fit is Firth's ("Bias reduction of
